@@ -1,7 +1,7 @@
-"""Downloads of files of known size, which a later attempt resumes.
+"""Downloads a file of known size into a part that a later attempt can resume.
 
-The partial file has a fixed name and remains after a failure, unlike with ``files.replacement``. The caller knows the
-publisher and the hash, so the caller checks it and advises what to do by hand.
+So the part has a fixed name and survives a failure, unlike that of ``files.replacement``. The caller checks the hash of
+the file and tells the user how to place the file by hand.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ def download(
     whole_bytes: int,
     part: Path,
     gate: Callable[[str], None],
-    tell: Callable[[int], None] = lambda _done: None,
+    progress: Callable[[int], None] = lambda _bytes: None,
 ) -> None:
-    """Stream ``url`` into ``part``, from where an earlier attempt stopped. Stops soon after ``whole_bytes``.
+    """Stream ``url`` into ``part``, resuming an earlier attempt. Reading stops soon after ``whole_bytes``.
 
-    ``gate`` receives every address before it is asked, including redirects, and may raise. ``tell`` receives the bytes
-    so far. Raises DownloadError if the file is unavailable or the download breaks off.
+    ``gate`` receives every address before it is requested, redirects included, and may raise; ``progress`` receives the
+    number of bytes so far. Raises DownloadError if the file is not available there or the download breaks off.
     """
     import httpx  # noqa: PLC0415 (heavy)
 
     check_room(part.parent, whole_bytes - size_bytes(part))
     with _client(gate) as client:
         try:
-            _stream(client, url, whole_bytes, part, tell)
+            _stream(client, url, whole_bytes, part, progress)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise DownloadError(f"not reachable: {str(error) or type(error).__name__}") from error
         except httpx.HTTPError as error:
@@ -51,13 +51,13 @@ def _client(gate: Callable[[str], None]) -> httpx.Client:
         hooks = {"request": [lambda request: gate(str(request.url))]}
         return httpx.Client(follow_redirects=True, timeout=timeout, event_hooks=hooks)
     except (httpx.InvalidURL, ImportError, ValueError) as error:
-        raise DownloadError(f"not asked, because the proxy settings are wrong: {error}") from error
+        raise DownloadError(f"not requested, because the proxy settings are wrong: {error}") from error
 
 
-def _stream(client: httpx.Client, url: str, whole_bytes: int, part: Path, tell: Callable[[int], None]) -> None:
+def _stream(client: httpx.Client, url: str, whole_bytes: int, part: Path, progress: Callable[[int], None]) -> None:
     have = size_bytes(part)
     if have >= whole_bytes:
-        return  # complete or wrong, which the caller finds by its hash
+        return  # complete, or another file, which the caller's check of the hash finds
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     with client.stream("GET", url, headers=headers) as answer:
         if answer.is_error:
@@ -65,9 +65,9 @@ def _stream(client: httpx.Client, url: str, whole_bytes: int, part: Path, tell: 
         resumed = answer.headers.get("Content-Range", "").startswith(f"bytes {have}-")
         done = have if resumed else 0
         with part.open("ab" if resumed else "wb") as file:
-            for chunk in answer.iter_raw():  # as it arrives, so that nothing is lost if it breaks off
+            for chunk in answer.iter_raw():  # written at once, so that nothing is lost when the download breaks off
                 done += file.write(chunk)
-                tell(done)
+                progress(done)
                 if done > whole_bytes:
                     return
     if done < whole_bytes:
@@ -76,7 +76,7 @@ def _stream(client: httpx.Client, url: str, whole_bytes: int, part: Path, tell: 
 
 @contextmanager
 def alone(lock: Path, waiting: Callable[[], None]) -> Iterator[None]:
-    """Keeps other processes away from a partial file. Calls ``waiting`` before it waits for another process."""
+    """Lock a part against other processes. If another process has it, call ``waiting`` and wait for the lock."""
     with Lock(lock) as held:
         if not held.acquire():
             waiting()
@@ -85,15 +85,15 @@ def alone(lock: Path, waiting: Callable[[], None]) -> Iterator[None]:
 
 
 def check_room(folder: Path, needed_bytes: int) -> None:
-    """Raise DownloadError if the disk of ``folder`` has less room."""
+    """Raise DownloadError if the disk of ``folder`` has less than ``needed_bytes`` free."""
     free_bytes = shutil.disk_usage(folder).free
     if free_bytes < needed_bytes:
         raise DownloadError(
-            f"the disk of {folder} has {free_bytes / 1e6:.0f} MB free, {needed_bytes / 1e6:.0f} MB are needed; "
-            "make room, or name a folder on another disk"
+            f"the disk of {folder} has {free_bytes / 1e6:.0f} MB free, but {needed_bytes / 1e6:.0f} MB are needed; "
+            "free some space, or name a folder on another disk"
         )
 
 
 def size_bytes(path: Path) -> int:
-    """The size of a file, 0 if it does not exist."""
+    """The size of a file in bytes, 0 if it does not exist."""
     return path.stat().st_size if path.is_file() else 0

@@ -1,7 +1,7 @@
-"""Reading files that the user names: regular files or pipes of the shell, of bounded size.
+"""Reads a file that the user names: a regular file or a pipe of the shell, of bounded size.
 
-A device such as ``/dev/zero`` never ends, and opening a pipe without a writer blocks forever. Both are refused before
-the first byte is read. So are bytes that are not text, and text that no file can contain.
+All such files are read here. A device such as ``/dev/zero`` never ends, and opening a pipe without a writer blocks
+forever; both are refused before the first byte is read. Undecodable bytes and unencodable texts are refused as well.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from pathlib import Path
 from koderz_core.errors import DataError
 
 MOST_BYTES = 256 << 20
-"""The limit of a dataset or a file of samples, packed and unpacked. The largest file that koderz fetches has 8 MB."""
+"""Limit for a dataset or a file of samples, packed and unpacked. The largest file that koderz downloads unpacks to
+8 MB."""
 MOST_TEXT_BYTES = 4 << 20
-"""The limit of a file of settings or personas, and of the source of a strategy."""
+"""Limit for a file of settings or personas, or the source of a strategy."""
 
 _BOM = b"\xef\xbb\xbf"
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -37,16 +38,16 @@ _OTHERS = {
 
 
 def require_file(path: Path, cure: str) -> None:
-    """Raise DataError unless it is a regular file, which can be read in any order. ``cure``: what the user can do."""
+    """Raise DataError for everything but a regular file, which can be read in any order. ``cure``: what to do."""
     with _opened(path, cure) as file:
         if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
             raise DataError(f"{path} cannot be read (it is a pipe). {cure}")
 
 
 def read_bytes(path: Path, cure: str, most: int = MOST_BYTES) -> bytes:
-    """The content of a file or of a pipe that the shell opened, up to its end.
+    """The content of a file, or of a pipe of the shell up to its end.
 
-    Raises DataError if it is unreadable, something else (such as a named pipe), or longer than ``most``.
+    Raises DataError for anything else (such as a named pipe), for an unreadable file and for more than ``most`` bytes.
     """
     try:
         with _opened(path, cure) as file:
@@ -57,7 +58,7 @@ def read_bytes(path: Path, cure: str, most: int = MOST_BYTES) -> bytes:
 
 
 def read_unpacked(path: Path, cure: str, most: int = MOST_BYTES) -> bytes:
-    """As ``read_bytes``; a file whose name ends with ``.gz`` is unpacked, to ``most`` bytes at most."""
+    """As ``read_bytes``; a file whose name ends with ``.gz`` is unpacked, also to at most ``most`` bytes."""
     content = read_bytes(path, cure, most)
     if path.suffix != ".gz":
         return content
@@ -65,11 +66,11 @@ def read_unpacked(path: Path, cure: str, most: int = MOST_BYTES) -> bytes:
         with gzip.open(BytesIO(content)) as file:
             return _bounded(file.read(most + 1), path, most)
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} is not a whole gzip file ({error}). {cure}") from error
+        raise DataError(f"{path} is not a complete gzip file ({error}). {cure}") from error
 
 
 def read_text(path: Path, cure: str) -> str:
-    """A short text in UTF-8, without its byte order mark. Raises as ``read_bytes``, and for other encodings."""
+    """A short text in UTF-8, without its byte order mark. Raises as ``read_bytes``, and for another encoding."""
     try:
         return read_bytes(path, cure, MOST_TEXT_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -77,23 +78,23 @@ def read_text(path: Path, cure: str) -> str:
 
 
 def lines_in(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, with their numbers from 1 on, without the byte order mark."""
+    """The lines that are not blank, with their numbers from 1 on. A byte order mark before the first is removed."""
     for number, line in enumerate(content.removeprefix(_BOM).split(b"\n"), start=1):
         if line.strip():
             yield number, line
 
 
 def surrogate_in(text: str) -> str:
-    """Why UTF-8 cannot encode a text, "" if it can: JSON can contain half a character."""
-    found = _SURROGATE.search(text)
-    if found is None:
+    """Why UTF-8 cannot encode a text, "" if it can. Such texts come from JSON, which allows half a character."""
+    match = _SURROGATE.search(text)
+    if match is None:
         return ""
-    return f"character {found.start() + 1} is U+{ord(found[0]):04X}, a lone surrogate, which UTF-8 cannot encode"
+    return f"character {match.start() + 1} is U+{ord(match[0]):04X}, a lone surrogate, which UTF-8 cannot encode"
 
 
 @contextmanager
 def _opened(path: Path, cure: str) -> Iterator[BufferedReader]:
-    """A regular file or a pipe of the shell, opened without waiting for a writer."""
+    """Open a regular file or a pipe of the shell, without waiting for a writer."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     except (OSError, ValueError) as error:  # the second: a null character in the name
@@ -111,4 +112,4 @@ def _opened(path: Path, cure: str) -> Iterator[BufferedReader]:
 def _bounded(content: bytes, path: Path, most: int) -> bytes:
     if len(content) <= most:
         return content
-    raise DataError(f"{path} is too long: the limit is {most >> 20} MB, unpacked. Divide it into several files.")
+    raise DataError(f"{path} is too long: koderz reads at most {most >> 20} MB, unpacked. Split the file.")

@@ -17,7 +17,7 @@ from koderz_core.errors import DataError, UnknownNameError, UsageError
 from koderz_core.records import Dataset, Problem
 from koderz_core.report.formats import plain
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.datasets import SOURCES, Fault, Source, dataset_of, read_path, select
+from koderz_core.workspace.datasets import SOURCES, Fault, Source, read_path, select
 from koderz_core.workspace.grading import CheckedSolution, grading_needs
 
 FAULTY, FAILED = DataError.exit_code, 4
@@ -54,10 +54,10 @@ def list_problems(
         if file:
             reading = read_path(file)
             for fault in reading.faults:
-                click.echo(plain(fault.told(file.name), 500).replace("\n", " "))
+                click.echo(plain(fault.describe(file.name), 500).replace("\n", " "))
             if reading.faults:
                 return FAULTY
-        loaded = dataset_of(file.name, reading) if file else opened.datasets.load(dataset or "humaneval")
+        loaded = reading.dataset(file.name) if file else opened.datasets.load(dataset or "humaneval")
         problems = select(loaded, options["problem_id"] or options["problems"])
         if options["check"]:
             places = dict(zip((problem.id for problem in reading.problems), reading.lines, strict=True)) if file else {}
@@ -123,7 +123,7 @@ def _failed(solution: CheckedSolution, file: str, places: Mapping[str, int]) -> 
         return f"  {plain(solution.problem)}: {plain(solution.message, 200)}"
     what = f"of {solution.problem}, fails its tests: {solution.message}"
     fault = Fault(places[solution.problem], "canonical_solution", what[:300], "fix the solution or the tests")
-    return plain(fault.told(file), 500).replace("\n", " ")
+    return plain(fault.describe(file), 500).replace("\n", " ")
 
 
 @click.command(name="download-data")

@@ -1,4 +1,4 @@
-"""Coding problems by dataset name: one file per publisher's format, people's own files, and what somebody typed."""
+"""Coding problems by dataset name: published datasets (one module per format), users' own files, entered problems."""
 
 from __future__ import annotations
 
@@ -9,8 +9,16 @@ from koderz_core.config import Settings
 from koderz_core.datasets.bigcodebench import load_bigcodebench, load_bigcodebench_hard
 from koderz_core.datasets.humaneval import load_humaneval, load_humaneval_plus, load_humaneval_plus_mini
 from koderz_core.datasets.mbpp import load_mbpp, load_mbpp_plus
-from koderz_core.datasets.own_format import is_own, is_path, load_own, load_path, own_names, refuse_other_paths
-from koderz_core.datasets.own_problems import load_typed, typed_names
+from koderz_core.datasets.own_problems import (
+    entered_names,
+    is_own,
+    is_path,
+    load_entered,
+    load_own,
+    load_path,
+    own_names,
+    refuse_other_paths,
+)
 from koderz_core.datasets.sources import SOURCES, command_of, placed
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Dataset
@@ -26,14 +34,14 @@ DATASETS: Mapping[str, Callable[[Settings], Dataset]] = {
     "bigcodebench": load_bigcodebench,
     "bigcodebench-hard": load_bigcodebench_hard,
 }
-OWN_FILES = "A file of your own is named by its path: --dataset FILE.jsonl"
+OWN_FILES = "To use your own file, give its path: --dataset FILE.jsonl"
 
 
 def load(name: str, settings: Settings) -> Dataset:
     """Every problem of the dataset called ``name``, or of the file at that path, in the order of the file.
 
-    Of a file at a path a copy is kept, and the dataset has the copy's name from then on.
-    Raises UnknownNameError if there is no such dataset, DataError if its file cannot be had or is wrong.
+    koderz keeps a copy of a file at a path, and the dataset has the name of the copy.
+    Raises UnknownNameError for an unknown dataset, DataError if its file is missing or has a fault.
     """
     if name in DATASETS:
         return DATASETS[name](settings)
@@ -41,18 +49,18 @@ def load(name: str, settings: Settings) -> Dataset:
         return load_path(Path(name), settings)
     if is_own(name):
         return load_own(name, settings)
-    if name in typed_names(settings):
-        return load_typed(name, settings)
+    if name in entered_names(settings):
+        return load_entered(name, settings)
     refuse_other_paths(name)
     raise UnknownNameError("dataset", name, dataset_names(settings), OWN_FILES)
 
 
 def dataset_names(settings: Settings) -> tuple[str, ...]:
-    """Every name that ``load`` knows: the published datasets, kept files, then the problems that somebody typed."""
-    return (*DATASETS, *own_names(settings), *typed_names(settings))
+    """Every name that ``load`` accepts: the published datasets, copies of files, then entered problems."""
+    return (*DATASETS, *own_names(settings), *entered_names(settings))
 
 
 def fetched_by(name: str, settings: Settings) -> str:
-    """The command that fetches a published dataset's file, or tells where it is; "" if nothing is missing."""
+    """The command that downloads a published dataset's file; "" if the file is there or the dataset needs none."""
     source = SOURCES.get(name)
     return command_of(source) if source and placed(source, settings) is None else ""

@@ -1,4 +1,4 @@
-"""Asserts, as publishers and people write them down one by one, made a check of a candidate."""
+"""Builds the source of ``check(candidate)`` from single asserts."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ def statements(source: str, field: str) -> list[ast.stmt]:
 
 
 def one_assert(source: str, field: str) -> ast.Assert:
-    """The assert that a text is. Raises DataError naming the field if it is anything else."""
+    """A text as an assert. Raises DataError naming the field if the text is anything else."""
     match statements(source.strip(), field):
-        case [ast.Assert() as found]:
-            return found
-    raise DataError(f"field {field} holds something that is not one assert: {source[:80]!r}")
+        case [ast.Assert() as statement]:
+            return statement
+    raise DataError(f"field {field} contains a text that is not an assert: {source[:80]!r}")
 
 
 def check_source(body: Iterable[ast.stmt], entry_point: str, head: str = "") -> str:
-    """Source that defines ``check(candidate)`` with these statements; ``head`` stands before it."""
-    renamed = (_Renamed().visit(node) if entry_point == "check" else node for node in body)  # that name is the tests'
-    lines = [f"    {line}\n" for node in renamed for line in _unparsed(node)]
+    """Source that defines ``check(candidate)`` with these statements; ``head`` precedes the definition."""
+    # The tests define a function ``check`` themselves.
+    nodes = map(Renaming("check").visit, body) if entry_point == "check" else body
+    # An unparsed string literal is on one line, so indenting changes none.
+    lines = [f"    {line}\n" for node in nodes for line in ast.unparse(node).split("\n")]
     return f"{head}\n\ndef check(candidate):\n{''.join(lines)}".lstrip("\n")
 
 
@@ -37,11 +39,16 @@ def names_in(nodes: Iterable[ast.AST]) -> set[str]:
     return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-def _unparsed(node: ast.AST) -> list[str]:
-    """Its lines: none of them is within a text, since an unparsed text is on one line."""
-    return ast.unparse(node).split("\n")
+def has_float(node: ast.AST) -> bool:
+    """Whether a float constant occurs in a tree."""
+    return any(isinstance(part, ast.Constant) and isinstance(part.value, float) for part in ast.walk(node))
 
 
-class _Renamed(ast.NodeTransformer):
+class Renaming(ast.NodeTransformer):
+    """Replaces a function's name by ``candidate``."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
     def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name("candidate", node.ctx) if node.id == "check" else node
+        return ast.Name("candidate", node.ctx) if node.id == self._name else node

@@ -1,7 +1,7 @@
 """BigCodeBench-Complete (Zhuo et al., arXiv 2406.15877, Apache-2.0): programs that use libraries, unittest tests.
 
-As published, program and tests are one module: tests replace parts of it and seed its randomness. So they run in the
-program's own process, which a verdict says (``shared``), and each of their methods is one test.
+Its program and tests are one module: tests replace parts of the program and seed its randomness. They therefore run in
+the program's own process, which the verdict records (``shared``). Each of their methods is one test.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from koderz_core.records import Dataset, Problem, PublicProblem, TestSet
 
 CLASS = "TestCases"
 SECONDS = 10.0
-"""Wall time for all methods of a class: ``min_time_limit`` in bigcodebench/eval/__init__.py."""
+"""Wall time for all methods of a class. Source: ``min_time_limit`` in bigcodebench/eval/__init__.py."""
 
 
 def load_bigcodebench(settings: Settings) -> Dataset:
-    """All 1,140 problems, whatever libraries they need. Raises DataError, which names file, line and field."""
+    """All 1,140 problems, including those that need other libraries. Raises DataError naming file, line and field."""
     return load_published("bigcodebench", settings, _problem)
 
 
 def load_bigcodebench_hard(settings: Settings) -> Dataset:
-    """The 148 problems that its publisher calls hard. Raises as ``load_bigcodebench``."""
+    """The 148 problems of the publisher's hard subset. Raises as ``load_bigcodebench``."""
     return load_published("bigcodebench-hard", settings, _problem)
 
 
 class _Row(msgspec.Struct, frozen=True):
-    """``libs`` is a text that holds a Python list."""
+    """``libs`` is a Python list, as text."""
 
     task_id: str
     complete_prompt: str
@@ -59,8 +59,9 @@ def _problem(line: bytes) -> Problem:
 
 
 def _check(test: str) -> str:
-    found = [node for node in statements(test, "test") if isinstance(node, ast.ClassDef) and node.name == CLASS]
-    names = sorted(_methods(found[-1])) if found else []  # sorted, as unittest runs them
+    classes = [node for node in statements(test, "test") if isinstance(node, ast.ClassDef) and node.name == CLASS]
+    methods = [node.name for node in (classes[-1].body if classes else ()) if isinstance(node, ast.FunctionDef)]
+    names = sorted(name for name in methods if name.startswith("test"))  # unittest's order
     if not names:
         raise DataError(f"field test defines no class {CLASS} with methods test...")
     asserts = "".join(f"    assert outcome_of_case({CLASS}, {name!r}) == {cases.PASSED!r}\n" for name in names)
@@ -68,24 +69,18 @@ def _check(test: str) -> str:
     return f"{test.rstrip()}\n\n\n{inspect.getsource(cases)}\n\n{check}"
 
 
-def _methods(test_case: ast.ClassDef) -> Iterator[str]:
-    for node in test_case.body:
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
-            yield node.name
-
-
 def _libraries(libs: str) -> list[str]:
     try:
         named = ast.literal_eval(libs)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise DataError(f"field libs is no list of names: {error}") from error
+        raise DataError(f"field libs is not a list of names: {error}") from error
     if not (isinstance(named, list) and all(isinstance(name, str) and name for name in named)):
-        raise DataError("field libs is no list of names")
+        raise DataError("field libs is not a list of names")
     return [name.partition(".")[0] for name in named]
 
 
 def _imported(source: str, field: str) -> Iterator[str]:
-    """The modules that a program imports, whether or not ``libs`` names them."""
+    """The modules that a program imports; ``libs`` may omit some of them."""
     for node in ast.walk(ast.Module(statements(source, field), [])):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)

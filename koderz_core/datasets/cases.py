@@ -1,6 +1,7 @@
-"""How one method of a ``unittest.TestCase`` is run: its text stands behind such tests, and runs where they do.
+"""Runs one method of a ``unittest.TestCase``. This source is appended to such tests and runs in the sandbox.
 
-So it imports nothing of koderz and holds no assert. ``unittest``'s own runner would swallow what ends a program.
+So it imports nothing of koderz and contains no assert. ``unittest``'s own runner would catch exceptions that must end a
+program.
 """
 
 import unittest
@@ -9,7 +10,10 @@ PASSED = "passed"
 
 
 def outcome_of_case(kind: type[unittest.TestCase], name: str) -> str:
-    """``passed``, as also for what was skipped, or what was not as expected. What else was raised, it lets through."""
+    """``passed`` if the test passed or was skipped, else the message of the failed assertion.
+
+    Other exceptions propagate.
+    """
     case = kind(name)
     try:
         case.setUp()

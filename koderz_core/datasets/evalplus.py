@@ -1,7 +1,7 @@
-"""The format that EvalPlus' datasets share: rows, tolerant comparison, and types that JSON cannot hold.
+"""The format that EvalPlus' datasets share: rows, tolerant comparison, and types that JSON lacks.
 
-Liu et al., arXiv 2305.01210; github.com/evalplus, Apache-2.0. Tuples, sets and complex numbers are restored by the
-name of a rule.
+Liu et al., arXiv 2305.01210; github.com/evalplus, Apache-2.0. Each problem names the rule that restores tuples, sets
+and complex numbers.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from koderz_core.datasets import evalplus_comparison
 from koderz_core.records import PlusTests
 
 NEED_ARGUMENTS = frozenset({"root", "pyramid", "digits"})
-"""Oracles that look at the arguments of a call."""
-Arguments = tuple[Any, ...]  # Any: whatever a problem's function takes
+"""Oracles that need the arguments of a call."""
+Arguments = tuple[Any, ...]  # Any: the arguments of any function
 Rule = Callable[[list[Any]], Arguments]
 
 
 class PlusRow(msgspec.Struct, frozen=True):
-    """One line of a file, by its publisher's names; ``plus_input`` stays JSON until it is needed."""
+    """One line of a file, with the publisher's names; ``plus_input`` stays JSON until it is needed."""
 
     task_id: str
     prompt: str
@@ -34,7 +34,10 @@ class PlusRow(msgspec.Struct, frozen=True):
 
 
 def with_like(check: str, tolerance: float, oracle: str) -> str:
-    """Source in which ``like(value, *arguments)`` and ``some(answer)`` compare as EvalPlus does."""
+    """The source of a check, after definitions of ``like(value, *arguments)`` and ``some(answer)``.
+
+    These compare as EvalPlus does.
+    """
     return f"{inspect.getsource(evalplus_comparison)}\n\nlike = Comparison({tolerance!r}, {oracle!r}).like\n\n\n{check}"
 
 
@@ -57,16 +60,16 @@ def _inner(rows: Any) -> Arguments:
 
 
 RULES: Mapping[str, Rule] = {
-    "tuples": lambda given: tuple(tuple(one) for one in given),
-    "lists of tuples": lambda given: tuple(_tuples(one) for one in given),
-    "tuples of tuples": lambda given: tuple(_inner(one) for one in given),
-    "tuples all through": lambda given: tuple(_deep(one) for one in given),
-    "first a tuple": lambda given: (tuple(given[0]), *given[1:]),
-    "second a tuple": lambda given: (given[0], tuple(given[1])),
-    "first a list of tuples": lambda given: (_tuples(given[0]), given[1]),
-    "list of sets": lambda given: ([set(one) if isinstance(one, list) and one else {} for one in given[0]],),
-    "dict of tuples": lambda given: ({key: tuple(row) for key, row in given[0].items()}, *given[1:]),
-    "complex": lambda given: (complex(given[0]),),
-    "real and complex": lambda given: (float(given[0]), complex(given[1])),
+    "tuples": lambda values: tuple(tuple(value) for value in values),
+    "lists of tuples": lambda values: tuple(_tuples(value) for value in values),
+    "tuples of tuples": lambda values: tuple(_inner(value) for value in values),
+    "tuples all through": lambda values: tuple(_deep(value) for value in values),
+    "first a tuple": lambda values: (tuple(values[0]), *values[1:]),
+    "second a tuple": lambda values: (values[0], tuple(values[1])),
+    "first a list of tuples": lambda values: (_tuples(values[0]), values[1]),
+    "list of sets": lambda values: ([set(item) if isinstance(item, list) and item else {} for item in values[0]],),
+    "dict of tuples": lambda values: ({key: tuple(row) for key, row in values[0].items()}, *values[1:]),
+    "complex": lambda values: (complex(values[0]),),
+    "real and complex": lambda values: (float(values[0]), complex(values[1])),
 }
-"""Each makes the arguments of one call from what JSON holds."""
+"""Each makes the arguments of one call from the values in the JSON."""

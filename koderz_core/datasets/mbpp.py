@@ -1,8 +1,8 @@
 """MBPP, as Google Research and others published it, and MBPP+, EvalPlus' choice of 378 problems with more inputs.
 
-MBPP is by Austin et al., arXiv 2108.07732, CC-BY-4.0; MBPP+ corrects some of its problems. The paper shows a model all
-three asserts, so nothing could be held out; here the model sees the first one, as with EvalPlus, for the name of the
-function. ``challenge_test_list`` is not run: others' files lack it.
+MBPP is by Austin et al., arXiv 2108.07732, CC-BY-4.0; MBPP+ corrects some of its problems. The paper shows the model
+all three asserts, so no test would be held out. Here, as in EvalPlus, the model sees the first assert, which names the
+function. ``challenge_test_list`` is not run, because other files of MBPP lack it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import msgspec
 
 from koderz_core.config import Settings
-from koderz_core.datasets.asserts import check_source, names_in, one_assert, statements
+from koderz_core.datasets.asserts import check_source, has_float, names_in, one_assert, statements
 from koderz_core.datasets.evalplus import NEED_ARGUMENTS, PlusRow, with_like
 from koderz_core.datasets.lines import row_of
 from koderz_core.datasets.sources import load_published
@@ -22,9 +22,9 @@ from koderz_core.errors import DataError
 from koderz_core.records import Dataset, PlusTests, Problem, PublicProblem, TestSet
 
 MODULES = ("math", "sys")
-"""What asserts of the file use, not all of them with an import: Mbpp/120, 293, 596 and 742 have none."""
+"""Modules that asserts of MBPP+ use. Mbpp/120, 293, 596 and 742 do not import them."""
 _OF_VALUES = ("set", "or zero", "pyramid", "digits")
-"""Oracles that base tests need, too: the others would make true or false of what the asserts say already."""
+"""Oracles that base tests need as well. The asserts of the file already allow for the other oracles."""
 
 TYPES = {
     "tuples": (
@@ -42,14 +42,17 @@ TYPES = {
     "complex": (252,),
     "dict of tuples": (722,),
 }
-"""The Python types that JSON lost, by number; see ``datasets.types``. Source: evalplus 0.3.1, data/mbpp.py."""
+"""The problems whose arguments had types that JSON lacks, by rule; see ``evalplus.RULES``.
+
+Source: evalplus 0.3.1, data/mbpp.py.
+"""
 _TYPES_OF = {number: name for name, numbers in TYPES.items() for number in numbers}
 
 
 def load_mbpp(settings: Settings) -> Dataset:
     """The problems of ``mbpp.jsonl`` (974) or of ``mbpp-hf.jsonl.gz`` (964); a problem has the same id in both.
 
-    Raises DataError, which names the file, the line and the field.
+    Raises DataError naming the file, the line and the field.
     """
     return load_published("mbpp", settings, _problem)
 
@@ -73,29 +76,29 @@ def _problem(line: bytes) -> Problem:
     entry_point = _entry_point(asserts, code)
     number = re.search(r"[0-9]{1,9}$", str(row.task_id))
     public = PublicProblem(f"mbpp/{number[0] if number else row.task_id}", _prompt(row), entry_point)
-    # As published, tests run in the module of the program: what it imports is there for them.
+    # The publisher runs tests in the module of the program, so they may use its imports.
     head = "".join(f"{ast.unparse(node)}\n" for node in code if _binds(node, names_in([*setup, *asserts])))
     return Problem(public, TestSet(check_source([*setup, *asserts], entry_point, head)), solution)
 
 
 def _entry_point(asserts: Sequence[ast.Assert], code: Sequence[ast.stmt]) -> str:
-    """The function of the program that the asserts call, the outermost if several."""
+    """The function of the program that the asserts call, the outermost if they call several."""
     defined = {node.name for node in code if isinstance(node, ast.FunctionDef)}
-    for node in (part for one in asserts for part in ast.walk(one)):
+    for node in (part for statement in asserts for part in ast.walk(statement)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in defined:
             return node.func.id
     raise DataError("field test_list calls no function that field code defines")
 
 
 def _binds(node: ast.stmt, names: set[str]) -> bool:
-    """Whether it imports one of these names."""
+    """Whether the statement imports one of these names."""
     if not isinstance(node, ast.Import | ast.ImportFrom):
         return False
     return any((alias.asname or alias.name.partition(".")[0]) in names for alias in node.names)
 
 
 def _prompt(row: _Row) -> str:
-    """A docstring, or a comment if that cannot hold it."""
+    """The task and the first assert as a docstring, or as a comment if they contain triple quotes."""
     shown = f"{row.text.strip()}\n{row.test_list[0].strip()}"
     if '"""' in shown:
         return "".join(f"# {line}\n" for line in shown.splitlines())
@@ -127,14 +130,14 @@ ORACLES = {
     "surface_Area": "pyramid",
     "digit_distance_nums": "digits",
 }
-"""By entry point; see ``grading.comparing``. Source: evalplus 0.3.1, eval/_special_oracle.py and eval/__init__.py."""
+"""By entry point; see ``evalplus_comparison``. Source: evalplus 0.3.1, eval/_special_oracle.py and eval/__init__.py."""
 
 
 def load_mbpp_plus(settings: Settings) -> Dataset:
-    """The problems of the file in the folder of datasets.
+    """The problems of the downloaded file.
 
-    A prompt is a docstring that names the function by one assert; base tests are the asserts of the file.
-    Raises DataError, which names the file, the line and the field.
+    A prompt is a docstring with one assert, which names the function. The asserts of the file are the base tests.
+    Raises DataError naming the file, the line and the field.
     """
     return load_published("mbpp+", settings, _plus_problem)
 
@@ -146,14 +149,14 @@ class _PlusRow(PlusRow, frozen=True):
 def _plus_problem(line: bytes) -> Problem:
     row = row_of(line, _PlusRow)
     public = PublicProblem(row.task_id, row.prompt, row.entry_point)
-    number = int(found[0]) if (found := re.search(r"[0-9]{1,9}$", row.task_id)) else -1
+    number = int(digits[0]) if (digits := re.search(r"[0-9]{1,9}$", row.task_id)) else -1
     oracle = ORACLES.get(row.entry_point, "")
     plus = PlusTests(bytes(row.plus_input).decode(), _TYPES_OF.get(number, ""), row.atol, oracle)
     return Problem(public, TestSet(_check(row, plus)), row.prompt + row.canonical_solution, plus)
 
 
 def _check(row: _PlusRow, plus: PlusTests) -> str:
-    """The asserts, with EvalPlus' comparison where they say ``==`` and that would refuse right answers."""
+    """The asserts, with EvalPlus' comparison in place of each ``==`` that would reject right answers."""
     asserts = statements(row.assertion, "assertion")
     lenient = [_lenient(node, row.entry_point, plus) for node in asserts if not isinstance(node, ast.Import)]
     head = "".join(f"import {module}\n" for module in MODULES if module in names_in(asserts))
@@ -162,11 +165,11 @@ def _check(row: _PlusRow, plus: PlusTests) -> str:
 
 
 def _lenient(node: ast.stmt, entry_point: str, plus: PlusTests) -> ast.stmt:
-    """``assert f(x) == value`` as ``assert f(x) == like(value)`` if more than ``value`` is right."""
+    """``assert f(x) == value`` as ``assert f(x) == like(value)`` if other answers are right as well."""
     match node:
         case ast.Assert(
             test=ast.Compare(left=ast.Call(func=ast.Name(id=name)) as call, ops=[ast.Eq()], comparators=[value])
-        ) if name == entry_point and (plus.tolerance or plus.oracle in _OF_VALUES or _has_float(value)):
+        ) if name == entry_point and (plus.tolerance or plus.oracle in _OF_VALUES or has_float(value)):
             like = _call("like", value, *(call.args if plus.oracle in NEED_ARGUMENTS else []))
             return ast.Assert(ast.Compare(call, [ast.Eq()], [like]))
         case ast.Assert(test=ast.UnaryOp(op=ast.Not(), operand=ast.Call() as call)) if plus.oracle == "some":
@@ -178,7 +181,3 @@ def _lenient(node: ast.stmt, entry_point: str, plus: PlusTests) -> ast.stmt:
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
-
-
-def _has_float(value: ast.expr) -> bool:
-    return any(isinstance(node, ast.Constant) and isinstance(node.value, float) for node in ast.walk(value))

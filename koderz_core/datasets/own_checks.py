@@ -1,192 +1,193 @@
-"""What each field of an own file's line must be, and what they must be together."""
+"""The fields of a line in a user's own file of problems, and every fault that such a line can have.
+
+pydantic checks each field alone. Faults of several fields together, or of the Python in a field, are checked by hand:
+pydantic stops at the first of them and cannot name its field.
+"""
 
 from __future__ import annotations
 
 import ast
+import json
 import keyword
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from koderz_core.datasets.asserts import check_source, one_assert, statements
 from koderz_core.datasets.humaneval import preamble_of
 from koderz_core.errors import DataError
+from koderz_core.input_files import surrogate_in
 from koderz_core.records import PlusTests, Problem, PublicProblem, TestSet
 
 Complaint = tuple[str, str, str]
-"""The field, what is wrong with it, what to do."""
+"""The field, what is wrong with it, what to do. The field is empty if the whole line is wrong."""
 
 
-@dataclass(frozen=True, slots=True)
-class OwnRow:
-    """One line. ``plus_input``: JSON. Either ``test`` or ``asserts`` is there."""
+def _require(holds: Callable[[str], object], fault: str) -> AfterValidator:
+    """A validator of text. Its ValueError names ``fault`` and quotes the beginning of the text."""
 
-    task_id: str
-    prompt: str
-    entry_point: str
-    test: str = ""
-    asserts: tuple[str, ...] = ()
-    canonical_solution: str = ""
-    plus_input: str = ""
-    atol: float = 0.0
-    licence: str = ""
+    def checked(text: str) -> str:
+        if not holds(text):
+            raise ValueError(f"{fault}: {text[:40]!r}")
+        return text
+
+    return AfterValidator(checked)
 
 
-# One field
+def _inputs(value: object) -> str:
+    """The JSON of a list of calls, each a list of arguments; "" if it is empty."""
+    if not isinstance(value, list) or not all(isinstance(call, list) for call in value):
+        raise ValueError("is not a list of lists")
+    return json.dumps(value) if value else ""
 
 
-def _text(value: object) -> str:
-    return _kind(value, "a text") or ("" if str(value).strip() else "is empty")
+Text = Annotated[str, _require(lambda text: not surrogate_in(text), "contains a lone surrogate, half a character")]
+SomeText = Annotated[Text, _require(str.strip, "is empty")]
 
 
-def _some_text(value: object) -> str:
-    return _kind(value, "a text")
+class OwnRow(BaseModel):
+    """One line, which has either ``test`` or ``asserts``. The description of a field is the cure for its faults."""
+
+    model_config = ConfigDict(strict=True, frozen=True, allow_inf_nan=False)
+
+    task_id: Annotated[
+        str, _require(lambda text: re.fullmatch(r"[^\s,]{1,120}", text) and text.isprintable(), "cannot be an id")
+    ] = Field(description="give the problem an id of at most 120 characters without blanks and commas: 'mine/1'")
+    prompt: SomeText = Field(description="write the task for the model, ideally a signature with a docstring")
+    entry_point: Annotated[
+        str,
+        _require(lambda text: text.isidentifier() and not keyword.iskeyword(text), "is not the name of a function"),
+    ] = Field(description="name the function that tests call")
+    test: Text = Field(default="", description="write Python that defines check(candidate)")
+    asserts: list[SomeText] = Field(default=[], min_length=1, description='write ["assert add(1, 2) == 3", ...]')
+    canonical_solution: Text = Field(
+        default="", description="write the continuation of the prompt or a whole program, or omit the field"
+    )
+    plus_input: Annotated[str, BeforeValidator(_inputs)] = Field(
+        default="", description="write one list of arguments per call, such as [[1, 2], [3, 4]]"
+    )
+    atol: float = Field(
+        default=0.0, ge=0, lt=1e9, description="write the absolute tolerance for answers to plus_input, such as 1e-6"
+    )
+    licence: Annotated[
+        str, _require(re.compile(r"[A-Za-z0-9 .,+()/-]{0,60}").fullmatch, "is not the name of a licence")
+    ] = Field(default="", description="write a name of at most 60 letters, digits and .,+()/-, such as 'MIT'")
 
 
-def _texts(value: object) -> str:
-    wrong = _kind(value, "a list")
-    texts = isinstance(value, list) and value and all(isinstance(one, str) and one.strip() for one in value)
-    return wrong or ("" if texts else "is not a list of asserts, each a text")
+_CURES = {name: str(field.description) for name, field in OwnRow.model_fields.items()}
 
 
-def _calls(value: object) -> str:
-    wrong = _kind(value, "a list")
-    lists = isinstance(value, list) and all(isinstance(one, list) for one in value)
-    return wrong or ("" if lists else "is not a list of lists of arguments")
+def row_of(line: bytes) -> OwnRow | list[Complaint]:
+    """The row of a line, or the faults of its fields."""
+    names: list[str] = []
+
+    def members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        names[:] = [name for name, _ in pairs]  # the outermost object is read last
+        return dict(pairs)
+
+    try:
+        fields = json.loads(line.decode(), object_pairs_hook=members)
+        if not isinstance(fields, dict):
+            return [("", "not a JSON object", "write {...} with the fields that docs/datasets.md lists")]
+        row = OwnRow.model_validate(fields)
+        return [*_duplicates(names), *_misspellings(fields)] or row
+    except ValidationError as error:
+        return [*_duplicates(names), *_misspellings(fields), *map(_complaint, error.errors())]
+    except (ValueError, RecursionError) as error:
+        return [("", f"not JSON: {error}", "write one JSON object per line, in UTF-8")]
 
 
-def _tolerance(value: object) -> str:
-    wrong = _kind(value, "a number")
-    return wrong or ("" if isinstance(value, int | float) and 0 <= value < 1e9 else "is not 0 or a little above")
+def _complaint(error: ErrorDetails) -> Complaint:
+    """A sentence of koderz from an error of pydantic."""
+    field, *places = error["loc"]
+    fault = "is missing" if error["type"] == "missing" else re.sub(r"^(Input|List|Value error,) ", "", error["msg"])
+    return str(field), f"item {int(places[0]) + 1} {fault}" if places else fault, _CURES[str(field)]
 
 
-def _kind(value: object, wanted: str) -> str:
-    found = _KINDS.get(type(value), "something else")
-    return "" if found == wanted else f"is {found} instead of {wanted}"
+def _duplicates(names: Iterable[str]) -> Iterator[Complaint]:
+    """Readers of JSON silently take the last of two fields with the same name."""
+    for name, times in Counter(names).items():
+        if times > 1:
+            yield name, f"occurs {times} times", "keep one of them"
 
 
-_KINDS: Mapping[type, str] = {
-    str: "a text",
-    list: "a list",
-    dict: "an object",
-    int: "a number",
-    float: "a number",
-    bool: "true or false",
-    type(None): "null",
-}
-REQUIRED = ("task_id", "prompt", "entry_point")
-KNOWN: Mapping[str, tuple[Callable[[object], str], str]] = {
-    "task_id": (_text, "give the problem an id, as 'mine/1'"),
-    "prompt": (_text, "write what a model is asked, best the function's signature with a docstring"),
-    "entry_point": (_text, "name the function that tests call"),
-    "test": (_some_text, "write Python that defines check(candidate)"),
-    "asserts": (_texts, 'write ["assert add(1, 2) == 3", ...]'),
-    "canonical_solution": (_some_text, "write what follows the prompt, or a whole program, or leave it out"),
-    "plus_input": (_calls, "write one list of arguments per call, as [[1, 2], [3, 4]]"),
-    "atol": (_tolerance, "write how far an answer to plus_input may be off, as 1e-6"),
-    "licence": (_some_text, "name the licence, as 'MIT'"),
-}
-"""Every field: what is wrong with a value, "" if nothing is, and how to write it."""
-
-
-def shape_faults(fields: Mapping[str, object]) -> Iterator[Complaint]:
-    """Fields that are missing or of the wrong type."""
-    for name in REQUIRED:
-        if name not in fields:
-            yield name, "is missing", KNOWN[name][1]
-    for name, value in fields.items():
-        if wrong := KNOWN[name][0](value):
-            yield name, wrong, KNOWN[name][1]
-
-
-def misspelt(names: Iterable[str]) -> Iterator[Complaint]:
-    """Fields that are none of the format's but nearly: any other is left alone."""
+def _misspellings(names: Iterable[str]) -> Iterator[Complaint]:
+    """Unknown fields whose name is close to a known one. Other unknown fields are ignored."""
     for name in names:
-        near = [] if name in KNOWN else get_close_matches(name, KNOWN, n=1, cutoff=0.8)
+        near = [] if name in _CURES else get_close_matches(name, _CURES, n=1, cutoff=0.8)
         if near:
-            yield name, "is no field of this format", f"did you mean {near[0]}?"
-
-
-# Fields together
+            yield name, "is not a field of this format", f"did you mean {near[0]}?"
 
 
 def complaints(row: OwnRow) -> Iterator[Complaint]:
-    """All that is wrong with a line whose fields are each of their type."""
-    for find in (_names, _tests, _solution, _plus, _licence):
-        yield from find(row)
+    """All faults of a row that concern several fields or the Python in a field."""
+    if not re.search(rf"\b{re.escape(row.entry_point)}\b", row.prompt):
+        yield (
+            "prompt",
+            f"does not name the entry point {row.entry_point}",
+            "name the function to define",
+        )
+    yield from _test_faults(row)
+    yield from _solution_faults(row)
+    if row.plus_input and not row.canonical_solution.strip():
+        yield "plus_input", "needs a canonical_solution, which gives the expected values", "add the solution"
 
 
 def problem_of(row: OwnRow) -> Problem:
-    """The problem of a line without complaints."""
+    """The problem of a row without faults."""
     preamble = preamble_of(row.prompt, row.entry_point) or ""
     public = PublicProblem(row.task_id, row.prompt, row.entry_point, preamble)
     plus = PlusTests(row.plus_input, tolerance=row.atol) if row.plus_input else None
     return Problem(public, TestSet(_source(row)), _program(row), plus)
 
 
-def _names(row: OwnRow) -> Iterator[Complaint]:
-    if not re.fullmatch(r"[^\s,]{1,120}", row.task_id) or not row.task_id.isprintable():
-        yield "task_id", f"cannot be chosen by: {row.task_id[:40]!r}", "use at most 120 characters, no blank, no comma"
-    if not row.entry_point.isidentifier() or keyword.iskeyword(row.entry_point):
-        yield "entry_point", f"is no name of a function: {row.entry_point[:40]!r}", KNOWN["entry_point"][1]
-    elif not re.search(rf"\b{re.escape(row.entry_point)}\b", row.prompt):
-        yield "prompt", f"never names the entry point {row.entry_point}", "a model must be told what to define"
-
-
-def _tests(row: OwnRow) -> Iterator[Complaint]:
+def _test_faults(row: OwnRow) -> Iterator[Complaint]:
     if bool(row.test.strip()) == bool(row.asserts):
-        yield "test", "is there together with asserts" if row.asserts else "is missing", "give either test or asserts"
+        yield "test", "is given together with asserts" if row.asserts else "is missing", "give either test or asserts"
         return
     field = "asserts" if row.asserts else "test"
     try:
         tree = ast.Module(statements(_source(row), field), [])
     except DataError as fault:
-        yield field, str(fault).removeprefix(f"field {field} "), KNOWN[field][1]
+        yield field, str(fault).removeprefix(f"field {field} "), _CURES[field]
         return
     if not any(isinstance(node, ast.FunctionDef) and node.name == "check" and node.args.args for node in tree.body):
-        yield field, "defines no check(candidate)", KNOWN[field][1]
+        yield field, "does not define check(candidate)", _CURES[field]
     asserts = [node for node in ast.walk(tree) if isinstance(node, ast.Assert) and _depends(node)]
     if not asserts:
-        yield field, "holds no assert that could fail", "call the function in an assert"
-    elif idle := next((node for node in asserts if _decided(node.test) is not None), None):
-        said = ast.unparse(idle.test)[:80]
-        yield field, f"holds an assert that no program decides: {said!r}", "compare what the function returns"
+        yield field, "contains no assert that can fail", "call the function in an assert"
+    elif constant := next((node for node in asserts if _constant(node.test) is not None), None):
+        quoted = ast.unparse(constant.test)[:80]
+        yield field, f"contains a constant assert: {quoted!r}", "compare the function's result"
     elif row.asserts and not any(_names_function(node, row.entry_point) for node in ast.walk(tree)):
-        yield field, f"never calls the entry point {row.entry_point}", "call it by that name"
+        yield field, f"does not call the entry point {row.entry_point}", "call it by that name"
 
 
-def _solution(row: OwnRow) -> Iterator[Complaint]:
-    program = _program(row)
+def _solution_faults(row: OwnRow) -> Iterator[Complaint]:
+    field, program = "canonical_solution", _program(row)
     try:
-        tree = statements(program, "canonical_solution")
+        tree = statements(program, field)
     except DataError as fault:
-        what = str(fault).removeprefix("field canonical_solution ")
-        yield "canonical_solution", f"{what} (with the prompt before it)", KNOWN["canonical_solution"][1]
+        yield field, f"{str(fault).removeprefix(f'field {field} ')} (with the prompt before it)", _CURES[field]
         return
     if program and not any(_defines(node, row.entry_point) for node in tree):
-        yield "canonical_solution", f"does not define {row.entry_point}", KNOWN["canonical_solution"][1]
-
-
-def _plus(row: OwnRow) -> Iterator[Complaint]:
-    if row.plus_input and not row.canonical_solution.strip():
-        yield "plus_input", "is there without canonical_solution", "what is right for it only that can tell: add it"
-
-
-def _licence(row: OwnRow) -> Iterator[Complaint]:
-    if not re.fullmatch(r"[A-Za-z0-9 .,+()/-]{0,60}", row.licence):
-        yield "licence", "is no name of a licence", "write a name of at most 60 letters, digits and .,+()/-, as 'MIT'"
+        yield field, f"does not define {row.entry_point}", _CURES[field]
 
 
 def _source(row: OwnRow) -> str:
-    """The tests. Raises DataError for asserts that are none."""
+    """The source of the tests. Raises DataError if a text in ``asserts`` is not an assert."""
     if not row.asserts:
         return row.test
     return check_source([one_assert(text, "asserts") for text in row.asserts], row.entry_point)
 
 
 def _program(row: OwnRow) -> str:
-    """What follows the prompt, after it; a whole program as it is."""
+    """The canonical solution, after the prompt if it is not a whole program."""
     if not row.canonical_solution.strip():
         return ""
     try:
@@ -206,10 +207,10 @@ def _depends(node: ast.Assert) -> bool:
     return any(isinstance(part, ast.Name) for part in ast.walk(node.test))
 
 
-def _decided(node: ast.expr) -> bool | None:
-    """Whether it is true whatever the program returns, such as ``x or True`` and ``(x == 1, "message")``.
+def _constant(node: ast.expr) -> bool | None:
+    """The truth of an expression that is the same for all programs, such as ``x or True`` and ``(x == 1, "message")``.
 
-    None: that depends on the program.
+    None if it depends on the program.
     """
     match node:
         case ast.Constant(value=value):
@@ -217,12 +218,12 @@ def _decided(node: ast.expr) -> bool | None:
         case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
             return bool(parts) if not any(isinstance(part, ast.Starred) for part in parts) else None
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            decided = _decided(operand)
-            return None if decided is None else not decided
+            truth = _constant(operand)
+            return None if truth is None else not truth
         case ast.BoolOp(op=op, values=values):
-            settles = isinstance(op, ast.Or)
-            parts_decided = {_decided(value) for value in values}
-            return settles if settles in parts_decided else None if None in parts_decided else not settles
+            deciding = isinstance(op, ast.Or)
+            truths = {_constant(value) for value in values}
+            return deciding if deciding in truths else None if None in truths else not deciding
     return None
 
 

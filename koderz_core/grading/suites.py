@@ -1,6 +1,6 @@
-"""Test sets of a problem: the plus tests as one, and base and plus tests combined into one score.
+"""Plus tests as a test set, and the joint verdict on base and plus tests.
 
-Plus tests are run only if the base tests pass. Their expected outputs are those of the canonical solution.
+Plus tests are run only if the base tests pass. The canonical solution gives their expected outputs.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from koderz_core.sandbox.tiers import number_of
 def base_and_plus(
     base: TestSet, plus: TestSet, check: Callable[[TestSet], Verdict], *, reached: bool = True
 ) -> list[Verdict]:
-    """The verdicts on those of the two that there are; plus tests are run for who has passed the others.
+    """One verdict for each of the two sets that is not empty. Plus tests are run only if the base tests pass.
 
-    ``reached``: whether base tests that were run elsewhere have been passed. Raises as ``check``.
+    ``reached``: whether base tests that were run elsewhere have passed. Raises as ``check``.
     """
     verdicts = [check(base)] if base else []
     if plus:
@@ -33,7 +33,7 @@ def base_and_plus(
 
 
 def joined(verdicts: Sequence[Verdict]) -> Verdict:
-    """One verdict on several test sets, as if they were one; the first failure gives error and message."""
+    """One verdict on several test sets as if they were one. Error and message are those of the first failure."""
     total = verdicts[0]
     for verdict in verdicts[1:]:
         first = total if total.error or not verdict.error else verdict
@@ -59,7 +59,7 @@ def _not_run(tests: TestSet) -> Verdict:
 
 
 def plus_tests(problem: Problem, expectations: Expectations) -> TestSet:
-    """One test per input whose answer can be judged; no input, no tests.
+    """One test per input whose answer can be judged.
 
     Raises UsageError if the problem has no plus tests, DataError and SandboxError as ``Expectations.of``.
     """
@@ -68,7 +68,7 @@ def plus_tests(problem: Problem, expectations: Expectations) -> TestSet:
     if not expected.calls:
         return TestSet()
     search = plus.oracle == "some"
-    answers = _found(expected.answers) if search else expected.answers
+    answers = _search_results(expected.answers) if search else expected.answers
     return TestSet(
         with_like("", plus.tolerance, plus.oracle),
         limit(expected.seconds),
@@ -76,28 +76,28 @@ def plus_tests(problem: Problem, expectations: Expectations) -> TestSet:
     )
 
 
-def parted_plus(tests: TestSet, is_made: Callable[[Sequence[object]], bool]) -> tuple[TestSet, TestSet]:
-    """The plus tests with arguments of which ``is_made`` holds, and all others."""
+def split_plus(tests: TestSet, is_shown: Callable[[Sequence[object]], bool]) -> tuple[TestSet, TestSet]:
+    """The plus tests with arguments for which ``is_shown`` holds, and all others."""
     cases = tests.cases
     if cases is None:
         return TestSet(), tests
-    pairs = list(zip(cases.calls.split("\n"), cases.answers.split("\n"), strict=True))
-    arguments = (_arguments(line) for line, _ in pairs)
-    made = [argument is not None and is_made(argument) for argument in arguments]
-    sets = ([pair for pair, one in zip(pairs, made, strict=True) if one is wanted] for wanted in (True, False))
-    shown, rest = (_of_pairs(tests, cases, one) for one in sets)
-    return shown, rest
+    shown: list[tuple[str, str]] = []
+    rest: list[tuple[str, str]] = []
+    for call, answer in zip(cases.calls.split("\n"), cases.answers.split("\n"), strict=True):
+        arguments = _arguments(call)
+        (shown if arguments is not None and is_shown(arguments) else rest).append((call, answer))
+    return _of_pairs(tests, cases, shown), _of_pairs(tests, cases, rest)
 
 
 def require_plus(problem: Problem) -> PlusTests:
-    """Its plus tests. Raises UsageError if it has none."""
+    """The problem's plus tests. Raises UsageError if it has none."""
     if problem.plus is None:
         raise UsageError(f"{problem.id} has no plus tests. Use --tests base, or --dataset humaneval+ or mbpp+.")
     return problem.plus
 
 
 def _arguments(line: str) -> list[object] | None:
-    """None for a call that holds what is no plain data."""
+    """The arguments of a call; None if they are not plain data."""
     try:
         arguments = decode(json.loads(line))
     except WireError:
@@ -112,7 +112,7 @@ def _of_pairs(tests: TestSet, cases: Cases, pairs: list[tuple[str, str]]) -> Tes
     return replace(tests, cases=replace(cases, calls=calls, answers=answers))
 
 
-def _found(answers: str) -> str:
-    """Of each answer, whether a search found something: as ``comparing.some``."""
+def _search_results(answers: str) -> str:
+    """Whether each answer means that a search found something, as in ``evalplus_comparison.some``."""
     known = {"true": "true", "false": "false", "null": "false"}
     return "\n".join(known.get(answer, "true") for answer in answers.split("\n"))

@@ -1,7 +1,7 @@
-"""Which tests a loop may see (the gate) and which give the score (held out).
+"""The tests that a loop may see (the gate) and the tests that give the score (held out).
 
-Source: Stroebl, Kapoor, Narayanan, "The Limits of Inference Scaling Through Resampling", arXiv 2411.17501: who stops on
-the tests that also score reports an oracle's number. So a score states its kind.
+Stroebl, Kapoor, Narayanan, "The Limits of Inference Scaling Through Resampling", arXiv 2411.17501: a loop that stops on
+the tests that also score it reports an oracle's rate. So each score states its kind.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from dataclasses import dataclass, replace
 from koderz_core.errors import DataError
 from koderz_core.grading.examples import Example, as_tests, examples_in
 from koderz_core.grading.gates import EXAMPLES, SPLIT, gate_of
-from koderz_core.grading.test_split import Parted, calls_of, parameters_of, parted, parted_by_calls
+from koderz_core.grading.test_split import SplitSource, calls_of, parameters_of, split_at_random, split_by_calls
 from koderz_core.records import ErrorClass, Problem, ScoreKind, TestSet, Verdict
 from koderz_core.sandbox.tiers import count_tests, number_of
 
 
 @dataclass(frozen=True, slots=True)
 class TestPolicy:
-    """How a problem's tests are used. ``gate`` as ``gates.gate_of`` reads it; ``seed`` draws the part that gates.
+    """The use of a problem's tests.
 
-    ``seconds``: what a program may take on each test set, where a person has said so; ``by_canonical``: else it is
-    what the canonical solution takes, times four. ``plus``: plus tests, where there are some, are part of the score.
+    ``gate`` is a name that ``gates.gate_of`` reads, and ``seed`` draws the part of a ``split`` gate. ``seconds`` is the
+    user's time limit for a program on each test set. Without it, ``by_canonical`` sets the limit to four times the
+    canonical solution's time. With ``plus``, the plus tests of a problem are part of the score.
     """
 
     __test__ = False  # pytest: not a test class
@@ -38,12 +39,11 @@ _NONE = TestSet()
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A problem's tests under a policy. ``rest``: the base tests outside the gate; it and ``plus`` may be empty.
+    """A problem's tests under a policy. ``rest`` are the base tests outside the gate; it and ``plus`` may be empty.
 
-    ``within_base``: the gate is a part of the base tests, and so of the score; examples are not. ``shown``: base tests
-    that make an example's call, where the gate is of examples. They count, but nobody may say they were held out.
-    ``plus_shown`` and ``plus_rest`` are the plus tests that make a call of the gate, which count in the same way, and
-    all others.
+    ``within_base``: the gate is a part of the base tests and so of the score, unlike examples. ``shown``: base tests
+    that make the call of an example, for a gate of examples. They count for the score but are not held out.
+    ``plus_shown`` are the plus tests that make a call of the gate, with the same rule, and ``plus_rest`` all others.
     """
 
     gate: TestSet
@@ -58,7 +58,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """A problem that a gate cannot be made of."""
+    """The reason why a problem has no gate under a policy."""
 
     reason: str
 
@@ -75,32 +75,32 @@ class Unseen:
 
 
 def check_tests(problem: Problem) -> None:
-    """Raise DataError if a problem has no test that counts: no program could pass it, whatever its model does."""
+    """Raise DataError if a problem has no test that counts, since no program could pass it."""
     try:
         total = count_tests(problem.tests.source)
     except (SyntaxError, ValueError) as error:
-        raise DataError(f"The tests of {problem.id} are not Python: {error}. Mend or omit that problem.") from error
+        raise DataError(f"The tests of {problem.id} are not Python: {error}. Fix or omit that problem.") from error
     if total == 0:
-        raise DataError(f"The tests of {problem.id} hold no assert that could fail. Mend or leave out that problem.")
+        raise DataError(f"The tests of {problem.id} contain no assert that can fail. Fix or omit that problem.")
 
 
 def split(problem: Problem, policy: TestPolicy) -> Split | Outside:
-    """Gate and base tests of a problem, without plus tests and limits.
+    """Gate and base tests of a problem, without plus tests and time limits.
 
-    ``tests``: all base tests gate the loop (the original koderz); ``examples``: those in the problem's text, true or
-    not; ``split:f``: a fraction of the base asserts. Raises UnknownNameError, PlanError for a gate that there is none
-    of.
+    ``tests``: all base tests gate the loop, as in the original koderz; ``examples``: the examples in the problem's
+    text, true or false; ``split:f``: a fraction of the base asserts. Raises UnknownNameError and PlanError for an
+    unknown gate.
     """
     gate = gate_of(policy.gate)
     if gate.kind == EXAMPLES:
         examples = examples_in(problem.public)
         if not examples:
-            return Outside("its text holds no example that can be read")
+            return Outside("its text has no readable example")
         return by_examples(problem, examples)
     if gate.kind == SPLIT:
         lot, parameters = f"{policy.seed}/{problem.id}", parameters_of(problem.public)
-        parts = parted(problem.tests.source, gate.fraction, lot, parameters)
-        if not isinstance(parts, Parted):
+        parts = split_at_random(problem.tests.source, gate.fraction, lot, parameters)
+        if not isinstance(parts, SplitSource):
             return Outside(parts)
         gate_tests, rest = (replace(problem.tests, source=source) for source in (parts.gate, parts.rest))
         return Split(gate_tests, problem.tests, rest)
@@ -108,29 +108,29 @@ def split(problem: Problem, policy: TestPolicy) -> Split | Outside:
 
 
 def by_examples(problem: Problem, examples: Sequence[Example]) -> Split:
-    """These examples as the gate. What calls as one of them does is no more held out than the example is.
+    """These examples as the gate. A base test that makes the call of an example is not held out.
 
     Raises SyntaxError, ValueError if the problem's tests are not Python.
     """
     parameters, gate = parameters_of(problem.public), as_tests(problem, examples)
     calls = calls_of(gate.source, parameters)
-    parts = parted_by_calls(problem.tests.source, calls, parameters, problem.public.entry_point)
+    parts = split_by_calls(problem.tests.source, calls, parameters, problem.public.entry_point)
     shown, rest = (replace(problem.tests, source=source) for source in (parts.gate, parts.rest))
     return Split(gate, problem.tests, rest, within_base=False, shown=shown)
 
 
 def unseen(tests: Split, *, gate_was_seen: bool) -> Unseen:
-    """For a strategy that never ran the gate, all tests are among them."""
+    """The tests that no iteration has seen. These are all tests if the strategy never ran the gate."""
     return Unseen(tests.rest, tests.plus_rest) if gate_was_seen else Unseen(tests.base, tests.plus)
 
 
 def score_kind(held_out: Unseen) -> ScoreKind:
-    """``held_out`` if there is something unseen to score on, else ``oracle``: the loop stopped on what scores it."""
+    """``held_out`` if unseen tests score the program, else ``oracle``: the loop stopped on the tests that score it."""
     return "held_out" if held_out else "oracle"
 
 
 def no_program(tests: TestSet, error: ErrorClass) -> Verdict:
-    """The verdict on a reply that holds no program: every test not reached."""
+    """The verdict on a reply without a program: no test was reached."""
     reasons = {"truncated": "The reply was cut at its token limit.", "refused": "The model refused."}
     message = f"No program was found in the reply. {reasons.get(error, '')}".strip()
     return Verdict("-" * number_of(tests), (), False, error, message, 0.0, "none")

@@ -1,1 +1,1 @@
-"""Runs untrusted programs on tests: the judge, the candidate's process, and what they say to each other."""
+"""Runs untrusted programs on tests: the judge, the candidate's process, and the messages between them."""

@@ -1,4 +1,4 @@
-"""What a worker is started in: the interpreter, its namespaces, and the files that it may read."""
+"""The environment of a worker: its interpreter, its namespaces, and the files that it may read."""
 
 from __future__ import annotations
 
@@ -14,37 +14,38 @@ from koderz_core.records import Isolation
 
 INSIDE = Path(__file__).resolve().parent / "inside"
 ENVIRONMENT = {"PYTHONHASHSEED": "0", "LD_BIND_NOW": "1"}
-"""All of it. The same program has the same verdict, so a set of texts has the same order each time.
+"""All environment variables of a worker.
 
-Libraries are linked at the start, not again in each fork where a function is called for the first time.
+The hash seed is fixed, so that sets of strings have the same order and a program the same verdict each time. Libraries
+are linked at the start, not in each fork at the first call of a function.
 """
 _LIBRARY_FOLDERS = ("/usr/lib", "/usr/lib64", "/lib", "/lib64")
 _BESIDES = ("/usr/share/zoneinfo", "/etc/ld.so.cache")
-_INSTALLED = frozenset({"site-packages", "dist-packages"})  # data sets with their answers may be among the packages
+_INSTALLED = frozenset({"site-packages", "dist-packages"})  # the packages may include datasets with their answers
 
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """Files and folders that a program may read, and folders of which it may list the names; absolute paths."""
+    """Files and folders that a program may read, and folders whose names it may list; absolute paths."""
 
     paths: tuple[str, ...]
     listed: tuple[str, ...]
 
 
 def command(isolation: Isolation, bwrap: str | None) -> list[str]:
-    """What to put before the path of a script in ``INSIDE``, so that a bare interpreter runs it at this tier.
+    """The command that runs a script in ``INSIDE`` at this tier, without the path of the script.
 
-    ``bwrap``: where bubblewrap is. The other layers are put on by the script itself. To be started with
-    ``ENVIRONMENT``. A hardened worker dies with the thread that started it, so start it from one that lives on.
-    Raise SandboxError if ``hardened`` is asked for without bubblewrap.
+    ``bwrap``: the path of bubblewrap. The script itself adds the other layers. Start it with ``ENVIRONMENT``. A
+    hardened worker dies with the thread that started it, so start it from a thread that outlives it.
+    Raises SandboxError for ``hardened`` without bubblewrap.
     """
     python = [str(_interpreter()), "-s", "-S", "-P"]
     if isolation != "hardened":
         return python
     if bwrap is None:
         raise SandboxError("The tier `hardened` needs bubblewrap. Install it (apt install bubblewrap) or use `strong`.")
-    kept = [word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)]
-    return [bwrap, *_NAMESPACES, *kept, *_root(), "--remount-ro", "/", "--chdir", "/", "--", *python]
+    environment = [word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)]
+    return [bwrap, *_NAMESPACES, *environment, *_root(), "--remount-ro", "/", "--chdir", "/", "--", *python]
 
 
 def readable() -> Readable:
@@ -61,7 +62,7 @@ _NAMESPACES = (
 
 
 def _root() -> Iterator[str]:
-    """A read-only root with no more than the interpreter needs: no home, no /proc, no /tmp, of the devices null."""
+    """A read-only root with only what the interpreter needs: no home, no /proc, no /tmp, and only the null device."""
     for folder in map(Path, _LIBRARY_FOLDERS):
         if folder.is_symlink():
             yield from ("--symlink", str(folder.readlink()), str(folder))
@@ -73,7 +74,7 @@ def _root() -> Iterator[str]:
 
 
 def _interpreter() -> Path:
-    """The real one behind a virtual environment's, whose folder the sandbox does not hold."""
+    """The interpreter behind that of a virtual environment, whose folder is not in the sandbox."""
     return Path(getattr(sys, "_base_executable", sys.executable)).resolve()
 
 
@@ -82,13 +83,13 @@ def _standard_library() -> Path:
 
 
 def _own_libraries() -> list[str]:
-    """Libraries that came with an interpreter of its own prefix, libpython among them."""
+    """Libraries of an interpreter with its own prefix, such as libpython."""
     folder = Path(sys.base_exec_prefix).resolve() / "lib"
     return [] if str(folder) in _LIBRARY_FOLDERS else _in(folder)
 
 
 def _shared_libraries() -> list[str]:
-    """What extension modules of the standard library are linked to: Debian's folders, or elsewhere file by file."""
+    """The libraries that extension modules need: Debian's folders, or the single files on other systems."""
     multiarch = sysconfig.get_config_var("MULTIARCH") or ""
     folders = [
         folder for start in ("/usr/lib", "/lib") if multiarch and Path(folder := f"{start}/{multiarch}").is_dir()

@@ -1,4 +1,4 @@
-"""Folders that the sandbox makes for a while. Who is killed leaves one behind; ``sweep`` removes it."""
+"""Temporary folders of the sandbox. ``sweep`` removes those that killed processes left behind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CAREFULLY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Folder:
-    """A new folder among the temporary files, locked as long as its maker lives."""
+    """A new temporary folder, locked as long as the process that made it lives."""
 
     def __init__(self) -> None:
         """Raises OSError."""
@@ -23,27 +23,27 @@ class Folder:
             self._made = tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)
             try:
                 self._lock = os.open(self._made.name, _CAREFULLY)
-            except FileNotFoundError:  # somebody swept it before it was opened
+            except FileNotFoundError:  # another process swept it before it was opened
                 self._made.cleanup()
                 continue
-            fcntl.flock(self._lock, fcntl.LOCK_EX)  # no files.Lock: the folder is its own lock, and goes with it
+            fcntl.flock(self._lock, fcntl.LOCK_EX)  # not files.Lock: the folder is its own lock and is removed with it
             if os.fstat(self._lock).st_nlink:
                 return
-            self.remove()  # somebody swept it before it was locked
+            self.remove()  # another process swept it before it was locked
 
     @property
     def path(self) -> Path:
         return Path(self._made.name)
 
     def remove(self) -> None:
-        """With all that is in it. Once only."""
+        """Remove the folder and its content. Call it once only."""
         self._made.cleanup()
         os.close(self._lock)
 
 
 @contextmanager
 def folder() -> Iterator[Path]:
-    """One that is gone afterwards. Raises OSError."""
+    """A folder that is removed afterwards. Raises OSError."""
     made = Folder()
     try:
         yield made.path
@@ -52,7 +52,7 @@ def folder() -> Iterator[Path]:
 
 
 def sweep() -> None:
-    """Remove the folders of those who were killed. What cannot be removed, or is not ours, is left."""
+    """Remove the folders of killed processes, except those of other users and those that cannot be removed."""
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):
             _remove_if_abandoned(path)

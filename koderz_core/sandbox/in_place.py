@@ -1,8 +1,8 @@
-"""Which asserts look at what a program changed in place in its arguments, as far as their text shows it.
+"""Finds the asserts that examine how a program changed its arguments in place, as far as their source shows it.
 
-``sort(a)``, then ``assert a == [1, 2]``: without that change the assert must fail. ``assert candidate(a) == sorted(a)``
-compares two values that the program made: one that empties ``a`` and returns ``[]`` would pass. What is not plainly of
-the first kind is taken for the second.
+After ``sort(a)``, ``assert a == [1, 2]`` is such an assert and must fail without the change. ``assert candidate(a) ==
+sorted(a)`` is not: it compares two values that the program influences, so a program that empties ``a`` and returns
+``[]`` would pass. An assert that is not clearly of the first kind counts as one of the second.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ _BINDINGS: Mapping[type[ast.AST], tuple[str, str]] = {
     ast.comprehension: ("target", "iter"),
     ast.withitem: ("optional_vars", "context_expr"),
 }
-"""Where names are bound: the fields that hold the names, and what they are bound to."""
+"""The nodes that bind names: the field with the names, and the field with their value."""
 _Names = frozenset[str]
 _Kind = TypeVar("_Kind", bound=ast.AST)
 
 
 @lru_cache(64)
 def looks_at_changes(tests: str, entry_point: str) -> tuple[bool, ...]:
-    """One for each test, in order."""
+    """Whether each test examines changes, in order."""
     tree = parse(tests)
     returned, arguments = _influenced(tree, frozenset({entry_point, "candidate"}))
     return tuple(_looks(test.test, returned, arguments) for test in asserts_in(tree))
 
 
 def _looks(test: ast.expr, returned: _Names, arguments: _Names) -> bool:
-    """It mentions an argument, and compares what was returned only with what the program has no influence on."""
+    """Whether a test names an argument and compares returned values only with values that the program cannot change."""
     if not _names(test) & arguments:
         return False
     influenced = returned | arguments
@@ -52,7 +52,7 @@ def _looks(test: ast.expr, returned: _Names, arguments: _Names) -> bool:
 
 
 def _influenced(tree: ast.Module, program: _Names) -> tuple[_Names, _Names]:
-    """Names of what the program returned or may have returned, and of what it was given or was made of that."""
+    """The names of values that the program may have returned, and those of its arguments and of values made of them."""
     returned, arguments, before = program, _Names(), (_Names(), _Names())
     while (returned, arguments) != before:
         before = returned, arguments
@@ -68,7 +68,7 @@ def _influenced(tree: ast.Module, program: _Names) -> tuple[_Names, _Names]:
 
 
 def _bindings(tree: ast.Module) -> Iterator[tuple[_Names, _Names]]:
-    """Names that are bound or filled, and the names in what they are bound to or filled with."""
+    """Names that are bound or whose value is extended, each with the names in the new value."""
     for kind, (target, value) in _BINDINGS.items():
         for node in _parts(tree, kind):
             yield _names(getattr(node, target)), _names(getattr(node, value))
@@ -79,15 +79,15 @@ def _bindings(tree: ast.Module) -> Iterator[tuple[_Names, _Names]]:
         if function.name != "check":
             yield frozenset({function.name}), _names(function)
     for parameters in _parts(tree, ast.arguments):
-        given = frozenset(parameter.arg for parameter in _parts(parameters, ast.arg))
-        yield given, frozenset({"candidate"})  # anything may be given to a function
+        names = frozenset(parameter.arg for parameter in _parts(parameters, ast.arg))
+        yield names, frozenset({"candidate"})  # a function may be called with any value
 
 
 def _values(call: ast.Call) -> _Names:
-    """The names of values in the arguments of a call, not those of functions that are called there."""
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    called = {id(inner.func) for part in given for inner in _parts(part, ast.Call)}
-    return frozenset(name.id for part in given for name in _parts(part, ast.Name) if id(name) not in called)
+    """The names of values in the arguments of a call, without the functions that are called there."""
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    called = {id(inner.func) for part in arguments for inner in _parts(part, ast.Call)}
+    return frozenset(name.id for part in arguments for name in _parts(part, ast.Name) if id(name) not in called)
 
 
 def _names(node: ast.AST | Sequence[ast.AST] | None) -> _Names:

@@ -1,4 +1,4 @@
-"""The judge as the rest of koderz knows it: programs go to workers, verdicts come back."""
+"""The judge, which the rest of koderz uses: it sends programs to workers and returns verdicts."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from koderz_core.input_files import surrogate_in
 from koderz_core.records import Cases, ErrorClass, Isolation, Observed, Problem, PublicProblem, TestSet, Verdict
 from koderz_core.sandbox.in_place import looks_at_changes
 from koderz_core.sandbox.requests import Answer, Order, Report, ask
-from koderz_core.sandbox.tiers import number_of, spoken_of
+from koderz_core.sandbox.tiers import names_used, number_of
 from koderz_core.sandbox.workers import Worker, Workers
 
 MOST_CHARACTERS = 1_000_000
-"""Of a program. However they are written, they fit into one frame of the worker's wire, and to compile them takes
-seconds and hundreds of megabytes."""
+"""Length limit of a program. In any encoding it fits into one frame of the worker's wire. To compile it takes seconds
+and hundreds of megabytes."""
 MOST_CALLS = 256  # of one probe: their longest answers fit into one answer of a worker
 
 
 class BoxedJudge:
-    """Judges programs in workers that persist: a judge's process with the tests and the verdict, a candidate's each.
+    """Judges programs in persistent workers. A worker's judge process runs the tests; each program has its own process.
 
-    ``isolation`` is the tier, ``bwrap`` where bubblewrap is, which tier ``hardened`` needs. ``timeout_seconds`` is the
-    time of one program on all its tests where these do not say another, as docs/tests.md has it, ``memory_bytes`` its
-    address space, ``workers`` how many programs are judged at a time (one per core by default). Safe to use from
+    ``isolation`` is the tier and ``bwrap`` the path of bubblewrap, which tier ``hardened`` needs. ``timeout_seconds``
+    limits one program on a test set without its own limit (docs/tests.md), and ``memory_bytes`` its address space.
+    ``workers`` is the number of programs that are judged concurrently, by default one per core. Safe to use from
     several threads.
     """
 
@@ -41,27 +41,27 @@ class BoxedJudge:
     ) -> None:
         self.isolation = isolation
         self._timeout_seconds, self._memory_bytes = timeout_seconds, memory_bytes
-        # The judge's own process needs room for the answers that a program may inflate.
+        # The judge's own process needs memory for the answers that a program may inflate.
         make = partial(Worker, isolation, bwrap, 2 * memory_bytes)
-        # Where programs can write files or start processes, one may leave something behind for the next.
+        # At tier limited a program can write files and start processes, and so affect the next one.
         self._workers = Workers(make, workers or _cores(), used_once=isolation == "limited")
-        self._canonical: dict[
-            tuple[str, str, Cases | None, bool], Answer
-        ] = {}  # by solution, tests and whether they run beside it; the same whoever computes it
+        # By solution, tests and whether they share its process. Two threads may compute the same answer.
+        self._canonical: dict[tuple[str, str, Cases | None, bool], Answer] = {}
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
-        """What comes of running ``code``, after the problem's preamble, on ``tests``.
+        """The verdict of running ``code``, after the problem's preamble, on ``tests``.
 
-        What no program may choose for itself, the canonical solution decides: that the tests are broken, that they
-        need values that cannot cross (they run in the program's own process then), and which of them look at what is
-        changed in place in arguments. All others a program that changes its arguments has to pass with the tests' own
-        objects unchanged, too, else it could empty what it is compared with; of one that its tests run beside, nobody
-        can tell whether it changes them, so each is run twice. Where there is no solution, tests are taken to be broken
-        as it seems, and to look at arguments as ``in_place`` reads them; they run beside the program only if they say
-        so.
+        The canonical solution decides what no program may decide for itself: whether the tests are broken, whether they
+        need values that cannot cross (then they run in the program's own process), and which tests examine arguments
+        that are changed in place. A program that changes its arguments must pass all other tests with the tests' own
+        objects unchanged as well, because it could otherwise empty the values that it is compared with. Tests in the
+        program's own process are always run twice, since changes cannot be detected there.
 
-        A program that cannot be run, since it is too long or UTF-8 cannot encode it, has failed. Raise DataError if the
-        tests are broken or too large, SandboxError if programs cannot be run here or workers were lost.
+        Without a canonical solution, tests that seem broken count as broken, ``in_place`` finds the tests that examine
+        arguments, and tests run in the program's own process only if the test set says so.
+
+        A program that cannot be run, because it is too long or UTF-8 cannot encode it, has failed. Raises DataError if
+        the tests are broken or too large, SandboxError if programs cannot be run here or workers were lost.
         """
         if unfit := _unfit(code):
             return Verdict("-" * number_of(tests), (), False, *unfit, 0.0, self.isolation)
@@ -70,7 +70,8 @@ class BoxedJudge:
         if answer.report is None:
             return self._without_report(problem, tests, order, answer)
         report = answer.report
-        if report.stuck and self._needs_sharing(problem, tests):
+        canonical = self._of_canonical(problem, tests).report if report.stuck else None
+        if canonical and canonical.stuck:
             report = ask(self._workers, replace(order, shared=True)).report or report
         verdict = report.verdict(self.isolation)
         if verdict.passed and (report.changed or report.shared):
@@ -78,13 +79,13 @@ class BoxedJudge:
         return verdict
 
     def probe(self, problem: PublicProblem, code: str, calls: Sequence[str]) -> tuple[Observed, ...]:
-        """What ``calls`` give, at most ``MOST_CALLS`` expressions in the names of ``code``, one after the other.
+        """The values of ``calls``: at most ``MOST_CALLS`` expressions over the names of ``code``, evaluated in order.
 
-        They share one process and one time limit: what ends it is the answer to all that follow. Raise SandboxError as
-        ``check``, and PlanError for too many calls.
+        They share one process and one time limit. If the process ends, the reason is the answer to all further calls.
+        Raises SandboxError as ``check``, and PlanError for too many calls.
         """
         if len(calls) > MOST_CALLS:
-            raise PlanError(f"A probe takes at most {MOST_CALLS} calls, not {len(calls)}: make it several.")
+            raise PlanError(f"A probe takes at most {MOST_CALLS} calls, not {len(calls)}. Use several probes.")
         if unfit := _unfit(code):
             return tuple(Observed(call, None, *unfit) for call in calls)
         seconds = self._timeout_seconds
@@ -94,44 +95,40 @@ class BoxedJudge:
         answer = ask(self._workers, order)
         if answer.stalled:
             return tuple(Observed(call, None, "timeout", _STALLED) for call in calls)
-        seen = zip(calls, answer.observed, strict=True)
-        return tuple(Observed(call, one.value, one.error, one.message) for call, one in seen)
+        values = zip(calls, answer.observed, strict=True)
+        return tuple(Observed(call, value.value, value.error, value.message) for call, value in values)
 
     def close(self) -> None:
-        """End every worker now; who waits for one, and whoever asks later, gets a SandboxError. Idempotent."""
+        """End every worker now. Waiting and later calls raise SandboxError. Idempotent."""
         self._workers.close()
 
     def _order(self, problem: Problem, code: str, tests: TestSet) -> Order:
         public, seconds = problem.public, tests.seconds or self._timeout_seconds
-        names = [] if tests.cases else spoken_of(problem, tests.source)
+        names = [] if tests.cases else names_used(problem, tests.source)
         texts = (problem.id, public.preamble, code, tests.source, public.entry_point)
         return Order(*texts, seconds, self._memory_bytes, names, shared=tests.shared, cases=tests.cases)
 
     def _without_report(self, problem: Problem, tests: TestSet, order: Order, answer: Answer) -> Verdict:
         if answer.broken and not self._of_canonical(problem, tests).report:
-            raise DataError(f"The tests of {problem.id} are broken: {answer.broken}. Mend or remove that problem.")
+            raise DataError(f"The tests of {problem.id} are broken: {answer.broken}. Fix or remove that problem.")
         marks = "-" * number_of(tests)
         if answer.broken:
             message = f"the tests cannot be run on it: {answer.broken}"
             return Verdict(marks, (), False, "exception", message, 0.0, self.isolation)
         return Verdict(marks, (), False, "timeout", _STALLED, order.seconds, self.isolation)
 
-    def _needs_sharing(self, problem: Problem, tests: TestSet) -> bool:
-        report = self._of_canonical(problem, tests).report
-        return report is not None and report.stuck
-
     def _without_changes(self, problem: Problem, tests: TestSet, order: Order, passed: Verdict) -> Verdict:
-        """``passed``, unless the program fails a test only because the tests' own objects stay as they are."""
+        """``passed``, unless a test that does not examine changes fails with the tests' own objects unchanged."""
         answer = ask(self._workers, replace(order, mirrors=False))
         if answer.report is None:
             return self._without_report(problem, tests, order, answer)
-        if self._fails_rightly(problem, replace(tests, shared=order.shared), answer.report):
+        if self._may_fail(problem, replace(tests, shared=order.shared), answer.report):
             return passed
         verdict = answer.report.verdict(self.isolation)
         return replace(verdict, message=f"{verdict.message} ({_ON_COPIES})")
 
-    def _fails_rightly(self, problem: Problem, tests: TestSet, unchanged: Report) -> bool:
-        """Whether what it fails with the tests' own objects unchanged are tests that look at their changes."""
+    def _may_fail(self, problem: Problem, tests: TestSet, unchanged: Report) -> bool:
+        """Whether only tests that examine changes of arguments fail with the tests' own objects unchanged."""
         canonical, marks = self._of_canonical(problem, tests).report, unchanged.outcome.marks
         if canonical:
             complete = unchanged.completed or not canonical.completed
@@ -142,7 +139,7 @@ class BoxedJudge:
         return complete and all(mark == "P" or may for mark, may in zip(marks, looks, strict=True))
 
     def _of_canonical(self, problem: Problem, tests: TestSet) -> Answer:
-        """What came of the canonical solution, with the tests' own objects unchanged; no report where there is none."""
+        """The answer for the canonical solution, with the tests' own objects unchanged; empty without a solution."""
         key = (problem.canonical_solution, tests.source, tests.cases, tests.shared)
         if not problem.canonical_solution:
             return Answer()
@@ -157,7 +154,7 @@ _STALLED = "what it returned could not be dealt with in time"
 
 
 def _unfit(code: str) -> tuple[ErrorClass, str] | None:
-    """Why a program has failed without being run: the class of error and the message. None: it can be run."""
+    """Why a program fails without being run: the class of the error and the message. None if it can be run."""
     if len(code) > MOST_CHARACTERS:
         return "memory", f"the program has {len(code):,} characters, at most {MOST_CHARACTERS:,} are run"
     if fault := surrogate_in(code):

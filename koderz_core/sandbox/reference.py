@@ -1,4 +1,4 @@
-"""What a canonical solution answers: run once, in a fresh process, under the same limits as programs."""
+"""The answers of a canonical solution, which runs once, in a fresh process, under the same limits as programs."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from koderz_core.records import Problem
 from koderz_core.sandbox import box
 
 SECONDS = 300.0
-"""Wall time for all calls of one problem: the slowest of EvalPlus' take a few seconds on an idle machine."""
+"""Wall time for all calls of one problem. The slowest of EvalPlus take a few seconds on an idle machine."""
 MEMORY_BYTES = 4 << 30
 _SCRIPT = box.INSIDE / "reference.py"
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """One line of ``records.Cases`` per call, None for an answer that is too large or no plain data.
+    """One line of ``records.Cases`` per call, None for an answer that is too large or not plain data.
 
-    ``seconds``: processor time that calls and lines took together.
+    ``seconds``: processor time for making the calls and writing the lines.
     """
 
     outputs: tuple[str | None, ...]
@@ -31,10 +31,10 @@ class Answers:
 
 
 def answers(problem: Problem, calls: Sequence[str], *, boxed: bool = True) -> Answers:
-    """What the canonical solution answers to ``calls``, each a line of ``records.Cases``.
+    """The canonical solution's answers to ``calls``, each a line of ``records.Cases``.
 
-    ``boxed``: with Landlock and seccomp; with rlimits only is for where tier ``strong`` does not hold. Raises DataError
-    if it fails, SandboxError if it could not be run.
+    ``boxed``: with Landlock and seccomp. Without them there are only rlimits, for machines without tier ``strong``.
+    Raises DataError if the solution fails, SandboxError if it could not be run.
     """
     order = {
         "code": problem.canonical_solution,
@@ -43,17 +43,15 @@ def answers(problem: Problem, calls: Sequence[str], *, boxed: bool = True) -> An
         "seconds": SECONDS,
         "memory_bytes": MEMORY_BYTES,
     }
-    said = _ask(problem, json.dumps(order).encode("ascii"), boxed=boxed)
+    output = _run(problem, json.dumps(order).encode("ascii"), boxed=boxed)
     try:
-        return msgspec.json.decode(said, type=Answers)
+        return msgspec.json.decode(output, type=Answers)
     except msgspec.DecodeError:
-        fault = msgspec.json.decode(said).get("fault", "no answer") if said.startswith(b'{"fault"') else "no answer"
-    raise DataError(
-        f"The canonical solution of {problem.id} fails its own plus tests: {fault}. Leave out that problem."
-    )
+        fault = msgspec.json.decode(output).get("fault", "no answer") if output.startswith(b'{"fault"') else "no answer"
+    raise DataError(f"The canonical solution of {problem.id} fails its own plus tests: {fault}. Omit that problem.")
 
 
-def _ask(problem: Problem, order: bytes, *, boxed: bool) -> bytes:
+def _run(problem: Problem, order: bytes, *, boxed: bool) -> bytes:
     setup = json.dumps({"boxed": boxed, "readable": asdict(box.readable())})
     try:
         done = subprocess.run(
@@ -68,7 +66,7 @@ def _ask(problem: Problem, order: bytes, *, boxed: bool) -> bytes:
         )
     except subprocess.TimeoutExpired as error:
         raise DataError(
-            f"The canonical solution of {problem.id} takes more than {SECONDS:g} s. Leave it out."
+            f"The canonical solution of {problem.id} takes more than {SECONDS:g} s. Omit that problem."
         ) from error
     except OSError as error:
         raise SandboxError(f"An interpreter could not be started: {error}. Free memory or processes.") from error

@@ -1,4 +1,4 @@
-"""Orders to workers, and their answers: what a judge wants to know of one program, asked again if a worker is lost."""
+"""Orders to workers and their answers. An order is sent to another worker if the first one is lost."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from koderz_core.sandbox.inside.wire import MAX_FRAME_BYTES
 from koderz_core.sandbox.workers import LostError, StalledError, Workers
 
 GRACE_SECONDS = 5.0
-"""How much later than the judge's own deadline the host ends a worker, in seconds."""
+"""The host ends a worker this many seconds after the judge's own deadline."""
 CROWDED_TIMES = 5.0
-"""How many times its limit a program may take on the wall's clock, where others had the processor meanwhile."""
+"""On a busy machine, a program may take this multiple of its time limit in wall time."""
 _TRIES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """``inside.trial.Order``, for a problem of that id; ``calls``: what to evaluate instead of running tests."""
+    """``inside.trial.Order`` for the problem with that id. ``calls``: expressions to evaluate instead of tests."""
 
     problem: str
     preamble: str
@@ -76,8 +76,8 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
-    """``inside.probing.Sight``."""
+class Evaluation:
+    """``inside.serving.Evaluation``."""
 
     value: str | None
     error: ErrorClass | None
@@ -86,31 +86,34 @@ class Sight:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``broken``: why the tests are; ``stalled``: nobody could finish with what the program gave. No report then."""
+    """A worker's answer. There is no report if the tests are ``broken`` (the reason) or the judge ``stalled``.
+
+    ``stalled``: two workers could not process the program's output in time.
+    """
 
     nonce: str = ""
     report: Report | None = None
-    observed: tuple[Sight, ...] = ()
+    observed: tuple[Evaluation, ...] = ()
     broken: str = ""
     stalled: bool = False
 
 
 def ask(workers: Workers, order: Order) -> Answer:
-    """A worker's answer, or the next one's if the first is lost.
+    """The answer of a worker, or of a second one if the first is lost.
 
-    Raises SandboxError if that one dies too, DataError for tests that are too large or that UTF-8 cannot encode.
+    Raises SandboxError if the second one dies too, DataError for tests that are too large or that UTF-8 cannot encode.
     """
     lost: list[LostError] = []
     while len(lost) < _TRIES:
         try:
-            return _asked(workers, order)
+            return _send(workers, order)
         except LostError as error:
             lost.append(error)
     if all(isinstance(error, StalledError) for error in lost):
         return Answer(stalled=True)
     raise SandboxError(
-        f"Two workers were lost while they judged a program for {order.problem} ({lost[-1]}): the program killed them, "
-        "or this machine is out of memory. Look at the program, then try again."
+        f"Two workers were lost while they judged a program for {order.problem} ({lost[-1]}). The program killed them, "
+        "or this machine is out of memory. Check the program, then try again."
     )
 
 
@@ -118,27 +121,27 @@ _encoded = msgspec.json.Encoder().encode
 _ANSWERS = msgspec.json.Decoder(Answer)
 
 
-def _asked(workers: Workers, order: Order) -> Answer:
+def _send(workers: Workers, order: Order) -> Answer:
     nonce = secrets.token_hex(16)
     try:
         message = _encoded({"nonce": nonce, **order.content()})
     except UnicodeEncodeError as error:
         raise DataError(
-            f"The text of {order.problem} or of its tests cannot be encoded ({error}). Mend or remove that problem."
+            f"The text of {order.problem} or of its tests cannot be encoded ({error}). Fix or remove that problem."
         ) from error
     if len(message) > MAX_FRAME_BYTES:
         raise DataError(
-            f"The tests of {order.problem} are too large: {len(message) / 1e6:.0f} MB with the program, and a worker "
-            f"takes {MAX_FRAME_BYTES / 1e6:.0f} MB. Make them smaller, or leave that problem out."
+            f"The tests of {order.problem} are too large: {len(message) / 1e6:.0f} MB with the program, but a worker "
+            f"takes at most {MAX_FRAME_BYTES / 1e6:.0f} MB. Make them smaller, or omit that problem."
         )
     with workers.worker(order.problem.rpartition("/")[0]) as worker:
-        said = worker.answer(message, order.most_seconds + GRACE_SECONDS)
+        frame = worker.answer(message, order.most_seconds + GRACE_SECONDS)
         try:
-            answer = _ANSWERS.decode(said)
+            answer = _ANSWERS.decode(frame)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             worker.kill()
-            raise LostError(f"it answered nonsense: {error}") from None
+            raise LostError(f"its answer is invalid: {error}") from None
         if not secrets.compare_digest(answer.nonce, nonce):
             worker.kill()
-            raise LostError("it answered what nobody asked")
+            raise LostError("it answered another order")
     return answer

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from koderz_core.errors import KoderzError
-from koderz_core.records import Isolation, Problem, Verdict
+from koderz_core.records import Isolation, Problem
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.selftest_programs import (
     ATTACKS,
@@ -20,7 +20,6 @@ from koderz_core.sandbox.selftest_programs import (
     PROBLEMS,
     WRONG,
     Attack,
-    Ground,
     Try,
     planted,
 )
@@ -31,7 +30,7 @@ GROUPS: tuple[Group, ...] = get_args(Group)
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One of them. ``seen``: what happened, one line; hostile text, as it may quote a program's answer."""
+    """One check. ``seen`` describes in one line what happened. It may quote a program's answer, so it is hostile."""
 
     group: Group
     name: str
@@ -41,7 +40,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class SelfTest:
-    """What came of all checks at one tier; what that tier does not promise is not among them."""
+    """The results of all checks at one tier. Attacks that the tier does not promise to block are not among them."""
 
     isolation: Isolation
     checks: tuple[Check, ...]
@@ -56,75 +55,59 @@ class SelfTest:
 
     @property
     def score(self) -> str:
-        """``14/14``: how many of the checks passed."""
+        """The number of passed checks and the number of checks, such as ``14/14``."""
         return f"{len(self.checks) - len(self.failures)}/{len(self.checks)}"
 
 
 def quick(judge: BoxedJudge) -> SelfTest:
-    """The short form, for every start: well under a second. Raises nothing: whatever goes wrong is a failed check."""
+    """The short form, for every start: well under a second. Raises nothing: every error is a failed check."""
     right = [_right(judge, name, problem) for name, problem in PROBLEMS.items() if name in ("double", "order", "count")]
-    wrong = [one for one in WRONG if one.quick]
-    cheats = [one for one in CHEATS if one.quick]
-    attacks = [one for one in ATTACKS if one.quick]
-    return _tested(judge, right, (wrong, cheats), attacks)
+    wrong, cheats = ([program for program in programs if program.quick] for programs in (WRONG, CHEATS))
+    return _run(judge, right, wrong, cheats, [attack for attack in ATTACKS if attack.quick])
 
 
 def full(judge: BoxedJudge, problems: Sequence[Problem]) -> SelfTest:
-    """The long form, some seconds: every canonical solution of ``problems`` has to pass as well. Raises nothing."""
+    """The long form, some seconds, with the canonical solutions of ``problems``. Raises nothing."""
     with ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="self-test") as threads:
         own = [_right(judge, name, problem) for name, problem in PROBLEMS.items()]
         right = [*own, *threads.map(lambda problem: _right(judge, problem.id, problem), problems)]
-    return _tested(judge, right, (WRONG, CHEATS), ATTACKS)
+    return _run(judge, right, WRONG, CHEATS, ATTACKS)
 
 
-def _tested(
-    judge: BoxedJudge, right: Sequence[Check], tries: tuple[Sequence[Try], Sequence[Try]], attacks: Sequence[Attack]
+def _run(
+    judge: BoxedJudge, right: Sequence[Check], wrong: Sequence[Try], cheats: Sequence[Try], attacks: Sequence[Attack]
 ) -> SelfTest:
-    wrong, cheats = tries
     checks = [
         *right,
         *(_fails(judge, "wrong programs", program) for program in wrong),
         *(_fails(judge, "cheats", cheat) for cheat in cheats),
-        *_attacked(judge, [attack for attack in attacks if attack.limited or judge.isolation != "limited"]),
-        _passes(judge, "right after all that", "double", PROBLEMS["double"]),
+        *(_blocks(judge, attack) for attack in attacks if attack.limited or judge.isolation != "limited"),
+        _right(judge, "double", PROBLEMS["double"], "right after all that"),
     ]
     return SelfTest(judge.isolation, tuple(checks))
 
 
-def _right(judge: BoxedJudge, name: str, problem: Problem) -> Check:
-    return _passes(judge, "right programs", name, problem)
+def _right(judge: BoxedJudge, name: str, problem: Problem, group: Group = "right programs") -> Check:
+    return _check(judge, group, name, problem, problem.canonical_solution or DOUBLES)
 
 
-def _passes(judge: BoxedJudge, group: Group, name: str, problem: Problem) -> Check:
-    code = problem.canonical_solution or DOUBLES
-    return _check(group, name, lambda: judge.check(problem, code, problem.tests), lambda verdict: verdict.passed)
+def _fails(judge: BoxedJudge, group: Group, program: Try) -> Check:
+    return _check(judge, group, program.name, PROBLEMS[program.problem], program.code, passes=False)
 
 
-def _fails(judge: BoxedJudge, group: Group, one: Try) -> Check:
-    problem = PROBLEMS[one.problem]
-    judged = lambda: judge.check(problem, one.code, problem.tests)  # noqa: E731 (called once, where errors are caught)
-    return _check(group, one.name, judged, lambda verdict: not verdict.passed)
+def _blocks(judge: BoxedJudge, attack: Attack) -> Check:
+    """Passes if the attack's program reports that it was blocked, and if it left no traces outside."""
+    with planted() as ground:
+        check = _check(judge, "attacks", attack.name, PROBLEM, ground.program(attack))
+        traces, seen = ground.traces(), BLOCKED if check.passed else check.seen
+    return Check("attacks", attack.name, check.passed and not traces, traces or seen)
 
 
-def _attacked(judge: BoxedJudge, attacks: Sequence[Attack]) -> Iterator[Check]:
-    for attack in attacks:
-        with planted() as ground:
-            yield _attack(judge, attack, ground)
-
-
-def _attack(judge: BoxedJudge, attack: Attack, ground: Ground) -> Check:
-    """Its tests pass if it says itself that it was blocked; what it did is also looked for from outside."""
-    program = ground.program(attack)
-    said = _check(
-        "attacks", attack.name, lambda: judge.check(PROBLEM, program, PROBLEM.tests), lambda verdict: verdict.passed
-    )
-    traces = ground.traces()
-    return Check("attacks", attack.name, said.passed and not traces, traces or (BLOCKED if said.passed else said.seen))
-
-
-def _check(group: Group, name: str, judged: Callable[[], Verdict], wanted: Callable[[Verdict], bool]) -> Check:
+def _check(judge: BoxedJudge, group: Group, name: str, problem: Problem, code: str, *, passes: bool = True) -> Check:
+    """Whether ``code`` passes the tests of ``problem``, or fails them if ``passes`` is false."""
     try:
-        verdict = judged()
-    except KoderzError as error:  # a lost worker, or tests that are said to be broken
+        verdict = judge.check(problem, code, problem.tests)
+    except KoderzError as error:  # a lost worker, or tests that count as broken
         return Check(group, name, False, str(error))
-    return Check(group, name, wanted(verdict), "it passed" if verdict.passed else verdict.message or "it did not pass")
+    seen = "it passed" if verdict.passed else verdict.message or "it did not pass"
+    return Check(group, name, verdict.passed is passes, seen)

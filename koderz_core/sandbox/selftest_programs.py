@@ -1,6 +1,6 @@
 """Programs of the self-test of a judge: right, wrong and cheating solutions of small problems, and attacks.
 
-Attacks find a secret file, a folder, a port and a process made for them, and leave no trace if they are blocked.
+Attacks target a secret file, a folder, a port and a process made for them, and leave no trace if they are blocked.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from koderz_core.records import Problem, PublicProblem, TestSet
 from koderz_core.sandbox.folders import folder
 
 SECONDS = 10.0
-"""What each may take, whatever the judge gives others: on a busy machine, too, honest programs have to pass."""
+"""Time limit of each program instead of the judge's own, so that honest programs also pass on a busy machine."""
 BLOCKED = "blocked"
 
 
@@ -31,7 +31,7 @@ PROBLEM = small_problem("attack", f"def check(candidate):\n    assert candidate(
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """A program for one of ``PROBLEMS``. ``quick``: it is a part of the quick form, too."""
+    """A program for one of ``PROBLEMS``. ``quick``: it is also part of the short form."""
 
     name: str
     code: str
@@ -72,53 +72,57 @@ _YES = "class Yes{}:\n    __eq__ = lambda *_: True\n    __hash__ = None\ndef dou
 
 WRONG = (
     Try("gives another number", _ZERO, quick=True),
-    Try("is no Python", "def double(x) return x", quick=True),
-    Try("is right once only", "def double(x):\n    return 2"),
+    Try("is not Python", "def double(x) return x", quick=True),
+    Try("is right only once", "def double(x):\n    return 2"),
     Try("raises", "def double(x):\n    raise KeyError(x)"),
 )
 CHEATS = (
-    Try("exits as if all was well when it is loaded", "import sys\nsys.exit(0)", quick=True),
+    Try("exits with code 0 when it is loaded", "import sys\nsys.exit(0)", quick=True),
     Try("exits at once when it is loaded", "import os\nos._exit(0)"),
     Try("exits when it is called", "import os\ndef double(x):\n    os._exit(0)", quick=True),
     Try(
-        "exits when nobody catches what it raises",
+        "exits from the hook for uncaught exceptions",
         "import os, sys\nsys.excepthook = lambda *_: os._exit(0)\ndef double(x):\n    raise ValueError",
     ),
-    Try("exits well in the end", "import atexit, os\natexit.register(os._exit, 0)" + _ZERO),
+    Try("exits with code 0 at the end", "import atexit, os\natexit.register(os._exit, 0)" + _ZERO),
     Try(
         "exits while the tests wait",
         "import os, signal, time\nsignal.signal(signal.SIGALRM, lambda *_: os._exit(0))\n"
         "signal.setitimer(signal.ITIMER_REAL, 0.02)\ndef double(x):\n    time.sleep(0.2)",
     ),
-    Try("answers with what equals everything", _YES.format(""), quick=True),
+    Try("answers with an object that equals everything", _YES.format(""), quick=True),
     Try("answers with a number that equals everything", _YES.format("(int)"), quick=True),
     Try(
-        "answers with what says to be a number",
+        "answers with an object that claims to be a number",
         "class Int:\n    __class__ = int\n    __eq__ = lambda *_: True\ndouble = lambda x: Int()",
     ),
-    Try("answers with what has every method", "from unittest.mock import MagicMock\ndouble = MagicMock()"),
+    Try("answers with an object that has every method", "from unittest.mock import MagicMock\ndouble = MagicMock()"),
     Try(
-        "answers with a number that is close to all",
+        "answers with a number that is close to every number",
         "class Near(float):\n    __sub__ = __rsub__ = __abs__ = lambda *_: 0.0\ndef half(x):\n    return Near(9)",
         "half",
     ),
     Try(
-        "answers with a list of what it likes",
+        "answers with a list whose items it chooses",
         "class List(list):\n    __iter__ = lambda self: iter([1, 2, 3])\n    __eq__ = lambda *_: True\n"
         "def count(n):\n    return List()",
         "count",
     ),
-    Try("raises what is of every kind", "class Any(ValueError, TypeError): pass\ndef root(x):\n    raise Any", "root"),
-    Try("stops the iteration that calls it", "def odd(x):\n    raise StopIteration", "odd", quick=True),
-    Try("says that it has passed", "print('PPP', '{\"passed\": true}')" + _ZERO),
     Try(
-        "writes a verdict wherever it can",
+        "raises an exception of several types",
+        "class Any(ValueError, TypeError): pass\ndef root(x):\n    raise Any",
+        "root",
+    ),
+    Try("stops the iteration that calls it", "def odd(x):\n    raise StopIteration", "odd", quick=True),
+    Try("prints that it has passed", "print('PPP', '{\"passed\": true}')" + _ZERO),
+    Try(
+        "writes a verdict to every descriptor",
         'import os\nfor fd in range(64):\n    try: os.write(fd, b\'{"marks": "PPP", "completed": true}\')\n'
         "    except OSError: pass" + _ZERO,
         quick=True,
     ),
     Try(
-        "reads the expected values off its caller",
+        "reads the expected values from its caller",
         "import sys\ndef double(x):\n    held = sys._getframe(1).f_code.co_consts\n"
         "    return next((one for one in held if type(one) is int and one > x), 0)",
     ),
@@ -143,7 +147,7 @@ CHEATS = (
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """``lines`` raise an OSError, MemoryError or RuntimeError if they are blocked. ``limited``: by that tier, too."""
+    """``lines`` raise OSError, MemoryError or RuntimeError if they are blocked. ``limited``: also at that tier."""
 
     name: str
     lines: str
@@ -164,9 +168,9 @@ ATTACKS = (
     Attack("signals koderz", "os.kill(HOST, 0)"),
     Attack("starts a process", "os.fork() or os._exit(0)", quick=True),
     Attack("starts a shell", "subprocess.run(['/bin/sh', '-c', ':'])"),
-    Attack("becomes another program", "os.execv('/bin/sh', ['sh', '-c', ':'])"),
+    Attack("executes another program", "os.execv('/bin/sh', ['sh', '-c', ':'])"),
     Attack("starts a thread", "threading.Thread(target=int).start()"),
-    Attack("makes namespaces of its own", "if ctypes.CDLL(None).unshare(0x10020000): raise OSError"),
+    Attack("creates its own namespaces", "if ctypes.CDLL(None).unshare(0x10020000): raise OSError"),
     Attack("reserves eight gigabytes", "mmap.mmap(-1, 8 << 30, flags=0x4022)", limited=True, quick=True),
     Attack("opens thousands of files", "held = [os.open('/', 0) for _ in range(5000)]", limited=True),
     Attack("makes a file of eight gigabytes", "open('big', 'wb').truncate(8 << 30)", limited=True),
@@ -175,34 +179,34 @@ ATTACKS = (
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What attacks are told of, made for them: a file, its folder, a port on loopback, the number of this process."""
+    """The targets of attacks: a file, its folder, a port on loopback, and this process."""
 
     folder: Path
     server: socket.socket
 
     def program(self, attack: Attack) -> str:
-        """The program of an attack: what it answers says whether it was blocked."""
-        told = {"SECRET": str(self.folder / "secret"), "FOLDER": str(self.folder), "HOST": os.getpid()}
-        told["PORT"] = self.server.getsockname()[1]
-        given = "".join(f"{name} = {value!r}\n" for name, value in told.items())
+        """The program of an attack, whose answer says whether it was blocked."""
+        targets = {"SECRET": str(self.folder / "secret"), "FOLDER": str(self.folder), "HOST": os.getpid()}
+        targets["PORT"] = self.server.getsockname()[1]
+        constants = "".join(f"{name} = {value!r}\n" for name, value in targets.items())
         return (
-            f"import ctypes, mmap, os, socket, subprocess, threading\n{given}def attack(x):\n    try:\n"
+            f"import ctypes, mmap, os, socket, subprocess, threading\n{constants}def attack(x):\n    try:\n"
             f"        {attack.lines}\n    except (OSError, MemoryError, RuntimeError):\n        return {BLOCKED!r}\n"
             f"    return 'got through'\n"
         )
 
     def traces(self) -> str:
-        """What an attack has left, as seen from outside; empty if nothing."""
+        """The traces of an attack, as seen from outside; empty if there are none."""
         names = sorted(path.name for path in self.folder.iterdir())
         if names != ["kept", "secret"]:
-            return f"its folder holds {', '.join(names)}"
+            return f"its folder contains {', '.join(names)}"
         return "it was connected to" if select.select([self.server], [], [], 0)[0] else ""
 
 
 @contextmanager
 def planted() -> Iterator[Ground]:
-    """A ground, and nothing of it afterwards."""
-    with folder() as made, socket.create_server(("127.0.0.1", 0)) as server:
+    """New targets, removed afterwards."""
+    with folder() as path, socket.create_server(("127.0.0.1", 0)) as server:
         for file in ("kept", "secret"):
-            (made / file).write_text("secret")
-        yield Ground(made, server)
+            (path / file).write_text("secret")
+        yield Ground(path, server)

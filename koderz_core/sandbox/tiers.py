@@ -1,6 +1,6 @@
-"""Sandbox tiers that hold on this machine, found by attacks from inside; and facts about tests read from their source.
+"""Finds the sandbox tiers that hold on this machine by attacks from inside, and reads facts from the source of tests.
 
-Those facts, found without running the tests, are their number and which names of a program they use.
+These facts are the number of tests and the names of a program that they use.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _TAKES_MEMORY = "takes more memory than allowed"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """Whether a tier holds here. ``reason``: why not and what to do, one line; empty if it holds."""
+class TierStatus:
+    """Whether a tier holds here. ``reason`` says in one line why not and what to do; it is empty if the tier holds."""
 
     isolation: Isolation
     reason: str = ""
@@ -40,24 +40,24 @@ class Standing:
         return not self.reason
 
 
-def probe(bwrap: str | None) -> tuple[Standing, ...]:
-    """All tiers, best first, in well under a second. ``bwrap``: where bubblewrap is, None if it is not installed."""
+def probe(bwrap: str | None) -> tuple[TierStatus, ...]:
+    """All tiers, the best first, in well under a second. ``bwrap``: the path of bubblewrap, None if not installed."""
     sweep()
-    with folder() as made, socket.create_server(("127.0.0.1", 0)) as server:
-        secret = made / "secret"
+    with folder() as path, socket.create_server(("127.0.0.1", 0)) as server:
+        secret = path / "secret"
         secret.write_text("secret")
-        target = (str(secret), str(made), server.getsockname()[1], os.getpid())
+        target = (str(secret), str(path), server.getsockname()[1], os.getpid())
         with ThreadPoolExecutor(len(TIERS)) as threads:
             reasons = threads.map(lambda isolation: _reason(isolation, bwrap, target), TIERS)
-            return tuple(map(Standing, TIERS, reasons))
+            return tuple(map(TierStatus, TIERS, reasons))
 
 
 _Target = tuple[str, str, int, int]  # inside/probe.py's Target
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """What the script printed."""
+class _Output:
+    """The output of the script."""
 
     refused: str = ""
     open: tuple[str, ...] = ()
@@ -71,10 +71,10 @@ def _reason(isolation: Isolation, bwrap: str | None, target: _Target) -> str:
         return "it needs Linux"
     if isolation == "hardened" and bwrap is None:
         return "bubblewrap is not installed: apt install bubblewrap (or dnf, pacman)"
-    asked = {"boxed": isolation != "limited", "readable": box.readable(), "target": target}
-    order = msgspec.json.encode(asked).decode()
+    setup = {"boxed": isolation != "limited", "readable": box.readable(), "target": target}
+    order = msgspec.json.encode(setup).decode()
     try:
-        return _judged(isolation, _run([*box.command(isolation, bwrap), str(_SCRIPT), order]))
+        return _fault(isolation, _run([*box.command(isolation, bwrap), str(_SCRIPT), order]))
     except subprocess.TimeoutExpired:
         return f"no answer in {_MAX_SECONDS:g} s"
     except OSError as error:
@@ -87,53 +87,46 @@ def _run(arguments: list[str]) -> subprocess.CompletedProcess[bytes]:
     )
 
 
-def _judged(isolation: Isolation, done: subprocess.CompletedProcess[bytes]) -> str:
+def _fault(isolation: Isolation, done: subprocess.CompletedProcess[bytes]) -> str:
     try:
-        found = msgspec.json.decode(done.stdout, type=_Found)
+        output = msgspec.json.decode(done.stdout, type=_Output)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return _not_started(done.stderr.decode(errors="replace").strip())
-    if found.refused:
-        return (
-            f"the kernel refuses ({found.refused}): it takes Linux 5.13 or later with Landlock and seccomp switched on"
-        )
-    if found.broken:
-        return f"honest programs do not work in it: {found.broken}"
-    if isolation == "limited":
-        return _without_memory_limit(found)
-    return f"a program in it still {', '.join(found.open)}" if found.open else ""
+    if output.refused:
+        return f"the kernel refuses ({output.refused}): it needs Linux 5.13 or later with Landlock and seccomp enabled"
+    if output.broken:
+        return f"honest programs do not work in it: {output.broken}"
+    attacks = list(output.open)
+    if isolation == "limited":  # it promises to limit memory only, and on macOS not even that
+        attacks = [_TAKES_MEMORY] if _TAKES_MEMORY in attacks and sys.platform != "darwin" else []
+    return f"a program in it still {', '.join(attacks)}" if attacks else ""
 
 
-def _without_memory_limit(found: _Found) -> str:
-    """The only promise of tier ``limited`` that is tried; macOS refuses limits on address space."""
-    broken = _TAKES_MEMORY in found.open and sys.platform != "darwin"
-    return f"a program in it still {_TAKES_MEMORY}" if broken else ""
-
-
-def _not_started(said: str) -> str:
-    line = " ".join(said.splitlines()[-1:])[:300]
+def _not_started(stderr: str) -> str:
+    line = " ".join(stderr.splitlines()[-1:])[:300]
     if line.startswith("bwrap:"):
         return (
-            f"user namespaces are refused here ({line}): by AppArmor on Ubuntu 23.10 and later, "
-            "or inside a container; allow them for bwrap"
+            f"user namespaces are not allowed here ({line}), as with AppArmor on Ubuntu 23.10 and later or in a "
+            "container; allow them for bwrap"
         )
     return f"the probe ended without an answer ({line})"
 
 
 def count_tests(source: str) -> int:
-    """How many tests the source of a test set holds: its asserts that depend on something.
+    """The number of tests in the source of a test set: its asserts that use a name.
 
-    Raise SyntaxError (ValueError for a null byte) if it is not Python.
+    Raises SyntaxError (ValueError for a null byte) if it is not Python.
     """
     return tests_in(parse(source))
 
 
 def number_of(tests: TestSet) -> int:
-    """How many tests there are. Raise as ``count_tests``."""
+    """The number of tests in a test set. Raises as ``count_tests``."""
     return len(tests.cases) if tests.cases else count_tests(tests.source)
 
 
-def spoken_of(problem: Problem, tests: str) -> list[str]:
-    """What the tests use of a program besides its function: names that the canonical solution defines."""
+def names_used(problem: Problem, tests: str) -> list[str]:
+    """The names besides the function that tests use of a program: names that the canonical solution defines."""
     public = problem.public
     names = _used(tests) & _defined(problem.canonical_solution)
     return sorted(names - _defined(public.preamble) - _defined(tests) - {public.entry_point})
@@ -160,4 +153,4 @@ def _parsed(source: str) -> ast.Module:
     try:
         return parse(source)
     except (SyntaxError, ValueError):
-        return ast.Module([], [])  # the worker says what is wrong with it
+        return ast.Module([], [])  # the worker reports the error

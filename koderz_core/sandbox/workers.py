@@ -1,7 +1,7 @@
-"""Worker processes of a judge: a pool of them, and one worker as the host sees it.
+"""Worker processes of a judge: a pool of workers, and one worker as the host sees it.
 
-A worker judges one program after another and is replaced when it dies or stalls. It serves one family of problems:
-what a test set leaves behind in its judge can reach that family only.
+A worker judges one program after another and is replaced when it dies or stalls. It serves one family of problems, so
+that anything that a test set leaves behind in the judge's process can affect that family only.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from koderz_core.records import Isolation
 from koderz_core.sandbox import box
 from koderz_core.sandbox.folders import Folder
 
-CLOSING_SECONDS = 1.0  # how long the threads that wait for killed workers may take to clear up behind them
+CLOSING_SECONDS = 1.0  # time for the threads that wait for killed workers to clean up
 MAX_ANSWER_BYTES = 16 << 20
 START_SECONDS = 30.0
-ENDING_SECONDS = 0.5  # how long one may take that has nothing to do
-DYING_SECONDS = 0.1  # how long what was killed may take to be gone
+ENDING_SECONDS = 0.5  # time for an idle worker to end
+DYING_SECONDS = 0.1  # time for killed processes to disappear
 _READ_BYTES = 1 << 16
-_HEAD = 4  # bytes that tell the length of an answer
+_HEAD = 4  # bytes with the length of an answer
 _ENTRY = box.INSIDE / "worker.py"
-_TURNS = count()  # workers begin on different cores
+_TURNS = count()  # workers start on different cores
 
 
 class Workers:
     """At most ``limit`` workers at a time, made by ``make``. May be used from any thread."""
 
     def __init__(self, make: Callable[[], Worker], limit: int, *, used_once: bool) -> None:
-        """``used_once``: a worker is worn out by one program, where programs can leave something behind."""
+        """``used_once``: each worker judges one program only, for tiers where programs can leave something behind."""
         self._make, self._limit, self._used_once = make, limit, used_once
         self._changed = threading.Condition()  # guards all below
         self._idle: list[tuple[str, Worker]] = []
@@ -50,15 +50,15 @@ class Workers:
 
     @contextmanager
     def worker(self, family: str) -> Iterator[Worker]:
-        """A worker for one program, waiting for one if all are busy. Raises SandboxError if closed or not startable."""
-        worker = self._taken(family) or self._started()
+        """A worker for one program; waits if all are busy. Raises SandboxError if closed or if no worker can start."""
+        worker = self._take_idle(family) or self._start()
         try:
             yield worker
         finally:
             self._give_back(family, worker)
 
     def close(self) -> None:
-        """End all, and wait for a moment until nothing of them is left; no other is started. Idempotent."""
+        """End all workers, start no others, and wait briefly until all processes are gone. Idempotent."""
         with self._changed:
             self._closed = True
             for worker in self._busy:
@@ -71,24 +71,26 @@ class Workers:
             still_starting = bool(self._starting)
         self._starter.shutdown(wait=not still_starting)
 
-    def _taken(self, family: str) -> Worker | None:
-        """An idle one of the family; None when one may be started, whose place is taken then."""
+    def _take_idle(self, family: str) -> Worker | None:
+        """An idle worker of the family; None if the caller may start one, for which a place is then reserved."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._idle or self._count() < self._limit)
             self._refuse_if_closed()
-            self._discard_dead()
-            found = next((pair for pair in reversed(self._idle) if pair[0] == family), None)
-            if found:
-                self._idle.remove(found)
-                self._busy.add(found[1])
-                return found[1]
+            for pair in [pair for pair in self._idle if not pair[1].alive]:
+                self._idle.remove(pair)
+                pair[1].discard()
+            idle = next((pair for pair in reversed(self._idle) if pair[0] == family), None)
+            if idle:
+                self._idle.remove(idle)
+                self._busy.add(idle[1])
+                return idle[1]
             if self._count() >= self._limit:
                 self._idle.pop(0)[1].discard()
             self._starting += 1
             return None
 
-    def _started(self) -> Worker:
-        """Whoever is interrupted while it starts leaves it to be discarded as soon as it has started."""
+    def _start(self) -> Worker:
+        """Start a worker. If the caller is interrupted meanwhile, the worker is discarded once it has started."""
         adopted, start = False, self._starter.submit(self._make)
         try:
             worker = start.result()
@@ -113,17 +115,12 @@ class Workers:
                 self._idle.append((family, worker))
             self._changed.notify_all()
 
-    def _discard_dead(self) -> None:
-        for pair in [pair for pair in self._idle if not pair[1].alive]:
-            self._idle.remove(pair)
-            pair[1].discard()
-
     def _count(self) -> int:
         return len(self._idle) + len(self._busy) + self._starting
 
     def _refuse_if_closed(self) -> None:
         if self._closed:
-            raise SandboxError("This judge has been closed, so it judges nothing more. Make another one.")
+            raise SandboxError("This judge is closed, so it cannot judge programs. Open another one.")
 
 
 def _discard(start: Future[Worker]) -> None:
@@ -136,31 +133,30 @@ class LostError(Exception):
 
 
 class StalledError(LostError):
-    """It did not answer in time: it could not finish with what a program had given it."""
+    """A worker did not answer in time because it could not process a program's output."""
 
 
 class Worker:
-    """A worker in a process group of its own. Made and asked by one thread at a time; any thread may kill it."""
+    """A worker in its own process group. One thread at a time creates and uses it; any thread may kill it."""
 
     def __init__(self, isolation: Isolation, bwrap: str | None, memory_bytes: int) -> None:
-        """Start it and wait until it can take an order. Raises SandboxError if it cannot be started.
+        """Start it and wait until it is ready for an order. Raises SandboxError if it cannot be started.
 
-        ``bwrap``: where bubblewrap is. ``memory_bytes``: address space of each of its own processes.
+        ``bwrap``: the path of bubblewrap. ``memory_bytes``: address space of each of the worker's own processes.
         """
-        self._folder = Folder() if isolation == "limited" else None  # in the others nothing is written
+        self._folder = Folder() if isolation == "limited" else None  # other tiers write no files
         try:
-            self._process = _start(isolation, bwrap, memory_bytes, str(self._folder.path) if self._folder else "/")
+            folder = str(self._folder.path) if self._folder else "/"
+            self._process = _start_process(isolation, bwrap, memory_bytes, folder)
         except OSError as error:
             self._remove_folder()
             raise SandboxError(f"A worker could not be started: {error}. Free memory or processes.") from error
-        self._guard = threading.Lock()  # guards the process's end: its number is killed only while it is its own
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        ends = (self._process.stdin, self._process.stdout, self._process.stderr)
-        self._in, self._out, self._progress = (end.fileno() for end in ends)
-        for fd in (self._in, self._out, self._progress):
-            os.set_blocking(fd, False)
+        self._guard = threading.Lock()  # guards the end of the process: a process id may be reused after it
+        pipes = (self._process.stdin, self._process.stdout, self._process.stderr)
+        self._pipes = [pipe for pipe in pipes if pipe is not None]  # all three
+        self._in, self._out, self._progress = (pipe.fileno() for pipe in self._pipes)
+        for pipe in self._pipes:
+            os.set_blocking(pipe.fileno(), False)
         try:
             self._read(time.monotonic() + START_SECONDS)
         except (LostError, TimeoutError) as error:
@@ -175,45 +171,43 @@ class Worker:
             return self._process.poll() is None
 
     def answer(self, order: bytes, seconds: float) -> bytes:
-        """Raises LostError, with the worker ended, if there is no whole answer within ``seconds``."""
+        """The answer to an order. Kills the worker and raises LostError if it takes longer than ``seconds``."""
         deadline = time.monotonic() + seconds
-        self._program_answered()  # that of the last order is forgotten
+        self._program_answered()  # discards the signal of the last order
         try:
             self._write(len(order).to_bytes(4, "big") + order, deadline)
             return self._read(deadline)
         except TimeoutError:
-            own = self._program_answered()
+            by_program = self._program_answered()
             self.kill()
-            raise (StalledError("it stalled on what the program gave it") if own else LostError("it stalled")) from None
-        except BaseException:  # an answer that nobody has read would be taken for the next one
+            raise (StalledError("it stalled on the output") if by_program else LostError("it stalled")) from None
+        except BaseException:  # an unread answer would be taken for the answer to the next order
             self.kill()
             raise
 
     def kill(self) -> None:
-        """End it and all it has started, and wait for that; whoever waits for its answer loses it. Idempotent."""
+        """Kill it and its processes and wait for that. Threads that wait for its answer get LostError. Idempotent."""
         with self._guard:
             if self._process.returncode is not None:
                 return
-            with suppress(ProcessLookupError, PermissionError):  # PermissionError: macOS, when only a zombie is left
+            with suppress(ProcessLookupError, PermissionError):  # PermissionError: macOS, if only a zombie is left
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
         self._wait_for_group()
 
     def discard(self) -> None:
-        """End it and give back what it held: for the thread that uses it, or when none does."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self._process.stdin.close()  # a worker that waits for an order ends by itself, and waits for its own processes
+        """End it and free its resources. Only for the thread that uses it, or if no thread does."""
+        stdin, *others = self._pipes
+        stdin.close()  # an idle worker then ends by itself, after its own processes
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(ENDING_SECONDS)
         self.kill()
-        self._process.stdout.close()
-        self._process.stderr.close()
+        for pipe in others:
+            pipe.close()
         self._remove_folder()
 
     def _wait_for_group(self) -> None:
-        """What the worker has started is killed with it, but takes a moment to be gone."""
+        """Wait until the processes that were killed with the worker are gone."""
         deadline = time.monotonic() + DYING_SECONDS
         with suppress(ProcessLookupError, PermissionError):
             while time.monotonic() < deadline:
@@ -236,14 +230,14 @@ class Worker:
                 raise LostError("it died") from None
 
     def _read(self, deadline: float) -> bytes:
-        """One answer: mostly there as a whole at the first look, and nothing comes after it."""
-        said = b""
-        while len(said) < _HEAD:
-            said += self._some(deadline)
-        missing = _HEAD + int.from_bytes(said[:_HEAD], "big") - len(said)
+        """One answer. Usually the first read returns all of it, and nothing follows it."""
+        start = b""
+        while len(start) < _HEAD:
+            start += self._some(deadline)
+        missing = _HEAD + int.from_bytes(start[:_HEAD], "big") - len(start)
         if not 0 <= missing <= MAX_ANSWER_BYTES:
-            raise LostError("it answered too much")
-        parts = [said[_HEAD:]]
+            raise LostError("its answer is too large")
+        parts = [start[_HEAD:]]
         while missing > 0:
             parts.append(self._some(deadline))
             missing -= len(parts[-1])
@@ -257,7 +251,7 @@ class Worker:
         return some
 
     def _program_answered(self) -> bool:
-        """Whether something has come of the program (inside/serving.py says it) since this was asked last."""
+        """Whether the program has answered since the last call of this method; inside/serving.py reports it."""
         try:
             return bool(os.read(self._progress, _READ_BYTES))
         except BlockingIOError:
@@ -270,16 +264,16 @@ class Worker:
             raise TimeoutError
 
 
-def _start(isolation: Isolation, bwrap: str | None, memory_bytes: int, folder: str) -> subprocess.Popen[bytes]:
+def _start_process(isolation: Isolation, bwrap: str | None, memory_bytes: int, folder: str) -> subprocess.Popen[bytes]:
     if not hasattr(os, "fork"):
         raise SandboxError("Programs can be judged on Linux and macOS only. On Windows, install koderz inside WSL2.")
     readable = None if isolation == "limited" else astuple(box.readable())
-    parent = 0 if isolation == "hardened" else os.getpid()  # bubblewrap sees to it that nothing outlives it
+    parent = 0 if isolation == "hardened" else os.getpid()  # bubblewrap itself ends all processes with the parent
     setup = json.dumps({"readable": readable, "memory_bytes": memory_bytes, "parent": parent, "turn": next(_TURNS)})
     return subprocess.Popen(
         [*box.command(isolation, bwrap), str(_ENTRY), setup],
         cwd=folder,
-        env={**box.ENVIRONMENT, "HOME": folder},  # else a program that may write would find the user's own
+        env={**box.ENVIRONMENT, "HOME": folder},  # not the user's own, since programs may write files
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

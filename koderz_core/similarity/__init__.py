@@ -1,10 +1,9 @@
-"""How alike programs are, by CodeBLEU.
+"""The similarity of programs, measured by CodeBLEU.
 
-CodeBLEU (Ren et al., arXiv 2009.10297) is the share that two programs have in common of four things: runs of words,
-runs of words with keywords counting more, subtrees of the syntax tree, and data flow. It is computed by the
-``codebleu`` package, an extra, in a process of its own: the package merges data flow through sets of strings, so its
-figures change with Python's hash seed (measured: in 132 of 1,560 pairs of HumanEval's solutions), and what is recorded
-must come out the same when an experiment is taken up again.
+CodeBLEU (Ren et al., arXiv 2009.10297) combines four scores: n-gram match, n-gram match weighted for keywords, match of
+the syntax trees, and match of data flow. The ``codebleu`` package, an extra, computes it in a separate process with a
+fixed hash seed. The package merges data flow in sets of strings, so its scores depend on Python's hash seed (measured:
+in 132 of 1,560 pairs of HumanEval's solutions), and a resumed experiment must get the recorded scores again.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ from koderz_core.python_parser import parse
 
 CURE = "pip install 'koderz[codebleu]' (Python 3.11 or 3.12)"
 MOST_CHARS = 6000
-"""Of a program, 1,500 tokens or so. Each subtree is compared with each other one: half a second for two at worst."""
+"""Length limit of a program, about 1,500 tokens. CodeBLEU compares all subtrees: at worst half a second per pair."""
 DEEPEST = 100
-"""Levels of a syntax tree. Each subtree is written out whole, so a deep program costs memory by the square."""
-PATIENCE_SECONDS, PATIENCE_SECONDS_PER_PAIR = 60.0, 5.0
+"""Limit for the levels of a syntax tree. CodeBLEU writes out each subtree, so memory grows with the square of it."""
+TIMEOUT_SECONDS, TIMEOUT_SECONDS_PER_PAIR = 60.0, 5.0
 _NEEDED = ("codebleu", "tree_sitter_python")
 _SAME = 1.0
 _NUMBER = re.compile(r"\d{1,6}(?:\.\d{0,6})?|\.\d{1,6}", re.ASCII)
@@ -37,7 +36,7 @@ _NUMBER = re.compile(r"\d{1,6}(?:\.\d{0,6})?|\.\d{1,6}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each part of CodeBLEU counts; they make 1 together."""
+    """The weights of CodeBLEU's four scores. Their sum is 1."""
 
     ngram: float
     weighted_ngram: float
@@ -46,19 +45,19 @@ class Weights:
 
     @classmethod
     def read(cls, text: str) -> Weights:
-        """From four numbers with commas between them, in any proportion. Raises PlanError."""
+        """Read four comma-separated numbers and scale their sum to 1. Raises PlanError."""
         words = [word.strip() for word in text.split(",")]
         numbers = [float(word) for word in words if _NUMBER.fullmatch(word)]
         if not len(numbers) == len(words) == len(fields(cls)) or not sum(numbers):
             raise PlanError(
-                f"{text!r} are no weights: write four numbers from 0, not all 0, for runs of words, those with "
-                "keywords, syntax and data flow, as in 0.25,0.25,0.25,0.25."
+                f"{text!r} are not weights. Write four numbers, at least 0 and not all 0, for n-grams, weighted "
+                "n-grams, syntax and data flow, such as 0.25,0.25,0.25,0.25."
             )
         return cls(*(number / sum(numbers) for number in numbers))
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """In the order of the paper."""
+        """The four weights in the order of the paper."""
         return astuple(self)
 
     def __str__(self) -> str:
@@ -66,15 +65,15 @@ class Weights:
 
 
 def require_package() -> None:
-    """Raise PlanError if CodeBLEU cannot be computed here."""
+    """Raise PlanError if the packages for CodeBLEU are not installed."""
     if lacking := [name for name in _NEEDED if find_spec(name) is None]:
         raise PlanError(f"CodeBLEU needs {' and '.join(lacking)}, which is not installed: {CURE}.")
 
 
 def normalised(program: str) -> str | None:
-    """The program in one layout, without comments and docstrings; None if it cannot be compared.
+    """The program in a standard layout, without comments and docstrings.
 
-    That is one that does not parse, is longer than ``MOST_CHARS`` or nested deeper than ``DEEPEST``.
+    None if it does not parse, is longer than ``MOST_CHARS`` or nested deeper than ``DEEPEST``.
     """
     if len(program) > MOST_CHARS:
         return None
@@ -86,46 +85,47 @@ def normalised(program: str) -> str | None:
         return None
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            _undocument(node)
+            documented = ast.get_docstring(node, clean=False) is not None
+            node.body = (node.body[1:] or [ast.Pass()]) if documented else node.body
     text = ast.unparse(tree)
     return text if text.strip() and len(text) <= MOST_CHARS else None
 
 
 def similarities(programs: Sequence[str], weights: Weights) -> tuple[tuple[float, ...], ...]:
-    """For each program, how alike it is to each one: CodeBLEU with either as the reference, and of these the mean.
+    """The similarity of each program to every program: the mean of CodeBLEU with either one as the reference.
 
-    Where a reference has no data flow, or none that the other shares, the package counts that part as full.
+    If a reference has no data flow, or shares none with the other program, the package scores the data flow as 1.
     Raises PlanError without the package, InfrastructureError if it fails.
     """
     different = list(dict.fromkeys(programs))
-    found = _scores(different, weights) if len(different) > 1 else ((_SAME,),)
+    scores = _scores(different, weights) if len(different) > 1 else ((_SAME,),)
     places = [different.index(program) for program in programs]
-    return tuple(tuple(_mean(found, place, other) for other in places) for place in places)
+    return tuple(tuple(_mean(scores, place, other) for other in places) for place in places)
 
 
-def _mean(scores: Sequence[Sequence[float]], one: int, other: int) -> float:
-    return _SAME if one == other else round((scores[one][other] + scores[other][one]) / 2, 6)
+def _mean(scores: Sequence[Sequence[float]], first: int, second: int) -> float:
+    return _SAME if first == second else round((scores[first][second] + scores[second][first]) / 2, 6)
 
 
 def _scores(programs: Sequence[str], weights: Weights) -> Sequence[Sequence[float]]:
-    """Row by row: CodeBLEU of a program with each one as the reference; with itself it is not asked for."""
+    """One row per program: its CodeBLEU with each program as the reference."""
     require_package()
-    asked = msgspec.json.encode({"programs": programs, "weights": weights.shares})
-    # Only what it needs to start: it is handed programs of strangers, so it shall know no keys.
+    order = msgspec.json.encode({"programs": programs, "weights": weights.shares})
+    # The process reads untrusted programs, so its environment has no keys.
     environment = {"PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(sys.path)}
-    patience = PATIENCE_SECONDS + PATIENCE_SECONDS_PER_PAIR * len(programs) ** 2
+    timeout = TIMEOUT_SECONDS + TIMEOUT_SECONDS_PER_PAIR * len(programs) ** 2
     command = [sys.executable, "-s", "-P", str(Path(__file__).with_name("worker.py"))]
     try:
-        ended = subprocess.run(
-            command, input=asked, capture_output=True, env=environment, timeout=patience, check=False
+        process = subprocess.run(
+            command, input=order, capture_output=True, env=environment, timeout=timeout, check=False
         )
-        return msgspec.json.decode(ended.stdout, type=tuple[tuple[float, ...], ...])
+        return msgspec.json.decode(process.stdout, type=tuple[tuple[float, ...], ...])
     except (OSError, subprocess.TimeoutExpired) as error:
         raise InfrastructureError(f"CodeBLEU could not be computed: {error}. Try again with --retry-errors.") from error
     except msgspec.DecodeError as error:
-        said = ended.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        line = process.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         raise InfrastructureError(
-            f"CodeBLEU failed (exit {ended.returncode}: {said[:300]}). Reinstall: {CURE}."
+            f"CodeBLEU failed (exit {process.returncode}: {line[:300]}). Reinstall it: {CURE}."
         ) from error
 
 
@@ -134,8 +134,3 @@ def _depth(tree: ast.AST) -> int:
     while level:
         depth, level = depth + 1, [child for node in level for child in ast.iter_child_nodes(node)]
     return depth
-
-
-def _undocument(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    if ast.get_docstring(node, clean=False) is not None:
-        node.body = node.body[1:] or [ast.Pass()]

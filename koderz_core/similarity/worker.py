@@ -1,4 +1,4 @@
-"""The process that computes CodeBLEU: programs in as JSON on stdin, rows of scores out on stdout."""
+"""The process that computes CodeBLEU. It reads programs as JSON from stdin and writes rows of scores to stdout."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import sys
 
 
 def main() -> None:
-    """Each program with each other one as the reference, by these weights."""
+    """Score each program with every other one as the reference."""
     from codebleu import calc_codebleu  # noqa: PLC0415 (an extra)
 
-    asked = json.load(sys.stdin)
-    programs, weights = asked["programs"], tuple(asked["weights"])
+    order = json.load(sys.stdin)
+    programs, weights = order["programs"], tuple(order["weights"])
 
     def score(program: str, reference: str) -> float:
         same = program is reference

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from koderz_core import datasets
 from koderz_core.config import Settings
-from koderz_core.datasets import download, sources
-from koderz_core.datasets.own_format import Fault, dataset_of, read_path
+from koderz_core.datasets import sources
+from koderz_core.datasets.own_problems import Fault, read_path
 from koderz_core.datasets.selection import select, way_of
 from koderz_core.datasets.sources import SOURCES, Source
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Dataset, Problem
 
-__all__ = ["SOURCES", "Datasets", "Fault", "Source", "dataset_of", "read_path", "select", "way_of"]
+__all__ = ["SOURCES", "Datasets", "Fault", "Source", "read_path", "select", "way_of"]
 
 
 @dataclass(frozen=True)
@@ -49,4 +49,4 @@ class Datasets:
 
     def fetch(self, source: Source, report: Callable[[int], None]) -> Path:
         """Download a published dataset, unless it is present. ``report`` receives the bytes that are done."""
-        return download.fetch(source, self.settings, report)
+        return sources.fetch(source, self.settings, report)

@@ -88,7 +88,7 @@ def test_a_problem_without_a_test_that_counts_is_refused_when_planned(koderz: An
     (tmp_path / "mine.jsonl").write_text(json.dumps({**row, "test": "def check(candidate):\n    assert True\n"}))
     said = koderz("benchmark", "--coder", "scripted/weak", "--humaneval-path", tmp_path / "mine.jsonl")
     assert said.code == 3
-    assert "a/0 hold no assert that could fail" in said.err
+    assert "a/0 contain no assert that can fail" in said.err
 
 
 def test_an_unknown_problem_in_results_is_named(koderz: Any) -> None:

@@ -55,7 +55,7 @@ def test_what_was_wrong_is_said_by_unittest(judge: BoxedJudge, tmp_path: Path) -
 def test_problems_that_need_libraries_are_refused_with_the_list(tmp_path: Path) -> None:
     dataset = placed(tmp_path, ROW, NUMPY)
     assert [lacking(problem) for problem in dataset.problems] == [(), ("numpy",)]
-    with pytest.raises(DataError, match=r"1 of the 2 chosen .* not there: numpy \(1\).*Leave.*out: BigCodeBench/2;"):
+    with pytest.raises(DataError, match=r"1 of the 2 selected .* lacks: numpy \(1\).*Omit.*: BigCodeBench/2\."):
         require_libraries(dataset.problems)
     require_libraries(dataset.problems[:1])
 
@@ -67,7 +67,7 @@ def test_what_a_program_imports_counts_though_it_is_not_listed(tmp_path: Path) -
 
 def test_problems_whose_own_solution_fails_in_the_sandbox_are_refused(judge: BoxedJudge, tmp_path: Path) -> None:
     problems = placed(tmp_path, ROW, WRITES).problems
-    check = lambda one: judge.check(one, one.canonical_solution, one.tests)  # noqa: E731
+    check = lambda problem: judge.check(problem, problem.canonical_solution, problem.tests)  # noqa: E731
     with pytest.raises(DataError, match=r"1 of the chosen.*BigCodeBench/1 \(.*Leave these out: BigCodeBench/1\."):
         require_gradable(problems, check)
     require_gradable(problems[:1], check)
@@ -76,8 +76,8 @@ def test_problems_whose_own_solution_fails_in_the_sandbox_are_refused(judge: Box
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"libs": "numpy"}, "field libs is no list of names"),
-        ({"libs": "[1]"}, "field libs is no list of names"),
+        ({"libs": "numpy"}, "field libs is not a list of names"),
+        ({"libs": "[1]"}, "field libs is not a list of names"),
         ({"test": "class Other: pass"}, "field test defines no class TestCases with methods"),
         ({"test": "def ("}, "field test is not Python"),
         ({"entry_point": "other"}, "field complete_prompt does not define the entry point 'other'"),

@@ -12,8 +12,7 @@ from tiny_weights import CONTENT, DIGEST, Publisher, publishing
 
 from koderz_core.config import Settings, load_settings
 from koderz_core.datasets import DATASETS, fetched_by
-from koderz_core.datasets.download import fetch
-from koderz_core.datasets.sources import SOURCES, Source
+from koderz_core.datasets.sources import SOURCES, Source, fetch
 from koderz_core.errors import DataError
 
 
@@ -64,7 +63,7 @@ def test_a_wrong_file_is_deleted_and_what_to_do_by_hand_is_said(publisher: Publi
     publisher.body = CONTENT[::-1]
     with pytest.raises(DataError) as caught:
         fetch(tiny(publisher.url), settings)
-    for said in ("it was deleted", DIGEST, publisher.url, "https://tiny.example", str(settings.published_dir)):
+    for said in ("was deleted", DIGEST, publisher.url, "https://tiny.example", str(settings.published_dir)):
         assert said in str(caught.value)
     assert left(settings) == ["tiny.jsonl.lock"]
 
@@ -90,7 +89,7 @@ def test_a_file_that_is_there_is_not_fetched_and_not_replaced(publisher: Publish
     there.write_bytes(CONTENT)
     assert fetch(tiny(publisher.url), settings) == there
     there.write_bytes(b"my own")
-    with pytest.raises(DataError, match="is there, but is not v1 as released"):
+    with pytest.raises(DataError, match="is there, but differs from release v1"):
         fetch(tiny(publisher.url), settings)
     assert (there.read_bytes(), publisher.ranges) == (b"my own", [])
 
@@ -105,7 +104,7 @@ def test_the_table_of_sources_is_whole() -> None:
     assert set(SOURCES) == set(DATASETS) - {"humaneval"}
     for source in SOURCES.values():
         assert source.url.endswith(f"/{source.file}")
-        assert {urlsplit(one).scheme for one in (source.url, source.page)} == {"https"}
+        assert {urlsplit(url).scheme for url in (source.url, source.page)} == {"https"}
         assert (len(source.sha256), source.size_bytes > 0) in ((64, True), (0, False))
 
 

@@ -61,7 +61,7 @@ def test_a_spoiled_file_is_named_and_mended_by_typing_the_problem_anew(
     name = keep(ADD, settings).origin.name
     path = settings.home / "problems" / f"{name}.jsonl"
     path.write_bytes(spoil(path.read_bytes()))
-    with pytest.raises(DataError, match=rf"{name}\.jsonl.* Type the problem anew"):
+    with pytest.raises(DataError, match=rf"{name}\.jsonl.* Enter the problem again"):
         load(name, settings)
     assert keep(ADD, settings) == load(name, settings)
 

@@ -108,8 +108,8 @@ def test_decorators_belong_to_the_function_not_to_the_preamble(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "holds no problems"),
-        (b"\n \n", "holds no problems"),
+        (b"", "has no problems"),
+        (b"\n \n", "has no problems"),
         (lines(ROW) + b"{oops\n", "line 2: not JSON"),
         (b'{"task_id": "\xff"}', "line 1: not JSON"),
         (b'{"more": ' + b"[" * 100_000, "line 1: not JSON"),
@@ -118,10 +118,10 @@ def test_decorators_belong_to_the_function_not_to_the_preamble(tmp_path: Path) -
         (lines(ROW | {"prompt": 3}), r"line 1: not a problem: .*\$.prompt"),
         (lines(ROW | {"canonical_solution": None}), "canonical_solution"),
         (lines(ROW | {"test": " "}), "field test is empty"),
-        (lines(ROW | {"test": "assert True"}), "field test defines no check"),
+        (lines(ROW | {"test": "assert True"}), "field test does not define check"),
         (lines(ROW | {"entry_point": "down"}), "field prompt does not define the entry point 'down'"),
         (lines(ROW | {"prompt": "def down(x): pass\n"}), "field prompt does not define"),
-        (lines(ROW, ROW), "line 2: field task_id: 'Own/1' stands in line 1 already"),
+        (lines(ROW, ROW), "line 2: field task_id: 'Own/1' is already in line 1"),
     ],
 )
 def test_a_wrong_file_is_told_with_line_field_and_cure(tmp_path: Path, content: bytes, said: str) -> None:

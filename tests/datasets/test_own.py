@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from koderz_core.config import Settings
 from koderz_core.datasets import dataset_names, load
 from koderz_core.datasets.humaneval import load_humaneval
-from koderz_core.datasets.own_format import read_own
+from koderz_core.datasets.own_problems import read_own
 from koderz_core.errors import DataError
 
 ADD = {
@@ -34,7 +34,7 @@ def lines(*rows: object) -> bytes:
 
 
 def faults(*rows: object) -> list[str]:
-    return [fault.told("my.jsonl") for fault in read_own(lines(*rows)).faults]
+    return [fault.describe("my.jsonl") for fault in read_own(lines(*rows)).faults]
 
 
 def own(path: Path, *rows: object) -> Path:
@@ -64,13 +64,13 @@ def test_humanevals_own_lines_are_of_this_format() -> None:
     published = load_humaneval(Settings(humaneval_path=None)).problems
     rows = [
         {
-            "task_id": one.id,
-            "prompt": one.public.prompt,
-            "entry_point": one.public.entry_point,
-            "canonical_solution": one.canonical_solution.removeprefix(one.public.prompt),
-            "test": one.tests.source,
+            "task_id": problem.id,
+            "prompt": problem.public.prompt,
+            "entry_point": problem.public.entry_point,
+            "canonical_solution": problem.canonical_solution.removeprefix(problem.public.prompt),
+            "test": problem.tests.source,
         }
-        for one in published
+        for problem in published
     ]
     reading = read_own(lines(*rows))
     assert (reading.problems, reading.faults) == (published, ())
@@ -79,30 +79,39 @@ def test_humanevals_own_lines_are_of_this_format() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"task_id": 7}, "field task_id: is a number instead of a text; give the problem an id"),
-        ({"task_id": "a, b"}, "field task_id: cannot be chosen by: 'a, b'"),
+        ({"task_id": 7}, "field task_id: should be a valid string; give the problem an id"),
+        ({"task_id": "a, b"}, "field task_id: cannot be an id: 'a, b'"),
         ({"prompt": " "}, "field prompt: is empty"),
-        ({"prompt": "Add two numbers."}, "field prompt: never names the entry point add"),
-        ({"entry_point": "a-b"}, "field entry_point: is no name of a function: 'a-b'"),
-        ({"asserts": []}, "field asserts: is not a list of asserts"),
-        ({"asserts": ["add(1, 2)"]}, "field asserts: holds something that is not one assert: 'add(1, 2)'"),
+        ({"prompt": "Add two numbers."}, "field prompt: does not name the entry point add"),
+        ({"entry_point": "a-b"}, "field entry_point: is not the name of a function: 'a-b'"),
+        ({"asserts": []}, "field asserts: should have at least 1 item"),
+        ({"asserts": ["add(1, 2)"]}, "field asserts: contains a text that is not an assert: 'add(1, 2)'"),
         ({"asserts": ["assert ("]}, "field asserts: is not Python"),
-        ({"asserts": ["assert True"]}, "field asserts: holds no assert that could fail"),
-        ({"asserts": ["assert sum([1]) == 1"]}, "field asserts: never calls the entry point add"),
-        ({"asserts": ["assert add(1, 2) or True"]}, "field asserts: holds an assert that no program decides: 'add(1"),
-        ({"asserts": ["assert (add(1, 2) == 3, 'no')"]}, "field asserts: holds an assert that no program decides"),
-        ({"asserts": ["assert not (add(1, 2) and [])"]}, "field asserts: holds an assert that no program decides"),
-        ({"test": "x"}, "field test: is there together with asserts; give either"),
+        ({"asserts": ["assert True"]}, "field asserts: contains no assert that can fail"),
+        ({"asserts": ["assert sum([1]) == 1"]}, "field asserts: does not call the entry point add"),
+        (
+            {"asserts": ["assert add(1, 2) or True"]},
+            "field asserts: contains a constant assert: 'add(1",
+        ),
+        (
+            {"asserts": ["assert (add(1, 2) == 3, 'no')"]},
+            "field asserts: contains a constant assert",
+        ),
+        (
+            {"asserts": ["assert not (add(1, 2) and [])"]},
+            "field asserts: contains a constant assert",
+        ),
+        ({"test": "x"}, "field test: is given together with asserts; give either"),
         (
             {"asserts": ["assert add(1, 2) == 3"] * 2, "canonical_solution": "    return ("},
             "field canonical_solution: is not",
         ),
-        ({"canonical_solution": 1}, "field canonical_solution: is a number instead of a text"),
+        ({"canonical_solution": 1}, "field canonical_solution: should be a valid string"),
         ({"plus_input": [1]}, "field plus_input: is not a list of lists"),
-        ({"plus_input": [[1, 2]], "canonical_solution": ""}, "field plus_input: is there without canonical_solution"),
-        ({"plus_inputs": [[1, 2]]}, "field plus_inputs: is no field of this format; did you mean plus_input?"),
-        ({"atol": -1}, "field atol: is not 0 or a little above"),
-        ({"licence": "[MIT](https://x)"}, "field licence: is no name of a licence"),
+        ({"plus_input": [[1, 2]], "canonical_solution": ""}, "field plus_input: needs a canonical_solution"),
+        ({"plus_inputs": [[1, 2]]}, "field plus_inputs: is not a field of this format; did you mean plus_input?"),
+        ({"atol": -1}, "field atol: should be greater than or equal to 0"),
+        ({"licence": "[MIT](https://x)"}, "field licence: is not the name of a licence"),
     ],
 )
 def test_a_fault_is_told_with_file_line_field_and_cure(wrong: dict[str, object], said: str) -> None:
@@ -114,8 +123,8 @@ def test_a_fault_is_told_with_file_line_field_and_cure(wrong: dict[str, object],
     ("wrong", "said"),
     [
         ({"test": "def check(candidate)"}, "field test: is not Python"),
-        ({"test": "def run(candidate):\n    assert candidate(1, 2)"}, "field test: defines no check(candidate)"),
-        ({"test": "def check(candidate):\n    assert 1, 'x'"}, "field test: holds no assert that could fail"),
+        ({"test": "def run(candidate):\n    assert candidate(1, 2)"}, "field test: does not define check(candidate)"),
+        ({"test": "def check(candidate):\n    assert 1, 'x'"}, "field test: contains no assert that can fail"),
         ({"test": ""}, "field test: is missing; give either test or asserts"),
     ],
 )
@@ -127,12 +136,12 @@ def test_a_wrong_check_is_told(wrong: dict[str, object], said: str) -> None:
 def test_a_field_that_stands_twice_is_told() -> None:
     line = lines(ADD).replace(b'"licence"', b'"prompt": "x", "licence"')
     (fault,) = read_own(line).faults
-    assert fault.told("my.jsonl") == "my.jsonl:1: field prompt: is there 2 times; keep one of them"
+    assert fault.describe("my.jsonl") == "my.jsonl:1: field prompt: occurs 2 times; keep one of them"
 
 
 def test_the_mark_that_some_editors_begin_a_file_with_is_no_part_of_it() -> None:
     reading = read_own(codecs.BOM_UTF8 + lines(ADD, [], ADD | {"task_id": "mine/2"}))
-    assert ([one.id for one in reading.problems], reading.lines) == (["mine/1", "mine/2"], (1, 3))
+    assert ([problem.id for problem in reading.problems], reading.lines) == (["mine/1", "mine/2"], (1, 3))
 
 
 @pytest.mark.parametrize("test", ["add(1, 2) or add(1, 3)", "add(1, 2) and True", "[*add(1, 2)]", "not add(0, 0)"])
@@ -143,8 +152,8 @@ def test_an_assert_that_a_program_decides_is_none_of_those(test: str) -> None:
 def test_all_faults_are_told_and_not_only_the_first() -> None:
     told = faults(ADD, {"prompt": 1, "atol": "x"}, ADD, [1])
     assert [line.split(": ")[0] for line in told] == ["my.jsonl:2"] * 4 + ["my.jsonl:3", "my.jsonl:4"]
-    assert told[-2].endswith("field task_id: 'mine/1' stands in line 1 already; give each problem its own")
-    assert "it is no JSON object" in told[-1]
+    assert told[-2].endswith("field task_id: 'mine/1' is already in line 1; give each problem its own id")
+    assert "not a JSON object" in told[-1]
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \n", b"{", b"\xff\xfe", b"null", b"[" * 5000])
@@ -179,12 +188,12 @@ def test_a_kept_file_that_is_gone_or_changed_is_told_with_its_hash(settings: Set
     with pytest.raises(DataError, match=rf"was changed.*begins with {name[-12:]}: --dataset FILE"):
         load(name, settings)
     kept.unlink()
-    with pytest.raises(DataError, match=rf"not there any more.*begins with {name[-12:]}"):
+    with pytest.raises(DataError, match=rf"is missing.*begins with {name[-12:]}"):
         load(name, settings)
 
 
 def test_a_file_with_faults_is_not_kept(settings: Settings, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"my.jsonl:1: field atol.*Faults in all: 1.*list-problems --file"):
+    with pytest.raises(DataError, match=r"my.jsonl:1: field atol.*Number of faults: 1.*list-problems --file"):
         load(str(own(tmp_path / "my.jsonl", ADD | {"atol": []})), settings)
     assert not (settings.home / "datasets").exists()
 

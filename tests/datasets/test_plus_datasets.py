@@ -135,14 +135,18 @@ def test_the_published_files_are_read_whole(test_data: Path, name: str, problems
 
 def test_mini_has_the_same_problems_and_base_tests_with_fewer_inputs(test_data: Path) -> None:
     whole, mini = (published(test_data, name).problems for name in ("humaneval+", "humaneval+mini"))
-    assert [replace(one, plus=None) for one in mini] == [replace(one, plus=None) for one in whole]
-    assert [one.plus.tolerance for one in mini if one.plus] == [one.plus.tolerance for one in whole if one.plus]
+    assert [replace(problem, plus=None) for problem in mini] == [replace(problem, plus=None) for problem in whole]
+    assert [problem.plus.tolerance for problem in mini if problem.plus] == [
+        problem.plus.tolerance for problem in whole if problem.plus
+    ]
 
 
 @pytest.mark.parametrize("name", ["mbpp+", "humaneval+"])
 def test_what_a_model_is_asked_names_the_function_that_is_tested(test_data: Path, name: str) -> None:
-    problems = [one.public for one in published(test_data, name).problems]
-    asked = {one.id: (rf"\b{one.entry_point} ?\(", first_attempt(Brief(one))[1].content) for one in problems}
+    problems = [problem.public for problem in published(test_data, name).problems]
+    asked = {
+        problem.id: (rf"\b{problem.entry_point} ?\(", first_attempt(Brief(problem))[1].content) for problem in problems
+    }
     assert [name for name, (call, text) in asked.items() if not re.search(call, text)] == []
 
 

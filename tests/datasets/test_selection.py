@@ -69,7 +69,7 @@ def test_what_chooses_nothing_lists_the_forms(text: str) -> None:
 
 
 def test_a_sample_larger_than_the_dataset_is_refused() -> None:
-    with pytest.raises(PlanError, match="only 40"):
+    with pytest.raises(PlanError, match="has 40"):
         select(DATASET, "sample:41")
 
 
@@ -82,13 +82,13 @@ def test_a_problem_that_is_not_there_is_told(text: str) -> None:
 @given(st.sets(st.integers(0, 39), min_size=1))
 def test_what_was_chosen_can_be_said_again(places: set[int]) -> None:
     chosen = tuple(DATASET.problems[place] for place in sorted(places))
-    assert select(DATASET, chosen_by(DATASET, {one.id for one in chosen})) == chosen
+    assert select(DATASET, chosen_by(DATASET, {problem.id for problem in chosen})) == chosen
 
 
 def test_an_id_that_would_be_read_as_something_else_is_said_by_its_place() -> None:
     odd = replace(DATASET, problems=tuple(own(name) for name in ("all", "a,b", "fine", "0:2", " ", "sample:1")))
-    for one in odd.problems:
-        assert select(odd, chosen_by(odd, {one.id})) == (one,)
+    for problem in odd.problems:
+        assert select(odd, chosen_by(odd, {problem.id})) == (problem,)
     assert chosen_by(odd, {"all", "fine", " "}) == "0:1,fine,4:5"
 
 

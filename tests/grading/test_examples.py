@@ -78,4 +78,4 @@ def test_examples_are_compared_as_plus_tests_are() -> None:
 
 def test_most_of_humaneval_has_some() -> None:
     problems = load("humaneval", load_settings()).problems
-    assert sum(bool(examples_in(one.public)) for one in problems) == 141
+    assert sum(bool(examples_in(problem.public)) for problem in problems) == 141

@@ -50,11 +50,11 @@ def test_a_reply_without_a_program_is_no_secret_of_the_tests(feedback: str) -> N
 @given(some.text("PF-", max_size=5), some.booleans(), some.sampled_from(["assertion", "timeout", "extraction", None]))
 def test_whether_it_passed_is_the_same_in_all(marks: str, completed: bool, error: str | None) -> None:
     verdict = Verdict(marks, (), completed, error, "", 0.0, "none")  # type: ignore[arg-type]
-    assert {visible(verdict, one).passed for one in FEEDBACKS} == {verdict.passed}
+    assert {visible(verdict, policy).passed for policy in FEEDBACKS} == {verdict.passed}
 
 
 def test_counts_do_not_tell_which() -> None:
-    assert [visible(FAILED, one).marks for one in FEEDBACKS] == ["PF-", "PF-", "PFF", ""]
+    assert [visible(FAILED, policy).marks for policy in FEEDBACKS] == ["PF-", "PF-", "PFF", ""]
 
 
 def test_an_unknown_feedback_is_named() -> None:

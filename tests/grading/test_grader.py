@@ -53,14 +53,14 @@ def graded(codes: Sequence[str | None], tests: TestKind, folder: Path) -> list[G
     samples = [Sample(line, DOUBLE, Extracted(code, "solution"), {"line": line}) for line, code in enumerate(codes)]
     with Grader(InProcess(), dividing(folder), 2, lambda verdict: verdict, TestPolicy()) as grader:
         divided = dict(grader.tests([DOUBLE], tests))
-        return sorted(grader.grade(samples, divided), key=lambda one: one.sample.line)
+        return sorted(grader.grade(samples, divided), key=lambda graded_sample: graded_sample.sample.line)
 
 
 RIGHT, WEAK, WRONG = (f"def double(x): return {body}" for body in ("x + x", "x + 1", "0"))
 
 
 def test_a_plus_score_takes_base_and_plus_tests(tmp_path: Path) -> None:
-    rows = [one.row("plus") for one in graded([RIGHT, WEAK, WRONG], "plus", tmp_path)]
+    rows = [sample.row("plus") for sample in graded([RIGHT, WEAK, WRONG], "plus", tmp_path)]
     assert [(row["passed"], row["base_passed"]) for row in rows] == [(True, True), (False, True), (False, False)]
     assert [(row["tests_passed"], row["tests_total"]) for row in rows] == [(3, 3), (2, 3), (0, 3)]
 
@@ -72,12 +72,12 @@ def test_what_failed_the_base_tests_does_not_reach_the_others(tmp_path: Path) ->
 
 
 def test_base_tests_are_all_there_is_to_a_base_score(tmp_path: Path) -> None:
-    (row,) = (one.row("base") for one in graded([WEAK], "base", tmp_path))
+    (row,) = (sample.row("base") for sample in graded([WEAK], "base", tmp_path))
     assert (row["passed"], row["tests_total"], "base_passed" in row) == (True, 1, False)
 
 
 def test_a_reply_without_a_program_fails_and_a_lost_worker_is_nobodys_failure(tmp_path: Path) -> None:
-    rows = [one.row("base") for one in graded([None, "lost"], "base", tmp_path)]
+    rows = [sample.row("base") for sample in graded([None, "lost"], "base", tmp_path)]
     assert [(row["passed"], row["error"]) for row in rows] == [(False, "extraction"), (None, "sandbox")]
     assert rows[1]["message"] == "The worker was lost."
 
@@ -85,8 +85,10 @@ def test_a_reply_without_a_program_fails_and_a_lost_worker_is_nobodys_failure(tm
 def test_programs_that_may_take_long_are_graded_first() -> None:
     seconds = {"p/0": 4.0, "p/1": 9.0, "p/2": 5.0}
     problems = [replace(DOUBLE, public=PublicProblem(name, "", "double")) for name in seconds]
-    tests = {one.id: Split(DOUBLE.tests, replace(DOUBLE.tests, seconds=seconds[one.id])) for one in problems}
-    samples = [Sample(0, one, Extracted(RIGHT, "solution"), {}) for one in problems]
+    tests = {
+        problem.id: Split(DOUBLE.tests, replace(DOUBLE.tests, seconds=seconds[problem.id])) for problem in problems
+    }
+    samples = [Sample(0, problem, Extracted(RIGHT, "solution"), {}) for problem in problems]
     judged: list[str] = []
 
     class Noting(InProcess):
@@ -94,13 +96,13 @@ def test_programs_that_may_take_long_are_graded_first() -> None:
             judged.append(problem.id)
             return super().check(problem, code, tests)
 
-    with Grader(Noting(), lambda one, _: tests[one.id], 1, lambda verdict: verdict, TestPolicy()) as grader:
+    with Grader(Noting(), lambda problem, _: tests[problem.id], 1, lambda verdict: verdict, TestPolicy()) as grader:
         list(grader.grade(samples, tests))
     assert judged == ["p/1", "p/2", "p/0"]
 
 
 def test_the_keys_of_a_sample_are_kept(tmp_path: Path) -> None:
-    assert [one.row("base")["line"] for one in graded([RIGHT, RIGHT], "base", tmp_path)] == [0, 1]
+    assert [sample.row("base")["line"] for sample in graded([RIGHT, RIGHT], "base", tmp_path)] == [0, 1]
 
 
 def test_joined_verdicts_count_tests_on_and_tell_the_first_failure() -> None:

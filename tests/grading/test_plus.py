@@ -65,7 +65,7 @@ def test_of_a_search_it_only_counts_whether_something_was_found(tmp_path: Path) 
         (problem("def search(x):\n    return object() if x else None\n", "[[0], [1]]", oracle="some"), "return x"),
         (problem("def bag(x):\n    return sorted(x)\n", "[[[2, 1]]]", oracle="set"), "return [1]"),
     ],
-    ids=lambda one: one.public.entry_point if isinstance(one, Problem) else "",
+    ids=lambda value: value.public.entry_point if isinstance(value, Problem) else "",
 )
 def test_the_canonical_solution_passes_and_a_wrong_one_does_not(tmp_path: Path, one: Problem, wrong: str) -> None:
     tests, name = plus_of(one, tmp_path), one.public.entry_point

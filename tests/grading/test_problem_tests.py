@@ -75,7 +75,7 @@ def test_examples_that_the_canonical_solution_fails_are_no_part_of_the_gate(tmp_
     assert "candidate(1) == 2" in found.gate.source
     assert "candidate(2)" not in found.gate.source
     assert (found.rest, found.within_base) == (PROBLEM.tests, False)
-    assert [str(one) for one in made.untrue(PROBLEM)] == ["candidate(2) == 5"]
+    assert [str(example) for example in made.untrue(PROBLEM)] == ["candidate(2) == 5"]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_examples_that_the_canonical_solution_fails_are_no_part_of_the_gate(tmp_
 def test_a_base_test_that_calls_as_a_true_example_does_is_not_held_out(
     tmp_path: Path, tests: tuple[str, ...], shown: str, rest: str, kind: str
 ) -> None:
-    lines = "".join(f"    assert {one}\n" for one in tests)
+    lines = "".join(f"    assert {test}\n" for test in tests)
     problem = replace(PROBLEM, tests=TestSet(f"def check(candidate):\n{lines}"))
     found = divider(tmp_path, Judge()).divide(problem, TestPolicy("examples", seconds=7.0))
     assert isinstance(found, Split)
@@ -126,10 +126,10 @@ def test_limits_are_four_times_what_the_canonical_solution_took(tmp_path: Path) 
     policy = TestPolicy("examples", by_canonical=True, plus=True)
     found = divider(tmp_path, Judge(seconds=3.0), seconds=2.5).divide(PROBLEM, policy)
     assert isinstance(found, Split)
-    assert [one.seconds for one in (found.gate, found.base, found.rest, found.plus)] == [12.0, 12.0, 12.0, 10.0]
+    assert [tests.seconds for tests in (found.gate, found.base, found.rest, found.plus)] == [12.0, 12.0, 12.0, 10.0]
     quick = divider(tmp_path / "other", Judge()).divide(PROBLEM, policy)
     assert isinstance(quick, Split)
-    assert [one.seconds for one in (quick.gate, quick.base, quick.plus)] == [4.0, 4.0, 4.0]
+    assert [tests.seconds for tests in (quick.gate, quick.base, quick.plus)] == [4.0, 4.0, 4.0]
 
 
 def test_what_took_long_is_measured_again_and_the_least_counts(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_what_took_long_is_measured_again_and_the_least_counts(tmp_path: Path) -
 def test_a_limit_that_somebody_set_wins(tmp_path: Path) -> None:
     found = divider(tmp_path, Judge(seconds=9.0)).divide(PROBLEM, TestPolicy("split:0.5", seconds=7.0, plus=True))
     assert isinstance(found, Split)
-    assert {one.seconds for one in (found.gate, found.base, found.rest, found.plus)} == {7.0}
+    assert {tests.seconds for tests in (found.gate, found.base, found.rest, found.plus)} == {7.0}
 
 
 def test_a_solution_that_fails_its_tests_measures_nothing(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_what_several_need_is_made_once_and_kept(tmp_path: Path) -> None:
     made = divider(tmp_path, judge)
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda _: made.divide(PROBLEM, policy), range(8)))
-    assert all(one is found[0] for one in found)
+    assert all(split is found[0] for split in found)
     assert judge.checks == 3  # all examples, the true ones, base tests
     assert divider(tmp_path, Judge(lost=True)).divide(PROBLEM, policy) == found[0]
 
@@ -186,7 +186,7 @@ def test_plus_tests_are_held_out_where_the_policy_has_them(tmp_path: Path) -> No
     with_plus, without = (made.divide(PROBLEM, TestPolicy(plus=plus)) for plus in (True, False))
     assert isinstance(with_plus, Split)
     assert isinstance(without, Split)
-    kinds = [score_kind(unseen(one, gate_was_seen=True)) for one in (with_plus, without)]
+    kinds = [score_kind(unseen(split, gate_was_seen=True)) for split in (with_plus, without)]
     assert (kinds, with_plus.plus.cases) == (["held_out", "oracle"], Cases("[6]\n[7]", "12\n14"))
 
 

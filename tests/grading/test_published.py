@@ -17,14 +17,21 @@ EMPTY = ("Mbpp/793",)  # no plus input
 
 
 def graded(workspace: Workspace, problems: list[Problem], tests: TestKind) -> list[Graded]:
-    samples = [Sample(1, one, Extracted(one.canonical_solution, "solution"), {"task_id": one.id}) for one in problems]
-    with workspace.grading.grader(2) as grader:
+    samples = [
+        Sample(1, problem, Extracted(problem.canonical_solution, "solution"), {"task_id": problem.id})
+        for problem in problems
+    ]
+    with workspace.judging.grader(2) as grader:
         return list(grader.grade(samples, dict(grader.tests(problems, tests))))
 
 
 def wrong(found: list[Graded]) -> list[tuple[str, str]]:
-    verdicts = [(one.sample.problem.id, one.verdict) for one in found]
-    return [(name, one.message if one else "") for name, one in verdicts if not (one and one.passed and not one.shared)]
+    verdicts = [(sample.sample.problem.id, sample.verdict) for sample in found]
+    return [
+        (name, verdict.message if verdict else "")
+        for name, verdict in verdicts
+        if not (verdict and verdict.passed and not verdict.shared)
+    ]
 
 
 @pytest.mark.parametrize(("name", "number"), [("mbpp+", 378), ("humaneval+", 164)])
@@ -39,9 +46,9 @@ def test_all_pass_their_base_tests(test_data: Path, name: str, number: int) -> N
 @pytest.mark.parametrize("name", ["mbpp+", "humaneval+"])
 def test_those_that_need_more_than_equality_pass_their_plus_tests(test_data: Path, name: str) -> None:
     with open_workspace(datasets_dir=test_data) as workspace:
-        every = workspace.datasets.load(name).problems
-        special = [one for one in every if one.id in LARGE + EMPTY]
-        lenient = [one for one in every if one.plus and (one.plus.oracle or one.plus.tolerance)]
+        every = workspace.dataset(name).problems
+        special = [problem for problem in every if problem.id in LARGE + EMPTY]
+        lenient = [problem for problem in every if problem.plus and (problem.plus.oracle or problem.plus.tolerance)]
         tried = [*special, *thinned(lenient, f"published problems graded by plus tests of {name}")]
         found = graded(workspace, tried, "plus")
     assert (len(special) + len(lenient) >= 4, len(found), wrong(found)) == (True, len(tried), [])
@@ -54,6 +61,6 @@ def test_floats_are_equal_in_base_asserts_as_written_and_for_plus_inputs_as_in_e
         program = f"{problem.canonical_solution}\n\nexact = compare_one\n\ndef compare_one(a, b):\n{answer}"
         tests = workspace.grading.divide(problem, TestPolicy(plus=True))
         assert isinstance(tests, Split)
-        base, plus = (workspace.grading.judge.check(problem, program, one) for one in (tests.base, tests.plus))
+        base, plus = (workspace.judge.check(problem, program, part) for part in (tests.base, tests.plus))
     assert [failed.source for failed in base.failures] == ["assert candidate(1, 2.5) == 2.5"]
     assert plus.passed

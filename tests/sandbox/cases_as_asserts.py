@@ -17,7 +17,7 @@ def as_asserts(tests: TestSet) -> TestSet:
     """The same for tests that are asserts already."""
     if not tests.cases:
         return tests
-    asserts = "".join(f"    {one}\n" for one in ready(tests.source, **asdict(tests.cases)).sources)
+    asserts = "".join(f"    {source}\n" for source in ready(tests.source, **asdict(tests.cases)).sources)
     large = inspect.getsource(literals) if "Large(" in asserts else ""
     text = f"{large}\n{tests.source}".replace(FUTURE, "")
     return replace(tests, source=f"{FUTURE}{text}\ndef check(candidate):\n{asserts}", cases=None)
@@ -25,6 +25,6 @@ def as_asserts(tests: TestSet) -> TestSet:
 
 def cases(*pairs: tuple, tolerance: float = 0.0, oracle: str = "", seconds: float | None = None) -> TestSet:
     """Each pair: the arguments of a call, and its right answer."""
-    calls, answers = ("\n".join(json.dumps(encode(one)) for one in column) for column in zip(*pairs, strict=True))
+    calls, answers = ("\n".join(json.dumps(encode(value)) for value in column) for column in zip(*pairs, strict=True))
     made = Cases(calls, answers, oracle == "some", oracle in NEED_ARGUMENTS)
     return TestSet(with_like("", tolerance, oracle), seconds, cases=made)

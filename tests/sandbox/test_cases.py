@@ -72,7 +72,7 @@ def test_a_program_has_the_verdict_that_it_has_on_asserts(name):
         ("ab" * 9000, "ab" * 9000, {}),
         ("ab" * 9000, "ba" * 9000, {}),
     ],
-    ids=lambda one: repr(one)[:20],
+    ids=lambda value: repr(value)[:20],
 )
 def test_answers_are_compared_as_asserts_compare_them(right, answer, how):
     tests = cases(([0], right), ([1], right), **how)
@@ -117,8 +117,8 @@ SEND = """
 import json, os, sys
 def asked():
     frame = sys._getframe()
-    while "asked" not in frame.f_locals or "calls" not in frame.f_locals["asked"]: frame = frame.f_back
-    return frame.f_locals["asked"]
+    while "question" not in frame.f_locals or "calls" not in frame.f_locals["question"]: frame = frame.f_back
+    return frame.f_locals["question"]
 def send(number, **reply): os.write(3, json.dumps({"number": number, **reply}).encode() + b"\\n")
 """
 ALWAYS_EQUAL = "class Same{0}:\n    __eq__ = lambda *_: True\n    __hash__ = None\ndef double(x): return Same({1})"

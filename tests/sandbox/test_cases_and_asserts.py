@@ -36,7 +36,10 @@ def differ(by_cases, by_asserts):
 
 def told(verdict):
     """All but times; members of a set have no order."""
-    failures = [(one.index, sorted(one.source), one.expected, one.actual, one.message) for one in verdict.failures]
+    failures = [
+        (failure.index, sorted(failure.source), failure.expected, failure.actual, failure.message)
+        for failure in verdict.failures
+    ]
     return (verdict.marks, failures, verdict.completed, verdict.error, sorted(verdict.message), verdict.passed)
 
 
@@ -45,7 +48,7 @@ def told(verdict):
 def test_cases_and_asserts_agree(name, test_data, tmp_path):
     found = load(name, load_settings(datasets_dir=test_data)).problems
     numbers = {str(number) for number in CHOSEN[name]}
-    problems = [one for one in found if one.id.rpartition("/")[2] in numbers]
+    problems = [problem for problem in found if problem.id.rpartition("/")[2] in numbers]
     kept = Expectations(tmp_path, answers)
     pairs = [
         (problem, tests, code)

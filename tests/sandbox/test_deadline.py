@@ -26,9 +26,9 @@ def judge() -> Iterator[BoxedJudge]:
     # In sessions of their own: Linux may share the processor out by session.
     others = [subprocess.Popen(spin, start_new_session=True) for _ in range(3 * (os.cpu_count() or 1))]
     yield made
-    for one in others:
-        one.kill()
-        one.wait()
+    for process in others:
+        process.kill()
+        process.wait()
     made.close()
 
 

@@ -3,7 +3,7 @@ import ast
 import pytest
 from small_problem import checks
 
-from koderz_core.sandbox.inside.excerpt import excerpt, shown
+from koderz_core.sandbox.inside.faults import excerpt, shown
 from koderz_core.sandbox.inside.instrument import asserts_in, instrument
 from koderz_core.sandbox.tiers import count_tests
 
@@ -31,7 +31,7 @@ def test_asserts_are_found_in_the_order_in_which_they_are_numbered():
         "finally: assert candidate(3)",
         "assert candidate(4)",
     )
-    found = [f"assert {ast.unparse(one.test)}" for one in asserts_in(ast.parse(tests))]
+    found = [f"assert {ast.unparse(node.test)}" for node in asserts_in(ast.parse(tests))]
     assert tuple(found) == instrument(tests).sources
     assert len(found) == 5
 

@@ -103,7 +103,7 @@ def test_numbers_that_no_float_tells_apart_have_digests_of_their_own(one: list[i
 def test_what_is_known_quickly_is_what_most_large_answers_are() -> None:
     assert brief_digest([1, 2.0] * 4000)
     assert brief_digest("\ud800" * 20_000)
-    assert [brief_digest(one) for one in ([1] * 5000, "x" * 9000, [0.5] * 9000, [math.nan] * 9000)] == [None] * 4
+    assert [brief_digest(value) for value in ([1] * 5000, "x" * 9000, [0.5] * 9000, [math.nan] * 9000)] == [None] * 4
 
 
 def test_what_no_program_could_answer_is_refused() -> None:

@@ -9,7 +9,7 @@ from small_problem import best_tier, judge_of
 
 from koderz_core.errors import PlanError
 from koderz_core.records import Observed, PublicProblem
-from koderz_core.sandbox.inside.probing import text_of
+from koderz_core.sandbox.inside.serving import text_of
 from koderz_core.sandbox.judge import MOST_CALLS, MOST_CHARACTERS, BoxedJudge
 
 ECHO = "class Node: pass\ndef echo(x):\n    return x"
@@ -24,18 +24,18 @@ def probed(code: str, *calls: str, judge: BoxedJudge | None = None) -> list[Obse
 
 def test_calls_see_the_program_and_its_preamble_and_give_texts_in_a_sorted_order() -> None:
     seen = probed(ECHO, "echo({10, 9, 'a', (1,)})", "{2: math.pi > 3, 1: [1.5, b'x']}", "Node()", " echo(x=None)")
-    assert [one.value for one in seen] == [
+    assert [answer.value for answer in seen] == [
         "{9, 10, 'a', (1,)}",
         "{1: [1.5, b'x'], 2: True}",
         "<object of type Node>",
         "None",
     ]
-    assert [one.call for one in seen][3] == " echo(x=None)"
+    assert [answer.call for answer in seen][3] == " echo(x=None)"
 
 
 def test_a_program_that_is_too_long_is_not_run() -> None:
     seen = probed(ECHO + "\n#" + "x" * MOST_CHARACTERS, "echo(1)", "echo(2)")
-    assert [(one.value, one.error) for one in seen] == [(None, "memory")] * 2
+    assert [(answer.value, answer.error) for answer in seen] == [(None, "memory")] * 2
     assert "at most 1,000,000 are run" in seen[0].message
 
 
@@ -93,33 +93,33 @@ def test_what_goes_wrong_is_a_value_and_the_next_call_goes_on(call: str, error: 
 def test_what_ends_the_program_is_the_answer_to_the_rest(end: str, error: str, message: str) -> None:
     before, *rest = probed(ECHO, "echo(1)", end, "echo(2)", judge=judge_of(best_tier(), 1.0))
     assert before == Observed("echo(1)", "1")
-    assert [(one.value, one.error) for one in rest] == [(None, error)] * 2
-    assert all(message in one.message for one in rest)
+    assert [(answer.value, answer.error) for answer in rest] == [(None, error)] * 2
+    assert all(message in answer.message for answer in rest)
 
 
 @pytest.mark.parametrize("code", ["def echo(:", "def other(): ...", "raise ValueError"])
 def test_a_program_that_does_not_load_answers_each_call_with_why(code: str) -> None:
     seen = probed(code, "1", "2")
-    assert [one.value for one in seen] == [None, None]
+    assert [answer.value for answer in seen] == [None, None]
     assert seen[0].error
     assert seen[0].message == seen[1].message != ""
 
 
 def test_no_call_is_evaluated_where_the_answers_are_made_up() -> None:
-    forging = "setattr(__import__('sys').modules['inside.probing'], 'text_of', lambda _: 'forged')"
-    assert [one.value for one in probed(ECHO, forging, "echo(1)")] == ["None", "1"]
+    forging = "setattr(__import__('sys').modules['inside.serving'], 'text_of', lambda _: 'forged')"
+    assert [answer.value for answer in probed(ECHO, forging, "echo(1)")] == ["None", "1"]
 
 
 def test_hostile_values_neither_hang_nor_break_the_judge() -> None:
     nested = "__import__('functools').reduce(lambda inner, _: frozenset({inner}), range(90), frozenset())"
     liar = "type('Liar', (int,), {'__repr__': lambda _: 1 / 0, '__eq__': 1, '__hash__': lambda _: 0})(7)"
     seen = probed(ECHO, nested, liar, "10 ** 9999", "'\\ud800'", judge=judge_of(best_tier(), 5.0))
-    assert [one.error for one in seen] == [None] * 4
-    assert [str(one.value)[:9] for one in seen] == ["frozenset", "7", hex(10**9999)[:9], "'\\ud800'"]
+    assert [answer.error for answer in seen] == [None] * 4
+    assert [str(answer.value)[:9] for answer in seen] == ["frozenset", "7", hex(10**9999)[:9], "'\\ud800'"]
 
 
 def test_too_many_calls_are_refused_and_the_longest_answers_to_as_many_as_may_be_come_through() -> None:
     with pytest.raises(PlanError, match=f"at most {MOST_CALLS} calls"):
         probed(ECHO, *["1"] * (MOST_CALLS + 1))
     seen = probed(ECHO, *["'\U0001f600' * 9999"] * MOST_CALLS)
-    assert {one.error for one in seen} == {None}
+    assert {answer.error for answer in seen} == {None}

@@ -34,7 +34,7 @@ def answer(profile: str, machine: str, number: int, *arguments: int, architectur
     """What the filter returns for a call, walked through as linux/filter.h says."""
     given = [*arguments, 0, 0, 0, 0, 0, 0][:6]
     words = [number, architecture or (X86_64 if machine == "x86_64" else AARCH64), 0, 0]
-    words += [half for one in given for half in (one & 0xFFFFFFFF, one >> 32 & 0xFFFFFFFF)]
+    words += [half for argument in given for half in (argument & 0xFFFFFFFF, argument >> 32 & 0xFFFFFFFF)]
     steps, at, held = assemble(profile, machine), 0, 0  # type: ignore[arg-type]  # parametrized
     while True:
         code, if_true, if_false, value = steps[at]
@@ -112,7 +112,9 @@ def test_a_program_can_make_pairs_of_unix_streams_only(machine: str) -> None:
 def test_a_program_cannot_have_signals_sent_by_a_descriptor(machine: str) -> None:
     number = seccomp.numbers(seccomp.WITH_ARGUMENTS, machine)["fcntl"]
     set_owner, set_signal, set_lease = 8, 10, 1024
-    assert {answer("program", machine, number, 3, one) for one in (set_owner, set_signal, set_lease)} == {NOT_PERMITTED}
+    assert {answer("program", machine, number, 3, command) for command in (set_owner, set_signal, set_lease)} == {
+        NOT_PERMITTED
+    }
     assert answer("program", machine, number, 3, 1) == ALLOWED
 
 

@@ -20,7 +20,7 @@ from koderz_core.sandbox.local_judge import Sandbox
 from koderz_core.sandbox.selftest import full, quick
 from koderz_core.sandbox.selftest_programs import ATTACKS, CHEATS, PROBLEMS, WRONG, Attack, planted
 
-UNSURE = {"reserves eight gigabytes", "opens thousands of files", "makes namespaces of its own"}
+UNSURE = {"reserves eight gigabytes", "opens thousands of files", "creates its own namespaces"}
 """What the system itself may refuse, a sandbox or not."""
 
 
@@ -82,7 +82,7 @@ def test_a_judge_that_passes_a_cheat_fails_and_the_cheat_is_named() -> None:
     found = quick(judge)
     judge.close()
     assert {check.name for check in found.failures} == {
-        "answers with what equals everything",
+        "answers with an object that equals everything",
         "answers with a number that equals everything",
     }
 
@@ -97,7 +97,7 @@ def test_a_judge_that_fails_right_programs_fails() -> None:
 @pytest.mark.parametrize(
     ("lines", "seen"),
     [
-        ("open(FOLDER + '/new', 'w').close()", "its folder holds kept, new, secret"),
+        ("open(FOLDER + '/new', 'w').close()", "its folder contains kept, new, secret"),
         ("socket.create_connection(('127.0.0.1', PORT)).close()", "it was connected to"),
     ],
 )
@@ -116,13 +116,13 @@ def test_an_attack_gets_through_where_nothing_defends(attack: Attack) -> None:
     with planted() as ground:
         program = ground.program(attack) + "\nprint(attack(0), flush=True)\n"
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("got through") or (attack.name == "becomes another program" and not done.stdout)
+    assert done.stdout.startswith("got through") or (attack.name == "executes another program" and not done.stdout)
 
 
-@pytest.mark.parametrize("one", [*WRONG, *CHEATS], ids=lambda one: one.name)
-def test_a_wrong_program_fails_at_the_least_defended_tier_too(one) -> None:
-    problem = PROBLEMS[one.problem]
-    assert not judge_of("limited").check(problem, one.code, problem.tests).passed
+@pytest.mark.parametrize("program", [*WRONG, *CHEATS], ids=lambda program: program.name)
+def test_a_wrong_program_fails_at_the_least_defended_tier_too(program) -> None:
+    problem = PROBLEMS[program.problem]
+    assert not judge_of("limited").check(problem, program.code, problem.tests).passed
 
 
 def test_a_sandbox_that_fails_its_self_test_judges_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,12 +130,12 @@ def test_a_sandbox_that_fails_its_self_test_judges_nothing(monkeypatch: pytest.M
     sandbox = Sandbox("auto", shutil.which("bwrap"), 10.0)
     with pytest.raises(SandboxError, match=r"wrong programs: gives another number.*koderz doctor --grader"):
         sandbox.judge()
-    tested = sandbox.examined().self_test
+    tested = sandbox.examine().self_test
     assert tested
     assert not tested.passed
 
 
 def test_a_tier_that_is_wanted_and_does_not_hold_is_told_with_its_cure() -> None:
-    examined = Sandbox("hardened", None, 10.0).examined()
+    examined = Sandbox("hardened", None, 10.0).examine()
     assert (examined.used, examined.self_test) == (None, None)
     assert "apt install bubblewrap" in examined.trouble

@@ -16,11 +16,11 @@ from confined import bubblewrap, needs_linux
 
 from koderz_core.sandbox import box, tiers
 from koderz_core.sandbox.inside import probe as script
-from koderz_core.sandbox.tiers import Standing, probe
+from koderz_core.sandbox.tiers import TierStatus, probe
 
 
-def standing(isolation: str, bwrap: str | None = None) -> Standing:
-    return next(one for one in probe(bwrap) if one.isolation == isolation)
+def standing(isolation: str, bwrap: str | None = None) -> TierStatus:
+    return next(tier for tier in probe(bwrap) if tier.isolation == isolation)
 
 
 @pytest.fixture
@@ -34,16 +34,16 @@ def failing(tmp_path: Path) -> str:
 
 @needs_linux
 def test_hardened_holds_here() -> None:
-    assert standing("hardened", str(bubblewrap())) == Standing("hardened", "")
+    assert standing("hardened", str(bubblewrap())) == TierStatus("hardened", "")
 
 
 @needs_linux
 def test_strong_and_limited_hold_without_bubblewrap() -> None:
-    assert [one.isolation for one in probe(None) if one.holds] == ["strong", "limited"]
+    assert [tier.isolation for tier in probe(None) if tier.holds] == ["strong", "limited"]
 
 
 def test_the_best_comes_first() -> None:
-    assert tuple(one.isolation for one in probe(None)) == ("hardened", "strong", "limited")
+    assert tuple(tier.isolation for tier in probe(None)) == ("hardened", "strong", "limited")
 
 
 @needs_linux
@@ -78,21 +78,21 @@ def test_every_attack_of_the_probe_succeeds_where_nothing_defends(tmp_path: Path
 @needs_linux
 def test_a_tier_that_lets_an_attack_through_does_not_hold(tmp_path: Path) -> None:
     undefended = scripted(tmp_path, boxed=False, readable=box.readable())
-    assert tiers._judged("strong", undefended).startswith("a program in it still reads files, reads other processes'")
-    assert not tiers._judged("limited", undefended)
+    assert tiers._fault("strong", undefended).startswith("a program in it still reads files, reads other processes'")
+    assert not tiers._fault("limited", undefended)
 
 
 @needs_linux
 def test_a_tier_in_which_honest_programs_fail_does_not_hold(tmp_path: Path) -> None:
     without_library = scripted(tmp_path, boxed=True, readable=box.Readable((), ()))
-    assert tiers._judged("strong", without_library).startswith("honest programs do not work in it: ")
+    assert tiers._fault("strong", without_library).startswith("honest programs do not work in it: ")
 
 
 @needs_linux
 def test_a_kernel_that_refuses_is_said_to_be_the_reason() -> None:
     done = tiers._run(["/bin/echo", '{"refused": "system call 444: Function not implemented"}'])
-    assert "system call 444: Function not implemented" in tiers._judged("strong", done)
-    assert "Landlock" in tiers._judged("strong", done)
+    assert "system call 444: Function not implemented" in tiers._fault("strong", done)
+    assert "Landlock" in tiers._fault("strong", done)
 
 
 @needs_linux

@@ -47,7 +47,7 @@ def test_closing_ends_the_program_that_is_being_judged_and_leaves_nothing(
     assert len(inside(scratch)) >= 2
     judge.close()
     thread.join(5)
-    assert "has been closed" in str(errors[0])
+    assert "is closed" in str(errors[0])
     deadline = time.monotonic() + 2
     while inside(scratch) and time.monotonic() < deadline:
         time.sleep(0.01)  # a killed process takes a moment to be gone
@@ -58,5 +58,5 @@ def test_closing_ends_the_program_that_is_being_judged_and_leaves_nothing(
 def test_a_closed_judge_judges_nothing_more() -> None:
     judge = BoxedJudge("limited")
     judge.close()
-    with pytest.raises(SandboxError, match="has been closed"):
+    with pytest.raises(SandboxError, match="is closed"):
         judged("def f(): return 1", judge=judge)

@@ -1,6 +1,5 @@
-"""What runs inside the sandbox: the judge's process, the candidate's process, and the wire between them.
+"""The code that runs inside the sandbox: the judge's process, the candidate's process, and the wire between them.
 
-Standard library only, and nothing of koderz: these modules are loaded by a bare interpreter that knows no site
-packages. They start up once per program, so they avoid imports that cost more than they do (no dataclasses: records
-are named tuples).
+It uses only the standard library and nothing of koderz, because a bare interpreter without site packages loads it. It
+avoids expensive imports, because every worker loads it at its start: records are named tuples, not dataclasses.
 """

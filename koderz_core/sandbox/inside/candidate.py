@@ -1,6 +1,7 @@
 """The candidate's process: runs one program and answers questions about it.
 
-It never holds a test that can be told apart from it. Whatever a program does here, it only changes its own answers.
+This process never has a test, except tests that must run in the program's own process. Whatever a program does here, it
+can only change its own answers.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from . import changes, confine, seccomp, shared
-from .excerpt import shown
+from . import confine, seccomp, shared
+from .faults import shown
+from .handles import Snapshot
 from .literals import brief_digest
 from .values import Crossed, Known, Names, decode, encode, name_of
-from .wire import Channel, FrameTooLargeError
+from .wire import Channel, FrameTooLargeError, Json, Message
 
 NAME = "candidate"
 MAX_KEPT = 10_000
@@ -28,44 +30,41 @@ _MAX_ARGUMENTS = 10_000
 
 
 def serve(channel: Channel, system_calls: seccomp.Filter | None) -> None:
-    """Load one program, then answer questions until the other end is closed (EOFError)."""
+    """Load one program, then answer questions until the other end closes (EOFError)."""
     program = channel.receive()
     confine.restrict(confine.Limits(*program["limits"]), system_calls)
-    random.seed(0)  # the same program on the same tests has the same verdict
+    random.seed(0)  # so that a program always has the same verdict on the same tests
     answer_questions(channel, program)
 
 
-def answer_questions(channel: Channel, program: dict[str, Any]) -> None:  # Any: JSON
-    """As ``serve``, with nothing restricted."""
-    served = _Served(program)
-    _answer(channel.send, program["number"], served.load)
+def answer_questions(channel: Channel, program: Message) -> None:
+    """As ``serve``, without restrictions."""
+    loaded = _LoadedProgram(program)
+    _answer(channel.send, program["number"], loaded.load)
     while True:
-        asked = channel.receive()
-        if asked["ask"] == "calls":
-            for number, question in served.calls(asked):  # a line each, so that none is lost with the process
-                _answer(channel.send_line, number, question)
+        question = channel.receive()
+        if question["ask"] == "calls":
+            for number, call in loaded.calls(question):  # one line each, so that the end of the process loses none
+                _answer(channel.send_line, number, call)
         else:
-            _answer(channel.send, asked["number"], served.question(asked))
+            _answer(channel.send, question["number"], loaded.answer(question))
 
 
-Reply = dict[str, Any]  # Any: JSON
+class _LoadedProgram:
+    """A program, and the values that it returned that are not plain data, by the numbers that the judge uses."""
 
-
-class _Served:
-    """A program, and what it returned that is not plain data, by the number that the judge asks for it by."""
-
-    def __init__(self, program: dict[str, Any]) -> None:  # Any: JSON
+    def __init__(self, program: Message) -> None:
         self._program = program
         self._module = ModuleType(NAME)
         self._kept: list[object] = []
         self._numbers: dict[int, int] = {}  # id of an object -> its number
         self._names = Names(self._keep)
         self._known = Known(lambda number, _kind: self._kept[number])
-        self._failed: dict[int, BaseException] = {}  # what an iterator raised after the items that were taken
-        sys.modules[NAME] = self._module  # dataclasses, enums and get_type_hints look their module up
+        self._failed: dict[int, BaseException] = {}  # the error of an iterator after the items that were taken
+        sys.modules[NAME] = self._module  # dataclasses, enums and get_type_hints look it up
 
-    def load(self) -> Reply:
-        """Preamble and code are compiled apart, so that lines are counted in the code."""
+    def load(self) -> Message:
+        """Execute preamble and code. They are compiled separately, so that line numbers are those of the code."""
         names = self._module.__dict__
         if preamble := self._program["preamble"]:
             exec(compile(preamble, "<preamble>", "exec", dont_inherit=True), names)  # noqa: S102 (the point)
@@ -77,43 +76,43 @@ class _Served:
                 raise NameError(f"the program does not define {name!r}")
         return {"value": encode({name: names[name] for name in self._program["names"]}, self._names)}
 
-    def question(self, asked: dict[str, Any]) -> Callable[[], Reply]:  # Any: JSON
-        """How to answer: the judge is trusted."""
-        answers: dict[str, Callable[[dict[str, Any]], Reply]] = {  # Any: JSON
+    def answer(self, question: Message) -> Callable[[], Message]:
+        """The call that answers a question. The judge is trusted, so the question is not checked."""
+        answers: dict[str, Callable[[Message], Message]] = {
             "do": self._do,
             "next": self._next,
             "evaluate": self._evaluate,
-            "tests": self._run_tests,
+            "tests": lambda question: {"report": shared.report(self._module, question)},
         }
-        return lambda: answers[asked["ask"]](asked)
+        return lambda: answers[question["ask"]](question)
 
-    def calls(self, asked: dict[str, Any]) -> Iterator[tuple[int, Callable[[], Reply]]]:  # Any: JSON
-        """How to answer many calls of one function, each when it is its turn; without anything to ask them by."""
-        function = self._kept[asked["target"]]
-        for number, arguments in enumerate(asked["calls"], asked["first"]):
-            given: Any = arguments if asked["plain"] else decode(arguments)
-            yield number, partial(_called, function, given, asked["digests"])
+    def calls(self, question: Message) -> Iterator[tuple[int, Callable[[], Message]]]:
+        """The calls that answer many calls of one function, one by one. They keep no values for later questions."""
+        function = self._kept[question["target"]]
+        for number, encoded in enumerate(question["calls"], question["first"]):
+            arguments: Any = encoded if question["plain"] else decode(encoded)
+            yield number, partial(_called, function, arguments, question["digests"])
 
-    def _do(self, asked: dict[str, Any]) -> Reply:  # Any: JSON
-        """Do something with a kept object; arguments that the program has changed in place go back too."""
+    def _do(self, question: Message) -> Message:
+        """Use a kept object. The answer includes arguments that the program changed in place."""
         crossed = Crossed()
         known = Known(self._known.kept, crossed, numbers=True)
-        arguments: Any = decode(asked["arguments"], known)  # a tuple and a dict: the judge is trusted
-        named: Any = decode(asked["named"], known) if asked["named"] else {}
-        before = changes.Snapshot(crossed)
-        value = _DOINGS[asked["do"]](self._kept[asked["target"]], *arguments, **named)
+        arguments: Any = decode(question["arguments"], known)  # a tuple and a dict: the judge is trusted
+        named: Any = decode(question["named"], known) if question["named"] else {}
+        before = Snapshot(crossed)
+        value = _USES[question["do"]](self._kept[question["target"]], *arguments, **named)
         names = Names(self._keep, crossed)
         return {"value": encode(value, names), "changes": before.changes(names)}
 
-    def _next(self, asked: dict[str, Any]) -> Reply:  # Any: JSON
-        """The next few items of a kept iterator. An error comes after the items before it."""
-        target = asked["target"]
+    def _next(self, question: Message) -> Message:
+        """The next few items of a kept iterator. An error is reported after the items before it."""
+        target = question["target"]
         if error := self._failed.pop(target, None):
             raise error
         items: list[object] = []
-        iterator: Iterator[object] = self._kept[target]
+        iterator: Any = self._kept[target]  # Any: an iterator of the program
         try:
-            while len(items) < asked["count"]:
+            while len(items) < question["count"]:
                 items.append(next(iterator))
         except StopIteration:
             return {"value": encode(items, self._names), "ended": True}
@@ -123,12 +122,9 @@ class _Served:
             self._failed[target] = error
         return {"value": encode(items, self._names)}
 
-    def _evaluate(self, asked: dict[str, Any]) -> Reply:  # Any: JSON
-        expression = _compiled(asked["expression"].strip(), "<call>", "eval")
+    def _evaluate(self, question: Message) -> Message:
+        expression = _compiled(question["expression"].strip(), "<call>", "eval")
         return {"value": encode(eval(expression, self._module.__dict__))}  # noqa: S307 (the point)
-
-    def _run_tests(self, asked: dict[str, Any]) -> Reply:  # Any: JSON
-        return {"report": shared.report(self._module, asked)}
 
     def _keep(self, value: object) -> int | None:
         number = self._numbers.get(id(value))
@@ -138,7 +134,7 @@ class _Served:
         return number
 
 
-_DOINGS: dict[str, Callable[..., object]] = {
+_USES: dict[str, Callable[..., object]] = {
     "call": lambda function, *arguments, **named: function(*arguments, **named),
     "attribute": getattr,
     "set attribute": setattr,
@@ -158,11 +154,11 @@ def _compiled(code: str, name: str, mode: str) -> Any:  # Any: a code object
         raise SyntaxError(str(error)) from None
 
 
-def _called(function: Any, arguments: list[Any], digests: bool) -> Reply:  # Any: the program's
+def _called(function: Any, arguments: list[Any], digests: bool) -> Message:  # Any: the program's
     began = time.perf_counter()
     try:
         value = function(*arguments)
-    except BaseException as error:  # noqa: BLE001 (a program may raise anything; what it raised is its answer)
+    except BaseException as error:  # noqa: BLE001 (a program may raise anything; the error is its answer)
         return {**_raised(error), "seconds": round(time.perf_counter() - began, 4)}
     seconds = round(time.perf_counter() - began, 4)
     if digests and (digest := brief_digest(value)):
@@ -170,17 +166,17 @@ def _called(function: Any, arguments: list[Any], digests: bool) -> Reply:  # Any
     return {"value": encode(value), "seconds": seconds}
 
 
-def _answer(send: Callable[[Reply], None], number: str | int, question: Callable[[], Reply]) -> None:
+def _answer(send: Callable[[Message], None], number: str | int, answer: Callable[[], Message]) -> None:
     try:
-        send({"number": number, **question()})
+        send({"number": number, **answer()})
     except FrameTooLargeError as error:
         send({"number": number, "too_large": str(error)})
     except BaseException as error:  # noqa: BLE001 (as above)
         send({"number": number, **_raised(error)})
 
 
-def _raised(error: BaseException) -> Reply:
-    """The nearest builtin type, what to build it from, and a line that describes the error to people."""
+def _raised(error: BaseException) -> Message:
+    """The nearest builtin type of an error, its arguments, and a line that describes the error to people."""
     kind = next(known.__name__ for known in type.mro(type(error)) if known.__module__ == "builtins")
     text = _text(error)
     line = _line(error)
@@ -197,7 +193,7 @@ def _text(error: Any) -> str:  # Any: an exception, perhaps a SyntaxError
     return str.__str__(text)[:_MAX_TEXT]
 
 
-def _arguments(error: BaseException, text: str) -> Any:  # Any: JSON
+def _arguments(error: BaseException, text: str) -> Json:
     try:
         encoded = encode(tuple(error.args))
     except BaseException:  # noqa: BLE001 (as above)
@@ -206,7 +202,7 @@ def _arguments(error: BaseException, text: str) -> Any:  # Any: JSON
 
 
 def _line(error: Any) -> int | None:  # Any: as above
-    """The line of the program that was executed last, or that cannot be compiled."""
+    """The line of the program that was executed last or cannot be compiled."""
     line = error.lineno if issubclass(type(error), SyntaxError) and error.filename == _PROGRAM else None
     trace = error.__traceback__
     while trace is not None:

@@ -1,8 +1,8 @@
-"""What the operating system forbids the worker's processes and, more of it, the candidate's.
+"""Restrictions by the operating system on the worker's processes, and further ones on the candidate's.
 
-In the strong tiers the worker encloses itself once, before it knows a program, and each candidate restricts itself
-further. In tier ``limited`` there are rlimits only. Not covered there: reading files, the network, signals to processes
-of the same user; for root also the number of processes.
+In the strong tiers the worker encloses itself once, before it receives a program, and each candidate restricts itself
+further. Tier ``limited`` has rlimits only. It does not cover reading files, the network and signals to processes of the
+same user; for root it also does not limit the number of processes.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from typing import NamedTuple
 
 from . import landlock, seccomp
 
-FILE_BYTES = 8 << 20  # where files can be written at all
+FILE_BYTES = 8 << 20  # size limit of a file, at tiers that allow writing
 OPEN_FILES = 64
-STACK_BYTES = 8 << 20  # where the system sets no limit, endless recursion in C would eat the memory instead
+STACK_BYTES = 8 << 20  # without a limit, endless recursion in C would use up the memory instead
 _FIRST = 3  # descriptor after the standard ones
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36  # linux/prctl.h
 
 
 class Limits(NamedTuple):
-    """Wall time in seconds and address space in bytes that one program may take."""
+    """The limits of one program: wall time in seconds and address space in bytes."""
 
     seconds: float
     memory_bytes: int
 
 
 def keep_only(*kept: int) -> tuple[int, ...]:
-    """Close every descriptor but ``kept``, give 0, 1, 2 to the null device; return the new numbers of ``kept``."""
+    """Close every descriptor except ``kept``, open the null device as 0, 1, 2; return the new numbers of ``kept``."""
     high = max(*kept, 2) + 1
     moved = [os.dup2(fd, high + place) for place, fd in enumerate(kept)]
     null = os.open(os.devnull, os.O_RDWR)
@@ -44,18 +44,18 @@ def keep_only(*kept: int) -> tuple[int, ...]:
 
 
 def keep_channel(fd: int) -> int:
-    """As ``keep_only(fd)`` in a fork of a process that has called it, and since then opened few descriptors."""
+    """As ``keep_only(fd)``, in a fork of a process that has called it and opened few descriptors since then."""
     os.dup2(fd, _FIRST)
     os.closerange(_FIRST + 1, OPEN_FILES)
     return _FIRST
 
 
 def enclose(readable: landlock.Readable) -> None:
-    """In the strong tiers, once for the worker and all that it forks: only these files, no network, no new programs.
+    """Allow the worker and its forks only these files, no network and no new programs. For the strong tiers.
 
-    The judge calls it before it forks the zygote, and the zygote ``landlock.restrict`` once more, so that it and its
-    candidates cannot signal the judge. Everything that is needed from elsewhere must have been imported before.
-    Raise OSError if the kernel cannot do it.
+    The judge calls it once, before it forks the zygote. The zygote then calls ``landlock.restrict`` again, so that it
+    and its candidates cannot signal the judge. All other modules must be imported before.
+    Raises OSError if the kernel does not support it.
     """
     seccomp.give_up_privileges()
     landlock.restrict(readable)
@@ -63,9 +63,9 @@ def enclose(readable: landlock.Readable) -> None:
 
 
 def restrict(limits: Limits, system_calls: seccomp.Filter | None) -> None:
-    """Put rlimits on this process, and in the strong tiers the filter for programs, for good.
+    """Set rlimits on this process permanently, and in the strong tiers the filter for programs.
 
-    After ``keep_only``; nothing that the filter forbids can be done any more. Raise OSError if the kernel refuses.
+    Call it after ``keep_only``. Raises OSError if the kernel refuses.
     """
     ready = prepared(boxed=system_calls is not None)
     seconds = math.ceil(limits.seconds) + 1
@@ -81,7 +81,7 @@ def restrict(limits: Limits, system_calls: seccomp.Filter | None) -> None:
 
 
 class Prepared(NamedTuple):
-    """What is the same for every program: limits with their values, and the most that the others may be."""
+    """Limits that are the same for every program, and the maximum of the two others."""
 
     fixed: tuple[tuple[int, tuple[int, int]], ...]
     cpu_seconds: int
@@ -90,7 +90,7 @@ class Prepared(NamedTuple):
 
 @cache
 def prepared(boxed: bool) -> Prepared:
-    """Made once. The zygote asks for it before it forks, since a fork would take 0.1 ms longer with it."""
+    """Computed once. The zygote calls it before it forks, which saves each fork 0.1 ms."""
     values = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_NPROC: 0,
@@ -112,34 +112,34 @@ def _most(kind: int) -> int:
 
 
 def restrict_memory(memory_bytes: int) -> None:
-    """Bound this process's address space, in bytes, for good."""
+    """Limit the address space of this process, in bytes, permanently."""
     if sys.platform != "darwin":  # its kernel refuses limits on address space
         most = min(memory_bytes, _most(resource.RLIMIT_AS))
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def die_with_parent(parent: int) -> None:
-    """On Linux: be killed when the process ``parent`` dies."""
+    """On Linux: have the kernel kill this process when the process ``parent`` dies."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before it could be said
+    if os.getppid() != parent:  # it died before the call
         os._exit(1)
 
 
 def guard_judge() -> None:
-    """On Linux: orphans of candidates become ours, and no other process of this user may look into this one."""
+    """On Linux: adopt orphans of candidates, and let no other process of this user inspect this one."""
     adopt_orphans()
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def adopt_orphans() -> None:
-    """On Linux: what a descendant leaves behind when it dies becomes a child of this process."""
+    """On Linux: the children of a descendant that dies become children of this process."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def kill_children() -> None:
-    """On Linux, in tier ``limited``: kill what descends from this process, until nothing does.
+    """On Linux, in tier ``limited``: kill the children of this process until none is left.
 
-    In the strong tiers there is nothing to kill, since programs cannot fork, and no ``/proc`` to read.
+    In the strong tiers there are no children, since programs cannot fork, and no ``/proc`` to read.
     """
     own = f"/proc/self/task/{os.getpid()}/children"
     while os.path.exists(own):  # noqa: PTH110 (pathlib would be loaded for this only)

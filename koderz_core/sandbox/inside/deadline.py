@@ -1,4 +1,4 @@
-"""When a program has had its time: by the clock, but that a machine was busy with others is not its fault."""
+"""The deadline of a program in wall time, extended while other processes use the processor."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from types import FrameType, TracebackType
 from .faults import Fault
 from .program import Program
 
-_PATIENCE_SECONDS = 0.2  # for answers that were there in time: reading them takes a few milliseconds
-_LEAST_SECONDS = 0.02  # of a delay, else a program that needs all of its time is looked at without end
-_HAD = 0.9  # of its time, or more, on the processor: nobody crowded it out
-_ASLEEP = 0.02  # of the time on the processor, or less: it does not want it, however many do
+_READING_SECONDS = 0.2  # for answers that arrived in time: reading them takes a few milliseconds
+_LEAST_SECONDS = 0.02  # of an extension, so that the alarm does not fire endlessly
+_RUNNING = 0.9  # share of processor time in wall time, from which on the program was not delayed
+_ASLEEP = 0.02  # share of processor time in wall time, up to which the program was sleeping
 
 
 class Deadline:
-    """After ``seconds`` the program is killed and the tests are left, wherever they are.
+    """Kills the program and interrupts the tests after ``seconds``.
 
-    Where others had the processor meanwhile, program and tests go on until they have had it for that long, at most
-    ``most_seconds`` by the clock on the wall; who sleeps does not. ``patient``: tests are left a moment later, since
-    what the program has answered by then still counts.
+    If other processes used the processor meanwhile, program and tests continue until they have used it for ``seconds``,
+    up to ``most_seconds`` of wall time. A sleeping program gets no extension. ``patient``: the tests are interrupted a
+    moment later, because the answers that the program has already sent still count.
     """
 
     def __init__(self, seconds: float, most_seconds: float, program: Program, *, patient: bool = False) -> None:
@@ -38,11 +38,11 @@ class Deadline:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._armed = False  # a signal that is on its way has come too late
+        self._armed = False  # a pending signal is too late
         signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _wait(self, seconds: float) -> None:
-        signal.setitimer(signal.ITIMER_REAL, seconds, _PATIENCE_SECONDS if self._patient else 0)
+        signal.setitimer(signal.ITIMER_REAL, seconds, _READING_SECONDS if self._patient else 0)
 
     def _stop(self, _signal: int, _frame: FrameType | None) -> None:
         if not self._armed:
@@ -56,13 +56,13 @@ class Deadline:
         self._patient = False
 
     def _delay(self) -> float:
-        """How many seconds it is still owed."""
+        """The extension in seconds, 0 for none."""
         now, spent = time.monotonic(), self._spent()
         passed, had = now - self._looked, spent - self._seen
         self._looked, self._seen = now, spent
         owed = min(self._seconds - (spent - self._before), self._began + self._most_seconds - now)
-        return max(0.0, owed) if _ASLEEP * passed < had < _HAD * passed else 0.0
+        return max(0.0, owed) if _ASLEEP * passed < had < _RUNNING * passed else 0.0
 
     def _spent(self) -> float:
-        """Seconds of processor time of the judge and the program, who take turns."""
+        """Processor time of the judge and the program in seconds. They take turns."""
         return time.process_time() + self._program.spent()

@@ -1,14 +1,13 @@
-"""What went wrong, as a verdict says it: the class of an error and one line about it."""
+"""Errors as verdicts describe them: a class of error and one line of text; and bounded excerpts of hostile values."""
 
 from __future__ import annotations
 
 import builtins
 import errno
-from typing import NamedTuple
+import reprlib
+from typing import Any, NamedTuple
 
-from .excerpt import excerpt
-
-# The first class that an exception belongs to names its error; values of koderz_core.records.ErrorClass.
+# The first type that matches an exception gives the class of its error, as in koderz_core.records.ErrorClass.
 _CLASSES: tuple[tuple[type[Exception], str], ...] = (
     (SyntaxError, "syntax"),
     (ImportError, "import"),
@@ -21,6 +20,7 @@ CLASSES = frozenset(name for _, name in _CLASSES) | {"exception", "assertion", "
 _NO_THREAD = ("can't start new thread",)
 _REFUSED = (errno.EROFS, errno.EPERM, errno.EACCES)
 ENDS_ITERATION = (StopIteration, StopAsyncIteration)
+MAX_CHARACTERS = 500  # of an excerpt
 
 
 class Fault(NamedTuple):
@@ -31,7 +31,7 @@ class Fault(NamedTuple):
 
 
 class ProgramEndedError(BaseException):
-    """The program cannot be asked any further. A BaseException, so that no test can catch it and go on."""
+    """The program has ended. A BaseException, so that no test can catch it and continue."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.message)
@@ -39,20 +39,20 @@ class ProgramEndedError(BaseException):
 
 
 class TestsBrokenError(BaseException):
-    """The tests themselves are wrong, whatever the program does."""
+    """The tests themselves are wrong, independently of the program."""
 
     __test__ = False  # pytest: not a test class
 
 
 class CannotCrossError(BaseException):
-    """The tests need a value that is not plain data, so they can be run beside the program only."""
+    """The tests need a value that is not plain data, so they must run in the program's own process."""
 
 
 class CallStoppedError(Exception):
-    """A call of the program raised StopIteration, which an iteration in the tests would take for its own end.
+    """A call of the program raised StopIteration, which would silently end an iteration in the tests.
 
-    PEP 479 replaces it for the same reason. This is no RuntimeError, since tests may expect that of a program.
-    ``note``: a line that describes what was raised.
+    PEP 479 replaces it for the same reason. It is not a RuntimeError, because tests may expect one from a program.
+    ``note`` describes in one line what the program raised.
     """
 
     def __init__(self, note: str) -> None:
@@ -75,16 +75,16 @@ def classify(error: BaseException) -> str:
 
 
 def describe(error: BaseException) -> str:
-    """The note that ``revive`` left on it, else its type and text."""
+    """The note that ``revive`` added to the error, else its type and text."""
     notes: list[str] = getattr(error, "__notes__", [])
     return notes[0] if notes else f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
 def revive(kind: object, arguments: object, note: str) -> Exception:
-    """The exception that the program raised, as the builtin type named ``kind``, with ``note`` on it.
+    """The exception that the program raised, as the builtin type named ``kind``, with a ``note``.
 
-    What would end an iteration becomes a CallStoppedError: else ``all(map(candidate, cases))`` would be true.
-    Raise ProgramEndedError if that is no builtin Exception: SystemExit and its like end a program.
+    StopIteration becomes a CallStoppedError, since ``all(map(candidate, cases))`` would otherwise be true.
+    Raises ProgramEndedError if ``kind`` is not a builtin Exception, because SystemExit and similar end a program.
     """
     found = getattr(builtins, kind, None) if isinstance(kind, str) else None
     if not (isinstance(found, type) and issubclass(found, Exception)):
@@ -97,9 +97,42 @@ def revive(kind: object, arguments: object, note: str) -> Exception:
 
 
 def _instance(kind: type[Exception], arguments: tuple[object, ...], note: str) -> Exception:
-    for given in (arguments, (note,)):  # arguments that are not plain data may not do for the constructor
+    for values in (arguments, (note,)):  # the constructor may reject the stand-ins for values that are not plain data
         try:
-            return kind(*given)
+            return kind(*values)
         except (TypeError, ValueError, LookupError, OverflowError):
             continue
     return RuntimeError(note)
+
+
+def excerpt(text: str, limit: int = MAX_CHARACTERS) -> str:
+    """At most ``limit`` characters without lone surrogates; the middle of a longer text is omitted."""
+    if len(text) > limit:
+        head = limit * 2 // 3
+        text = f"{text[:head]} ... {text[head + 5 - limit :]}"
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def shown(value: object) -> str:
+    """The ``repr`` of plain data, bounded while it is built: a million numbers cost as much as sixty."""
+    return excerpt(_REPR.repr(value))
+
+
+class _BoundedRepr(reprlib.Repr):
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel = 5
+        self.maxlist = self.maxtuple = self.maxdict = self.maxset = self.maxfrozenset = 60
+        self.maxstring = self.maxother = self.maxlong = MAX_CHARACTERS
+
+    def repr_Like(self, x: Any, level: int) -> str:  # noqa: N802 (found by the type's name); Any: a Like
+        """Describe a ``Like`` of ``koderz_core.datasets.evalplus_comparison``, whose source is part of the tests."""
+        return self.repr1(x.value, level)
+
+    def repr_int(self, x: int, level: int) -> str:  # noqa: ARG002 (reprlib's signature)
+        if x.bit_length() > 2000:  # writing a huge int takes quadratic time, and Python refuses it
+            return f"<int of {x.bit_length()} bits>"
+        return repr(x)
+
+
+_REPR = _BoundedRepr()

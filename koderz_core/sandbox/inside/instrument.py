@@ -1,12 +1,19 @@
-"""Turns the asserts of a test's source into tests of their own: each is recorded, and the next one still runs.
+"""Rewrites the source of tests: records each assert as a test, and marks calls that are expected to end an iteration.
 
-``assert LEFT == RIGHT`` becomes ``with site(3) as s: s.compare("==", LEFT, RIGHT)``; see ``recorder`` for the site.
+``assert LEFT == RIGHT`` becomes ``with site(3) as s: s.compare("==", LEFT, RIGHT)``, so that later asserts still run;
+see ``recorder`` for the site. For tests that run in the program's own process, ``try: f(1)`` with ``except
+StopIteration`` becomes ``try: expecting(f, "StopIteration")(1)``. No iteration is between such a call and the handler,
+so none can mistake the exception for its own end: comprehensions, lambdas and functions are not marked, and
+``map(f, items)`` does not contain a call of ``f``.
+
 The host uses ``tests_in`` and ``asserts_in``; everything else runs inside the sandbox.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 SITE = "_koderz_site_"
@@ -26,14 +33,14 @@ _OPERATORS: dict[type[ast.cmpop], str] = {
 
 
 class Instrumented(NamedTuple):
-    """Tests ready to run, and the source of each assert in them that counts, in order."""
+    """The rewritten tests, and the source of each assert that counts, in order."""
 
     tree: ast.Module
     sources: tuple[str, ...]
 
 
 def tests_in(tree: ast.Module) -> int:
-    """How many tests a test set holds: its asserts that depend on something."""
+    """The number of tests in a test set: its asserts that use a name."""
     return sum(isinstance(node, ast.Assert) and not _is_constant(node) for node in ast.walk(tree))
 
 
@@ -45,14 +52,14 @@ def asserts_in(node: ast.AST) -> list[ast.Assert]:
 
 
 def instrument(source: str) -> Instrumented:
-    """Raise SyntaxError (ValueError for a null byte) if it is not Python."""
+    """The rewritten tests. Raises SyntaxError (ValueError for a null byte) if the source is not Python."""
     transformer = _Transformer(source)
     tree: ast.Module = transformer.visit(ast.parse(source))
     return Instrumented(tree, tuple(transformer.sources))
 
 
 def _is_constant(node: ast.Assert) -> bool:
-    """``assert True, "..."`` and the like: no name occurs in it, so it tests no program."""
+    """Whether no name occurs in an assert, such as ``assert True, "..."``, so that it tests no program."""
     return not any(isinstance(part, ast.Name) for part in ast.walk(node.test))
 
 
@@ -72,13 +79,13 @@ class _Transformer(ast.NodeTransformer):
         return ast.With([item], [ast.Expr(_recorded(node.test, place), **place)], **place)
 
     def _text(self, test: ast.expr) -> str:
-        """As it is written, where that is on one line: writing it anew takes long."""
+        """The source of a test. If it is on one line, it is copied, because unparsing takes long."""
         if test.lineno == test.end_lineno and test.lineno <= len(self._lines):
             return self._lines[test.lineno - 1][test.col_offset : test.end_col_offset]
         return ast.unparse(test)
 
 
-_Place = dict[str, Any]  # Any: line and column, as ast takes them
+_Place = dict[str, Any]  # Any: line and column for ast
 
 
 def _place(node: ast.stmt) -> _Place:
@@ -99,3 +106,84 @@ def _recorded(test: ast.expr, place: _Place) -> ast.Call:
 def _call(place: _Place, method: str, *arguments: ast.expr) -> ast.Call:
     this = ast.Name(_THIS, ast.Load(), **place)
     return ast.Call(ast.Attribute(this, method, ast.Load(), **place), list(arguments), [], **place)
+
+
+EXPECTING = "_koderz_expecting_"
+_ENDS = frozenset({"StopIteration", "StopAsyncIteration"})
+_RAISES = frozenset({"assertRaises", "assertRaisesRegex", "raises"})
+
+
+def marked(tree: ast.Module, source: str) -> ast.Module:
+    """The tree with marked calls, changed in place; ``source`` is its source."""
+    if any(name in source for name in _ENDS):
+        _Marker().visit(tree)
+        ast.fix_missing_locations(tree)
+    return tree
+
+
+class _Marker(ast.NodeTransformer):
+    def __init__(self) -> None:
+        self._caught: frozenset[str] = frozenset()  # exceptions that the test catches at the current node
+
+    def visit_Try(self, node: ast.Try) -> ast.Try:
+        handled = frozenset(name for handler in node.handlers for name in _named(handler.type))
+        with self._catching(self._caught | handled):
+            self._visit_all(node.body)
+        self._visit_all([*node.handlers, *node.orelse, *node.finalbody])
+        return node
+
+    def visit_With(self, node: ast.With) -> ast.With:
+        expected = frozenset(name for item in node.items for name in _expected(item.context_expr))
+        self._visit_all(node.items)
+        with self._catching(self._caught | expected):
+            self._visit_all(node.body)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        expected, function = _expected(node), node.args[1:2]
+        self.generic_visit(node)
+        if expected and function and isinstance(function[0], ast.Lambda):
+            with self._catching(expected):
+                self.visit(function[0].body)
+        elif expected and function:  # the function itself, with its arguments after it
+            node.args[1] = _marked(function[0], expected)
+        node.func = _marked(node.func, self._caught) if self._caught else node.func
+        return node
+
+    def _visit_all(self, nodes: Iterable[ast.AST]) -> None:
+        for node in nodes:
+            self.visit(node)
+
+    def _visit_scope(self, node: ast.AST) -> ast.AST:
+        """Visit a scope that runs later or is an iteration of its own, so that no handler outside applies."""
+        with self._catching(frozenset()):
+            return self.generic_visit(node)
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = _visit_scope  # noqa: N815 (ast's)
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_scope  # noqa: N815 (ast's)
+
+    @contextmanager
+    def _catching(self, caught: frozenset[str]) -> Iterator[None]:
+        before, self._caught = self._caught, caught
+        yield
+        self._caught = before
+
+
+def _named(kinds: ast.expr | None) -> frozenset[str]:
+    """The exceptions that end iterations among these: alone, in a tuple, or after ``builtins.``."""
+    parts = kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]
+    return _ENDS.intersection(_name(part) for part in parts)
+
+
+def _expected(node: ast.expr) -> frozenset[str]:
+    """The exceptions that end iterations for which ``assertRaises(...)`` or a similar call waits."""
+    is_one = isinstance(node, ast.Call) and bool(node.args) and _name(node.func) in _RAISES
+    return _named(node.args[0]) if is_one and isinstance(node, ast.Call) else frozenset()
+
+
+def _name(node: ast.expr | None) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _marked(function: ast.expr, kinds: frozenset[str]) -> ast.Call:
+    return ast.Call(ast.Name(EXPECTING, ast.Load()), [function, *(ast.Constant(kind) for kind in sorted(kinds))], [])

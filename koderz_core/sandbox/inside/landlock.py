@@ -1,9 +1,8 @@
-"""Landlock: which files a process may open, for good and for all that it forks. Needs no rights; Linux 5.13 or later.
+"""Landlock: permanently limits the files that a process and its forks may open. Needs Linux 5.13, no privileges.
 
-Nothing is left but to read the files that are named, and to write to the null device: no file is written, made, moved
-or executed, and, where the kernel is new enough, TCP (6.7), abstract Unix sockets and signals to processes outside
-(6.12) are refused too. Not covered, so that seccomp must: UDP, named Unix sockets, and what a file's name tells
-(that it exists, its size and times).
+The process can read only the named files and write only to the null device. It cannot create, move or execute files.
+Newer kernels also refuse TCP (6.7), abstract Unix sockets and signals to processes outside (6.12). Not covered: UDP and
+named Unix sockets, which seccomp refuses, and the existence, size and times of files.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ _SCOPES = 3  # abstract Unix sockets, signals; since ABI 6
 
 
 class Readable(NamedTuple):
-    """What stays open to a program: files and folders that it may read, folders of which it may only list the names."""
+    """Files and folders that a program may read, and folders whose names it may list."""
 
     paths: tuple[str, ...]
     listed: tuple[str, ...] = ()
 
 
 def abi() -> int:
-    """The version of Landlock that this kernel offers; 0 if none, or if it is switched off."""
+    """The version of Landlock in this kernel; 0 if it has none or Landlock is disabled."""
     try:
         return seccomp.syscall(_CREATE_RULESET, None, 0, _VERSION)
     except OSError:
@@ -44,10 +43,9 @@ def abi() -> int:
 
 
 def restrict(readable: Readable) -> None:
-    """Forbid this process all but what is ``readable``. Paths that do not exist are left out.
+    """Forbid this process to open files that are not ``readable``. Paths that do not exist are skipped.
 
-    May be called again, to forbid more. Needs ``seccomp.give_up_privileges`` first. Raise OSError if this kernel has no
-    Landlock.
+    Another call can only forbid more. Call ``seccomp.give_up_privileges`` before. Raises OSError without Landlock.
     """
     with _opened(_new_ruleset(abi())) as ruleset:
         for path in readable.paths:
@@ -59,7 +57,7 @@ def restrict(readable: Readable) -> None:
 
 
 def _new_ruleset(version: int) -> int:
-    """A descriptor of a set of rules that handles, so forbids, everything that this version knows."""
+    """The descriptor of a set of rules that handles, and so forbids, every access that this version knows."""
     count = max((count for since, count in _RIGHTS_SINCE.items() if since <= version), default=13)
     fields = [(1 << count) - 1]
     if version >= 4:

@@ -1,4 +1,4 @@
-"""Plain data as Python source, in which ``inf`` and ``nan`` are names, and what stands for a large answer."""
+"""Plain data as Python source, in which ``inf`` and ``nan`` are names, and digests that represent large answers."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 LARGE = 10_000  # characters of the literal of one answer
-TOO_LARGE = 12_000_000  # characters; nothing larger is judged
+TOO_LARGE = 12_000_000  # characters of an answer; larger ones are not judged
 _NAMES = {"inf": math.inf, "nan": math.nan}
 _NEGATIVE_ZERO = array("d", [-0.0]).tobytes()
 _MANY_BITS = 4096  # Python refuses to write and read decimal ints of more than about 14,000 bits
 
 
 class NotPlainError(Exception):
-    """A value that no literal means, such as a function or an object of a class, or one that is too large."""
+    """A value without a literal, such as a function or an object of a class, or a value that is too large."""
 
 
 class Large:
-    """Equal to the values with this digest, and to all that is ``Digested`` to it."""
+    """Equal to every value with this digest, and to ``Digested`` with the same digest."""
 
-    __hash__ = None  # type: ignore[assignment]  # Python's own way to say that there is none
+    __hash__ = None  # type: ignore[assignment]  # Python's way to make a class unhashable
 
     def __init__(self, digest: str) -> None:
         self.digest = digest
@@ -40,7 +40,7 @@ class Large:
 
 
 class Digested:
-    """A large value of which the judge was told the digest only. ``shown``: its beginning."""
+    """A large value of which the judge received only the digest. ``shown``: its beginning."""
 
     def __init__(self, digest: str, shown: str) -> None:
         self.digest = digest
@@ -51,14 +51,14 @@ class Digested:
 
 
 def literal(value: object) -> str:
-    """Source that makes an equal value. Raise NotPlainError if it is not plain data, RecursionError if too deep."""
+    """Source of an equal value. Raises NotPlainError if it is not plain data, RecursionError if it is too deep."""
     return "".join(_pieces(value, normal=False))
 
 
 def flattened(value: object) -> object:
-    """The value that its literal makes; ``Large`` for a large one, unless it holds floats that are compared loosely.
+    """The value of the literal; ``Large`` for a large value, unless it contains floats compared with tolerance.
 
-    Raise as ``literal``.
+    Raises as ``literal``.
     """
     pieces, length = [], 0
     for piece in _pieces(value, normal=False):
@@ -73,9 +73,9 @@ def flattened(value: object) -> object:
 
 
 def brief_digest(value: object) -> str | None:
-    """The digest of a value that no literal of at most ``LARGE`` characters makes, if it is known quickly.
+    """The digest of a value whose literal has more than ``LARGE`` characters, if it is fast to compute.
 
-    None for what holds floats that are compared loosely: nothing less than all of it will do then.
+    None if the value contains floats that are compared with tolerance, because they need the whole value.
     """
     if type(value) is str:
         return digest_of(value) if LARGE < len(value) < TOO_LARGE else None
@@ -87,7 +87,7 @@ def brief_digest(value: object) -> str | None:
 
 
 def digest_of(value: object) -> str:
-    """The same for values that are equal. Raise NotPlainError, RecursionError as ``literal``."""
+    """A digest that is the same for equal values. Raises as ``literal``."""
     if isinstance(value, str) and len(value) < TOO_LARGE:
         return _hashed([b"str", str.encode(value, "utf-8", "surrogatepass")])
     for kind in (list, tuple):
@@ -108,7 +108,7 @@ def _bounded_text(value: object) -> Iterator[bytes]:
 
 
 def _hashed(parts: Iterable[bytes]) -> str:
-    import hashlib  # noqa: PLC0415 (a tenth of a worker's start, and most have no need of it)
+    import hashlib  # noqa: PLC0415 (a tenth of a worker's start, and most workers do not need it)
 
     digest = hashlib.sha256()
     for part in parts:
@@ -116,8 +116,8 @@ def _hashed(parts: Iterable[bytes]) -> str:
     return digest.hexdigest()
 
 
-def _numbers_of(items: Sequence[Any]) -> array[float] | None:  # Any: whatever is in a list
-    """The numbers of a sequence that holds nothing but numbers, all of them exactly what a float holds."""
+def _numbers_of(items: Sequence[Any]) -> array[float] | None:  # Any: any values
+    """The numbers of a sequence of numbers that floats represent exactly; None for any other sequence."""
     try:
         numbers = array("d", items)
     except (TypeError, OverflowError):
@@ -137,7 +137,7 @@ def _real(item: object) -> object:
 
 
 def _pieces(value: object, *, normal: bool) -> Iterator[str]:
-    """The literal bit by bit. ``normal``: one form for all that is equal, so 1 for True and 1.0, and sets sorted."""
+    """The parts of the literal. ``normal``: equal values have the same form: 1 for True and 1.0, and sorted sets."""
     if value is None or isinstance(value, str | bytes):
         yield repr(value)
     elif isinstance(value, int | float | complex):
@@ -184,7 +184,7 @@ def _sequence(opening: str, items: Sequence[object], closing: str, *, normal: bo
 
 
 def _numbers(items: Sequence[Any], *, normal: bool) -> str:  # Any: int or float
-    """What ``_pieces`` makes of each, for a million of them in a fraction of a second."""
+    """The joint text of ``_pieces`` of each number, for a million numbers in a fraction of a second."""
     if normal:
         items = [int(item) if type(item) is float and item.is_integer() else item for item in items]
     if any(type(item) is int and item.bit_length() > _MANY_BITS for item in items):

@@ -1,6 +1,6 @@
-"""Started by its path at some tier: tries to break out as a program would, and prints as JSON what succeeded.
+"""A script that tries to break out of a tier as a program would, and prints the successful attacks as JSON.
 
-It takes the same steps as a worker: encloses itself, forks, and restricts the fork, which then attacks.
+It takes the same steps as a worker: it encloses itself, forks, and restricts the fork, which then attacks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SECONDS, _MEMORY_BYTES = 2.0, 512 << 20
 
 
 class Target(NamedTuple):
-    """What there is to reach, made by the host for this: a file, a folder, a TCP port on loopback, its process."""
+    """The host's targets for attacks: a file, a folder, a TCP port on loopback, and its process."""
 
     file: str
     folder: str
@@ -25,27 +25,27 @@ class Target(NamedTuple):
 
 
 def main() -> None:
-    """Print one object: ``refused``, why this tier cannot be set up, or ``open`` and ``broken``."""
+    """Print one object: ``refused`` with the reason why this tier cannot be set up, or ``open`` and ``broken``."""
     sys.path.insert(0, __file__.rsplit("/", 2)[0])
     confine, landlock, seccomp = (import_module(f"inside.{name}") for name in ("confine", "landlock", "seccomp"))
     sys.path.pop(0)
     import_module("socket")
-    asked = json.loads(sys.argv[1])
+    order = json.loads(sys.argv[1])
     system_calls = None
     try:
-        if asked["boxed"]:
-            readable = landlock.Readable(**asked["readable"])
+        if order["boxed"]:
+            readable = landlock.Readable(**order["readable"])
             confine.enclose(readable)
             landlock.restrict(readable)
             system_calls = seccomp.Filter("program")
     except OSError as error:
-        print(json.dumps({"refused": str(error)}))  # noqa: T201 (its one answer)
+        print(json.dumps({"refused": str(error)}))  # noqa: T201 (the script's answer)
         return
-    print(_attacked(confine, system_calls, Target(*asked["target"])))  # noqa: T201 (as above)
+    print(_attack(confine, system_calls, Target(*order["target"])))  # noqa: T201 (as above)
 
 
-def _attacked(confine: Any, system_calls: Any, target: Target) -> str:  # Any: a module loaded by name, and its filter
-    """What the fork says: JSON, empty if it died."""
+def _attack(confine: Any, system_calls: Any, target: Target) -> str:  # Any: a module loaded by name, and its filter
+    """The output of the fork: JSON, empty if it died."""
     answers, answer = os.pipe()
     parent_pid = os.getpid()
     pid = os.fork()
@@ -54,19 +54,22 @@ def _attacked(confine: Any, system_calls: Any, target: Target) -> str:  # Any: a
             confine.die_with_parent(parent_pid)
             (kept,) = confine.keep_only(answer)
             confine.restrict(confine.Limits(_SECONDS, _MEMORY_BYTES), system_calls)
-            os.write(kept, json.dumps({"open": _open(target), "broken": _broken()}).encode())
+            os.write(
+                kept,
+                json.dumps(
+                    {
+                        "open": [name for name, attack in _ATTACKS.items() if _succeeds(attack, target)],
+                        "broken": _broken(),
+                    }
+                ).encode(),
+            )
         finally:
             os._exit(0)
     os.close(answer)
-    with os.fdopen(answers) as said:
-        text = said.read()
+    with os.fdopen(answers) as output:
+        text = output.read()
     os.waitpid(pid, 0)
     return text
-
-
-def _open(target: Target) -> list[str]:
-    """The attacks that succeeded."""
-    return [name for name, attack in _ATTACKS.items() if _succeeds(attack, target)]
 
 
 def _succeeds(attack: Callable[[Target], object], target: Target) -> bool:
@@ -78,13 +81,13 @@ def _succeeds(attack: Callable[[Target], object], target: Target) -> bool:
 
 
 def _broken() -> str:
-    """What honest programs need and do not find, as one line; empty if nothing."""
+    """The first error of code that honest programs need, as one line; empty if it works."""
     try:
         for name in ("decimal", "hashlib", "random", "zoneinfo"):
             import_module(name)
         import_module("hashlib").sha256(b"").hexdigest()
         open(os.devnull, "w").close()  # noqa: PTH123 (pathlib would be loaded for this only)
-    except Exception as error:  # noqa: BLE001 (whatever it is, the tier is no use then)
+    except Exception as error:  # noqa: BLE001 (any error makes the tier unusable)
         return f"{type(error).__name__}: {error}"[:300]
     return ""
 

@@ -1,4 +1,4 @@
-"""The program as the judge sees it: a process that answers questions with plain data, or not at all."""
+"""The program from the judge's view: a process that answers questions with plain data, or not at all."""
 
 from __future__ import annotations
 
@@ -6,26 +6,23 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from . import changes
-from .excerpt import excerpt, shown
-from .faults import CannotCrossError, Fault, ProgramEndedError, TestsBrokenError, revive
-from .handles import Handle
+from .faults import CannotCrossError, Fault, ProgramEndedError, TestsBrokenError, excerpt, revive, shown
+from .handles import Handle, apply_changes
 from .literals import Digested
 from .values import PLAIN, Crossed, Known, Names, Opaque, decode, encode, holds
-from .wire import FrameTooLargeError, WireError
+from .wire import FrameTooLargeError, Json, Message, WireError
 from .zygote import Zygote
 
-Reply = dict[str, Any]  # Any: JSON of a hostile process
-_FEW = 32  # answers that are waited for one by one
-_NAP_SECONDS = 0.001  # of more, so many come meanwhile that waking up for each would take longer than they do
+_FEW = 32  # answers that are awaited one by one
+_NAP_SECONDS = 0.001  # pause before reading more answers, which saves waking up for each of them
 
 
 class Calls(NamedTuple):
-    """Calls that are sent together: their arguments as the JSON of lists, with commas between them.
+    """Calls that are sent together: their arguments as JSON lists, separated by commas.
 
-    ``digests``: of an answer that is large, its digest will do.
+    ``digests``: the digest of a large answer is sufficient.
     """
 
     text: str
@@ -33,16 +30,16 @@ class Calls(NamedTuple):
     digests: bool
 
     def question(self, target: int, first: int) -> str:
-        plain = int("{" not in self.text)  # nothing in it is anything but what JSON says
+        plain = int("{" not in self.text)  # all values are plain JSON
         how = f'"target":{target},"first":{first},"plain":{plain},"digests":{int(self.digests)}'
         return f'{{"ask":"calls",{how},"calls":[{self.text}]}}'
 
 
 class Program:
-    """Loads a program in a fresh candidate's process and asks it.
+    """Loads a program in a fresh candidate's process and sends it questions.
 
-    ``mirrors``: what it changes in place in its arguments changes for the caller too. ``calls``: how often it was asked
-    something; ``changed``: whether it has changed arguments.
+    ``mirrors``: changes of arguments in place are applied to the caller's objects as well. ``calls`` counts questions;
+    ``changed``: whether the program has changed arguments.
     """
 
     def __init__(self, zygote: Zygote, *, mirrors: bool = True) -> None:
@@ -55,21 +52,21 @@ class Program:
         self._known = Known(self._handle)
         self._ended: Fault | None = None
 
-    def load(self, program: dict[str, Any], answered: Callable[[], object]) -> dict[str, object]:  # Any: JSON
-        """What the program binds to each of ``program["names"]``. Raise what the program raised.
+    def load(self, program: Message, on_answer: Callable[[], object]) -> dict[str, object]:
+        """The program's values of ``program["names"]``. Raises the exceptions of the program.
 
-        ``answered`` is told as soon as there is something of the program's to deal with.
+        ``on_answer`` is called as soon as the program has sent something.
         """
         reply = self._exchange(program)
-        answered()
-        found = self._value(reply)
+        on_answer()
+        values = self._value(reply)
         names = program["names"]
-        if not isinstance(found, dict) or not found.keys() >= set(names):
+        if not isinstance(values, dict) or not values.keys() >= set(names):
             raise self.end(Fault("exception", "the program's process did not say what it defines"))
-        return {name: found[name] for name in names}  # and nothing else gets among the names of the tests
+        return {name: values[name] for name in names}  # so that no other name enters the namespace of the tests
 
     def do(self, what: str, target: int, *arguments: object, **named: object) -> object:
-        """Call, or look into, what the candidate's process keeps."""
+        """Use an object that the candidate's process keeps, for example call it."""
         crossed = Crossed()
         names = Names(crossed=crossed, numbers=True)
         message = {"arguments": encode(arguments, names), "named": named and encode(named, names)}
@@ -78,19 +75,19 @@ class Program:
         try:
             reply = self._exchange({"ask": "do", "do": what, "target": target, **message})
         except FrameTooLargeError as error:
-            if self.calls == 1:  # later ones may be made of what the program returned
+            if self.calls == 1:  # later calls may pass values that the program returned
                 raise TestsBrokenError(f"they call the program with {error}") from None
             raise
         known = Known(self._handle, crossed if self._mirrors else _copied(message, self._known))
         if reply.get("changes"):
             self.changed = True
-            self._told(changes.apply, reply["changes"], known)
-        return self._told(decode, reply.get("value"), known)
+            self._read(apply_changes, reply["changes"], known)
+        return self._read(decode, reply.get("value"), known)
 
-    def answers(self, target: int, calls: Calls) -> Iterator[Reply]:
-        """What comes of each call, in order, as it comes; ``value`` reads it. Raise ProgramEndedError."""
+    def answers(self, target: int, calls: Calls) -> Iterator[Message]:
+        """The answer to each call, in order, as soon as it arrives; ``value`` reads it. Raises ProgramEndedError."""
         self.calls += calls.number
-        first = int.from_bytes(os.urandom(6), "big")  # no answer can be sent before its question
+        first = int.from_bytes(os.urandom(6), "big")  # random, so that no answer can be sent before its question
         due, end, began = first, first + calls.number, time.monotonic()
         try:
             self.check_alive()
@@ -109,8 +106,8 @@ class Program:
         except (EOFError, BrokenPipeError, ConnectionResetError):
             raise self.end(_fault_of_exit(self._zygote.wait())) from None
 
-    def value(self, reply: Reply) -> object:
-        """What a call returned: plain data, or what stands for it. Raise what it raised."""
+    def value(self, reply: Message) -> object:
+        """The value that a call returned: plain data, or a handle or digest. Raises the exception of the call."""
         if type(value := reply.get("value")) in PLAIN and "value" in reply:
             return value
         try:
@@ -121,25 +118,25 @@ class Program:
             raise self._sent(error) from None
         if "digest" in returned:
             return Digested(str(returned["digest"]), excerpt(str(returned.get("shown"))))
-        return self._told(decode, returned.get("value"))
+        return self._read(decode, returned.get("value"))
 
     def items(self, target: int, count: int) -> tuple[list[object], bool]:
         reply = self._exchange({"ask": "next", "target": target, "count": count})
-        found = self._value(reply)
-        if not isinstance(found, list) or not (found or reply.get("ended")):
+        items = self._value(reply)
+        if not isinstance(items, list) or not (items or reply.get("ended")):
             raise self.end(Fault("exception", "the program's process sent no items"))
-        return found, bool(reply.get("ended"))
+        return items, bool(reply.get("ended"))
 
-    def report(self, tests: dict[str, Any]) -> Any:  # Any: JSON, the latter of a hostile process
-        """What the candidate's process itself says that tests made of the program."""
+    def report(self, tests: Message) -> Json:
+        """The candidate's own report on tests that run in its process. It may be forged."""
         return self._exchange({"ask": "tests", **tests}).get("report")
 
     def evaluate(self, expression: str) -> object:
-        """What an expression gives in the program's process. Raise as a call of its function does."""
+        """The value of an expression in the program's process. Raises as a call of its function."""
         return self._value(self._exchange({"ask": "evaluate", "expression": expression}))
 
     def end(self, fault: Fault) -> ProgramEndedError:
-        """Kill the process; what to raise now, and what every later question raises."""
+        """Kill the process; return the exception to raise now, which every later question raises as well."""
         self._ended = self._ended or fault
         self._zygote.kill()
         return ProgramEndedError(self._ended)
@@ -150,21 +147,21 @@ class Program:
             raise ProgramEndedError(self._ended)
 
     def spent(self) -> float:
-        """Seconds of processor time that its process has had; 0 where that cannot be told."""
+        """Processor time of the program's process in seconds; 0 if it is unknown."""
         return self._zygote.spent_by_candidate()
 
     def close(self) -> None:
-        """Kill the process, and wait until nothing is left of it."""
+        """Kill the process and wait for its end."""
         self._zygote.end()
         self._channel.close()
 
-    def _check_can_cross(self, arguments: tuple[object, ...], encoded: list[Any]) -> None:  # Any: JSON
+    def _check_can_cross(self, arguments: tuple[object, ...], encoded: list[Json]) -> None:
         if holds(encoded, "opaque"):
             raise CannotCrossError(f"the tests call the program with {shown(arguments)}")
         if holds(encoded, "beyond"):
             raise TypeError(f"the program is called with its own {shown(arguments)}, which is not plain data")
 
-    def _exchange(self, message: dict[str, Any]) -> dict[str, Any]:  # Any: JSON
+    def _exchange(self, message: Message) -> Message:
         self.check_alive()
         try:
             return self._reply_to(message)
@@ -175,8 +172,8 @@ class Program:
         except (EOFError, BrokenPipeError, ConnectionResetError):
             raise self.end(_fault_of_exit(self._zygote.wait())) from None
 
-    def _reply_to(self, message: dict[str, Any]) -> dict[str, Any]:  # Any: JSON
-        number = os.urandom(8).hex()  # no answer can be sent before its question
+    def _reply_to(self, message: Message) -> Message:
+        number = os.urandom(8).hex()  # random, so that no answer can be sent before its question
         self._channel.send({**message, "number": number})
         self._zygote.prepare()
         reply = self._channel.receive()
@@ -184,13 +181,13 @@ class Program:
             raise WireError("an answer that nobody asked for")
         return _returned(reply)
 
-    def _value(self, reply: dict[str, Any]) -> object:  # Any: JSON
-        return self._told(decode, reply.get("value"), self._known)
+    def _value(self, reply: Message) -> object:
+        return self._read(decode, reply.get("value"), self._known)
 
-    def _told(self, read: Callable[..., object], *told: Any) -> object:  # Any: JSON of a hostile process
-        """What ``read`` makes of it; a program that sends nonsense is ended."""
+    def _read(self, read: Callable[..., object], *arguments: Json) -> object:
+        """The result of ``read``. A program that sends invalid data is ended."""
         try:
-            return read(*told)
+            return read(*arguments)
         except (WireError, ValueError, TypeError, LookupError, AttributeError) as error:
             raise self._sent(error) from None
 
@@ -201,7 +198,7 @@ class Program:
         return self._handles.setdefault(number, Handle(number, kind, self))
 
 
-def _returned(reply: Reply) -> Reply:
+def _returned(reply: Message) -> Message:
     if "raised" in reply:
         raise revive(reply["raised"], decode(reply.get("arguments")), str(reply.get("note"))[:700])
     if "too_large" in reply:
@@ -209,8 +206,8 @@ def _returned(reply: Reply) -> Reply:
     return reply
 
 
-def _copied(message: dict[str, Any], known: Known) -> Crossed:  # Any: JSON
-    """The containers of a message once more, to be changed where the caller's are not to be."""
+def _copied(message: Message, known: Known) -> Crossed:
+    """Copies of the containers in a message, which are changed instead of the caller's."""
     crossed = Crossed()
     for part in filter(None, message.values()):
         decode(part, Known(known.kept, crossed, numbers=True))

@@ -1,4 +1,4 @@
-"""Keeps the marks of the tests while they run: what passed, what failed and why, what was never reached."""
+"""Records the marks of tests while they run: passed, failed with the reason, or not reached."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from .excerpt import excerpt, shown
-from .faults import CannotCrossError, Fault, TestsBrokenError, describe, fault_of
+from .faults import CannotCrossError, Fault, TestsBrokenError, describe, excerpt, fault_of, shown
 from .values import Opaque, encode, holds
 
 MAX_FAILURES = 50
 PASSED, FAILED, NOT_REACHED = "P", "F", "-"
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {  # Any: whatever tests compare
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {  # Any: any values
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -29,9 +28,9 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {  # Any: whatever tests comp
 
 
 class Failure(NamedTuple):
-    """The first time a test failed: ``koderz_core.records.TestFailure``."""
+    """The first failure of a test, as ``koderz_core.records.TestFailure``."""
 
-    place: int  # tuples have an index already
+    place: int  # named tuples already have a method ``index``
     source: str
     expected: str | None
     actual: str | None
@@ -39,7 +38,7 @@ class Failure(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a test set, as ``koderz_core.records.Verdict`` tells it; ``test_seconds`` has one per test."""
+    """The result of a test set, as in ``koderz_core.records.Verdict``; ``test_seconds`` has one number per test."""
 
     marks: str
     failures: tuple[Failure, ...]
@@ -49,7 +48,7 @@ class Outcome(NamedTuple):
 
 
 class Recorder:
-    """The marks of all tests, their failures, and the first fault of all. ``called``: was the program asked yet?"""
+    """The marks of all tests, their failures, and the first fault. ``called``: whether the program was called."""
 
     def __init__(self, sources: Sequence[str], called: Callable[[], bool]) -> None:
         self.sources = sources
@@ -70,7 +69,7 @@ class Recorder:
         return Site(self, index)
 
     def note(self, fault: Fault) -> None:
-        """Remember a fault if it is the first."""
+        """Record a fault if it is the first."""
         self.first = self.first or fault
 
     def passed(self, index: int) -> None:
@@ -78,7 +77,7 @@ class Recorder:
             self.marks[index] = PASSED
 
     def failed(self, failure: Failure, fault: Fault) -> None:
-        """One failure per test is kept, and a bounded number of them."""
+        """Mark a test as failed. The first failure of each test is recorded, up to ``MAX_FAILURES``."""
         self.note(fault)
         if self.marks[failure.place] != FAILED and len(self.failures) < MAX_FAILURES:
             self.failures.append(failure)
@@ -91,7 +90,7 @@ def _not_reached(marks: str) -> str:
 
 
 class Site:
-    """One execution of one assert; swallows exceptions, so that the tests after it still run."""
+    """One execution of one assert. It suppresses exceptions, so that later tests still run."""
 
     def __init__(self, recorder: Recorder, index: int) -> None:
         self._recorder = recorder
@@ -107,7 +106,7 @@ class Site:
             _check_comparable(left, right)
 
     def settle(self, operation: str, left: object, right: object) -> None:
-        """As ``compare``, where it is known that the tests' side holds no object of theirs that matters."""
+        """As ``compare``, for tests whose own values are known to be plain data."""
         self._actual = lambda: shown(left)
         self._expected = lambda: shown(right) if operation == "==" else f"{operation} {shown(right)}"
         self._holds = bool(_OPERATORS[operation](left, right))
@@ -157,9 +156,9 @@ class Site:
 
 
 def _check_comparable(left: object, right: object) -> None:
-    """Raise CannotCrossError if the program's own object was compared with one of the tests' own.
+    """Raise CannotCrossError if an object of the program was compared with an object of the tests.
 
-    What the program returns decides nothing here: it cannot make the tests' side an object.
+    The program cannot cause this error, because it cannot turn the tests' value into an object.
     """
     for opaque, other in ((left, right), (right, left)):
         if isinstance(opaque, Opaque) and holds(encode(other), "opaque"):

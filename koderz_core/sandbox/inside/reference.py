@@ -1,7 +1,7 @@
-"""What the host starts by its path, in a bare interpreter, to learn what a canonical solution answers.
+"""A script for a bare interpreter that computes the answers of a canonical solution.
 
-From the host: how to enclose itself as its argument, then one JSON object on standard input, to its end. To the host:
-one JSON object on standard output. The solution could forge it: it comes with the tests, from the same publisher.
+Its argument is a JSON object that says how to enclose itself. It reads one JSON object from standard input, up to its
+end, and writes one to standard output. The solution could forge the output, but it has the same publisher as the tests.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from typing import Any
 
 
 def main() -> None:
-    """Answer the order; a call that raises ends it with ``fault``."""
+    """Answer the order. If a call raises, the answer is only ``fault``."""
     sys.path.insert(0, __file__.rsplit("/", 2)[0])
     names = ("confine", "landlock", "seccomp", "literals", "values")
     inside = SimpleNamespace(**{name: import_module(f"inside.{name}") for name in names})
     confine = inside.confine
-    sys.path.pop(0)  # solutions have no business there
+    sys.path.pop(0)  # solutions must not import these modules
     setup = json.loads(sys.argv[1])
     system_calls = None
     if setup["boxed"]:
         confine.enclose(inside.landlock.Readable(**setup["readable"]))
         system_calls = inside.seccomp.Filter("program")
     order = json.load(sys.stdin.buffer)
-    host, sys.stdout = sys.stdout, io.StringIO()  # what a solution prints goes nowhere
+    host, sys.stdout = sys.stdout, io.StringIO()  # discards the prints of a solution
     confine.restrict(confine.Limits(order["seconds"], order["memory_bytes"]), system_calls)
     json.dump(_answers(order, inside), host)
     host.flush()
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _answers(order: dict[str, Any], inside: Any) -> dict[str, Any]:  # Any: JSON; modules
-    """Answers as lines of JSON, None for one that is not plain data; seconds are processor time."""
+    """Answers as lines of JSON, None for an answer that is not plain data; seconds are processor time."""
     outputs: list[str | None] = []
     seconds = 0.0
     try:
@@ -49,8 +49,8 @@ def _answers(order: dict[str, Any], inside: Any) -> dict[str, Any]:  # Any: JSON
             started = time.process_time()
             answer = function(*arguments)
             outputs.append(_line(answer, inside))
-            seconds += time.process_time() - started  # to write it takes time as to send it does
-    except BaseException as error:  # noqa: BLE001 (whatever a solution raises is told)
+            seconds += time.process_time() - started  # with _line, since programs write answers as well
+    except BaseException as error:  # noqa: BLE001 (every error of a solution is reported)
         return {"fault": f"{type(error).__name__}: {str(error)[:300]} (call {len(outputs)})"}
     return {"outputs": outputs, "seconds": seconds}
 

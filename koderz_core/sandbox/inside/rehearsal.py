@@ -1,7 +1,7 @@
-"""A harmless program, served a few times before any other, so that forks find done what is done at the first time.
+"""Runs a harmless program a few times before the first fork, so that forks start warm.
 
-The interpreter makes its code quicker while it runs it, and sets up much of itself when that is first needed; a fork
-that had to do it would do it every time, and copy the memory that it touches.
+The interpreter specialises code while it runs and initialises many of its parts at their first use. A fork would repeat
+that for every program and copy the memory that it writes to.
 """
 
 from __future__ import annotations

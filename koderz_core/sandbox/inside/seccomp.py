@@ -1,9 +1,9 @@
-"""seccomp: the system calls that a process may make, for good and for all its children. An allow-list.
+"""seccomp: a permanent allow-list of system calls for a process and its children.
 
-What is not on the list fails with EPERM, so that Python raises PermissionError; calls of another architecture (x32 and
-i386 on x86_64) kill the process. The filter is assembled here, for x86_64 and aarch64, and needs no library. Numbers
-are those of Linux's unistd_64.h (x86_64) and asm-generic/unistd.h (aarch64); those of aarch64 have not been tried on
-such a machine. prctl, capabilities and bare system calls are here too: Python's library has no functions for them.
+Other calls fail with EPERM, so that Python raises PermissionError; calls of another architecture (x32 and i386 on
+x86_64) kill the process. The filter is assembled here, for x86_64 and aarch64, without a library. The numbers are those
+of Linux's unistd_64.h (x86_64) and asm-generic/unistd.h (aarch64); those of aarch64 have not been tested on such a
+machine. prctl, capabilities and raw system calls are here as well, because Python's library lacks them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any, Literal, NamedTuple
 
 Profile = Literal["program", "worker"]
 MACHINES = ("x86_64", "aarch64")
-# Allowed with certain arguments only: see seccomp.py.
+# Allowed with certain arguments only.
 WITH_ARGUMENTS = """
     futex 202 98        fcntl 72 25         ioctl 16 29         prlimit64 302 261   kill 62 129
     tgkill 234 131      clone 56 220        clone3 435 435      socketpair 53 199   prctl 157 167
     sched_setaffinity 203 122
 """
 NEWEST = 462
-"""The last number that was looked at (mseal, Linux 6.10): what comes later is as if the kernel did not have it."""
+"""The last number that was reviewed (mseal, Linux 6.10). Later calls fail as if the kernel did not have them."""
 _PR_SET_NO_NEW_PRIVS = 38  # linux/prctl.h
 _CAPABILITY_VERSION_3 = 0x20080522  # linux/capability.h
 
@@ -33,10 +33,10 @@ _libc.syscall.restype = ctypes.c_long
 
 
 class Filter:
-    """The filter of a profile, assembled once, so that a fork has little to do to put it on itself.
+    """The filter of a profile, assembled once, so that a fork can install it quickly.
 
-    ``program``: what an untrusted program may do, after ``confine`` has set up everything else. ``worker``: what the
-    worker's own processes may, in case something takes one over. Raise OSError on a machine without a table.
+    ``program``: the calls of an untrusted program, after ``confine`` has set up everything else. ``worker``: the calls
+    of the worker's own processes, in case an attack takes one over. Raises OSError on a machine without a table.
     """
 
     def __init__(self, profile: Profile, machine: str = "") -> None:
@@ -48,14 +48,14 @@ class Filter:
         self._install = prepared(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.addressof(self._program))
 
     def install(self) -> None:
-        """On this process, for good. Needs ``give_up_privileges`` first. Raise OSError if the kernel refuses."""
+        """Install it on this process permanently, after ``give_up_privileges``. Raises OSError on refusal."""
         for at in self._own_pid:
             struct.pack_into("=I", self._steps, 8 * at + 4, os.getpid())
         self._install()
 
 
 class Step(NamedTuple):
-    """One instruction of classic BPF: what to do, how many steps to skip if true and if false, and a constant."""
+    """One instruction of classic BPF: the operation, the steps to skip if true and if false, and a constant."""
 
     code: int
     if_true: int
@@ -64,7 +64,7 @@ class Step(NamedTuple):
 
 
 def assemble(profile: Profile, machine: str) -> list[Step]:
-    """The whole filter: look at the architecture, then find the call's number in a tree of its neighbours."""
+    """The whole filter: it checks the architecture, then finds the call's number by binary search."""
     if machine not in MACHINES:
         raise OSError(f"system calls cannot be filtered on {machine}, only on {' and '.join(MACHINES)}")
     rules = _program_rules(machine) if profile == "program" else _worker_rules(machine)
@@ -80,18 +80,18 @@ class _Program(ctypes.Structure):
 
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2  # linux/prctl.h, linux/seccomp.h
 _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # linux/audit.h
-_X32 = 0x40000000  # this bit in a number asks for the x32 ABI
-_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # places in struct seccomp_data
+_X32 = 0x40000000  # this bit in a number selects the x32 ABI
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 _LOAD, _AND, _RETURN = 0x20, 0x54, 0x06  # linux/bpf_common.h
 _JUMP_EQUAL, _JUMP_GREATER_EQUAL, _JUMP_ANY_BIT = 0x15, 0x35, 0x45
-_OWN_PID = -1  # stands for the process id of the process that installs the filter
+_OWN_PID = -1  # replaced by the id of the process that installs the filter
 
 _ALLOW = Step(_RETURN, 0, 0, 0x7FFF0000)
 _KILL = Step(_RETURN, 0, 0, 0x80000000)
 _REFUSE = Step(_RETURN, 0, 0, 0x00050000 | 1)  # EPERM
-_UNKNOWN = Step(_RETURN, 0, 0, 0x00050000 | 38)  # ENOSYS: libc then asks in an older way
+_UNKNOWN = Step(_RETURN, 0, 0, 0x00050000 | 38)  # ENOSYS: libc then uses an older call
 
-_Rule = list[Step]  # every way through it ends in a return
+_Rule = list[Step]  # every path through it ends with a return
 
 
 def _program_rules(machine: str) -> dict[int, _Rule]:
@@ -117,15 +117,15 @@ def _worker_rules(machine: str) -> dict[int, _Rule]:
         **_program_rules(machine),
         **{allowed: [_ALLOW] for allowed in numbers(WORKER, machine).values()},
         number["clone"]: [_load(_argument(0)), Step(_JUMP_ANY_BIT, 0, 1, new_namespaces), _REFUSE, _ALLOW],
-        number["fcntl"]: _only(1, (0, 1, 2, 3, 4, 1030)),  # F_SETFL besides
+        number["fcntl"]: _only(1, (0, 1, 2, 3, 4, 1030)),  # also F_SETFL
         number["socketpair"]: _only(0, (1,)),  # AF_UNIX
-        number["sched_setaffinity"]: _only(0, (0,)),  # of no other process
+        number["sched_setaffinity"]: _only(0, (0,)),  # only of this process
         number["prctl"]: _only(0, (1, 4, 22, 36, 38)),  # PDEATHSIG, DUMPABLE, SECCOMP, CHILD_SUBREAPER, NO_NEW_PRIVS
     }
 
 
 def _only(argument: int, values: tuple[int, ...], ignored: int = 0) -> _Rule:
-    """Allow if the argument, an int whose upper half the kernel does not look at, is one of ``values``."""
+    """Allow the call if the argument, an int whose upper half the kernel ignores, is one of ``values``."""
     masked = [Step(_AND, 0, 0, 0xFFFFFFFF & ~ignored)] if ignored else []
     tests = [Step(_JUMP_EQUAL, len(values) - at, 0, value) for at, value in enumerate(values)]
     return [_load(_argument(argument)), *masked, *tests, _REFUSE, _ALLOW]
@@ -139,10 +139,10 @@ def _reads_own_limits() -> _Rule:
 
 
 def _pairs_streams() -> _Rule:
-    """socketpair(AF_UNIX, SOCK_STREAM with any flags, 0): asyncio makes one for each loop.
+    """Allow socketpair(AF_UNIX, SOCK_STREAM with any flags, 0), which asyncio calls once per loop.
 
-    What is written into one end comes out of the other and nowhere else, as long as nothing is connected, bound or sent
-    with an address; a datagram socket could be sent from to any other. None of these calls is allowed anyway.
+    Data written to one end arrives only at the other, unless the program connects, binds or sends to an address. A
+    datagram socket could send to any other socket. None of these calls is allowed anyway.
     """
     flags = 0x80800  # SOCK_CLOEXEC, SOCK_NONBLOCK
     wanted = ((0, 1, 0), (1, 1, flags), (2, 0, 0))
@@ -168,14 +168,14 @@ def _load(place: int) -> Step:
 
 
 class _Cut(NamedTuple):
-    """From this number on, up to the next cut, a call is treated like this."""
+    """The rule for calls from this number on, up to the next cut."""
 
     first: int
     rule: _Rule
 
 
 def _cuts(rules: Mapping[int, _Rule]) -> list[_Cut]:
-    """All numbers in order, neighbours of the same rule as one."""
+    """All numbers in order; neighbours with the same rule form one cut."""
     cuts: list[_Cut] = []
     for number in range(NEWEST + 1):
         rule = rules.get(number, [_REFUSE])
@@ -185,7 +185,7 @@ def _cuts(rules: Mapping[int, _Rule]) -> list[_Cut]:
 
 
 def _search(cuts: list[_Cut]) -> _Rule:
-    """Halve until one is left: eight comparisons instead of a hundred."""
+    """A binary search: eight comparisons instead of a hundred."""
     if len(cuts) == 1:
         return cuts[0].rule
     middle = len(cuts) // 2
@@ -193,8 +193,8 @@ def _search(cuts: list[_Cut]) -> _Rule:
     return [Step(_JUMP_GREATER_EQUAL, len(below), 0, cuts[middle].first), *below, *above]
 
 
-# What an interpreter needs to load modules of the standard library, compute, wait, and answer. Landlock says which
-# files may be opened. No processes, threads, sockets, timers with signals, shared memory, or changes to a file system.
+# Calls that an interpreter needs to load modules of the standard library, compute, wait, and answer. Landlock limits
+# the files that may be opened. No processes, threads, sockets, shared memory, or changes to a file system.
 PROGRAM = """
     read 0 63           readv 19 65         pread64 17 67       write 1 64          writev 20 66
     close 3 57          lseek 8 62          open 2 -            openat 257 56       dup 32 23
@@ -210,8 +210,8 @@ PROGRAM = """
     select 23 -         pselect6 270 72     poll 7 -            ppoll 271 73        setitimer 38 103
     getitimer 36 102    alarm 37 -          pause 34 -          getrlimit 97 163
 """
-# What the worker's own processes need besides: to fork, watch and kill candidates, to pass descriptors over a pair of
-# sockets, and to restrict themselves and their children further.
+# Further calls of the worker's own processes, which fork, watch and kill candidates, pass descriptors over a pair of
+# sockets, and restrict themselves and their children further.
 WORKER = """
     kill 62 129         tgkill 234 131      wait4 61 260        waitid 247 95
     pipe 22 -           pipe2 293 59        dup2 33 -           dup3 292 24         close_range 436 436
@@ -233,36 +233,36 @@ def numbers(table: str, machine: str) -> dict[str, int]:
 
 
 def prctl(option: int, *arguments: int) -> None:
-    """Raise OSError if the kernel refuses."""
+    """Call prctl. Raises OSError if the kernel refuses."""
     prepared(option, *arguments)()
 
 
 @cache
 def prepared(option: int, *arguments: int) -> Callable[[], None]:
-    """A call of prctl for later. What ctypes makes for it is made now: in a fresh fork that takes longer than the call.
+    """A later call of prctl, whose ctypes objects are made now, because that takes longest in a fresh fork.
 
     The call raises OSError if the kernel refuses.
     """
-    given = (ctypes.c_int(option), *(ctypes.c_ulong(one) for one in [*arguments, 0, 0, 0, 0][:4]))
+    values = (ctypes.c_int(option), *(ctypes.c_ulong(argument) for argument in [*arguments, 0, 0, 0, 0][:4]))
 
     def call() -> None:
-        if _libc.prctl(*given) != 0:
+        if _libc.prctl(*values) != 0:
             raise _refused(f"prctl {option}")
 
     return call
 
 
 def syscall(number: int, *arguments: Any) -> int:  # Any: integers and ctypes pointers
-    """What the kernel returns. Raise OSError if it refuses."""
-    given = [ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments]
-    result: int = _libc.syscall(ctypes.c_long(number), *given)
+    """The result of a system call. Raises OSError if the kernel refuses."""
+    values = [ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments]
+    result: int = _libc.syscall(ctypes.c_long(number), *values)
     if result < 0:
         raise _refused(f"system call {number}")
     return result
 
 
 def give_up_privileges() -> None:
-    """For this process and all that it starts: no program may raise its rights, and root is left no power of root."""
+    """Give up the capabilities of root and forbid this process and its children to gain privileges."""
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)  # 0: this process
     none = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable, twice 32 bits each
@@ -270,6 +270,6 @@ def give_up_privileges() -> None:
         raise _refused("capset")
 
 
-def _refused(what: str) -> OSError:
+def _refused(call: str) -> OSError:
     number = ctypes.get_errno()
-    return OSError(number, f"{what}: {os.strerror(number)}")
+    return OSError(number, f"{call}: {os.strerror(number)}")

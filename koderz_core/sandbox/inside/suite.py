@@ -1,4 +1,4 @@
-"""Tests made ready once and executed many times: in the judge's process, or beside the program where they must be."""
+"""Compiles tests once and executes them many times, in the judge's process or in the program's."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
-from .expecting import marked
 from .faults import TestsBrokenError, describe
-from .instrument import SITE, instrument
+from .instrument import SITE, instrument, marked
 from .recorder import Recorder
 
-_KEPT = 256  # a benchmark meets the same tests again and again
-_LONG = 20_000  # characters: of longer tests only a few are kept
+_KEPT = 256  # test sets, since a benchmark uses the same ones repeatedly
+_LONG = 20_000  # characters; only a few longer test sets are kept
 
 
 class Suite(NamedTuple):
@@ -24,11 +23,11 @@ class Suite(NamedTuple):
 
 
 def ready(tests: str, *, expecting: bool = False) -> Suite:
-    """Raise TestsBrokenError if they are not Python. ``expecting``: marked for a function of that name to be given."""
+    """The compiled tests. ``expecting``: with the marks of ``instrument.marked``. Raises TestsBrokenError."""
     return _kept(tests, expecting) if len(tests) < _LONG else _kept_briefly(tests, expecting)
 
 
-def _made(tests: str, expecting: bool) -> Suite:
+def _compile(tests: str, expecting: bool) -> Suite:
     try:
         instrumented = instrument(tests)
         tree = marked(instrumented.tree, tests) if expecting else instrumented.tree
@@ -38,20 +37,20 @@ def _made(tests: str, expecting: bool) -> Suite:
     return Suite(code, instrumented.sources)
 
 
-_kept, _kept_briefly = lru_cache(_KEPT)(_made), lru_cache(4)(_made)
+_kept, _kept_briefly = lru_cache(_KEPT)(_compile), lru_cache(4)(_compile)
 
 
 def execute(
-    suite: Suite, preamble: str, given: Mapping[str, object], function: Callable[..., object], recorder: Recorder
+    suite: Suite, preamble: str, names: Mapping[str, object], function: Callable[..., object], recorder: Recorder
 ) -> None:
-    """Run ``check(function)``. Tests see the problem's helper functions, and of the program only what is ``given``.
+    """Run ``check(function)``. Tests see the problem's preamble and these ``names`` of the program.
 
-    Raise what ended the tests; TestsBrokenError if the program had not been asked anything by then.
+    Raises the exception that ended the tests, or TestsBrokenError if the program was not called before.
     """
     namespace: dict[str, Any] = {"__name__": "tests"}  # Any: a module's names
     try:
         exec(_compiled(preamble), namespace)  # noqa: S102 (the point)
-        namespace |= {**given, SITE: recorder.site}
+        namespace |= {**names, SITE: recorder.site}
         exec(suite.code, namespace)  # noqa: S102 (the point)
         namespace["check"](function)
     except (Exception, SystemExit) as error:

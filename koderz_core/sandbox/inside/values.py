@@ -1,11 +1,11 @@
 """Plain data as JSON and back: the only values that judge and candidate exchange.
 
-Values are tagged, so that ``(1,)`` does not come back as ``[1]``. What is not plain data stays where it is: it crosses
-as the name of its type, with a number to ask it by where the other end keeps it, and is equal to nothing. A container
-that has crossed before can be named by its number among those that did (``old``), so that it stays one object. Exact
-numbers, ranges, queues, ordered and counting dicts of the standard library are plain data too, of their exact types
-only; their modules are not loaded for that: where one is not loaded, there is no such value. Input from a hostile
-process is checked closely.
+Values are tagged, so that ``(1,)`` does not come back as ``[1]``. Other values stay in their process. They cross as the
+name of their type, with a number for further questions if the other end keeps them, and are equal to nothing. A
+container that crossed before can be named by its number (``old``), so that it stays one object. Exact numbers, ranges,
+queues, ordered and counting dicts of the standard library are plain data as well, but not their subclasses. Their
+modules are not loaded for that: a process that has not loaded one has no such value. Input from a hostile process is
+checked strictly.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import Any, NamedTuple
 
-from .wire import MAX_FRAME_BYTES, FrameTooLargeError, WireError
+from .wire import MAX_FRAME_BYTES, FrameTooLargeError, Json, WireError
 
 MAX_DEPTH = 100
 _INT64 = 1 << 63
 _MUTABLE = (list, dict, set)
 _NAME = vars(type)["__name__"]
-PLAIN = frozenset({str, int, float, bool, type(None)})  # what in JSON holds nothing else
+PLAIN = frozenset({str, int, float, bool, type(None)})  # JSON values without parts
 
 Keep = Callable[[object], "int | None"]
-"""Keeps a value that is not plain data for later questions: the number to ask it by, None if it is not kept."""
+"""Keeps a value that is not plain data for later questions; returns its number, None if it is not kept."""
 Parts = tuple[str, list[object]]
 """The name of a type and the arguments that make an equal value."""
 
@@ -56,14 +57,14 @@ def kind_of(value: Opaque) -> str:
 
 
 class Crossed:
-    """The containers that have crossed in one message, in the order in which they were complete; one for both ways."""
+    """The containers in one message, both ways, in the order in which they were complete."""
 
     def __init__(self) -> None:
-        self.containers: list[Any] = []  # Any: lists, dicts and sets of whatever was in them
+        self.containers: list[Any] = []  # Any: lists, dicts and sets of any values
         self._places: dict[int, int] = {}
 
     def add(self, container: Any) -> Any:
-        """Number it; it is kept, so that its id stays its own."""
+        """Number and return the container. It is kept, so that its id stays unique."""
         self._places[id(container)] = len(self.containers)
         self.containers.append(container)
         return container
@@ -73,7 +74,11 @@ class Crossed:
 
 
 class Names(NamedTuple):
-    """What need not be told: values to ``keep`` here, containers that have ``crossed``. ``numbers``: new ones cross."""
+    """How ``encode`` names values that it does not write out.
+
+    ``keep`` keeps values in this process; ``crossed`` are containers that crossed before. ``numbers``: new containers
+    are added to ``crossed``.
+    """
 
     keep: Keep | None = None
     crossed: Crossed | None = None
@@ -81,7 +86,10 @@ class Names(NamedTuple):
 
 
 class Known(NamedTuple):
-    """How names are read: ``kept`` by the other end, given number and type; what has ``crossed``, as in ``Names``."""
+    """How ``decode`` reads names. ``kept`` returns the value that the other end keeps, by its number and type.
+
+    ``crossed`` and ``numbers`` are as in ``Names``.
+    """
 
     kept: Callable[[int, str], object]
     crossed: Crossed | None = None
@@ -91,11 +99,11 @@ class Known(NamedTuple):
 _NO_NAMES = Names()
 
 
-def encode(value: object, names: Names = _NO_NAMES, depth: int = 0) -> Any:  # Any: JSON
+def encode(value: object, names: Names = _NO_NAMES, depth: int = 0) -> Json:
     """A value as JSON; subclasses of plain types become the plain type, anything else an opaque value.
 
-    The methods are taken from the plain types, and the type is the true one, which ``isinstance`` does not ask for: so
-    what a class says about itself does not count.
+    It calls the methods of the plain types and uses the true type instead of ``isinstance``, so that a class cannot lie
+    about itself.
     """
     kind = type(value)
     if value is None or kind is bool:
@@ -109,8 +117,8 @@ def encode(value: object, names: Names = _NO_NAMES, depth: int = 0) -> Any:  # A
     return _encode_container(value, names, depth + 1)
 
 
-def _encode_text(text: str) -> Any:  # Any: JSON
-    """JSON would join two surrogates to one character."""
+def _encode_text(text: str) -> Json:
+    """A text with surrogates crosses as UTF-32, because JSON would join two surrogates to one character."""
     if len(text) > MAX_FRAME_BYTES:  # before it is copied
         raise FrameTooLargeError(len(text))
     try:
@@ -120,14 +128,14 @@ def _encode_text(text: str) -> Any:  # Any: JSON
     return text
 
 
-def _encode_bytes(value: Any, kind: type) -> Any:  # Any: bytes or bytearray; JSON
+def _encode_bytes(value: Any, kind: type) -> Json:  # Any: bytes or bytearray
     plain = bytes if issubclass(kind, bytes) else bytearray
     if (size_bytes := plain.__len__(value)) > MAX_FRAME_BYTES:
         raise FrameTooLargeError(size_bytes)
     return {plain.__name__: plain.hex(value)}
 
 
-def _encode_number(value: Any, kind: type) -> Any:  # Any: int, float or complex; JSON
+def _encode_number(value: Any, kind: type) -> Json:  # Any: int, float or complex
     if issubclass(kind, int):
         plain = int.__int__(value)
         return plain if -_INT64 <= plain < _INT64 else {"int": hex(plain)}
@@ -137,12 +145,12 @@ def _encode_number(value: Any, kind: type) -> Any:  # Any: int, float or complex
     return {"complex": [_encode_float(both.real), _encode_float(both.imag)]}
 
 
-def _encode_float(value: float) -> Any:  # Any: JSON
-    finite = value - value == 0.0  # nan and the infinities have no JSON
+def _encode_float(value: float) -> Json:
+    finite = value - value == 0.0  # JSON lacks nan and the infinities
     return value if finite else {"float": repr(value)}
 
 
-def _encode_container(value: object, names: Names, depth: int) -> Any:  # Any: JSON
+def _encode_container(value: object, names: Names, depth: int) -> Json:
     if names.crossed is not None and (place := names.crossed.place(value)) is not None:
         return {"old": place}
     if depth > MAX_DEPTH:
@@ -156,16 +164,16 @@ def _encode_container(value: object, names: Names, depth: int) -> Any:  # Any: J
     return encoded
 
 
-def _encode_mutable(value: Any, kind: type, names: Names, depth: int) -> Any:  # Any: one of _MUTABLE; JSON
+def _encode_mutable(value: Any, kind: type, names: Names, depth: int) -> Json:  # Any: one of _MUTABLE
     if issubclass(kind, list):
         return _encode_items(list.__iter__(value), names, depth)
     if issubclass(kind, set):
         return {"set": _encode_items(set.__iter__(value), names, depth)}
     pairs = [[encode(key, names, depth), encode(item, names, depth)] for key, item in dict.items(value)]
-    return {kind_of_dict(value): pairs}
+    return {_tag_of_dict(value): pairs}
 
 
-def _encode_fixed(value: Any, kind: type, names: Names, depth: int) -> Any:  # Any: whatever it is; JSON
+def _encode_fixed(value: Any, kind: type, names: Names, depth: int) -> Json:  # Any: any value
     if issubclass(kind, tuple):
         return {"tuple": _encode_items(tuple.__iter__(value), names, depth)}
     if issubclass(kind, frozenset):
@@ -173,31 +181,31 @@ def _encode_fixed(value: Any, kind: type, names: Names, depth: int) -> Any:  # A
     if issubclass(kind, Opaque):
         number = number_of(value)
         return {"beyond": kind_of(value)} if number is None else {"kept": [number, kind_of(value)]}
-    if parts := parts_of(value):
+    if parts := _parts_of(value):
         return {parts[0]: [encode(part, names, depth) for part in parts[1]]}
     number = names.keep(value) if names.keep else None
     return {"opaque": name_of(kind)} if number is None else {"kept": [number, name_of(kind)]}
 
 
 def name_of(kind: type) -> str:
-    """The name of a type, whatever its metaclass says, and not too long."""
+    """The true name of a type, without its metaclass, cut to 100 characters."""
     name: str = _NAME.__get__(kind)
     return name[:100]
 
 
 def number_of(value: Opaque) -> int | None:
-    """The number that the other end keeps it under."""
+    """The number under which the other end keeps the value."""
     number: int | None = value.__dict__.get("_koderz_number")
     return number
 
 
-def _encode_items(items: Iterable[object], names: Names, depth: int) -> list[Any]:  # Any: JSON
-    """Items of exactly the types that JSON has are taken as they are: most lists hold nothing else."""
+def _encode_items(items: Iterable[object], names: Names, depth: int) -> list[Json]:
+    """Most lists consist of items of one exact JSON type; these are taken unchanged."""
     listed = list(items)
     kinds = set(map(type, listed))
-    return (
-        listed if len(kinds) == 1 and _are_plain(listed, kinds.pop()) else [encode(one, names, depth) for one in listed]
-    )
+    if len(kinds) == 1 and _are_plain(listed, kinds.pop()):
+        return listed
+    return [encode(item, names, depth) for item in listed]
 
 
 def _are_plain(items: list[Any], kind: type) -> bool:  # Any: items of this type
@@ -208,11 +216,11 @@ def _are_plain(items: list[Any], kind: type) -> bool:  # Any: items of this type
     return all(map(str.isascii, items)) if kind is str else kind is bool
 
 
-def holds(encoded: Any, tag: str) -> bool:  # Any: JSON that encode made
+def holds(encoded: Json, tag: str) -> bool:
     """Whether some part of an encoded value has this tag.
 
-    ``opaque``: it was never plain data. ``beyond``: it came over a wire as opaque, or is nested too deeply. ``kept``:
-    the program's process holds it.
+    ``opaque``: the part was never plain data. ``beyond``: it came over a wire as opaque, or is nested too deeply.
+    ``kept``: the program's process keeps it.
     """
     if isinstance(encoded, dict):
         return tag in encoded or any(holds(content, tag) for content in encoded.values())
@@ -221,8 +229,8 @@ def holds(encoded: Any, tag: str) -> bool:  # Any: JSON that encode made
     return any(holds(item, tag) for item in encoded)
 
 
-def decode(value: Any, known: Known | None = None) -> object:  # Any: JSON of a hostile process
-    """The value that ``encode`` was given, flattened. Raise WireError if it is not a value of this wire."""
+def decode(value: Json, known: Known | None = None) -> object:
+    """The value that was encoded, with plain types only. Raises WireError for JSON that ``encode`` does not produce."""
     try:
         return _decode(value, known or _NOTHING_KNOWN)
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError) as error:
@@ -232,7 +240,7 @@ def decode(value: Any, known: Known | None = None) -> object:  # Any: JSON of a 
 _NOTHING_KNOWN = Known(lambda _number, kind: Opaque(kind))
 
 
-def _decode(value: Any, known: Known) -> Any:  # Any: as above, and what came of it
+def _decode(value: Json, known: Known) -> Any:  # Any: the value
     if isinstance(value, list):
         kinds = set(map(type, value))
         items = [_decode(item, known) for item in value] if list in kinds or dict in kinds else value
@@ -242,62 +250,50 @@ def _decode(value: Any, known: Known) -> Any:  # Any: as above, and what came of
     ((tag, content),) = value.items()
     if tag in _CONTAINERS:
         return _numbered(_CONTAINERS[tag](content, known), known)
-    return _READERS[tag](content, known) if tag in _READERS else made(tag, [_decode(part, known) for part in content])
+    return _READERS[tag](content, known) if tag in _READERS else _made(tag, [_decode(part, known) for part in content])
 
 
-def _numbered(container: Any, known: Known) -> Any:  # Any: as above
+def _numbered(container: Any, known: Known) -> Any:  # Any: a container
     return known.crossed.add(container) if known.numbers and known.crossed is not None else container
 
 
-def _decode_float(text: Any, _known: Known) -> float:  # Any: as above
-    """One and the same nan: containers take an object to equal itself, as where nothing crosses."""
+def _decode_float(text: Json, _known: Known) -> float:
+    """Always returns the same nan: containers treat an object as equal to itself, also when nothing crosses."""
     value = float(text)
     return value if value == value else math.nan  # noqa: PLR0124 (nan)
 
 
-def _decode_kept(content: Any, known: Known) -> object:  # Any: as above
+def _decode_kept(content: Json, known: Known) -> object:
     number, kind = content
     return known.kept(int(number), str(kind)[:100])
 
 
-def _decode_old(place: Any, known: Known) -> object:  # Any: as above
+def _decode_old(place: Json, known: Known) -> object:
     if known.crossed is None:
         raise LookupError
     return known.crossed.containers[place]
 
 
-def _decode_opaque(kind: Any, _known: Known) -> Opaque:  # Any: as above
+def _decode_opaque(kind: Json, _known: Known) -> Opaque:
     return Opaque(str(kind)[:100])
 
 
-def _items(items: Any, known: Known) -> list[Any]:  # Any: as above
+def _items(items: Json, known: Known) -> list[Any]:  # Any: values
     return [_decode(item, known) for item in items]
 
 
-def _pairs(pairs: Any, known: Known) -> dict[Any, Any]:  # Any: as above
+def _pairs(pairs: Json, known: Known) -> dict[Any, Any]:
     return {_decode(key, known): _decode(item, known) for key, item in pairs}
 
 
-def ordered(pairs: dict[Any, Any]) -> object:  # Any: as above
-    from collections import OrderedDict  # noqa: PLC0415 (as above)
-
-    return OrderedDict(pairs)
-
-
-def counted(pairs: dict[Any, Any]) -> object:  # Any: as above
-    from collections import Counter  # noqa: PLC0415 (as above)
-
-    return Counter(pairs)
-
-
-# Comprehensions, not set(...): adding hostile, colliding members one by one lets the deadline's signal in.
-_CONTAINERS: dict[str, Callable[[Any, Known], object]] = {  # Any: as above
+# Comprehensions instead of set(...): they let the deadline's signal in between hostile members with colliding hashes.
+_CONTAINERS: dict[str, Callable[[Json, Known], object]] = {
     "set": lambda items, known: {_decode(item, known) for item in items},
     "dict": _pairs,
-    "OrderedDict": lambda pairs, known: ordered(_pairs(pairs, known)),
-    "Counter": lambda pairs, known: counted(_pairs(pairs, known)),
+    "OrderedDict": lambda pairs, known: _collections().OrderedDict(_pairs(pairs, known)),
+    "Counter": lambda pairs, known: _collections().Counter(_pairs(pairs, known)),
 }
-_READERS: dict[str, Callable[[Any, Known], object]] = {  # Any: as above
+_READERS: dict[str, Callable[[Json, Known], object]] = {
     "int": lambda text, _: int(text, 16),
     "float": _decode_float,
     "utf32": lambda text, _: bytes.fromhex(text).decode("utf-32-le", "surrogatepass"),
@@ -313,8 +309,8 @@ _READERS: dict[str, Callable[[Any, Known], object]] = {  # Any: as above
 }
 
 
-def parts_of(value: object) -> Parts | None:
-    """What a value is made of, None if it is of no type of these."""
+def _parts_of(value: object) -> Parts | None:
+    """The parts of a range, Fraction, Decimal or deque; None for any other value."""
     kind = type(value)
     if kind is range:
         return "range", [value.start, value.stop, value.step]  # type: ignore[attr-defined]  # it is a range
@@ -327,16 +323,16 @@ def parts_of(value: object) -> Parts | None:
     return None
 
 
-def kind_of_dict(value: object) -> str:
-    """The name of the type of a dict as it crosses."""
+def _tag_of_dict(value: object) -> str:
+    """The tag of a dict: its type's name if that is OrderedDict or Counter, else ``dict``."""
     for name in ("OrderedDict", "Counter"):
         if type(value) is _type("collections", name):
             return name
     return "dict"
 
 
-def made(name: str, parts: list[Any]) -> object:  # Any: plain data of a hostile process
-    """The value again. Raise LookupError for a name of none of these, TypeError and such for other parts."""
+def _made(name: str, parts: list[Any]) -> object:  # Any: plain data of a hostile process
+    """The value with these parts. Raises LookupError for another name, TypeError and others for wrong parts."""
     if name == "range":
         return range(*parts)
     if name == "Fraction":
@@ -348,10 +344,14 @@ def made(name: str, parts: list[Any]) -> object:  # Any: plain data of a hostile
 
         return Decimal(*parts)
     if name == "deque":
-        from collections import deque  # noqa: PLC0415 (as above)
-
-        return deque(*parts)
+        return _collections().deque(*parts)
     raise LookupError(name)
+
+
+def _collections() -> ModuleType:
+    import collections  # noqa: PLC0415 (as above)
+
+    return collections
 
 
 def _type(module: str, name: str) -> object:

@@ -1,4 +1,4 @@
-"""Modules that many programs import, loaded once before the zygote is forked, so that no program waits for them."""
+"""Modules that many programs import, loaded once before the zygote is forked, so that programs start faster."""
 
 from __future__ import annotations
 

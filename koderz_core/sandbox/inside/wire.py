@@ -1,7 +1,7 @@
-"""Frames: all that ever crosses between judge and candidate, as JSON, never pickle.
+"""Frames, the only form of messages between judge and candidate: JSON, never pickle.
 
-A frame is four bytes of length and that many bytes of JSON; what values look like in it, ``values`` says. Answers to
-calls that came in one frame are lines instead: those that are there are read all at once.
+A frame is four bytes with a length and a JSON text of this length in bytes; ``values`` defines the encoding of values.
+Answers to calls that came in one frame are lines instead, so that one read returns all that have arrived.
 """
 
 from __future__ import annotations
@@ -12,21 +12,24 @@ from collections.abc import Iterator
 from typing import Any
 
 MAX_FRAME_BYTES = 16 << 20
+Json = Any
+"""A JSON value. If it comes from a hostile process, check its type before using it."""
+Message = dict[str, Json]
 
 
 class WireError(Exception):
-    """What arrived is not a frame of this wire."""
+    """The data that arrived is not a frame of this wire."""
 
 
 class FrameTooLargeError(Exception):
-    """A message is larger than a frame may be; ``size_bytes`` says how large."""
+    """A message of ``size_bytes`` is larger than a frame may be."""
 
     def __init__(self, size_bytes: int) -> None:
         super().__init__(f"{size_bytes / 1e6:.0f} MB of data, at most {MAX_FRAME_BYTES / 1e6:.0f} MB are taken")
         self.size_bytes = size_bytes
 
 
-_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False).encode  # values has none
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False).encode  # values has no cycles
 _decode = json.JSONDecoder().decode
 _READ_BYTES = 1 << 16
 
@@ -37,30 +40,30 @@ class Channel:
     def __init__(self, read_fd: int, write_fd: int) -> None:
         self.read_fd = read_fd
         self.write_fd = write_fd
-        self._ahead = b""  # what was read beyond a frame
+        self._ahead = b""  # bytes after the last frame
 
-    def send(self, message: dict[str, Any]) -> None:  # Any: JSON
-        """Raise FrameTooLargeError before anything is written, OSError if the other end is gone."""
+    def send(self, message: Message) -> None:
+        """Send a frame. Raises FrameTooLargeError before anything is written, OSError if the other end is gone."""
         self.send_text(_encode(message))
 
     def send_text(self, message: str) -> None:
-        """As ``send``, of JSON in ASCII."""
+        """As ``send``, for JSON in ASCII."""
         body = _bounded(message)
         self._write(len(body).to_bytes(4, "big") + body)
 
-    def send_line(self, message: dict[str, Any]) -> None:  # Any: JSON
+    def send_line(self, message: Message) -> None:
         """As ``send``, for ``lines``."""
         self._write(_bounded(_encode(message)) + b"\n")
 
-    def receive(self) -> dict[str, Any]:  # Any: JSON of a hostile process; look before using it
-        """The next message. Raise EOFError if the other end is gone, WireError for anything but a JSON object."""
+    def receive(self) -> Message:
+        """The next message. Raises EOFError if the other end is gone, WireError for anything but a JSON object."""
         size_bytes = int.from_bytes(self._read(4), "big")
         if size_bytes > MAX_FRAME_BYTES:
             raise WireError(f"a message of {size_bytes / 1e6:.0f} MB")
         return _object(_parsed(self._read(size_bytes)))
 
-    def lines(self) -> Iterator[dict[str, Any]]:  # Any: as above
-        """The messages of all lines that are there, at least one. Raise as ``receive``, after those before it."""
+    def lines(self) -> Iterator[Message]:
+        """The messages of all lines that have arrived, at least one. Raises as ``receive`` after the valid ones."""
         lines = self._read_lines()
         try:
             messages = iter(_parsed(b"[%b]" % b",".join(lines)))
@@ -73,7 +76,7 @@ class Channel:
             os.close(fd)
 
     def _read(self, size_bytes: int) -> bytes:
-        """Most frames are short: one look brings the length and all of the message."""
+        """Most frames are short, so that one read returns the length and the whole message."""
         parts, missing = [self._ahead], size_bytes - len(self._ahead)
         while missing > 0:
             part = os.read(self.read_fd, max(missing, _READ_BYTES))
@@ -110,14 +113,14 @@ def _bounded(message: str) -> bytes:
     return message.encode("ascii")
 
 
-def _parsed(text: bytes) -> Any:  # Any: JSON of a hostile process
+def _parsed(text: bytes) -> Json:
     try:
         return _decode(text.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise WireError(f"a message that is not JSON ({type(error).__name__})") from None
 
 
-def _object(message: Any) -> dict[str, Any]:  # Any: as above
+def _object(message: Json) -> Message:
     if not isinstance(message, dict):
         raise WireError("a message that is not an object")
     return message

@@ -1,4 +1,4 @@
-"""What the host starts by its path, in a bare interpreter: finds the modules beside it and hands over to them."""
+"""The script that the host runs in a bare interpreter. It loads the modules next to it and calls ``serving``."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from importlib import import_module
 if __name__ == "__main__":
     sys.path.insert(0, __file__.rsplit("/", 2)[0])
     serving = import_module("inside.serving")
-    sys.path.pop(0)  # programs and tests have no business there
+    sys.path.pop(0)  # programs and tests must not import these modules
     serving.main()

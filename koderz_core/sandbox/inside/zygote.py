@@ -1,7 +1,7 @@
-"""The zygote: a small warm interpreter that has seen neither programs nor tests and is forked for every program.
+"""The zygote: a small warm interpreter that has received neither programs nor tests and is forked for every program.
 
-A fork of a warm interpreter costs a tenth of starting one. The channel of each candidate is its own and comes from
-the judge, so that nothing that one program leaves behind can reach the next.
+A fork of a warm interpreter takes a tenth of the time of starting one. Each candidate has its own channel, which the
+judge creates, so that nothing that a program leaves behind can reach the next one.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from . import candidate, confine, core, landlock, seccomp
 from .rehearsal import rehearse
 from .wire import Channel
 
-_DEATH_SECONDS = 0.5  # how long a process that hung up may take to die before it is killed
+_DEATH_SECONDS = 0.5  # time for a process that closed its channel to end, before it is killed
 _FORK, _WAIT, _END, _MOVE = b"f", b"w", b"e", b"m"
-_ALIVE = 1 << 16  # an exit that no process can have
+_ALIVE = 1 << 16  # an exit code that no process can have
 
 
 class ZygoteGoneError(BaseException):
-    """There is nobody left to fork programs: the worker is of no more use, whatever the program at work did."""
+    """The zygote has died, so the worker can run no more programs. The current program is not the cause."""
 
 
 class Zygote:
-    """The judge's end: one candidate at a time, the next one forked while this one works."""
+    """The judge's end: one candidate at a time; the next one is forked while the current one works."""
 
     def __init__(self, readable: landlock.Readable | None) -> None:
-        """Fork the zygote, before anything of a problem is read. ``readable`` None: rlimits are all there is."""
+        """Fork the zygote, before any problem is read. ``readable`` is None at tier ``limited``."""
         self._control, theirs = socket.socketpair()
         self._ahead: socket.socket | None = None  # the channel to the next candidate
         self._ahead_pid = self._candidate_pid = 0
-        self._spent = 0.0  # by the candidates that have ended
-        self._forks_ahead = readable is not None  # else a program could find the next one and wait in it
+        self._spent = 0.0  # processor time of the candidates that have ended
+        self._forks_ahead = readable is not None  # otherwise a program could find the next candidate and hide in it
         judge_pid = os.getpid()
         self._pid = os.fork()
         if self._pid == 0:
@@ -44,7 +44,7 @@ class Zygote:
         theirs.close()
 
     def fork(self) -> Channel:
-        """A fresh candidate's process, and the channel to it."""
+        """The channel to a fresh candidate's process."""
         mine = self._ahead or self._ordered()
         self._candidate_pid = self._ahead_pid or self._read_int()
         self._ahead, self._ahead_pid = None, 0
@@ -52,42 +52,42 @@ class Zygote:
         return Channel(fd, fd)
 
     def prepare(self) -> None:
-        """Have the next candidate forked, if that is not done yet."""
+        """Have the next candidate forked, unless that is done."""
         if self._forks_ahead and not self._ahead:
             self._ahead = self._ordered()
 
     def kill(self) -> None:
-        """Kill the candidate; its number is nobody else's until ``end``."""
+        """Kill the candidate. Its process id is not reused before ``end``."""
         with suppress(ProcessLookupError):
             os.kill(self._candidate_pid, signal.SIGKILL)
 
     def wait(self) -> int | None:
-        """How the candidate exited by itself, negative for a signal; None if it lives on after half a second."""
+        """The exit code of the candidate, negative for a signal; None if it is still alive after half a second."""
         self._order(_WAIT)
         if self._ahead and not self._ahead_pid:
-            self._ahead_pid = self._read_int()  # it was told before
+            self._ahead_pid = self._read_int()  # it was sent before
         code = self._read_int()
         return None if code == _ALIVE else code
 
     def end(self) -> None:
-        """Have the candidate and all it has started killed."""
+        """Have the candidate and its child processes killed."""
         self._spent += _processor_seconds(self._candidate_pid)
         self._order(_END)
 
     def spent(self) -> float:
-        """Seconds of processor time of the zygote and all candidates that have ended."""
+        """Processor time of the zygote and all candidates that have ended, in seconds."""
         return self._spent + _processor_seconds(self._pid)
 
     def spent_by_candidate(self) -> float:
-        """Seconds of processor time of the one at work; 0 where that cannot be told."""
+        """Processor time of the current candidate in seconds; 0 if it is unknown."""
         return _processor_seconds(self._candidate_pid)
 
     def move(self, core: int) -> None:
-        """Have it, and the candidates that it forks from now on, work on another core."""
+        """Move the zygote and its later candidates to another core."""
         self._order(_MOVE + core.to_bytes(2, "big"))
 
     def close(self) -> None:
-        """Let it end, and wait for that."""
+        """Let the zygote end, and wait for its end."""
         self._control.close()
         os.waitpid(self._pid, 0)
 
@@ -112,30 +112,30 @@ class Zygote:
 
 def _processor_seconds(pid: int) -> float:
     with suppress(OSError):  # a process that is gone
-        return time.clock_gettime((~pid << 3) | 2)  # as clock_getcpuclockid(3) of Linux' C libraries has it
+        return time.clock_gettime((~pid << 3) | 2)  # as clock_getcpuclockid(3) in Linux' C libraries
     return 0.0
 
 
 def _live(judge_pid: int, control: socket.socket, readable: landlock.Readable | None) -> None:
-    """The zygote's whole life. Whatever ends it, it never returns into the judge's code."""
+    """The whole life of the zygote. It never returns into the judge's code, even after an error."""
     try:
         confine.die_with_parent(judge_pid)
         confine.adopt_orphans()
         control = socket.socket(fileno=confine.keep_only(control.detach())[0])
         if readable:
-            landlock.restrict(readable)  # a domain of its own, so that it cannot signal the judge
+            landlock.restrict(readable)  # its own domain, so that it cannot signal the judge
             selectors.DefaultSelector = selectors.PollSelector  # type: ignore[misc, assignment]  # asyncio's; programs have no epoll
         system_calls = seccomp.Filter("program") if readable else None
         confine.prepared(boxed=bool(readable))
         rehearse()
-        gc.freeze()  # a collection in a fork would copy every page it looks at
+        gc.freeze()  # a collection in a fork would copy every page that it reads
         _Candidates(control, system_calls).serve()
     finally:
         os._exit(0)
 
 
 class _Candidates:
-    """The zygote's end: candidates in the order in which they were forked, the first one at work."""
+    """The zygote's end: candidates in the order in which they were forked. The first one is working."""
 
     def __init__(self, control: socket.socket, system_calls: seccomp.Filter | None) -> None:
         self._control = control
@@ -144,7 +144,7 @@ class _Candidates:
         self._exit_code: int | None = None  # of the first one, once it is reaped
 
     def serve(self) -> None:
-        """Until the judge is gone."""
+        """Serve orders until the judge is gone."""
         while True:
             order, fds, _flags, _address = socket.recv_fds(self._control, 1, 1)
             if order == _FORK:
@@ -193,7 +193,7 @@ class _Candidates:
 
 
 def _live_as_candidate(zygote_pid: int, fd: int, system_calls: seccomp.Filter | None) -> None:
-    """The candidate's whole life. Whatever ends it, it never returns into the zygote's code."""
+    """The whole life of a candidate. It never returns into the zygote's code, even after an error."""
     try:
         confine.die_with_parent(zygote_pid)
         kept = confine.keep_channel(fd)

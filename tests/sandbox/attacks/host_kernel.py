@@ -19,7 +19,7 @@ PAIRS = {
 }
 NR = {name: both[os.uname().machine != "x86_64"] for name, both in PAIRS.items()}
 def call(number, *given):
-    given = [ctypes.c_long(one) if isinstance(one, int) else one for one in given]
+    given = [ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in given]
     got = libc.syscall(ctypes.c_long(number), *given)
     if got < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
