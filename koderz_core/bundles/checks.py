@@ -13,8 +13,8 @@ from koderz_core.bundles.contents import JOURNAL, KPI, MANIFEST, kpi
 from koderz_core.bundles.manifest import SchemaName, faults, sha256
 from koderz_core.errors import DataError, JournalError
 from koderz_core.events import Entry, decode
+from koderz_core.events.tally import tally
 from koderz_core.verification.journals import Difference, Verified, verify_journal
-from koderz_core.verification.tally import tally
 
 _Json = dict[str, Any]  # Any: JSON, of which the schema says more
 MOST_SAID = 50  # differences of one document

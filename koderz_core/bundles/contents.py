@@ -16,14 +16,12 @@ import msgspec
 
 from koderz_core.bundles.redaction import ABOUT, SAFEST, Level
 from koderz_core.conditions import HELD_OUT
-from koderz_core.events import Entry, TextStored, encode
-from koderz_core.events.unanswered_calls import UnansweredCall
+from koderz_core.events import CallFinished, Entry, TextStored, encode
+from koderz_core.events.tally import Call, ExperimentTally, Tally, added, totals_of
 from koderz_core.models.capability_table import CONTEXT_SET
 from koderz_core.records import Configuration, Plan, Verdict, fingerprint
 from koderz_core.report.formats import count, money, plain
-from koderz_core.sums import known_sum
 from koderz_core.times import iso
-from koderz_core.verification.tally import Tallied, Tally, added
 
 KPI, JOURNAL, MANIFEST, README = "kpi.json", "journal.jsonl", "manifest.json", "README.md"
 ENVIRONMENT, PRICES, LICENCES, EXPERIMENTS = "environment.json", "prices.json", "licences.md", "experiments"
@@ -79,7 +77,7 @@ def _files(entries: Sequence[Entry], told: Tally, level: Level) -> Iterator[Bund
             yield from _programs(folder, experiment, texts)
 
 
-def _programs(folder: str, one: Tallied, texts: Mapping[str, str]) -> Iterator[BundleFile]:
+def _programs(folder: str, one: ExperimentTally, texts: Mapping[str, str]) -> Iterator[BundleFile]:
     """The first program that was tried, the one handed in, and what lies between them."""
     first = next((tested.code for _, tested in sorted(one.tests.items()) if tested.code), None)
     last = one.finished.code if one.finished else None
@@ -93,7 +91,7 @@ def _programs(folder: str, one: Tallied, texts: Mapping[str, str]) -> Iterator[B
         yield _file(f"{folder}/change.diff", "".join(f"{line}\n" for line in lines).encode(), is_code=True)
 
 
-def _test_results(one: Tallied) -> Document:
+def _test_results(one: ExperimentTally) -> Document:
     tests = [tested for _, tested in sorted(one.tests.items())]
     return {
         "iterations": [
@@ -125,30 +123,25 @@ def _environment(told: Tally) -> Document:
 
 
 def _prices(told: Tally) -> Document:
-    answers = [
-        (experiment.asked[key].model, answer)
-        for experiment in told.experiments.values()
-        for key, answer in experiment.answered.items()
-    ]
-    unanswered = [call for experiment in told.experiments.values() for call in experiment.unanswered.values()]
+    calls: dict[str, list[Call]] = {}
+    for experiment in told.experiments.values():
+        for call in experiment.calls.values():
+            if call.answered or call.usd is not None:
+                calls.setdefault(call.model, []).append(call)
     header = told.opened[-1]
     return {
         "price_version": header.price_version,
         "local": dict(header.energy),
         "models": {
             model: {
-                "calls": len(costs := [answer.cost for name, answer in answers if name == model]),
-                "unpriced": sum(cost.usd is None for cost in costs),
-                "cost_usd": added([*(cost.usd for cost in costs), *_usd_of(model, unanswered)]),
-                "sources": sorted({cost.source for cost in costs}),
+                "calls": (totals := totals_of(attempts)).calls,
+                "unpriced": totals.unpriced,
+                "cost_usd": totals.cost_usd,
+                "sources": sorted({call.answer.cost.source for call in attempts if call.answer}),
             }
-            for model in sorted({*(name for name, _ in answers), *(call.model for call in unanswered)})
+            for model, attempts in sorted(calls.items())
         },
     }
-
-
-def _usd_of(model: str, unanswered: Iterable[UnansweredCall]) -> list[float | None]:
-    return [call.cost.usd for call in unanswered if call.cost and call.model == model]
 
 
 def _licences(told: Tally) -> str:
@@ -163,20 +156,19 @@ def _licences(told: Tally) -> str:
 
 
 def _readme(told: Tally, level: Level) -> str:
-    of = list(told.experiments.values())
-    ends = [tally.outcome for tally in of]
-    cost = money(added([tally.cost_usd for tally in of]))
+    totals = added(experiment.totals for experiment in told.experiments.values())
+    ended = totals.solved + totals.unsolved + totals.cancelled + totals.errors
     return f"""# {told.opened[-1].benchmark}
 
 A benchmark that koderz recorded, to look at and to re-check. Privacy level {level}: {ABOUT[level]}.
 
 | | |
 |---|---|
-| experiments | {count(len(of))} |
-| solved, unsolved | {ends.count("solved")}, {ends.count("unsolved")} |
-| cancelled, error, without an end | {ends.count("cancelled")}, {ends.count("error")}, {ends.count(None)} |
-| calls | {count(sum(tally.calls for tally in of))} |
-| cost | {cost} |
+| experiments | {count(totals.planned)} |
+| solved, unsolved | {totals.solved}, {totals.unsolved} |
+| cancelled, error, without an end | {totals.cancelled}, {totals.errors}, {totals.planned - ended} |
+| calls | {count(totals.calls)} |
+| cost | {money(totals.cost_usd)} |
 
 - `{JOURNAL}`: every event, one per line; all else here is made of it. What was masked has other hashes and ids.
 - `{KPI}`: the figures, by `kpi.schema.json` of koderz. `{MANIFEST}`: every file with its SHA-256.
@@ -203,6 +195,7 @@ def _cut(file: BundleFile, cap: int) -> BundleFile:
 def kpi(told: Tally) -> Document:
     """What a journal comes to; of the same journal always the same."""
     header, of = told.opened[-1], list(told.experiments.values())
+    totals = added(tally.totals for tally in of)
     configurations = {configuration.id: configuration for configuration in told.plan.configurations}
     ends = [tally.outcome for tally in of]
     return {
@@ -214,10 +207,10 @@ def kpi(told: Tally) -> Document:
             "experiments": len(of),
             **{name: ends.count(name) for name in ("solved", "unsolved", "cancelled", "error")},
             "without_end": ends.count(None),
-            "iterations": sum(tally.iterations for tally in of),
-            "calls": sum(tally.calls for tally in of),
-            "cost_usd": added([tally.cost_usd for tally in of]),
-            "seconds": fsum(tally.seconds or 0.0 for tally in of),
+            "iterations": totals.iterations,
+            "calls": totals.calls,
+            "cost_usd": totals.cost_usd,
+            "seconds": totals.seconds,
         },
         "config_digest": digest(told.plan),
         "models": models(told.plan),
@@ -268,11 +261,12 @@ def moment(at: float | None) -> str | None:
     return None if at is None else iso(at)
 
 
-def _experiment(one: Tallied, of: Configuration) -> Document:
+def _experiment(one: ExperimentTally, of: Configuration) -> Document:
     first = one.tests[min(one.tests)].verdict if one.tests else None
     returned = one.scores.get(one.finished.code or "") if one.finished else None
     gate, held_out = (returned.gate, returned.held_out) if returned else (None, None)
-    answers = [one.answered[key] for key in sorted(one.answered, key=str)]
+    answers = [answer for key in sorted(one.calls, key=str) if (answer := one.calls[key].answer)]
+    totals = one.totals
     return {
         "run_id": one.experiment.id,
         "ts": moment(one.started_at),
@@ -299,20 +293,21 @@ def _experiment(one: Tallied, of: Configuration) -> Document:
         "config_digest": f"sha256:{fingerprint(of)}",
         "exit_status": _exit(one),
         "latency_ms": _latency(one),
-        "iterations": one.iterations,
-        "calls": one.calls,
+        "iterations": totals.iterations,
+        "calls": totals.calls,
         "token_usage": _usage(one),
-        "cost_usd": one.cost_usd,
+        "cost_usd": totals.cost_usd,
         "seconds": one.seconds,
     }
 
 
-def _first_green(one: Tallied) -> float | None:
+def _first_green(one: ExperimentTally) -> float | None:
     """Of an answer that was never tested before its score, when that was known."""
-    return one.finished_at if one.green_at is None and not one.tests and one.outcome == "solved" else one.green_at
+    untested = one.first_passed_at is None and not one.tests
+    return one.finished_at if untested and one.outcome == "solved" else one.first_passed_at
 
 
-def _first_success(one: Tallied, first: Verdict | None) -> bool | None:
+def _first_success(one: ExperimentTally, first: Verdict | None) -> bool | None:
     if first is not None:
         return first.passed
     return one.outcome == "solved" if one.outcome in ("solved", "unsolved") else None
@@ -331,7 +326,7 @@ def _pass_rate(verdict: Verdict | None) -> float | None:
     return verdict.tests_passed / verdict.tests_total if verdict and verdict.tests_total else None
 
 
-def _winner(one: Tallied, of: Configuration) -> Document:
+def _winner(one: ExperimentTally, of: Configuration) -> Document:
     """Whose program was handed in; None where several might have written it and nothing says who did."""
     coders, reached = of.models.get(_CODER, ()), one.consensus
     handed_in = one.finished is not None and one.finished.code is not None
@@ -349,9 +344,9 @@ def _winner(one: Tallied, of: Configuration) -> Document:
     }
 
 
-def _sampling(one: Tallied) -> Document | None:
+def _sampling(one: ExperimentTally) -> Document | None:
     """How the first answer of a coder was really sampled."""
-    coded = [answer for key, answer in one.answered.items() if one.asked[key].role == _CODER]
+    coded = _answers(one, _CODER)
     if not coded:
         return None
     sent = coded[0].honoured
@@ -359,8 +354,8 @@ def _sampling(one: Tallied) -> Document | None:
     return {"temperature": sent.temperature, "top_p": sent.top_p, "max_tokens": sent.max_tokens, **unsaid}
 
 
-def _exit(one: Tallied) -> Document:
-    end = one.finished if not one.under_way else None
+def _exit(one: ExperimentTally) -> Document:
+    end = one.finished if not one.running else None
     error = (end.error if end.reason is None else end.failure) if end else None
     tested = any(score.returned for score in one.scores.values())
     return {
@@ -371,25 +366,25 @@ def _exit(one: Tallied) -> Document:
     }
 
 
-def _latency(one: Tallied) -> Document:
-    spec = [answer.seconds for key, answer in one.answered.items() if one.asked[key].role == _SPEC]
-    coder = [answer.seconds for key, answer in one.answered.items() if one.asked[key].role == _CODER]
+def _latency(one: ExperimentTally) -> Document:
+    spec = [answer.seconds for answer in _answers(one, _SPEC)]
+    coder = [answer.seconds for answer in _answers(one, _CODER)]
     tests = [tested.verdict.seconds for tested in one.tests.values()]
     nothing: Document = {"debate": None, "selection": None, "patch_apply": None}
     return {"planning": _ms(spec), "generation": _ms(coder), "tests": _ms(tests), **nothing}
 
 
-def _usage(one: Tallied) -> Document | None:
-    by_model: dict[str, list[tuple[int, int | None]]] = {}
-    for key, answer in one.answered.items():
-        used = by_model.setdefault(one.asked[key].model, [])
-        used += [(0, answer.usage.input_tokens), (1, answer.usage.output_tokens)]
-    names = ("prompt_tokens", "completion_tokens")
-    summed: Mapping[str, object] = {
-        model: {name: known_sum(tokens for place, tokens in used if place == at) for at, name in enumerate(names)}
-        for model, used in sorted(by_model.items())
+def _usage(one: ExperimentTally) -> Document | None:
+    usage = {
+        model: {"prompt_tokens": totals.input_tokens, "completion_tokens": totals.output_tokens}
+        for model, totals in sorted(one.by_model().items())
+        if totals.calls
     }
-    return dict(summed) or None
+    return dict(usage) or None
+
+
+def _answers(one: ExperimentTally, role: str) -> list[CallFinished]:
+    return [call.answer for call in one.calls.values() if call.answer and call.role == role]
 
 
 def _ms(seconds: Iterable[float | None]) -> int | None:

@@ -28,7 +28,7 @@ from koderz_core.bundles.contents import (
 )
 from koderz_core.bundles.redaction import REDACTIONS, Level
 from koderz_core.errors import DataError
-from koderz_core.verification.tally import Tally
+from koderz_core.events.tally import Tally
 
 MANIFEST_VERSION = "1.0.0"
 SchemaName = Literal["kpi", "manifest"]

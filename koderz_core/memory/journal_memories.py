@@ -14,20 +14,16 @@ from typing import Any
 from koderz_core.events import (
     BenchmarkClosed,
     BenchmarkOpened,
-    CallFinished,
-    CallStarted,
-    CandidateScored,
     CheckpointReviewed,
     CodeTested,
     Entry,
     Event,
     ExperimentFinished,
-    ExperimentStarted,
     SpecWritten,
 )
-from koderz_core.events.unanswered_calls import Unanswered
+from koderz_core.events.tally import ExperimentTally, Tally
 from koderz_core.memory import memory_text
-from koderz_core.memory.memory_text import Spent, Tally, Told, benchmark_summary, known_as
+from koderz_core.memory.memory_text import Told, benchmark_summary, known_as
 from koderz_core.records import Configuration, Experiment, Plan
 from koderz_core.records.plans import scripted
 from koderz_core.strategies import MODES
@@ -45,41 +41,26 @@ class Story:
         self._scripted = scripted
         self._opened: BenchmarkOpened | None = None
         self._configurations: dict[str, Configuration] = {}
-        self._tallies: dict[str, Tally] = {}
-        self._unanswered = Unanswered()
+        self._tally = Tally()
         self._titles = Counter[str]()
 
     def tell(self, entry: Entry) -> Told | None:
         """What this event leaves behind, None if nothing. Events behind it must not have been told yet."""
         event = entry.event
-        for call in self._unanswered.add(entry):
-            if call.experiment in self._tallies:
-                self._tallies[call.experiment].by_model.setdefault(call.model, Spent()).add_unanswered(call.cost)
+        self._tally.add(entry)
         if isinstance(event, BenchmarkOpened):
             plan = event.plan if self._scripted else _without_scripts(event.plan)
             self._opened = replace(event, plan=plan)
             self._configurations = {configuration.id: configuration for configuration in plan.configurations}
         elif isinstance(event, BenchmarkClosed):
             return self._benchmark(event, entry.at)
-        elif isinstance(event, ExperimentStarted) and event.experiment.configuration in self._configurations:
-            self._tallies.setdefault(event.experiment.id, Tally(event.experiment))
-        elif entry.experiment in self._tallies:
-            return self._step(event, self._tallies[entry.experiment], entry)
-        return None
-
-    def _step(self, event: Event, tally: Tally, entry: Entry) -> Told | None:
-        if isinstance(event, CallStarted):
-            tally.asked[entry.ordinal] = (event.role, event.model)
-        elif isinstance(event, CallFinished):
-            tally.add(entry.ordinal, event)
-        elif isinstance(event, CandidateScored):
-            if event.returned:
-                tally.scored = event
         elif tell := TELLING.get(type(event)):
-            return self._remembered(tell(event, tally, self._text), tally, entry.at)
+            tally = self._tally.experiments.get(entry.experiment or "")
+            if tally and tally.experiment.configuration in self._configurations:
+                return self._remembered(tell(event, tally, self._text), tally, entry.at)
         return None
 
-    def _remembered(self, found: Told, tally: Tally, at: float) -> Told:
+    def _remembered(self, found: Told, tally: ExperimentTally, at: float) -> Told:
         one = tally.experiment
         head = (*found.tags[:1], one.id, *found.tags[1:], one.problem)
         shared, tags = self._shared(at), (*head, *self._tags(one))
@@ -96,7 +77,7 @@ class Story:
         opened = self._opened
         if opened is None or not self._configurations:
             return None
-        summary = benchmark_summary(self._tallies.values(), self._configurations)
+        summary = benchmark_summary(self._tally.experiments.values(), self._configurations)
         benchmark = opened.benchmark
         planned = len(opened.plan.experiments())
         metadata = {"reason": event.reason, "planned": planned, "configurations": summary}
@@ -165,7 +146,7 @@ def _without_scripts(plan: Plan) -> Plan:
     return replace(plan, configurations=tuple(kept))
 
 
-Telling = Callable[[Any, Tally, Callable[[str], str]], Told]  # Any: each takes the event that it stands beside
+Telling = Callable[[Any, ExperimentTally, Callable[[str], str]], Told]  # Any: the event of its kind
 TELLING: Mapping[type[Event], Telling] = {
     SpecWritten: memory_text.of_spec,
     CodeTested: memory_text.of_iteration,

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from koderz_core.records.plans import Outcome, ScoreKind, scripted
 from koderz_core.records.problems import DatasetOrigin
-
-NoteKind = Literal["spec_written", "checkpoint_reviewed", "turn_spoken", "consensus_reached", "recall_failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +21,7 @@ class NoteRow:
     experiment: str
     ordinal: int
     at: float
-    kind: NoteKind
+    kind: str
     iteration: int | None
     text: str
     prompt: str | None = None

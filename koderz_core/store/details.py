@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import DataError
-from koderz_core.records.notes import NoteKind, NoteRow
+from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, ExperimentRow, IterationRow, ScoreRow, Step, StepKind
 from koderz_core.store.experiments import experiment as row_of
 from koderz_core.store.index import Index, in_effect
 from koderz_core.store.rows import records
 from koderz_core.sums import known_sum
 
-KINDS: Mapping[NoteKind, StepKind] = {
+KINDS: Mapping[str, StepKind] = {
     "spec_written": "spec",
     "checkpoint_reviewed": "checkpoint",
     "turn_spoken": "turn",

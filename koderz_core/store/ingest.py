@@ -26,8 +26,6 @@ from koderz_core.events import (
     ExperimentStarted,
     ForecastMade,
     MemoryRecalled,
-    ProgramProbed,
-    RemainingRead,
     SpecWritten,
     TextStored,
     TurnSpoken,
@@ -78,16 +76,16 @@ def as_json(value: object) -> str:
 
 
 def _spec_written(event: SpecWritten, place: Place) -> Iterator[Change]:
-    yield _note(place, "spec_written", event.text, prompt=event.prompt, origin=event.origin)
+    yield _note(place, event.kind, event.text, prompt=event.prompt, origin=event.origin)
 
 
 def _checkpoint_reviewed(event: CheckpointReviewed, place: Place) -> Iterator[Change]:
     answer = {"sections": as_json(event.sections), "passed_on": as_json(event.passed_on)}
-    yield _note(place, "checkpoint_reviewed", event.guidance, iteration=event.after_iteration, why=event.why, **answer)
+    yield _note(place, event.kind, event.guidance, iteration=event.after_iteration, why=event.why, **answer)
 
 
 def _turn_spoken(event: TurnSpoken, place: Place) -> Iterator[Change]:
-    yield _note(place, "turn_spoken", event.text, speaker=event.speaker, round=event.round)
+    yield _note(place, event.kind, event.text, speaker=event.speaker, round=event.round)
 
 
 def _consensus_reached(event: ConsensusReached, place: Place) -> Iterator[Change]:
@@ -96,7 +94,7 @@ def _consensus_reached(event: ConsensusReached, place: Place) -> Iterator[Change
     if event.by == "codebleu":
         weights = ", ".join(f"{weight:g}" for weight in event.weights)
         lines.append(f"CodeBLEU: n-grams, weighted n-grams, syntax and data flow count {weights}.")
-    yield _note(place, "consensus_reached", "\n".join(lines), why=event.by)
+    yield _note(place, event.kind, "\n".join(lines), why=event.by)
 
 
 def _told(number: int, one: Considered, chosen: bool) -> str:
@@ -118,18 +116,10 @@ def _note(place: Place, kind: str, text: str, **more: Value) -> Change:
     return Change("notes", "replace", columns | more)
 
 
-NOTES: Mapping[type[Event], Meaning] = {
-    SpecWritten: _spec_written,
-    CheckpointReviewed: _checkpoint_reviewed,
-    TurnSpoken: _turn_spoken,
-    ConsensusReached: _consensus_reached,
-    MemoryRecalled: _memory_recalled,
-}
-
-
 def changes(event: Event, place: Place) -> Iterable[Change]:
-    """The rows that an event makes or alters."""
-    return CHANGES[type(event)](event, place)
+    """The rows that an event adds or changes."""
+    rows = CHANGES.get(type(event))
+    return rows(event, place) if rows else ()
 
 
 def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
@@ -320,11 +310,6 @@ def _marks(tests: str, verdict: Verdict | None) -> dict[str, Value]:
     }
 
 
-def _no_rows(_event: Event, _place: Place) -> tuple[Change, ...]:
-    """Only who takes the experiment up again asks for it."""
-    return ()
-
-
 CHANGES: Mapping[type[Event], Meaning] = {
     BenchmarkOpened: _benchmark_opened,
     ForecastMade: _forecast_made,
@@ -336,10 +321,13 @@ CHANGES: Mapping[type[Event], Meaning] = {
     CallFinished: _call_finished,
     CallFailed: _call_failed,
     CodeTested: _code_tested,
-    ProgramProbed: _no_rows,
-    RemainingRead: _no_rows,
-    **NOTES,
+    MemoryRecalled: _memory_recalled,
+    SpecWritten: _spec_written,
+    CheckpointReviewed: _checkpoint_reviewed,
+    TurnSpoken: _turn_spoken,
+    ConsensusReached: _consensus_reached,
     CandidateScored: _candidate_scored,
     ExperimentFinished: _experiment_finished,
     BenchmarkClosed: _benchmark_closed,
 }
+"""What each kind of event does to the rows; other kinds have none: only a resumed experiment needs them."""

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -21,8 +20,7 @@ from koderz_core.events import BenchmarkOpened, CallStarted, Entry, ExperimentSt
 from koderz_core.events.outages import Troubles
 from koderz_core.events.unanswered_calls import Unanswered
 from koderz_core.records import Tier
-from koderz_core.store.benchmarks import Standing, troubles
-from koderz_core.store.index import in_effect
+from koderz_core.store.benchmarks import troubles
 from koderz_core.store.ingest import Change, Place, as_json, changes, unanswered
 from koderz_core.store.schema import KEYS, Value, renew
 
@@ -54,7 +52,7 @@ class Fold:
         self._tiers = known.tiers
         self._position = known.position
         self._attempts = dict(known.attempts)
-        self.unanswered, self.troubles = deepcopy(known.unanswered), deepcopy(known.troubles)
+        self.unanswered, self.troubles = known.unanswered, known.troubles
 
     def add(self, entries: Iterable[Entry]) -> None:
         """Fold entries in. Raises JournalError for one that contradicts those before it."""
@@ -114,7 +112,7 @@ class Fold:
 
 def known(con: DuckDBPyConnection, entries: Sequence[Entry], benchmark: str, position: int) -> Known:
     """The rows that ``entries`` may alter. ``benchmark`` is empty before the header of a journal was read."""
-    unanswered = _unanswered(con, benchmark)
+    unanswered = unanswered_state(con, benchmark)
     opened = [entry.event.benchmark for entry in entries if isinstance(entry.event, BenchmarkOpened)]
     experiments = sorted({*_experiments(entries), *unanswered.calls})
     texts = [entry.event.sha256 for entry in entries if isinstance(entry.event, TextStored)]
@@ -131,40 +129,6 @@ def known(con: DuckDBPyConnection, entries: Sequence[Entry], benchmark: str, pos
     return Known(benchmark, _tiers(benchmarks), position, rows, attempts, unanswered, troubles(con, benchmark))
 
 
-@dataclass(frozen=True, slots=True)
-class Basis:
-    """What a benchmark goes on from: its journal, read up to ``offset`` (bytes), and all rows of what is under way."""
-
-    offset: int
-    known: Known
-
-
-def basis(con: DuckDBPyConnection, standing: Standing) -> Basis | None:
-    """That of a benchmark that stands so; None where its journal alone does not tell how it goes on from there.
-
-    So it is of what nobody runs, or somebody holds back.
-    """
-    row = standing.row
-    journal = con.execute('select "offset" from journals where file = ?', [f"{row.id}.jsonl"]).fetchone()
-    told = row.state == "running" and row.closed_reason is None
-    if journal is None or not told or any(one.benchmark == row.id for one in in_effect(con)):
-        return None
-    under_way = [experiment.id for experiment in standing.experiments if experiment.state == "running"]
-    return Basis(journal[0], _known_of(con, row.id, under_way))
-
-
-def _known_of(con: DuckDBPyConnection, benchmark: str, experiments: Collection[str]) -> Known:
-    """Every row that the totals of these experiments of a benchmark (by id) are made of, and what else they alter."""
-    of = [list(experiments)]
-    rows = {table: _rows(con, table, _OF.format(table=table), of) for table in ("calls", "iterations", "scores")}
-    rows["experiments"] = _rows(con, "experiments", f"{_EXPERIMENTS} id in (select unnest(?))", of)
-    rows["benchmarks"] = _rows(con, "benchmarks", "select * from benchmarks where id = ?", [benchmark])
-    begun = sorted(rows["calls"].items(), key=lambda call: int(call[1]["position"] or 0))
-    attempts: dict[Key, Value] = {(experiment, ordinal): attempt for (experiment, ordinal, attempt), _ in begun}
-    folded = _unanswered(con, benchmark), troubles(con, benchmark)
-    return Known(benchmark, _tiers(rows["benchmarks"]), 0, rows, attempts, *folded)
-
-
 def _tiers(benchmarks: Mapping[Key, Row]) -> Mapping[str, Tier]:
     tiers: dict[str, Tier] = {}
     for row in benchmarks.values():
@@ -172,7 +136,7 @@ def _tiers(benchmarks: Mapping[Key, Row]) -> Mapping[str, Tier]:
     return tiers
 
 
-def _unanswered(con: DuckDBPyConnection, benchmark: str) -> Unanswered:
+def unanswered_state(con: DuckDBPyConnection, benchmark: str) -> Unanswered:
     """As it stood when the journal of a benchmark was read last."""
     found = con.execute("select unanswered from journals where benchmark = ?", [benchmark]).fetchone()
     return msgspec.json.decode(found[0], type=Unanswered) if found else Unanswered()
@@ -187,7 +151,6 @@ select * from calls where rowid in (
     qualify row_number() over (partition by experiment, ordinal order by position desc) = 1
 )
 """
-_OF = "select * from {table} where rowid in (select rowid from {table} where experiment in (select unnest(?)))"
 
 
 def _experiments(entries: Iterable[Entry]) -> Iterable[str]:

@@ -23,8 +23,7 @@ from koderz_core.store.benchmarks import Forecast
 from koderz_core.store.experiments import Followed
 from koderz_core.store.frames import Part, Tables
 from koderz_core.store.index import Index, Writers
-from koderz_core.store.live_tail import Ahead, Asked, Seen
-from koderz_core.store.refresh import basis
+from koderz_core.store.live_tail import LiveTail, Look, Seen, basis
 from koderz_core.store.store import Ingested, Store
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class Results:
         self.store = store
         self._forecast, self._clock = forecast, clock
         self.faults: tuple[str, ...] = ()
-        self._followed, self._ahead = Followed(), Ahead(store.journals_dir)
+        self._followed, self._live = Followed(), LiveTail(store.journals_dir)
         self.shared = Answers(clock)
 
     find = question(lookup.find)
@@ -168,19 +167,18 @@ class Results:
 
     def _watch(self, benchmark: str) -> Snapshot:
         now, writers = self._clock(), Writers(self.store.journals_dir)
-        asked = Asked(("watched", benchmark), now, self._moment(writers))
+        look = Look(("watched", benchmark), now, self._moment(writers))
 
-        def look(index: Index) -> Seen:
+        def ask(index: Index) -> Seen:
             rows = benchmarks.benchmarks(index)
             row = meant(rows, benchmark)
             standing = None if row is None else benchmarks.standing(index, self._followed, row)
             seen = Seen(standing, rows)
-            known = None if standing is None or index.unread else basis(index.con, standing)
-            self._ahead.begin(asked, seen, known)
+            self._live.begin(look, seen, None if standing is None or index.unread else basis(index.con, standing))
             return seen
 
-        read = partial(self._answered, asked.question, look, writers, asked.moment)
-        seen = self._ahead.look(asked, read) or read()
+        read = partial(self._answered, look.question, ask, writers, look.moment)
+        seen = self._live.look(look, read) or read()
         if seen.rows is not None:
             self.shared.tell(_ALL, now, seen.rows)
         progress = None if seen.standing is None else seen.standing.progress(self._forecast, now)
