@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from koderz_core.records import (
     Allowance,
@@ -389,12 +389,12 @@ KINDS: Mapping[Kind, type[Event]] = {event.kind: event for event in get_args(Eve
 
 def texts_of(event: Event) -> tuple[str, ...]:
     """The SHA-256 of every text that an event names: its fields of type ``Text``, its messages and its memories."""
-    values = [getattr(event, name) for name in _text_fields(type(event))]
+    values = [getattr(event, name) for name in _text_fields(event.kind)]
     nested = [ref.text for value in values if isinstance(value, tuple) for ref in value]
     return (*(value for value in values if isinstance(value, str)), *nested)
 
 
 @cache
-def _text_fields(kind: type[Any]) -> tuple[str, ...]:  # Any: any class of records
+def _text_fields(kind: Kind) -> tuple[str, ...]:
     named = ("Text", "Text | None", "tuple[MessageRef, ...]", "tuple[MemoryRef, ...]")
-    return tuple(part.name for part in fields(kind) if part.type in named)
+    return tuple(part.name for part in fields(KINDS[kind]) if part.type in named)

@@ -53,8 +53,8 @@ _LINES = msgspec.json.Decoder(_Line)
 
 
 @cache
-def _decoder(record: type[Any]) -> msgspec.json.Decoder[Event]:  # Any: any class of events
-    return msgspec.json.Decoder(record)
+def _decoder(kind: Kind) -> msgspec.json.Decoder[Event]:
+    return msgspec.json.Decoder(KINDS[kind])
 
 
 def encode(entry: Entry) -> bytes:
@@ -89,7 +89,7 @@ def _event(line: _Line, upcasters: Upcasters) -> Event:
     if line.v > SCHEMA_VERSION:
         raise LaterLineError(f"a later koderz wrote it (schema {line.v}, this one reads up to {SCHEMA_VERSION})")
     if line.v == SCHEMA_VERSION:
-        return _decoder(KINDS[line.kind]).decode(line.event)
+        return _decoder(line.kind).decode(line.event)
     payload = msgspec.json.decode(line.event)
     for version in range(line.v, SCHEMA_VERSION):
         if upcast := upcasters.get((line.kind, version)):

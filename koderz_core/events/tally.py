@@ -74,10 +74,10 @@ _DECIMAL = ("known_usd", "seconds")
 def added(parts: Iterable[Totals]) -> Totals:
     """The sum of totals. Dollars and seconds are rounded once, so their order does not matter."""
     rows = list(parts)
-    columns: dict[str, list[Any]] = {  # Any: numbers of the type that the field has
-        column.name: [getattr(row, column.name) for row in rows] for column in fields(Totals)
-    }
-    sums = {name: fsum(values) if name in _DECIMAL else known_sum(values) for name, values in columns.items()}
+    sums: dict[str, Any] = {}  # Any: a number of the type of the field
+    for name in (column.name for column in fields(Totals)):
+        values = [getattr(row, name) for row in rows]
+        sums[name] = fsum(values) if name in _DECIMAL else known_sum(values)
     return Totals(**sums)
 
 
