@@ -2,15 +2,15 @@
 
 A journal holds each long text once, as ``text_stored``; other events name it by its SHA-256.
 
-To add a kind of event, edit at most four places (``tests/events/test_adding.py`` checks it):
+To add a kind of event, edit at most four places (``tests/store/test_adding_an_event.py`` adds one):
 
 1. this file: the record with its ``kind``, and a line in ``Event``, or in ``Note`` if strategies write it,
 2. ``events/__init__.py``: its export,
 3. the code that writes it: ``Context.note`` in a strategy, or the runner,
 4. ``CHANGES`` in ``store/ingest.py``, if the index has rows of it. A row of ``notes`` is part of its experiment.
 
-Everything else reads the record: the journal's encoding, the live tail, verification and bundles, which mask every
-field that ``bundles/redaction.py`` does not list. A line in the terminal's feed or a memory is optional.
+Everything else reads the record: the journal's encoding, the live tail, verification and bundles. Bundles mask every
+field that is not of type ``Text`` and not in ``bundles/redaction.py``. A line in the terminal or a memory is optional.
 """
 
 from __future__ import annotations
@@ -389,12 +389,20 @@ KINDS: Mapping[Kind, type[Event]] = {event.kind: event for event in get_args(Eve
 
 def texts_of(event: Event) -> tuple[str, ...]:
     """The SHA-256 of every text that an event names: its fields of type ``Text``, its messages and its memories."""
-    values = [getattr(event, name) for name in _text_fields(event.kind)]
-    nested = [ref.text for value in values if isinstance(value, tuple) for ref in value]
-    return (*(value for value in values if isinstance(value, str)), *nested)
+    record: type = type(event)
+    direct = (getattr(event, name) for name in text_fields(record))
+    nested = (ref.text for name in _fields_of(record, _REFERENCES) for ref in getattr(event, name))
+    return (*(text for text in direct if text is not None), *nested)
+
+
+def text_fields(record: type) -> tuple[str, ...]:
+    """The fields of an event that hold the SHA-256 of a text."""
+    return _fields_of(record, ("Text", "Text | None"))
+
+
+_REFERENCES = ("tuple[MessageRef, ...]", "tuple[MemoryRef, ...]")
 
 
 @cache
-def _text_fields(kind: Kind) -> tuple[str, ...]:
-    named = ("Text", "Text | None", "tuple[MessageRef, ...]", "tuple[MemoryRef, ...]")
-    return tuple(part.name for part in fields(KINDS[kind]) if part.type in named)
+def _fields_of(record: type, types: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(part.name for part in fields(record) if part.type in types)

@@ -76,16 +76,16 @@ def as_json(value: object) -> str:
 
 
 def _spec_written(event: SpecWritten, place: Place) -> Iterator[Change]:
-    yield _note(place, event.kind, event.text, prompt=event.prompt, origin=event.origin)
+    yield note(place, event.kind, event.text, prompt=event.prompt, origin=event.origin)
 
 
 def _checkpoint_reviewed(event: CheckpointReviewed, place: Place) -> Iterator[Change]:
     answer = {"sections": as_json(event.sections), "passed_on": as_json(event.passed_on)}
-    yield _note(place, event.kind, event.guidance, iteration=event.after_iteration, why=event.why, **answer)
+    yield note(place, event.kind, event.guidance, iteration=event.after_iteration, why=event.why, **answer)
 
 
 def _turn_spoken(event: TurnSpoken, place: Place) -> Iterator[Change]:
-    yield _note(place, event.kind, event.text, speaker=event.speaker, round=event.round)
+    yield note(place, event.kind, event.text, speaker=event.speaker, round=event.round)
 
 
 def _consensus_reached(event: ConsensusReached, place: Place) -> Iterator[Change]:
@@ -94,7 +94,7 @@ def _consensus_reached(event: ConsensusReached, place: Place) -> Iterator[Change
     if event.by == "codebleu":
         weights = ", ".join(f"{weight:g}" for weight in event.weights)
         lines.append(f"CodeBLEU: n-grams, weighted n-grams, syntax and data flow count {weights}.")
-    yield _note(place, event.kind, "\n".join(lines), why=event.by)
+    yield note(place, event.kind, "\n".join(lines), why=event.by)
 
 
 def _told(number: int, one: Considered, chosen: bool) -> str:
@@ -107,10 +107,10 @@ def _told(number: int, one: Considered, chosen: bool) -> str:
 
 def _memory_recalled(event: MemoryRecalled, place: Place) -> Iterator[Change]:
     if event.fault:
-        yield _note(place, "recall_failed", event.fault)
+        yield note(place, "recall_failed", event.fault)
 
 
-def _note(place: Place, kind: str, text: str, **more: Value) -> Change:
+def note(place: Place, kind: str, text: str, **more: Value) -> Change:
     columns: dict[str, Value] = {"experiment": place.experiment, "ordinal": place.ordinal, "at": place.at}
     columns |= {"kind": kind, "text": text, "sections": "{}", "passed_on": "[]"}
     return Change("notes", "replace", columns | more)
