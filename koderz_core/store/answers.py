@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 Answer = TypeVar("Answer")
-MOST_KEPT = 48  # answers: 500 experiments take some 300 kB, those of a watched benchmark are shared with ``Followed``
+MOST_KEPT = (
+    48  # answers: 500 experiments take some 300 kB, those of a watched benchmark are shared with ``ExperimentCache``
+)
 KEPT_SECONDS = 5.0  # for answers that serve by their age: they may be large
 THREAD_NAME = "background"  # of threads that compute in the background
 _LOG = logging.getLogger("koderz")

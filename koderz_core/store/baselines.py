@@ -1,4 +1,4 @@
-"""The registry of measured baselines: a question to the store, so that there is nothing to keep in step with it."""
+"""The measured baselines. They are a query of the index, so there is no registry to keep up to date."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from koderz_core.store.rows import records
 
 
 def measured(index: Index) -> list[Measured]:
-    """Every model that was asked directly, without a spec, by benchmark; the newest first."""
+    """Every direct configuration without a spec, by benchmark; the newest first."""
     return [row.measured() for row in records(index.con, _Row, _MEASURED)]
 
 
 def grounds(index: Index, benchmarks: Collection[str]) -> list[Ground]:
-    """What these benchmarks, by id, are about and under which conditions."""
+    """The problems and conditions of these benchmarks (by id)."""
     return [row.ground() for row in records(index.con, _Planned, _GROUNDS, {"benchmarks": list(benchmarks)})]
 
 
@@ -61,9 +61,9 @@ class _Row:
         return msgspec.convert({**fields, **more}, Measured)
 
 
-def _conditions(said: Mapping[str, Scalar], prompts: Mapping[str, str]) -> dict[str, Scalar]:
-    """A plan of before prompts were conditions has their versions beside it."""
-    return {**{f"{name} prompt": version for name, version in prompts.items()}, **said}
+def _conditions(planned: Mapping[str, Scalar], prompts: Mapping[str, str]) -> dict[str, Scalar]:
+    """The conditions with the versions of prompts, which older plans did not include."""
+    return {**{f"{name} prompt": version for name, version in prompts.items()}, **planned}
 
 
 _GROUNDS = """

@@ -1,4 +1,4 @@
-"""Benchmarks as a whole: how far each is, who writes it, and what is new in it."""
+"""Benchmarks: the progress of each, its writer, and its recent news."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from koderz_core.records.forecasts import Receipt
 from koderz_core.records.plans import scripted
 from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, ModelTrouble, NewestIteration
 from koderz_core.records.rows import BenchmarkRow, BenchmarkState, ExperimentRow
-from koderz_core.store.experiments import Followed
-from koderz_core.store.index import Held, Index, in_effect
+from koderz_core.store.experiments import ExperimentCache
+from koderz_core.store.index import Hold, Index, in_effect
 from koderz_core.store.lookup import benchmark_ids
 from koderz_core.store.rows import mappings, records
 
@@ -25,7 +25,7 @@ MESSAGE_CHARACTERS = 200
 
 
 def benchmarks(index: Index, benchmark: str | None = None) -> list[BenchmarkRow]:
-    """All benchmarks, or only the one given, by id; the newest first. Raises UnknownNameError if it is unknown."""
+    """All benchmarks, or only the one of an id; the newest first. Raises UnknownNameError if the id is unknown."""
     asked = {"benchmark": benchmark}
     models: dict[object, set[str]] = {}
     for row in mappings(index.con, _MODELS, asked):
@@ -44,7 +44,7 @@ def benchmarks(index: Index, benchmark: str | None = None) -> list[BenchmarkRow]
 
 
 def plan(index: Index, benchmark: str) -> Plan:
-    """The plan of a benchmark (by id), as it was last grown. Raises UnknownNameError."""
+    """The plan of a benchmark (by id), as it was last extended. Raises UnknownNameError."""
     found = index.con.execute("select plan from benchmarks where id = ?", [benchmark]).fetchone()
     if found is None:
         raise UnknownNameError("benchmark", benchmark, benchmark_ids(index.con))
@@ -57,20 +57,20 @@ def newest(con: DuckDBPyConnection, benchmark: str) -> list[NewestIteration]:
     return records(con, NewestIteration, _NEWEST, asked)
 
 
-def _state(row: Mapping[str, object], pid: int | None, held: Set[Held]) -> BenchmarkState:
+def _state(row: Mapping[str, object], pid: int | None, held: Set[Hold]) -> BenchmarkState:
     if pid is not None:
-        return _at_work(str(row["id"]), held, begun=bool(row["begun"]))
+        return _at_work(str(row["id"]), held, started=bool(row["started"]))
     if row["closed_at"] is None:
         return "interrupted"
     return "stopped" if row["closed_reason"] == "stopped" else "finished"
 
 
-def _at_work(benchmark: str, held: Set[Held], *, begun: bool) -> BenchmarkState:
-    if Held(benchmark, "", "stop") in held:
+def _at_work(benchmark: str, held: Set[Hold], *, started: bool) -> BenchmarkState:
+    if Hold(benchmark, "", "stop") in held:
         return "stopping"
-    if Held(benchmark, "", "pause") in held:
+    if Hold(benchmark, "", "pause") in held:
         return "paused"
-    return "running" if begun else "queued"
+    return "running" if started else "queued"
 
 
 _MODELS = """
@@ -82,7 +82,7 @@ select b.* exclude (plan), c.configurations, e.* exclude (benchmark)
 from benchmarks b
 join (select benchmark, count(*) as configurations from configurations group by benchmark) c on c.benchmark = b.id
 join (
-    select benchmark, count(*) as planned, count(outcome) as finished, count(started_at) as begun,
+    select benchmark, count(*) as planned, count(outcome) as finished, count(started_at) as started,
         count(*) filter (where state = 'running') as running,
         count(*) filter (where outcome = 'solved') as solved,
         count(*) filter (where outcome = 'unsolved') as unsolved,
@@ -101,8 +101,8 @@ join (
 ) e on e.benchmark = b.id
 order by b.opened_at desc, b.id
 """
-# Each of the experiments that tried something last has an iteration of then: no older ones need be looked at, and from
-# a time on these are few blocks of the table, even of a million.
+# Each of the experiments that tested something last has an iteration from then, so older iterations need not be read.
+# Those after a point in time are in few blocks of the table, even of a million rows.
 _NEWEST = """
 select i.experiment, e.problem, f.label, i.iteration, i."at", i.passed, i.tests_passed, i.tests_total, i.error,
     left(i.message, $cut) as message
@@ -117,7 +117,7 @@ order by i."at" desc, i.experiment, i.iteration desc limit $most
 
 
 def receipt(index: Index, benchmark: str) -> Receipt | None:
-    """What a benchmark (by id) has come to, beside its forecast; None before its end, and where no forecast is."""
+    """The result of a benchmark (by id) next to its estimate; None before its end, and without an estimate."""
     found = records(index.con, Receipt, _RECEIPT, {"benchmark": benchmark})
     return found[0] if found else None
 
@@ -137,7 +137,7 @@ where f.benchmark = $benchmark and b.closed_reason = 'finished' and b.closed_at 
 
 
 @dataclass(frozen=True, slots=True)
-class Lately:
+class Recent:
     """As the fields of ``BenchmarkProgress``."""
 
     newest: tuple[NewestIteration, ...]
@@ -148,38 +148,46 @@ class Lately:
 
 
 Forecast = Callable[[Sequence[ExperimentRow], float], float | None]
-"""All experiments of a benchmark and the time now (seconds since 1970) to the seconds until they have ended."""
+"""Maps all experiments of a benchmark and the time (seconds since 1970) to the seconds until they have ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A benchmark with all that its journal says of how far it is; only time makes more of it."""
+    """A benchmark with its experiments and its recent news, as its journal has them."""
 
     row: BenchmarkRow
     experiments: tuple[ExperimentRow, ...]
-    late: Lately
+    recent: Recent
 
     def progress(self, forecast: Forecast, now: float) -> BenchmarkProgress:
-        """How far it is at this moment (seconds since 1970), as nothing has happened since."""
-        row, late = self.row, self.late
-        left = forecast(self.experiments, now) if row.state == "running" else None
+        """Its progress at ``now`` (seconds since 1970), if nothing has happened since."""
+        recent = self.recent
+        left = forecast(self.experiments, now) if self.row.state == "running" else None
         return BenchmarkProgress(
-            row, self.experiments, late.newest, left, late.receipt, late.troubles, now, late.news_at, late.changes
+            self.row,
+            self.experiments,
+            recent.newest,
+            left,
+            recent.receipt,
+            recent.troubles,
+            now,
+            recent.news_at,
+            recent.changes,
         )
 
 
-def standing(index: Index, followed: Followed, row: BenchmarkRow) -> Standing:
-    """How far a benchmark is; of its experiments only what has changed since is read again."""
+def standing(index: Index, cache: ExperimentCache, row: BenchmarkRow) -> Standing:
+    """The state of a benchmark; only those of its experiments that have changed since the last call are read."""
     held = frozenset(journal for journal in in_effect(index.con) if journal.benchmark == row.id)
-    experiments = tuple(index.writers.told(experiment, held) for experiment in followed.of(index.con, row))
-    return Standing(row, experiments, _lately(index, row))
+    experiments = tuple(index.writers.shown(experiment, held) for experiment in cache.of(index.con, row))
+    return Standing(row, experiments, _recent(index, row))
 
 
-def _lately(index: Index, benchmark: BenchmarkRow) -> Lately:
+def _recent(index: Index, benchmark: BenchmarkRow) -> Recent:
     con, of = index.con, benchmark.id
-    return Lately(
+    return Recent(
         tuple(newest(con, of)),
-        receipt(index, of) if benchmark.closed_reason else None,  # none before, and looking for it takes its time
+        receipt(index, of) if benchmark.closed_reason else None,  # there is none before, and the query takes time
         troubles(con, of).known(),
         allowance_changes(con, of),
         _news_at(con, of),
@@ -187,7 +195,7 @@ def _lately(index: Index, benchmark: BenchmarkRow) -> Lately:
 
 
 def allowance_changes(con: DuckDBPyConnection, benchmark: str) -> tuple[AllowanceChange, ...]:
-    """What was changed of a benchmark (by id) while it ran, the newest first."""
+    """The changes of a benchmark's limits while it ran, the newest first."""
     return tuple(
         AllowanceChange(at, by, Allowance(usd_before, concurrency_before), Allowance(usd, concurrency))
         for at, by, usd_before, concurrency_before, usd, concurrency in con.execute(_CHANGES, [benchmark]).fetchall()
@@ -195,7 +203,7 @@ def allowance_changes(con: DuckDBPyConnection, benchmark: str) -> tuple[Allowanc
 
 
 def troubles(con: DuckDBPyConnection, benchmark: str) -> Troubles:
-    """As they stood when the journal of a benchmark was read last."""
+    """The troubles of a benchmark's models, as of the last reading of its journal."""
     found = con.execute("select troubles from journals where benchmark = ?", [benchmark]).fetchone()
     return msgspec.json.decode(found[0], type=Troubles) if found else Troubles()
 

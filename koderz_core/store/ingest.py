@@ -1,4 +1,4 @@
-"""What each event does to the rows of the store: pure functions from an event and its place to changes."""
+"""The changes of rows in the index for each kind of event: pure functions of the event and its place."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ How = Literal["replace", "merge", "amend", "insert"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Columns of one row, its key among them.
+    """Columns of one row, including its key.
 
-    ``replace``: the row begins anew, columns not named are null. ``merge``: into the row that is there, if any.
-    ``amend``: the row has to be there. ``insert``: only if there is none.
+    ``replace``: a new row; columns that are not named are null. ``merge``: into an existing row, if any. ``amend``: the
+    row must exist. ``insert``: only if no row exists.
     """
 
     table: str
@@ -52,9 +52,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an event stands: its envelope, its place among the journal's events, and what holds for all of them.
+    """The place of an event: its envelope, its position in the journal, and values of the journal's header.
 
-    ``attempt``: the attempt of this ordinal that was begun last, None if none was.
+    ``attempt``: the attempt of this ordinal that started last, None without one.
     """
 
     at: float
@@ -67,11 +67,11 @@ class Place:
 
 
 Meaning = Callable[[Any, Place], Iterable[Change]]
-"""What one kind of event does to the rows. Any: the event of that kind, which a mapping's type cannot say."""
+"""The changes of one kind of event. Any: the event of that kind, which the type of a mapping cannot express."""
 
 
 def as_json(value: object) -> str:
-    """As a column of JSON holds it."""
+    """The value of a JSON column."""
     return msgspec.json.encode(value).decode()
 
 
@@ -89,20 +89,20 @@ def _turn_spoken(event: TurnSpoken, place: Place) -> Iterator[Change]:
 
 
 def _consensus_reached(event: ConsensusReached, place: Place) -> Iterator[Change]:
-    """Its text has a line for each candidate, that which was handed in marked, and one on weights that counted."""
-    lines = [_told(number, one, number == event.chosen) for number, one in enumerate(event.candidates, 1)]
+    """The text has a line per candidate, with a mark at the submitted one, and a line of weights if they decided."""
+    lines = [_candidate(number, entry, number == event.chosen) for number, entry in enumerate(event.candidates, 1)]
     if event.by == "codebleu":
         weights = ", ".join(f"{weight:g}" for weight in event.weights)
         lines.append(f"CodeBLEU: n-grams, weighted n-grams, syntax and data flow count {weights}.")
     yield note(place, event.kind, "\n".join(lines), why=event.by)
 
 
-def _told(number: int, one: Considered, chosen: bool) -> str:
-    parts = [one.excluded] if one.excluded else []
-    if one.iteration is not None:
-        parts.append(f"iteration {one.iteration}, {one.tests_passed} of {one.tests_total} tests")
-    parts += [f"similarity {one.similarity:.3f}"] if one.similarity is not None else []
-    return f"{'*' if chosen else ' '} candidate {number} of coder {one.member + 1}: {', '.join(parts)}"
+def _candidate(number: int, candidate: Considered, chosen: bool) -> str:
+    parts = [candidate.excluded] if candidate.excluded else []
+    if candidate.iteration is not None:
+        parts.append(f"iteration {candidate.iteration}, {candidate.tests_passed} of {candidate.tests_total} tests")
+    parts += [f"similarity {candidate.similarity:.3f}"] if candidate.similarity is not None else []
+    return f"{'*' if chosen else ' '} candidate {number} of coder {candidate.member + 1}: {', '.join(parts)}"
 
 
 def _memory_recalled(event: MemoryRecalled, place: Place) -> Iterator[Change]:
@@ -147,7 +147,7 @@ def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
         "closed_reason": None,
     }
     yield Change("benchmarks", "insert", columns | {"opened_at": place.at})
-    yield Change("benchmarks", "merge", columns)  # a plan that has grown began when it was first opened
+    yield Change("benchmarks", "merge", columns)  # an extended plan keeps the time of its first header
     from koderz_core.strategies.labels import labels  # noqa: PLC0415 (all strategies, which only a new benchmark needs)
 
     named = labels(plan.configurations)
@@ -171,15 +171,15 @@ def _benchmark_closed(event: BenchmarkClosed, place: Place) -> Iterator[Change]:
 
 
 def _forecast_made(event: ForecastMade, place: Place) -> Iterator[Change]:
-    """The last one counts: it is about what was left then."""
-    told: dict[str, Value] = {"at": place.at, "position": place.position, "forecast": as_json(event.forecast)}
-    yield Change("forecasts", "replace", {"benchmark": place.benchmark, **told})
+    """The last estimate counts: it is for the experiments that were left then."""
+    columns: dict[str, Value] = {"at": place.at, "position": place.position, "forecast": as_json(event.forecast)}
+    yield Change("forecasts", "replace", {"benchmark": place.benchmark, **columns})
 
 
 def _control_obeyed(event: ControlObeyed, place: Place) -> Iterator[Change]:
-    """When each target was last told what; no target is the whole benchmark, which goes on if it is resumed."""
-    told: dict[str, Value] = {"target": event.target or "", "what": event.what, "position": place.position}
-    yield Change("controls", "replace", {"benchmark": place.benchmark, **told})
+    """The last request for each target; without a target it is for the whole benchmark, which a resume reopens."""
+    columns: dict[str, Value] = {"target": event.target or "", "what": event.what, "position": place.position}
+    yield Change("controls", "replace", {"benchmark": place.benchmark, **columns})
     if event.what == "resume" and event.target is None:
         yield _reopened(place)
 
@@ -204,7 +204,7 @@ def _text_stored(event: TextStored, _place: Place) -> Iterator[Change]:
 
 
 def _experiment_started(event: ExperimentStarted, place: Place) -> Iterator[Change]:
-    """An outcome of before stays until the new one is there."""
+    """An earlier outcome stays until there is a new one."""
     row = {**asdict(event.experiment), "benchmark": place.benchmark, "state": "running", "started_at": place.at}
     yield Change("experiments", "merge", row)
     yield _reopened(place)

@@ -134,15 +134,15 @@ class LiveBenchmark:
         self.standing = replace(self.standing, row=row, experiments=tuple(experiments))
 
     def _update_latest(self, entries: Sequence[Entry]) -> None:
-        late = self.standing.late
-        tested = {(iteration.experiment, iteration.iteration): iteration for iteration in late.newest}
+        recent = self.standing.recent
+        tested = {(iteration.experiment, iteration.iteration): iteration for iteration in recent.newest}
         for entry in entries:
             if isinstance(entry.event, CodeTested) and entry.experiment:
                 row = self.standing.experiments[self._places[entry.experiment]]
                 tested[row.id, entry.event.iteration] = _iteration(row, entry.at, entry.event)
         newest = sorted(tested.values(), key=lambda row: (-row.at, row.experiment, -row.iteration))[:NEWEST]
-        late = replace(late, newest=tuple(newest), news_at=entries[-1].at, troubles=self._troubles.known())
-        self.standing = replace(self.standing, late=late)
+        recent = replace(recent, newest=tuple(newest), news_at=entries[-1].at, troubles=self._troubles.known())
+        self.standing = replace(self.standing, recent=recent)
 
 
 def _iteration(row: ExperimentRow, at: float, event: CodeTested) -> NewestIteration:

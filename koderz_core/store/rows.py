@@ -16,17 +16,17 @@ Values = Sequence[object] | Mapping[str, object]
 
 
 def records(con: DuckDBPyConnection, record: type[Record], sql: str, values: Values = ()) -> list[Record]:
-    """The rows of an answer, each as the frozen record that its columns fit."""
+    """The rows of a query, each as a frozen record with its columns."""
     return msgspec.convert(mappings(con, sql, values), list[record])  # type: ignore[valid-type]  # known when it runs
 
 
 def mappings(con: DuckDBPyConnection, sql: str, values: Values = ()) -> list[dict[str, object]]:
-    """The rows of an answer by column, JSON decoded: what is equal only once, since thousands may share a text."""
-    found = con.execute(sql, values)
-    columns = [name for name, *_ in found.description or ()]
-    decoded = [name for name, kind, *_ in found.description or () if str(kind) == "JSON"]
+    """The rows of a query by column, with JSON decoded; equal texts are decoded once, as thousands may be equal."""
+    result = con.execute(sql, values)
+    columns = [name for name, *_ in result.description or ()]
+    decoded = [name for name, kind, *_ in result.description or () if str(kind) == "JSON"]
     decode = cache(msgspec.json.decode)
-    rows: list[dict[str, object]] = [dict(zip(columns, row, strict=True)) for row in found.fetchall()]
+    rows: list[dict[str, object]] = [dict(zip(columns, row, strict=True)) for row in result.fetchall()]
     for row in rows:
         row |= {name: decode(text) for name in decoded if (text := row[name]) is not None}
     return rows
@@ -38,9 +38,9 @@ SAW_BASE_TESTS = f"""
     and coalesce(try_cast(f.parameters ->> '$.max_iterations' as double), 2) > 1
     and (coalesce(f.parameters ->> '$.previous_error', 'true') = 'true' or json_exists(f.models, '$.reviewer')))
 """
-"""Of a configuration ``f``: whether its prompts hold base tests with their expected values once a program has failed.
+"""Whether the prompts of a configuration ``f`` contain base tests with their expected values after a failed program.
 
-Examples stand in the problem's text anyway. Feedback other than ``full`` says what a program did, not what is expected.
-A strategy of somebody else's counts as one that shows what it is told. A spec is written before any test has run; who
-reviews sees the same feedback as the coder, and may pass it on.
+Examples are part of the problem's text anyway. Feedback other than ``full`` gives the program's result, not the
+expected one. A strategy that koderz does not know counts as one that shows its feedback. A spec is written before the
+first test; a reviewer sees the same feedback as the coder, and may repeat it.
 """

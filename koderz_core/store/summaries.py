@@ -1,4 +1,4 @@
-"""What came of each configuration of a benchmark, in one row."""
+"""The results of each configuration of a benchmark, in one row."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from koderz_core.store.rows import SAW_BASE_TESTS, mappings, records
 def summaries(
     index: Index, of: str | Collection[str] | None = None, only: Collection[str] | None = None
 ) -> list[SummaryRow]:
-    """One row per configuration of a benchmark (by id), of several in that order, of all with the newest first.
+    """One row per configuration of a benchmark (by id), of several in that order, or of all, the newest first.
 
-    ``only``: about these problems; a configuration without any of them has no row.
+    ``only``: count only these problems; a configuration without any of them has no row.
     """
     benchmarks = [of] if isinstance(of, str) else of
     asked = {name: None if ids is None else list(ids) for name, ids in (("benchmarks", benchmarks), ("only", only))}
     tiers: dict[tuple[object, object], list[TierCost]] = {}
     for record in records(index.con, _ConfigurationTier, _TIERS, asked):
         tiers.setdefault((record.benchmark, record.configuration), []).append(record.cost())
-    found = []
+    rows = []
     for row in mappings(index.con, _SUMMARIES, asked):
         at_work = bool(row["running"]) and index.writers.of(str(row["benchmark"]), closed=False) is not None
         row |= {"tiers": tiers.get((row["benchmark"], row["configuration"]), []), "only": asked["only"]}
-        made = msgspec.convert({**row, "running": row["running"] if at_work else 0, "score_kind": None}, SummaryRow)
-        found.append(replace(made, score_kind=made.marks.kind))
-    return found
+        summary = msgspec.convert({**row, "running": row["running"] if at_work else 0, "score_kind": None}, SummaryRow)
+        rows.append(replace(summary, score_kind=summary.marks.kind))
+    return rows
 
 
 _SUMMARIES = f"""
@@ -91,6 +91,6 @@ class _ConfigurationTier:
     tokens: int | None
 
     def cost(self) -> TierCost:
-        """What it says of the tier, without saying of which configuration."""
+        """The cost, without its configuration."""
         energy = (self.kwh, self.energy_usd, self.rental_usd)
         return TierCost(self.tier, self.calls, self.unpriced, self.cost_usd, *energy, self.tokens)

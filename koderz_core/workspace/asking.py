@@ -27,7 +27,7 @@ from koderz_core.runner.dependencies import Parts, Recollection
 from koderz_core.runner.live_text import LiveText
 from koderz_core.runner.pause import Gate, Passage
 from koderz_core.runner.recorder import Redactor
-from koderz_core.store.measurements import Sought, measurements, recalled
+from koderz_core.store.measurements import SpecQuery, measurements, recalled
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
 from koderz_core.strategies.reminders import ADVICE_TEMPERATURE
@@ -99,7 +99,7 @@ def recollection(settings: Settings, results: Results, memories: Memories) -> Re
             return recommended(query, asker, settings, results.store)
         if query.kind != "spec":
             return memories.recall(query, asker)
-        sought = Sought(asker, query.tags.get("prompt", MINIMAL), VERSIONS["spec"], ADVICE_TEMPERATURE)
+        sought = SpecQuery(asker, query.tags.get("prompt", MINIMAL), VERSIONS["spec"], ADVICE_TEMPERATURE)
         return recalled(results.store, sought, query.limit)
 
     return recall
