@@ -142,7 +142,7 @@ def _listed(part: Part) -> list[str] | None:
 
 # An expression, not a subquery, which would join every line once more.
 _SAID = """array_to_string(list_transform(map_entries(f.models::map(varchar, varchar[])),
-    lambda role: role.key || ': ' || array_to_string(role.value, ', ')), '; ')"""
+    lambda entry: entry.key || ': ' || array_to_string(entry.value, ', ')), '; ')"""
 _ORIGIN = "b.dataset, b.dataset_sha256, b.licence"
 _OF = f"e.benchmark, {_ORIGIN}, e.configuration, f.label, f.strategy, {_SAID} as models, e.problem, e.repeat"
 _WANTED = "($benchmarks::varchar[] is null or list_contains($benchmarks::varchar[], {}))"
