@@ -63,7 +63,6 @@ class BenchmarkOpened:
     """
 
     kind: ClassVar[Kind] = "benchmark_opened"
-
     schema_version: int
     koderz_version: str
     benchmark: str
@@ -83,7 +82,6 @@ class ForecastMade:
     """The estimate for the rest of a benchmark, made when its run started; the receipt compares it with the result."""
 
     kind: ClassVar[Kind] = "forecast_made"
-
     forecast: Forecast
 
 
@@ -96,7 +94,6 @@ class ControlObeyed:
     """
 
     kind: ClassVar[Kind] = "control_obeyed"
-
     what: Control
     target: str | None
     by: int
@@ -111,7 +108,6 @@ class AllowanceSet:
     """
 
     kind: ClassVar[Kind] = "allowance_set"
-
     after: Allowance
     by: int
     before: Allowance | None = None
@@ -122,7 +118,6 @@ class TextStored:
     """A text that other events name by its hash."""
 
     kind: ClassVar[Kind] = "text_stored"
-
     sha256: str
     text: str
 
@@ -132,7 +127,6 @@ class ExperimentStarted:
     """An experiment started, or started again after an interruption."""
 
     kind: ClassVar[Kind] = "experiment_started"
-
     experiment: Experiment
 
 
@@ -141,7 +135,6 @@ class CandidateScored:
     """A distinct candidate was scored after the strategy had ended. ``held_out`` None: there are no such tests."""
 
     kind: ClassVar[Kind] = "candidate_scored"
-
     code: Text
     returned: bool
     gate: Verdict | None
@@ -157,7 +150,6 @@ class ExperimentFinished:
     """
 
     kind: ClassVar[Kind] = "experiment_finished"
-
     outcome: Outcome
     reason: StopReason | None
     score_kind: ScoreKind | None
@@ -172,7 +164,6 @@ class BenchmarkClosed:
     """The process that ran the benchmark closed its journal properly."""
 
     kind: ClassVar[Kind] = "benchmark_closed"
-
     reason: Literal["finished", "stopped"]
 
 
@@ -184,7 +175,6 @@ class CallStarted:
     """
 
     kind: ClassVar[Kind] = "call_started"
-
     role: str
     member: int
     model: str
@@ -201,7 +191,6 @@ class CallFinished:
     """A model answered."""
 
     kind: ClassVar[Kind] = "call_finished"
-
     text: Text
     finish: Finish
     usage: Usage
@@ -224,7 +213,6 @@ class CallFailed:
     """
 
     kind: ClassVar[Kind] = "call_failed"
-
     message: str
     seconds: float
     retryable: bool
@@ -242,7 +230,6 @@ class CodeTested:
     """One iteration: a candidate ran on the gate tests. ``code`` None: the reply held none."""
 
     kind: ClassVar[Kind] = "code_tested"
-
     iteration: int
     request: str
     code: Text | None
@@ -255,7 +242,6 @@ class ProgramProbed:
     """A program answered a few calls. This is not an iteration, and it does not affect the score."""
 
     kind: ClassVar[Kind] = "program_probed"
-
     request: str
     code: Text
     observed: tuple[Observed, ...]
@@ -270,7 +256,6 @@ class MemoryRecalled:
     """
 
     kind: ClassVar[Kind] = "memory_recalled"
-
     request: str
     query: Query
     memories: tuple[MemoryRef, ...]
@@ -283,7 +268,6 @@ class RemainingRead:
     """A strategy received what it may still use."""
 
     kind: ClassVar[Kind] = "remaining_read"
-
     remaining: Remaining
 
 
@@ -296,7 +280,6 @@ class SpecWritten:
     """
 
     kind: ClassVar[Kind] = "spec_written"
-
     text: str
     prompt: str = "minimal"
     origin: str | None = None
@@ -312,7 +295,6 @@ class CheckpointReviewed:
     """
 
     kind: ClassVar[Kind] = "checkpoint_reviewed"
-
     checkpoint: int
     after_iteration: int
     guidance: str
@@ -326,7 +308,6 @@ class TurnSpoken:
     """A turn in a debate: ``speaker`` in ``round``, from 1. The judge's turn comes after the last round."""
 
     kind: ClassVar[Kind] = "turn_spoken"
-
     speaker: str
     round: int
     text: str
@@ -356,7 +337,6 @@ class ConsensusReached:
     """
 
     kind: ClassVar[Kind] = "consensus_reached"
-
     chosen: int | None
     by: Literal["gate", "codebleu"]
     candidates: tuple[Considered, ...]

@@ -17,14 +17,25 @@ from pathlib import Path
 
 from koderz_core.errors import JournalError
 from koderz_core.events import Entry, ExperimentFinished, decode, encode
-from koderz_core.journal.checking import end_of_lines, put_back, require_unharmed
-from koderz_core.journal.lock import acquire, holder, reason
+from koderz_core.files import Lock, owner_of
+from koderz_core.journal.checking import end_of_lines, put_back, reason, require_unharmed
 
-__all__ = ["Journal", "Tail", "end_of_lines", "holder", "read", "read_all"]
+__all__ = [
+    "Journal",
+    "Tail",
+    "acquire",
+    "beside",
+    "dead_writer",
+    "holder",
+    "read",
+    "read_all",
+]
 
 SYNC_SECONDS = 1.0
 REST_SECONDS = 0.05  # between two syncs: many experiments may end at the same moment
 CHUNK_BYTES = 8 << 20
+PATIENCE_SECONDS = 0.5
+"""How long to wait for a lock before it counts as held: ``holder`` takes it for a moment."""
 
 
 class Journal:
@@ -197,3 +208,42 @@ def _cut_torn_line(file: int) -> int:
     if end < os.fstat(file).st_size:
         os.ftruncate(file, end)
     return end
+
+
+def acquire(path: Path) -> Lock:
+    """Take the lock of the journal at ``path``. Raises JournalError if another holder has it, OSError."""
+    lock = Lock(beside(path), names_owner=True)
+    if not lock.acquire(PATIENCE_SECONDS):
+        lock.close()
+        raise JournalError(f"{path.stem} is being run by {_writer(holder(path))}. Wait until it ends, or stop it.")
+    return lock
+
+
+def holder(path: Path) -> int | None:
+    """The id of the process that is writing the journal at ``path``, None if there is none, 0 if its id is unknown.
+
+    Raises JournalError.
+    """
+    try:
+        return owner_of(beside(path))
+    except OSError as error:
+        raise JournalError(f"The writer of the journal {path.name} cannot be determined: {reason(error)}") from error
+
+
+def dead_writer(path: Path) -> str:
+    """The id of a process that ended without closing the journal, and so left its id in the lock; "" if there is none.
+
+    Ask only for a journal that no process is writing. Raises OSError.
+    """
+    lock = beside(path)
+    text = lock.read_text(errors="replace").strip() if lock.exists() else ""
+    return text if text.isdigit() else ""
+
+
+def beside(path: Path) -> Path:
+    """The path of the lock of the journal at ``path``."""
+    return path.with_suffix(".lock")
+
+
+def _writer(pid: int | None) -> str:
+    return "this process already" if pid == os.getpid() else f"another process (PID {pid or 'unknown'})"

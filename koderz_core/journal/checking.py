@@ -13,7 +13,6 @@ from koderz_core.errors import JournalError
 from koderz_core.events import Entry, decode
 from koderz_core.events.lines import LaterLineError
 from koderz_core.files import replacement
-from koderz_core.journal.lock import reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,3 +135,8 @@ def end_of_lines(file: int) -> int:
             return start + newline + 1
         end = start
     return end
+
+
+def reason(error: OSError) -> str:
+    """The reason for a failed access to a journal, and what to check."""
+    return f"{error.strerror or error}. Check that the folder exists, is writable and has space left."

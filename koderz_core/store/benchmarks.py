@@ -16,9 +16,8 @@ from koderz_core.records.plans import scripted
 from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, ModelTrouble, NewestIteration
 from koderz_core.records.rows import BenchmarkRow, BenchmarkState, ExperimentRow
 from koderz_core.store.experiments import ExperimentCache
-from koderz_core.store.index import Hold, Index, in_effect
+from koderz_core.store.index import Hold, Index, in_effect, mappings, records
 from koderz_core.store.lookup import benchmark_ids
-from koderz_core.store.rows import mappings, records
 
 NEWEST = 15
 MESSAGE_CHARACTERS = 200

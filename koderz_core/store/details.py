@@ -12,8 +12,7 @@ from koderz_core.errors import DataError
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, ExperimentRow, IterationRow, ScoreRow, Step, StepKind
 from koderz_core.store.experiments import experiment as row_of
-from koderz_core.store.index import Index, in_effect
-from koderz_core.store.rows import records
+from koderz_core.store.index import Index, in_effect, records
 from koderz_core.sums import known_sum
 
 KINDS: Mapping[str, StepKind] = {

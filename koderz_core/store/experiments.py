@@ -16,8 +16,7 @@ from koderz_core.records import Outcome
 from koderz_core.records.plans import natural
 from koderz_core.records.progress import Neighbours
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
-from koderz_core.store.index import Index, in_effect
-from koderz_core.store.rows import SAW_BASE_TESTS, Values
+from koderz_core.store.index import SAW_BASE_TESTS, Index, Values, in_effect
 
 Place = tuple[tuple[tuple[int, str], ...], str, int]
 

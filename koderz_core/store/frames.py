@@ -11,8 +11,7 @@ from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import UnknownNameError
 from koderz_core.records.rows import Excerpt, Provenance
-from koderz_core.store.index import Writers
-from koderz_core.store.rows import SAW_BASE_TESTS, records
+from koderz_core.store.index import SAW_BASE_TESTS, Writers, records
 from koderz_core.store.schema import KEYS
 
 if TYPE_CHECKING:

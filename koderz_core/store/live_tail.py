@@ -26,9 +26,8 @@ from koderz_core.records.progress import NewestIteration
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, ScoreRow
 from koderz_core.store.answers import Moment
 from koderz_core.store.benchmarks import MESSAGE_CHARACTERS, NEWEST, Standing, troubles
-from koderz_core.store.index import in_effect
+from koderz_core.store.index import in_effect, records
 from koderz_core.store.refresh import unanswered_state
-from koderz_core.store.rows import records
 from koderz_core.sums import known_sum
 
 _TOTALS = ("iterations", "calls", "unpriced", "input_tokens", "output_tokens", "cost_usd")

@@ -10,8 +10,7 @@ from koderz_core.records.forecasts import Past, PastPair
 from koderz_core.records.notes import SpecRow
 from koderz_core.records.plans import Measurement
 from koderz_core.records.steps import Lapse, Solved
-from koderz_core.store.index import Index
-from koderz_core.store.rows import SAW_BASE_TESTS, records
+from koderz_core.store.index import SAW_BASE_TESTS, Index, records
 from koderz_core.store.store import Store
 
 

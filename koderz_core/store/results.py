@@ -17,7 +17,7 @@ from koderz_core.records import Outcome
 from koderz_core.records.progress import BenchmarkProgress, Snapshot, meant
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.records.trials import Trial
-from koderz_core.store import baselines, benchmarks, details, experiments, lookup, measurements, summaries, trials
+from koderz_core.store import benchmarks, configurations, details, experiments, lookup, measurements, trials
 from koderz_core.store.answers import Answers, Moment, journals, state
 from koderz_core.store.benchmarks import Forecast
 from koderz_core.store.experiments import ExperimentCache
@@ -80,13 +80,13 @@ class Results:
     experiment = question(details.details)
     several = question(details.several, kept=False)
     texts = question(details.texts, kept=False)
-    summaries = question(summaries.summaries)
+    summaries = question(configurations.summaries)
     failures = question(trials.failures, kept=False)
     spans = question(trials.spans, kept=False)
     plan = question(benchmarks.plan, kept=False)
     receipt = question(benchmarks.receipt, kept=False)
-    measured = question(baselines.measured)
-    grounds = question(baselines.grounds)
+    measured = question(configurations.measured)
+    grounds = question(configurations.grounds)
     specs = question(measurements.specs, kept=False)
     past = question(measurements.past, kept=False)
     past_pairs = question(measurements.past_pairs)

@@ -10,8 +10,7 @@ from duckdb import DuckDBPyConnection
 
 from koderz_core.records.rows import Span
 from koderz_core.records.trials import Trial, Try
-from koderz_core.store.index import Index
-from koderz_core.store.rows import mappings, records
+from koderz_core.store.index import Index, mappings, records
 
 AT_A_TIME = 5000  # rows
 

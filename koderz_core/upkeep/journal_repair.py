@@ -15,9 +15,8 @@ from pathlib import Path
 from koderz_core.errors import JournalError
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ExperimentFinished, ExperimentStarted
 from koderz_core.files import replacement, sync
-from koderz_core.journal import Journal
-from koderz_core.journal.checking import Line, check, lines
-from koderz_core.journal.lock import acquire, beside, dead_writer, holder, reason
+from koderz_core.journal import Journal, acquire, beside, dead_writer, holder
+from koderz_core.journal.checking import Line, check, lines, reason
 
 MOST_LINES = 5  # shown by their numbers
 _EXPERIMENT = re.compile(rb"exp_[0-9a-f]{12}")

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from koderz_core.errors import JournalError, UsageError
-from koderz_core.journal.lock import acquire, beside, holder, reason
+from koderz_core.journal import acquire, beside, holder
+from koderz_core.journal.checking import reason
 from koderz_core.upkeep.journal_repair import Mended
 
 PIN_SUFFIX = ".pin"
