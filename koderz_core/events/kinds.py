@@ -7,7 +7,7 @@ To add a kind of event, edit at most four places (``tests/store/test_adding_an_e
 1. this file: the record with its ``kind``, and a line in ``Event``, or in ``Note`` if strategies write it,
 2. ``events/__init__.py``: its export,
 3. the code that writes it: ``Context.note`` in a strategy, or the runner,
-4. ``CHANGES`` in ``store/ingest.py``, if the index has rows of it. A row of ``notes`` is part of its experiment.
+4. ``CHANGES`` in ``store/ingest.py``: its rows in the index, if any. A row of ``notes`` is part of its experiment.
 
 Everything else reads the record: the journal's encoding, the live tail, verification and bundles. Bundles mask every
 field that is not of type ``Text`` and not in ``bundles/redaction.py``. A line in the terminal or a memory is optional.

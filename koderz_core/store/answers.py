@@ -63,12 +63,12 @@ class Computed(Generic[Answer]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _Slot:
     """An answer, ready or not. ``state`` None: it serves by its age. ``before``: the ready one that it replaces."""
 
     at: float
     state: Hashable
-    before: _Kept | None = None
+    before: _Slot | None = None
     answer: Future[Any] = field(default_factory=Future)  # Any: the question says of which type
 
     @property
@@ -91,7 +91,7 @@ class Answers:
         """``clock``: seconds since 1970. ``most``: how many answers to keep."""
         self._clock, self._most = clock, most
         self._guard = threading.Lock()  # guards all below
-        self._kept: dict[Hashable, _Kept] = {}  # the oldest first
+        self._slots: dict[Hashable, _Slot] = {}  # the oldest first
         self._forgotten_at = 0.0
         self._turn = threading.Lock()  # held during a background computation: two at a time would both be slower
 
@@ -101,8 +101,8 @@ class Answers:
         Raises what ``ask`` raises, also in threads that waited for it; a later question is computed again.
         """
 
-        def serves(kept: _Kept, _now: float) -> bool:
-            return kept.state == state and not kept.failed
+        def serves(slot: _Slot, _now: float) -> bool:
+            return slot.state == state and not slot.failed
 
         return self._answer(question, state, ask, serves)
 
@@ -112,41 +112,41 @@ class Answers:
         ``age_seconds``: how old a ready answer may be. Raises what ``ask`` raises, also in threads that waited for it.
         """
 
-        def serves(kept: _Kept, now: float) -> bool:
-            in_time = max(since, self._forgotten_at) <= kept.at <= now  # later: the clock was set back
-            return in_time and (not kept.answer.done() or now - kept.at <= age_seconds)
+        def serves(slot: _Slot, now: float) -> bool:
+            in_time = max(since, self._forgotten_at) <= slot.at <= now  # later: the clock was set back
+            return in_time and (not slot.answer.done() or now - slot.at <= age_seconds)
 
         return self._answer(question, None, ask, serves)
 
     def begin(self, question: Hashable, state: Hashable, ask: Callable[[], object]) -> None:
         """Compute an answer in the background, unless that is happening already."""
         with self._guard:
-            last = self._kept.get(question)
+            last = self._slots.get(question)
             if last and not last.answer.done():
                 return
             before = replace(last, before=None) if last and not last.failed else None
-            kept = self._put(question, _Kept(self._clock(), state, before))
-        threading.Thread(target=self._compute, args=(kept, ask), name=THREAD_NAME, daemon=True).start()
+            slot = self._put(question, _Slot(self._clock(), state, before))
+        threading.Thread(target=self._compute, args=(slot, ask), name=THREAD_NAME, daemon=True).start()
 
     def since(self, question: Hashable) -> float | None:
         """When the computation under way began, in seconds since 1970; None if there is none."""
         with self._guard:
-            kept = self._kept.get(question)
-            return kept.at if kept and not kept.answer.done() else None
+            slot = self._slots.get(question)
+            return slot.at if slot and not slot.answer.done() else None
 
-    def newest(self, question: Hashable) -> Computed[Any] | None:  # Any: as in ``_Kept``
+    def newest(self, question: Hashable) -> Computed[Any] | None:  # Any: as in ``_Slot``
         """The newest answer that is ready. Raises the exception of a failed computation, once."""
         with self._guard:
-            kept = self._kept.get(question)
-            ready = kept.before if kept and not kept.answer.done() else kept
+            slot = self._slots.get(question)
+            ready = slot.before if slot and not slot.answer.done() else slot
             if ready and ready.failed:
-                del self._kept[question]
+                del self._slots[question]
         return Computed(ready.answer.result(), ready.at, ready.state) if ready else None
 
     def drop(self, question: Hashable) -> None:
         """Keep no answer to this question; threads that wait for one still get it."""
         with self._guard:
-            self._kept.pop(question, None)
+            self._slots.pop(question, None)
 
     def forget(self) -> None:
         """Let no answer by age serve any longer, because the user has changed something."""
@@ -156,39 +156,39 @@ class Answers:
     def tell(self, question: Hashable, at: float, answer: object) -> None:
         """Keep an answer that is known from elsewhere since ``at``, unless a newer one was asked for."""
         with self._guard:
-            if (last := self._kept.get(question)) is None or last.at < at:
-                self._put(question, _Kept(at, None)).answer.set_result(answer)
+            if (last := self._slots.get(question)) is None or last.at < at:
+                self._put(question, _Slot(at, None)).answer.set_result(answer)
 
     def _answer(
         self,
         question: Hashable,
         state: Hashable,
         ask: Callable[[], Answer],
-        serves: Callable[[_Kept, float], bool],
+        serves: Callable[[_Slot, float], bool],
     ) -> Answer:
         with self._guard:
-            now, last = self._clock(), self._kept.get(question)
-            kept = last if last and serves(last, now) else self._put(question, _Kept(now, state))
-        if kept is not last:
-            kept.compute(ask)
-        answer: Answer = kept.answer.result()
+            now, last = self._clock(), self._slots.get(question)
+            slot = last if last and serves(last, now) else self._put(question, _Slot(now, state))
+        if slot is not last:
+            slot.compute(ask)
+        answer: Answer = slot.answer.result()
         return answer
 
-    def _compute(self, kept: _Kept, ask: Callable[[], object]) -> None:
+    def _compute(self, slot: _Slot, ask: Callable[[], object]) -> None:
         try:
             with self._turn:
-                kept.compute(ask)
+                slot.compute(ask)
         except Exception as error:  # noqa: BLE001 (the edge of a thread: ``newest`` raises it)
             _LOG.warning("A computation in the background failed: %s", error)
 
-    def _put(self, question: Hashable, new: _Kept) -> _Kept:
+    def _put(self, question: Hashable, new: _Slot) -> _Slot:
         """Keep a new answer, and remove ready ones that are too old or too many."""
-        self._kept.pop(question, None)
-        ready = {name: kept for name, kept in self._kept.items() if kept.answer.done()}
-        aged = {name: new.at - kept.at for name, kept in ready.items() if kept.state is None}
+        self._slots.pop(question, None)
+        ready = {name: slot for name, slot in self._slots.items() if slot.answer.done()}
+        aged = {name: new.at - slot.at for name, slot in ready.items() if slot.state is None}
         old = [name for name, seconds in aged.items() if not 0 <= seconds <= KEPT_SECONDS]
-        surplus = max(0, len(self._kept) - len(old) + 1 - self._most)
+        surplus = max(0, len(self._slots) - len(old) + 1 - self._most)
         for name in (*old, *[name for name in ready if name not in old][:surplus]):
-            del self._kept[name]
-        self._kept[question] = new
+            del self._slots[name]
+        self._slots[question] = new
         return new

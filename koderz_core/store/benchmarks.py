@@ -25,13 +25,13 @@ MESSAGE_CHARACTERS = 200
 
 def benchmarks(index: Index, benchmark: str | None = None) -> list[BenchmarkRow]:
     """All benchmarks, or only the one of an id; the newest first. Raises UnknownNameError if the id is unknown."""
-    asked = {"benchmark": benchmark}
+    parameters = {"benchmark": benchmark}
     models: dict[object, set[str]] = {}
-    for row in mappings(index.con, _MODELS, asked):
+    for row in mappings(index.con, _MODELS, parameters):
         models.setdefault(row["benchmark"], set()).add(str(row["model"]))
     held = in_effect(index.con)
     rows = []
-    for row in mappings(index.con, _BENCHMARKS, asked):
+    for row in mappings(index.con, _BENCHMARKS, parameters):
         names = sorted(models.get(row["id"], ()))
         pid = index.writers.of(str(row["id"]), closed=row["closed_at"] is not None)
         more = {"models": names, "scripted": scripted(names), "holder": pid, "state": _state(row, pid, held)}
@@ -44,16 +44,16 @@ def benchmarks(index: Index, benchmark: str | None = None) -> list[BenchmarkRow]
 
 def plan(index: Index, benchmark: str) -> Plan:
     """The plan of a benchmark (by id), as it was last extended. Raises UnknownNameError."""
-    found = index.con.execute("select plan from benchmarks where id = ?", [benchmark]).fetchone()
-    if found is None:
+    row = index.con.execute("select plan from benchmarks where id = ?", [benchmark]).fetchone()
+    if row is None:
         raise UnknownNameError("benchmark", benchmark, benchmark_ids(index.con))
-    return msgspec.json.decode(str(found[0]), type=Plan)
+    return msgspec.json.decode(str(row[0]), type=Plan)
 
 
 def newest(con: DuckDBPyConnection, benchmark: str) -> list[NewestIteration]:
     """The latest iterations of a benchmark, the newest first."""
-    asked = {"benchmark": benchmark, "most": NEWEST, "cut": MESSAGE_CHARACTERS}
-    return records(con, NewestIteration, _NEWEST, asked)
+    parameters = {"benchmark": benchmark, "most": NEWEST, "cut": MESSAGE_CHARACTERS}
+    return records(con, NewestIteration, _NEWEST, parameters)
 
 
 def _state(row: Mapping[str, object], pid: int | None, held: Set[Hold]) -> BenchmarkState:
@@ -117,8 +117,7 @@ order by i."at" desc, i.experiment, i.iteration desc limit $most
 
 def receipt(index: Index, benchmark: str) -> Receipt | None:
     """The result of a benchmark (by id) next to its estimate; None before its end, and without an estimate."""
-    found = records(index.con, Receipt, _RECEIPT, {"benchmark": benchmark})
-    return found[0] if found else None
+    return next(iter(records(index.con, Receipt, _RECEIPT, {"benchmark": benchmark})), None)
 
 
 _RECEIPT = """
@@ -203,13 +202,13 @@ def allowance_changes(con: DuckDBPyConnection, benchmark: str) -> tuple[Allowanc
 
 def troubles(con: DuckDBPyConnection, benchmark: str) -> Troubles:
     """The troubles of a benchmark's models, as of the last reading of its journal."""
-    found = con.execute("select troubles from journals where benchmark = ?", [benchmark]).fetchone()
-    return msgspec.json.decode(found[0], type=Troubles) if found else Troubles()
+    row = con.execute("select troubles from journals where benchmark = ?", [benchmark]).fetchone()
+    return msgspec.json.decode(row[0], type=Troubles) if row else Troubles()
 
 
 def _news_at(con: DuckDBPyConnection, benchmark: str) -> float | None:
-    found = con.execute("select max(last_at) from journals where benchmark = ?", [benchmark]).fetchone()
-    return None if found is None else found[0]
+    row = con.execute("select max(last_at) from journals where benchmark = ?", [benchmark]).fetchone()
+    return None if row is None else row[0]
 
 
 _CHANGES = """

@@ -24,14 +24,16 @@ def summaries(
     ``only``: count only these problems; a configuration without any of them has no row.
     """
     benchmarks = [of] if isinstance(of, str) else of
-    asked = {name: None if ids is None else list(ids) for name, ids in (("benchmarks", benchmarks), ("only", only))}
+    parameters = {
+        name: None if ids is None else list(ids) for name, ids in (("benchmarks", benchmarks), ("only", only))
+    }
     tiers: dict[tuple[object, object], list[TierCost]] = {}
-    for record in records(index.con, _ConfigurationTier, _TIERS, asked):
+    for record in records(index.con, _ConfigurationTier, _TIERS, parameters):
         tiers.setdefault((record.benchmark, record.configuration), []).append(record.cost())
     rows = []
-    for row in mappings(index.con, _SUMMARIES, asked):
+    for row in mappings(index.con, _SUMMARIES, parameters):
         at_work = bool(row["running"]) and index.writers.of(str(row["benchmark"]), closed=False) is not None
-        row |= {"tiers": tiers.get((row["benchmark"], row["configuration"]), []), "only": asked["only"]}
+        row |= {"tiers": tiers.get((row["benchmark"], row["configuration"]), []), "only": parameters["only"]}
         summary = msgspec.convert({**row, "running": row["running"] if at_work else 0, "score_kind": None}, SummaryRow)
         rows.append(replace(summary, score_kind=summary.marks.kind))
     return rows

@@ -169,10 +169,10 @@ def scores(con: DuckDBPyConnection, experiment: str) -> list[ScoreRow]:
 
 def text(con: DuckDBPyConnection, sha256: str) -> str:
     """The text of this hash. Raises DataError."""
-    found = con.execute("select text from texts where sha256 = ?", [sha256]).fetchone()
-    if found is None:
+    row = con.execute("select text from texts where sha256 = ?", [sha256]).fetchone()
+    if row is None:
         raise DataError(f"No journal holds the text {sha256[:12]}. Restore the missing journal, then reindex.")
-    return str(found[0])
+    return str(row[0])
 
 
 def texts(index: Index, hashes: Iterable[str]) -> Mapping[str, str]:

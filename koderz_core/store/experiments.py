@@ -73,17 +73,17 @@ def experiments(
     limit: int | None = None,
 ) -> list[ExperimentRow]:
     """Experiments that match all arguments, the most recently updated first, those that have not started last."""
-    wanted = {"benchmark": benchmark, "problem": problem, "outcome": outcome, "limit": limit}
+    parameters = {"benchmark": benchmark, "problem": problem, "outcome": outcome, "limit": limit}
     held = in_effect(index.con)
-    return [index.writers.shown(row, held) for row in _read(index.con, _FITTING, wanted)]
+    return [index.writers.shown(row, held) for row in _read(index.con, _MATCHING, parameters)]
 
 
 def experiment(con: DuckDBPyConnection, experiment: str) -> ExperimentRow:
     """The experiment of an id, without its writer. Raises UnknownNameError."""
-    found = _read(con, "where r.id = ?", [experiment])
-    if not found:
+    rows = _read(con, "where r.id = ?", [experiment])
+    if not rows:
         raise UnknownNameError("experiment", experiment, None)
-    return found[0]
+    return rows[0]
 
 
 class ExperimentCache:
@@ -91,24 +91,24 @@ class ExperimentCache:
 
     def __init__(self) -> None:
         self._guard = threading.Lock()  # guards _kept and what is in it
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._cached: OrderedDict[str, _CachedRows] = OrderedDict()
 
     def of(self, con: DuckDBPyConnection, benchmark: BenchmarkRow) -> tuple[ExperimentRow, ...]:
         """All current experiments of a benchmark, in order."""
         with self._guard:
             plan = (benchmark.opened_at, benchmark.planned, benchmark.configurations, benchmark.isolation)
-            kept = self._kept.pop(benchmark.id, None)
-            if kept is None or kept.plan != plan:
-                kept = _Kept(plan)
-            kept.read(con, benchmark.id)
-            self._kept[benchmark.id] = kept
-            while len(self._kept) > MOST_CACHED:
-                self._kept.popitem(last=False)
-            return tuple(kept.rows)
+            cached = self._cached.pop(benchmark.id, None)
+            if cached is None or cached.plan != plan:
+                cached = _CachedRows(plan)
+            cached.read(con, benchmark.id)
+            self._cached[benchmark.id] = cached
+            while len(self._cached) > MOST_CACHED:
+                self._cached.popitem(last=False)
+            return tuple(cached.rows)
 
 
 @dataclass(slots=True)
-class _Kept:
+class _CachedRows:
     """``plan``: values in the rows that can change without an entry of their experiments; ``position``: read so far."""
 
     plan: tuple[object, ...]
@@ -143,7 +143,7 @@ class _Kept:
 class _Shared:
     """The values that all experiments of a configuration share, in the order of a row's fields."""
 
-    asked: tuple[str, str, Mapping[str, tuple[str, ...]]]
+    configured: tuple[str, str, Mapping[str, tuple[str, ...]]]
     judged: tuple[str, str]
     origin: tuple[str, str, str]
     saw_base_tests: bool
@@ -165,17 +165,24 @@ def _row(
     *columns: Any,  # those of the SQL
 ) -> ExperimentRow:
     common = of[benchmark, configuration]
-    values: tuple[Any, ...] = (*common.asked, *columns, *common.judged, shared, *common.origin, common.saw_base_tests)
+    values: tuple[Any, ...] = (
+        *common.configured,
+        *columns,
+        *common.judged,
+        shared,
+        *common.origin,
+        common.saw_base_tests,
+    )
     return ExperimentRow(experiment, benchmark, configuration, *values)
 
 
 def _shared(con: DuckDBPyConnection, benchmarks: Collection[str]) -> dict[tuple[str, str], _Shared]:
-    found = con.execute(_SHARED, [list(benchmarks)]).fetchall()
+    rows = con.execute(_SHARED, [list(benchmarks)]).fetchall()
     return {
         (benchmark, configuration): _Shared(
             (label, strategy, _models(models)), (isolation, self_test), tuple(origin), saw_base_tests
         )
-        for benchmark, configuration, label, strategy, models, isolation, self_test, *origin, saw_base_tests in found
+        for benchmark, configuration, label, strategy, models, isolation, self_test, *origin, saw_base_tests in rows
     }
 
 
@@ -195,7 +202,7 @@ select f.benchmark, f.id, f.label, f.strategy, f.models, b.isolation, b.self_tes
     b.licence, {SAW_BASE_TESTS}
 from configurations f join benchmarks b on b.id = f.benchmark where f.benchmark in (select unnest($1::varchar[]))
 """  # noqa: S608 (ours)
-_FITTING = """
+_MATCHING = """
 where r.id in (
     select id from experiments where ($benchmark is null or benchmark = $benchmark)
         and ($problem is null or problem = $problem) and ($outcome is null or outcome = $outcome)

@@ -98,33 +98,33 @@ class Tables:
 
     def frame(self, part: Part, limit: int | None = None) -> DataFrame:
         """``experiments``, ``iterations`` or ``calls``; ``limit``: only the first lines."""
-        asked = self._asked(part) | ({} if limit is None else {"limit": limit})
-        return self.con.execute(_chosen(part, limited=limit is not None), asked).df()
+        parameters = self._parameters(part) | ({} if limit is None else {"limit": limit})
+        return self.con.execute(_select(part, limited=limit is not None), parameters).df()
 
     def excerpt(self, part: Part, limit: int) -> Excerpt:
         """The first ``limit`` lines of ``frame``, and the number of all lines."""
         first = self.frame(part, limit)
-        counted = self.con.execute(_COUNTS[part.table], {"benchmarks": _listed(part)}).fetchone()
+        counted = self.con.execute(_COUNTS[part.table], {"benchmarks": _ids(part)}).fetchone()
         return Excerpt(first, int(counted[0]) if counted else 0)
 
     def copy(self, part: Part, form: Form, file: BinaryIO) -> None:
         """Write the lines of ``frame`` into a file, of any size, and seek to its beginning."""
-        copy(self.con, _chosen(part, limited=False), self._asked(part), form, file)
+        copy(self.con, _select(part, limited=False), self._parameters(part), form, file)
 
     def provenance(self, benchmarks: Collection[str]) -> list[Provenance]:
         """The provenance of these benchmarks (by id), the oldest first."""
         return records(self.con, Provenance, _PROVENANCE, {"benchmarks": list(benchmarks)})
 
-    def _asked(self, part: Part) -> dict[str, object]:
+    def _parameters(self, part: Part) -> dict[str, object]:
         """The parameters of the query. ``left``: benchmarks with running experiments and without a process."""
-        values: dict[str, object] = {"benchmarks": _listed(part)}
+        values: dict[str, object] = {"benchmarks": _ids(part)}
         if part.table == "experiments":
             running = self.con.execute("select distinct benchmark from experiments where state = 'running'").fetchall()
             values["left"] = [row[0] for row in running if self.writers.state(row[0], "running") != "running"]
         return values
 
 
-def _chosen(part: Part, *, limited: bool) -> str:
+def _select(part: Part, *, limited: bool) -> str:
     if part.table not in _FRAMES:
         raise UnknownNameError("table", part.table, _FRAMES)
     columns = ", ".join(map(quoted, part.columns)) or "*"
@@ -135,15 +135,15 @@ def _chosen(part: Part, *, limited: bool) -> str:
     return f"select {columns} from ({_FRAMES[part.table].format(lines=lines)}){limit}"  # noqa: S608 (ours, quoted)
 
 
-def _listed(part: Part) -> list[str] | None:
+def _ids(part: Part) -> list[str] | None:
     return None if part.benchmarks is None else list(part.benchmarks)
 
 
 # An expression, not a subquery, which would join every line once more.
-_SAID = """array_to_string(list_transform(map_entries(f.models::map(varchar, varchar[])),
+_MODELS = """array_to_string(list_transform(map_entries(f.models::map(varchar, varchar[])),
     lambda entry: entry.key || ': ' || array_to_string(entry.value, ', ')), '; ')"""
 _ORIGIN = "b.dataset, b.dataset_sha256, b.licence"
-_OF = f"e.benchmark, {_ORIGIN}, e.configuration, f.label, f.strategy, {_SAID} as models, e.problem, e.repeat"
+_OF = f"e.benchmark, {_ORIGIN}, e.configuration, f.label, f.strategy, {_MODELS} as models, e.problem, e.repeat"
 _WANTED = "($benchmarks::varchar[] is null or list_contains($benchmarks::varchar[], {}))"
 _FROM = f"""
 join experiments e on e.id = x.experiment
@@ -153,7 +153,7 @@ where {_WANTED.format("e.benchmark")}
 """
 _FRAMES: Mapping[str, str] = {
     "experiments": f"""
-select r.id, r.benchmark, {_ORIGIN}, r.configuration, r.label, f.strategy, {_SAID} as models,
+select r.id, r.benchmark, {_ORIGIN}, r.configuration, r.label, f.strategy, {_MODELS} as models,
     r.* exclude (id, benchmark, configuration, label)
     replace (if(r.state = 'running' and list_contains($left::varchar[], r.benchmark), 'interrupted', r.state) as state),
     {SAW_BASE_TESTS} as saw_base_tests

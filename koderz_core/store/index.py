@@ -40,8 +40,8 @@ class Writers:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._faults: dict[str, str] = {}
-        found = {journal.stem: self._holder(journal.stem) for journal in folder.glob("*.jsonl")}
-        self._holders = {benchmark: pid for benchmark, pid in found.items() if pid is not None}
+        holders = {journal.stem: self._holder(journal.stem) for journal in folder.glob("*.jsonl")}
+        self._holders = {benchmark: pid for benchmark, pid in holders.items() if pid is not None}
 
     @property
     def faults(self) -> tuple[str, ...]:

@@ -26,6 +26,8 @@ from koderz_core.events import (
     ExperimentStarted,
     ForecastMade,
     MemoryRecalled,
+    ProgramProbed,
+    RemainingRead,
     SpecWritten,
     TextStored,
     TurnSpoken,
@@ -310,6 +312,11 @@ def _marks(tests: str, verdict: Verdict | None) -> dict[str, Value]:
     }
 
 
+def _no_rows(_event: Event, _place: Place) -> tuple[Change, ...]:
+    """Only a resumed experiment needs this event."""
+    return ()
+
+
 CHANGES: Mapping[type[Event], Meaning] = {
     BenchmarkOpened: _benchmark_opened,
     ForecastMade: _forecast_made,
@@ -321,7 +328,9 @@ CHANGES: Mapping[type[Event], Meaning] = {
     CallFinished: _call_finished,
     CallFailed: _call_failed,
     CodeTested: _code_tested,
+    ProgramProbed: _no_rows,
     MemoryRecalled: _memory_recalled,
+    RemainingRead: _no_rows,
     SpecWritten: _spec_written,
     CheckpointReviewed: _checkpoint_reviewed,
     TurnSpoken: _turn_spoken,
@@ -330,4 +339,4 @@ CHANGES: Mapping[type[Event], Meaning] = {
     ExperimentFinished: _experiment_finished,
     BenchmarkClosed: _benchmark_closed,
 }
-"""What each kind of event does to the rows; other kinds have none: only a resumed experiment needs them."""
+"""The changes of each kind of event."""

@@ -25,10 +25,8 @@ def measurements(
     """
     with store.latest() as latest:
         excluded = [problem.lower() for problem in without]
-        asked = {"strategy": strategy, "role": role, "experiment": experiment, "without": excluded}
-        return records(
-            latest.con, Measurement, _MEASURED, {**asked, "without": [problem.lower() for problem in without]}
-        )
+        parameters = {"strategy": strategy, "role": role, "experiment": experiment, "without": excluded}
+        return records(latest.con, Measurement, _MEASURED, parameters)
 
 
 _MEASURED = """
@@ -60,9 +58,9 @@ def solved(store: Store, asker: Asker, *, scripted: bool) -> list[Solved]:
     Programs of the asker's benchmark are left out: its experiments would depend on each other and on their order.
     ``scripted``: programs of scripted models, which only scripted models may receive.
     """
-    wanted = {"experiment": asker.experiment, "problem": asker.problem, "scripted": scripted, "longest": LONGEST}
+    parameters = {"experiment": asker.experiment, "problem": asker.problem, "scripted": scripted, "longest": LONGEST}
     with store.latest() as latest:
-        return records(latest.con, Solved, _SOLVED, wanted)
+        return records(latest.con, Solved, _SOLVED, parameters)
 
 
 _SOLVED = """
@@ -121,17 +119,25 @@ class SpecQuery:
     temperature: float
 
 
-def recalled(store: Store, sought: SpecQuery, limit: int) -> list[Memory]:
+def recalled(store: Store, query: SpecQuery, limit: int) -> list[Memory]:
     """The newest matching specs of all benchmarks; ``origin`` is the experiment that wrote it. Raises StoreError.
 
     Left out are specs that were recalled themselves, and those that were cut, were refused or ended as an error.
     """
-    asker = sought.asker
+    asker = query.asker
     model = next(iter(asker.models.get("spec", ())), None)
-    wanted = {"experiment": asker.experiment, "problem": asker.problem, "dataset_sha256": asker.dataset.sha256}
-    asked = {"model": model, "prompt": sought.prompt, "wording": sought.wording, "temperature": sought.temperature}
+    parameters = {
+        "experiment": asker.experiment,
+        "problem": asker.problem,
+        "dataset_sha256": asker.dataset.sha256,
+        "model": model,
+        "prompt": query.prompt,
+        "wording": query.wording,
+        "temperature": query.temperature,
+        "limit": limit,
+    }
     with store.latest() as latest:
-        return records(latest.con, Memory, _RECALLED, {**wanted, **asked, "limit": limit})
+        return records(latest.con, Memory, _RECALLED, parameters)
 
 
 def specs(
@@ -207,8 +213,8 @@ def past_pairs(index: Index, dataset_sha256: str, *, scripted: bool) -> list[Pas
     ``scripted``: only pairs with a scripted model; else only pairs without one. ``from_chance`` is computed from the
     unbiased variances of the trials on problems of which both have two or more trials.
     """
-    asked = {"dataset": dataset_sha256, "fewest": FEWEST, "most": MOST_BENCHMARKS, "scripted": scripted}
-    return records(index.con, PastPair, _PAST_PAIRS, asked)
+    parameters = {"dataset": dataset_sha256, "fewest": FEWEST, "most": MOST_BENCHMARKS, "scripted": scripted}
+    return records(index.con, PastPair, _PAST_PAIRS, parameters)
 
 
 _PAST_PAIRS = """

@@ -23,18 +23,18 @@ def trials(index: Index, benchmarks: Collection[str], *, tries: bool = True) -> 
     providers and calls at the same time make no difference. ``tries`` False: without iterations, which takes a fraction
     of the time.
     """
-    asked = {"benchmarks": list(benchmarks)}
+    parameters = {"benchmarks": list(benchmarks)}
     # Plain tuples into plain constructors are the fastest way to 20 000 records.
     tried: defaultdict[str, list[Try]] = defaultdict(list)
-    for experiment, *columns in _rows(index.con.execute(_TRIES, asked)) if tries else ():
+    for experiment, *columns in _rows(index.con.execute(_TRIES, parameters)) if tries else ():
         tried[experiment].append(Try(*columns))
-    found = _rows(index.con.execute(_TRIALS, asked))
-    return [Trial(*(*columns, tuple(tried.get(columns[2], ())), small)) for *columns, small in found]
+    rows = _rows(index.con.execute(_TRIALS, parameters))
+    return [Trial(*(*columns, tuple(tried.get(columns[2], ())), small)) for *columns, small in rows]
 
 
-def _rows(found: DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:  # Any: what the columns of the SQL hold
+def _rows(result: DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:  # Any: what the columns of the SQL hold
     """Rows in batches: other threads, such as those of pages, wait while rows are fetched."""
-    while some := found.fetchmany(AT_A_TIME):
+    while some := result.fetchmany(AT_A_TIME):
         yield from some
 
 
