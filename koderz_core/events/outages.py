@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from koderz_core.events.kinds import (
     AllowanceSet,
@@ -107,16 +107,8 @@ class Troubles:
         due = sorted((call for call in waiting if call.next_at is not None), key=lambda call: call.next_at or 0.0)
         trying = [call for call in waiting if call.next_at is None]
         first = next(iter([*trying, *due]), None)
-        return ModelTrouble(
-            model=model,
-            cause=episode.cause,
-            failures=episode.failures,
-            begun_at=episode.begun_at,
-            failed_at=episode.failed_at,
-            waiting=len(waiting),
-            next_at=None if first is None else first.next_at,
-            retries_used=0 if first is None else first.failures - (first.next_at is not None),
-            retries=episode.retries if first is None else first.retries,
-            closed_until=episode.closed_until,
-            answered_at=episode.answered_at,
-        )
+        trouble = ModelTrouble(model, waiting=len(waiting), **asdict(episode))
+        if first is None:
+            return trouble
+        used = first.failures - (first.next_at is not None)
+        return replace(trouble, next_at=first.next_at, retries_used=used, retries=first.retries)

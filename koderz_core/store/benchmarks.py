@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import replace
 
 import msgspec
 from duckdb import DuckDBPyConnection
@@ -13,7 +13,7 @@ from koderz_core.events.outages import Troubles
 from koderz_core.records import Allowance, Plan
 from koderz_core.records.forecasts import Receipt
 from koderz_core.records.plans import scripted
-from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, ModelTrouble, NewestIteration
+from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, NewestIteration
 from koderz_core.records.rows import BenchmarkRow, BenchmarkState, ExperimentRow
 from koderz_core.store.experiments import ExperimentCache
 from koderz_core.store.index import Hold, Index, in_effect, mappings, records
@@ -57,19 +57,16 @@ def newest(con: DuckDBPyConnection, benchmark: str) -> list[NewestIteration]:
 
 
 def _state(row: Mapping[str, object], pid: int | None, held: Set[Hold]) -> BenchmarkState:
-    if pid is not None:
-        return _at_work(str(row["id"]), held, started=bool(row["started"]))
-    if row["closed_at"] is None:
+    benchmark = str(row["id"])
+    if pid is None and row["closed_at"] is None:
         return "interrupted"
-    return "stopped" if row["closed_reason"] == "stopped" else "finished"
-
-
-def _at_work(benchmark: str, held: Set[Hold], *, started: bool) -> BenchmarkState:
+    if pid is None:
+        return "stopped" if row["closed_reason"] == "stopped" else "finished"
     if Hold(benchmark, "", "stop") in held:
         return "stopping"
     if Hold(benchmark, "", "pause") in held:
         return "paused"
-    return "running" if started else "queued"
+    return "running" if row["started"] else "queued"
 
 
 _MODELS = """
@@ -134,65 +131,37 @@ where f.benchmark = $benchmark and b.closed_reason = 'finished' and b.closed_at 
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Recent:
-    """As the fields of ``BenchmarkProgress``."""
-
-    newest: tuple[NewestIteration, ...]
-    receipt: Receipt | None
-    troubles: tuple[ModelTrouble, ...]
-    changes: tuple[AllowanceChange, ...]
-    news_at: float | None
-
-
 Forecast = Callable[[Sequence[ExperimentRow], float], float | None]
 """Maps all experiments of a benchmark and the time (seconds since 1970) to the seconds until they have ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """A benchmark with its experiments and its recent news, as its journal has them."""
+def progress(index: Index, cache: ExperimentCache, benchmark: BenchmarkRow) -> BenchmarkProgress:
+    """The progress of a benchmark without the values that depend on the time, which ``timed`` adds.
 
-    row: BenchmarkRow
-    experiments: tuple[ExperimentRow, ...]
-    recent: Recent
-
-    def progress(self, forecast: Forecast, now: float) -> BenchmarkProgress:
-        """Its progress at ``now`` (seconds since 1970), if nothing has happened since."""
-        recent = self.recent
-        left = forecast(self.experiments, now) if self.row.state == "running" else None
-        return BenchmarkProgress(
-            self.row,
-            self.experiments,
-            recent.newest,
-            left,
-            recent.receipt,
-            recent.troubles,
-            now,
-            recent.news_at,
-            recent.changes,
-        )
-
-
-def standing(index: Index, cache: ExperimentCache, row: BenchmarkRow) -> Standing:
-    """The state of a benchmark; only those of its experiments that have changed since the last call are read."""
-    held = frozenset(journal for journal in in_effect(index.con) if journal.benchmark == row.id)
-    experiments = tuple(index.writers.shown(experiment, held) for experiment in cache.of(index.con, row))
-    return Standing(row, experiments, _recent(index, row))
-
-
-def _recent(index: Index, benchmark: BenchmarkRow) -> Recent:
-    con, of = index.con, benchmark.id
-    return Recent(
-        tuple(newest(con, of)),
-        receipt(index, of) if benchmark.closed_reason else None,  # there is none before, and the query takes time
-        troubles(con, of).known(),
-        allowance_changes(con, of),
-        _news_at(con, of),
+    Only those of its experiments that have changed since the last call are read.
+    """
+    con, name = index.con, benchmark.id
+    held = frozenset(hold for hold in in_effect(con) if hold.benchmark == name)
+    (news_at,) = con.execute("select max(last_at) from journals where benchmark = ?", [name]).fetchone() or (None,)
+    return BenchmarkProgress(
+        benchmark,
+        tuple(index.writers.shown(experiment, held) for experiment in cache.of(con, benchmark)),
+        tuple(newest(con, name)),
+        seconds_left=None,
+        receipt=receipt(index, name) if benchmark.closed_reason else None,  # none before, and the query takes time
+        troubles=troubles(con, name).known(),
+        news_at=news_at,
+        changes=_changes(con, name),
     )
 
 
-def allowance_changes(con: DuckDBPyConnection, benchmark: str) -> tuple[AllowanceChange, ...]:
+def timed(progress: BenchmarkProgress, forecast: Forecast, now: float) -> BenchmarkProgress:
+    """The progress at ``now`` (seconds since 1970), if nothing has happened since it was read."""
+    left = forecast(progress.experiments, now) if progress.benchmark.state == "running" else None
+    return replace(progress, seconds_left=left, at=now)
+
+
+def _changes(con: DuckDBPyConnection, benchmark: str) -> tuple[AllowanceChange, ...]:
     """The changes of a benchmark's limits while it ran, the newest first."""
     return tuple(
         AllowanceChange(at, by, Allowance(usd_before, concurrency_before), Allowance(usd, concurrency))
@@ -204,11 +173,6 @@ def troubles(con: DuckDBPyConnection, benchmark: str) -> Troubles:
     """The troubles of a benchmark's models, as of the last reading of its journal."""
     row = con.execute("select troubles from journals where benchmark = ?", [benchmark]).fetchone()
     return msgspec.json.decode(row[0], type=Troubles) if row else Troubles()
-
-
-def _news_at(con: DuckDBPyConnection, benchmark: str) -> float | None:
-    row = con.execute("select max(last_at) from journals where benchmark = ?", [benchmark]).fetchone()
-    return None if row is None else row[0]
 
 
 _CHANGES = """

@@ -18,8 +18,6 @@ from koderz_core.records.progress import Neighbours
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.store.index import SAW_BASE_TESTS, Index, Values, in_effect
 
-Place = tuple[tuple[tuple[int, str], ...], str, int]
-
 
 def ordered(experiments: Iterable[ExperimentRow]) -> tuple[ExperimentRow, ...]:
     """The experiments of a benchmark in order."""
@@ -33,15 +31,11 @@ def neighbours(index: Index, experiment: str) -> Neighbours:
     """The experiments before and after one in the order of its benchmark. Raises UnknownNameError."""
     problems = [problem for (problem,) in index.con.execute(_PROBLEMS, [experiment]).fetchall()]
     rows = index.con.execute(_PLACES, {"experiment": experiment, "problems": _near(problems)}).fetchall()
-    ids = [None, *(row[0] for row in sorted(rows, key=lambda row: _place(*row[1:]))), None]
+    ids = [None, *(row[0] for row in sorted(rows, key=lambda row: (natural(row[1]), *row[2:]))), None]
     if experiment not in ids:
         raise UnknownNameError("experiment", experiment, None)
     at = ids.index(experiment)
     return Neighbours(ids[at - 1], ids[at + 1])
-
-
-def _place(problem: str, label: str, repeat: int) -> Place:
-    return natural(problem), label, repeat
 
 
 def _near(problems: list[str]) -> list[str]:
@@ -180,14 +174,13 @@ def _shared(con: DuckDBPyConnection, benchmarks: Collection[str]) -> dict[tuple[
     rows = con.execute(_SHARED, [list(benchmarks)]).fetchall()
     return {
         (benchmark, configuration): _Shared(
-            (label, strategy, _models(models)), (isolation, self_test), tuple(origin), saw_base_tests
+            (label, strategy, msgspec.json.decode(models, type=dict[str, tuple[str, ...]])),
+            (isolation, self_test),
+            tuple(origin),
+            saw_base_tests,
         )
         for benchmark, configuration, label, strategy, models, isolation, self_test, *origin, saw_base_tests in rows
     }
-
-
-def _models(text: str) -> Mapping[str, tuple[str, ...]]:
-    return msgspec.json.decode(text, type=dict[str, tuple[str, ...]])
 
 
 _SHARED_COLUMNS = (

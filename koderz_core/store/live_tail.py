@@ -22,10 +22,10 @@ from koderz_core.events import CandidateScored, CodeTested, Entry, ExperimentSta
 from koderz_core.events.outages import Troubles
 from koderz_core.events.tally import Call, ExperimentTally, Tally
 from koderz_core.records import Experiment
-from koderz_core.records.progress import NewestIteration
+from koderz_core.records.progress import BenchmarkProgress, NewestIteration
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, ScoreRow
 from koderz_core.store.answers import Moment
-from koderz_core.store.benchmarks import MESSAGE_CHARACTERS, NEWEST, Standing, troubles
+from koderz_core.store.benchmarks import MESSAGE_CHARACTERS, NEWEST, troubles
 from koderz_core.store.index import in_effect, records
 from koderz_core.store.refresh import unanswered_state
 from koderz_core.sums import known_sum
@@ -43,14 +43,14 @@ class Basis:
     troubles: Troubles
 
 
-def basis(con: DuckDBPyConnection, standing: Standing) -> Basis | None:
+def basis(con: DuckDBPyConnection, progress: BenchmarkProgress) -> Basis | None:
     """The basis of a benchmark; None if no process runs it or something is paused: its journal is then not enough."""
-    row = standing.row
+    row = progress.benchmark
     read = con.execute('select "offset" from journals where file = ?', [f"{row.id}.jsonl"]).fetchone()
     running = row.state == "running" and row.closed_reason is None
     if read is None or not running or any(held.benchmark == row.id for held in in_effect(con)):
         return None
-    under_way = [experiment.id for experiment in standing.experiments if experiment.state == "running"]
+    under_way = [experiment.id for experiment in progress.experiments if experiment.state == "running"]
     tally = Tally(experiments=_tallies(con, under_way), unanswered=unanswered_state(con, row.id))
     return Basis(read[0], tally, troubles(con, row.id))
 
@@ -82,14 +82,14 @@ select * from scores where returned and rowid in (select rowid from scores where
 
 
 class LiveBenchmark:
-    """A benchmark with ``standing``, its state after the lines read so far. Not safe to use from several threads."""
+    """A benchmark with ``progress``, its state after the lines read so far. Not safe to use from several threads."""
 
-    def __init__(self, path: Path, standing: Standing, basis: Basis) -> None:
+    def __init__(self, path: Path, progress: BenchmarkProgress, basis: Basis) -> None:
         """``path``: its journal."""
-        self.standing = standing
+        self.progress = progress
         self._path, self._offset = path, basis.offset
         self._tally, self._troubles = basis.tally, basis.troubles
-        self._places = {row.id: place for place, row in enumerate(standing.experiments)}
+        self._places = {row.id: place for place, row in enumerate(progress.experiments)}
 
     def read_on(self) -> bool:
         """Read the new lines; False if some of them do not belong to known experiments. Raises JournalError."""
@@ -120,28 +120,27 @@ class LiveBenchmark:
             return isinstance(entry.event, TextStored)
         place = self._places.get(entry.experiment)
         starts = isinstance(entry.event, ExperimentStarted)
-        if place is not None and starts and self.standing.experiments[place].state == "planned":
+        if place is not None and starts and self.progress.experiments[place].state == "planned":
             return True
         return place is not None and entry.experiment in self._tally.experiments
 
     def _update(self, changed: Collection[str]) -> None:
-        experiments = list(self.standing.experiments)
+        experiments = list(self.progress.experiments)
         for experiment in changed:
             place = self._places[experiment]
             experiments[place] = _updated(experiments[place], self._tally.experiments[experiment])
-        row = _counted(self.standing.row, experiments)
-        self.standing = replace(self.standing, row=row, experiments=tuple(experiments))
+        row = _counted(self.progress.benchmark, experiments)
+        self.progress = replace(self.progress, benchmark=row, experiments=tuple(experiments))
 
     def _update_latest(self, entries: Sequence[Entry]) -> None:
-        recent = self.standing.recent
-        tested = {(iteration.experiment, iteration.iteration): iteration for iteration in recent.newest}
+        tested = {(iteration.experiment, iteration.iteration): iteration for iteration in self.progress.newest}
         for entry in entries:
             if isinstance(entry.event, CodeTested) and entry.experiment:
-                row = self.standing.experiments[self._places[entry.experiment]]
+                row = self.progress.experiments[self._places[entry.experiment]]
                 tested[row.id, entry.event.iteration] = _iteration(row, entry.at, entry.event)
         newest = sorted(tested.values(), key=lambda row: (-row.at, row.experiment, -row.iteration))[:NEWEST]
-        recent = replace(recent, newest=tuple(newest), news_at=entries[-1].at, troubles=self._troubles.known())
-        self.standing = replace(self.standing, recent=recent)
+        known = self._troubles.known()
+        self.progress = replace(self.progress, newest=tuple(newest), news_at=entries[-1].at, troubles=known)
 
 
 def _iteration(row: ExperimentRow, at: float, event: CodeTested) -> NewestIteration:
@@ -200,7 +199,7 @@ LATE_SECONDS = 30.0  # after these a reader waits for the index
 class Seen:
     """The state of the watched benchmark; ``rows``: all benchmarks, the newest first, None if not known."""
 
-    standing: Standing | None
+    progress: BenchmarkProgress | None
     rows: Sequence[BenchmarkRow] | None
 
 
@@ -225,9 +224,9 @@ class LiveTail:
         """Continue from an answer of the index; ``basis`` None: the journal alone is not enough."""
         with self._guard:
             self._watched.pop(look.question, None)
-            if basis is not None and seen.standing is not None:
-                path = self._journals_dir / f"{seen.standing.row.id}.jsonl"
-                self._watched[look.question] = _Watched(look, seen, LiveBenchmark(path, seen.standing, basis))
+            if basis is not None and seen.progress is not None:
+                path = self._journals_dir / f"{seen.progress.benchmark.id}.jsonl"
+                self._watched[look.question] = _Watched(look, seen, LiveBenchmark(path, seen.progress, basis))
             self._watched = {
                 question: watched for question, watched in self._watched.items() if not watched.is_late(look.at)
             }
@@ -274,9 +273,9 @@ class _Watched:
                 return None
         except JournalError:  # the index reports the reason
             return None
-        row = self._live.standing.row
+        row = self._live.progress.benchmark
         rows = [row if benchmark.id == row.id else benchmark for benchmark in self._rows]
-        return Seen(self._live.standing, rows if self._is_alone(look.moment, f"{row.id}.jsonl") else None)
+        return Seen(self._live.progress, rows if self._is_alone(look.moment, f"{row.id}.jsonl") else None)
 
     def _is_alone(self, moment: Moment, name: str) -> bool:
         """Whether no other journal has changed."""

@@ -29,30 +29,32 @@ Row = dict[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """The rows in the index that a chunk may change, and the state of its journal before the chunk."""
+class ReadState:
+    """The read part of a journal; ``mark``: a hash of its beginning and of the bytes before ``offset``."""
 
     benchmark: str = ""
-    tiers: Mapping[str, Tier] = field(default_factory=dict)
-    position: int = 0  # the number of earlier events of this journal
-    rows: Mapping[str, Mapping[Key, Row]] = field(default_factory=dict)  # table -> key -> row
-    attempts: Mapping[Key, Value] = field(default_factory=dict)  # (experiment, ordinal) -> the last attempt
-    unanswered: Unanswered = field(default_factory=Unanswered)
-    troubles: Troubles = field(default_factory=Troubles)
+    offset: int = 0
+    entries: int = 0
+    last_at: float = 0.0
+    mark: str = ""
 
 
+@dataclass(slots=True)
 class Fold:
-    """The rows that a chunk of one journal changes. ``journal``: its name for errors."""
+    """The rows that a chunk of one journal changes, and the state of the journal, which is at first that before it.
 
-    def __init__(self, journal: str, known: Known) -> None:
-        self.rows: defaultdict[str, dict[Key, Row]] = defaultdict(dict)
-        self.benchmark = known.benchmark
-        self._journal = journal
-        self._known = known.rows
-        self._tiers = known.tiers
-        self._position = known.position
-        self._attempts = dict(known.attempts)
-        self.unanswered, self.troubles = known.unanswered, known.troubles
+    ``journal``: its name for errors. ``known``: the rows in the index that the chunk may change, by table and key.
+    """
+
+    journal: str
+    benchmark: str  # empty before the header
+    tiers: Mapping[str, Tier]
+    position: int  # the number of entries so far
+    known: Mapping[str, Mapping[Key, Row]]
+    attempts: dict[Key, Value]  # (experiment, ordinal) -> the attempt that started last
+    unanswered: Unanswered
+    troubles: Troubles
+    rows: defaultdict[str, dict[Key, Row]] = field(default_factory=lambda: defaultdict(dict))
 
     def add(self, entries: Iterable[Entry]) -> None:
         """Fold entries in. Raises JournalError for an entry that contradicts earlier ones."""
@@ -65,37 +67,37 @@ class Fold:
             for change in changes(entry.event, place):
                 self._apply(change)
             if entry.experiment is not None:
-                positions[entry.experiment] = self._position
-            self._position += 1
+                positions[entry.experiment] = self.position
+            self.position += 1
         for experiment, position in positions.items():
             if before := self._before("experiments", (experiment,)):
                 self.rows["experiments"][(experiment,)] = {**before, "position": position}
 
     def _place(self, entry: Entry) -> Place:
         if isinstance(entry.event, BenchmarkOpened):
-            self.benchmark, self._tiers = entry.event.benchmark, entry.event.tiers
+            self.benchmark, self.tiers = entry.event.benchmark, entry.event.tiers
         call = (entry.experiment, entry.ordinal)
         if isinstance(entry.event, CallStarted):
-            self._attempts[call] = entry.event.attempt
+            self.attempts[call] = entry.event.attempt
         return Place(
             entry.at,
             entry.experiment,
             entry.ordinal,
-            self._position,
+            self.position,
             self.benchmark,
-            self._tiers,
-            self._attempts.get(call),
+            self.tiers,
+            self.attempts.get(call),
         )
 
     def _before(self, table: str, key: Key) -> Row | None:
-        return self.rows[table].get(key) or self._known.get(table, {}).get(key)
+        return self.rows[table].get(key) or self.known.get(table, {}).get(key)
 
     def _apply(self, change: Change) -> None:
         key = tuple(change.values.get(column) for column in KEYS[change.table])
         before = self._before(change.table, key)
         if None in key or (before is None and change.how == "amend"):
             raise JournalError(
-                f"The journal {self._journal} continues an entry of {change.table} "
+                f"The journal {self.journal} continues an entry of {change.table} "
                 f"({', '.join(str(part) for part in key)}) but does not start it, so a line is missing. Restore the "
                 f"file from a copy or move it out of the folder, then run `koderz reindex`."
             )
@@ -105,30 +107,29 @@ class Fold:
             self.rows[change.table][key] = {**before, **change.values}
 
 
-def known(con: DuckDBPyConnection, entries: Sequence[Entry], benchmark: str, position: int) -> Known:
-    """The rows that ``entries`` may change. ``benchmark`` is empty before the header of the journal has been read."""
-    unanswered = unanswered_state(con, benchmark)
+def begin_fold(con: DuckDBPyConnection, journal: str, entries: Sequence[Entry], before: ReadState) -> Fold:
+    """The fold before ``entries``, with the rows in the index that they may change."""
+    unanswered = unanswered_state(con, before.benchmark)
     opened = [entry.event.benchmark for entry in entries if isinstance(entry.event, BenchmarkOpened)]
-    experiments = sorted({*_experiments(entries), *unanswered.calls})
+    started = {entry.event.experiment.id for entry in entries if isinstance(entry.event, ExperimentStarted)}
+    named = {entry.experiment for entry in entries if entry.experiment is not None}
+    experiments = sorted({*started, *named, *unanswered.calls})
     texts = [entry.event.sha256 for entry in entries if isinstance(entry.event, TextStored)]
-    benchmarks = _rows(con, "benchmarks", "select * from benchmarks where id = ?", [benchmark])
+    benchmarks = _rows(con, "benchmarks", "select * from benchmarks where id = ?", [before.benchmark])
     calls = _rows(con, "calls", _LAST_ATTEMPTS, [experiments])
-    rows = {
+    known = {
         "benchmarks": benchmarks,
         "experiments": _rows(con, "experiments", f"{_EXPERIMENTS} id in (select unnest(?))", [experiments])
         | (_rows(con, "experiments", f"{_EXPERIMENTS} benchmark in (select unnest(?))", [opened]) if opened else {}),
         "calls": calls,
         "texts": _rows(con, "texts", "select sha256 from texts where sha256 in (select unnest(?))", [texts]),
     }
-    attempts: dict[Key, Value] = {(experiment, ordinal): attempt for experiment, ordinal, attempt in calls}
-    return Known(benchmark, _tiers(benchmarks), position, rows, attempts, unanswered, troubles(con, benchmark))
-
-
-def _tiers(benchmarks: Mapping[Key, Row]) -> Mapping[str, Tier]:
     tiers: dict[str, Tier] = {}
     for row in benchmarks.values():
         tiers = msgspec.json.decode(str(row["tiers"]), type=dict[str, Tier])
-    return tiers
+    attempts: dict[Key, Value] = {(experiment, ordinal): attempt for experiment, ordinal, attempt in calls}
+    of_models = troubles(con, before.benchmark)
+    return Fold(journal, before.benchmark, tiers, before.entries, known, attempts, unanswered, of_models)
 
 
 def unanswered_state(con: DuckDBPyConnection, benchmark: str) -> Unanswered:
@@ -146,14 +147,6 @@ select * from calls where rowid in (
     qualify row_number() over (partition by experiment, ordinal order by position desc) = 1
 )
 """
-
-
-def _experiments(entries: Iterable[Entry]) -> Iterable[str]:
-    for entry in entries:
-        if isinstance(entry.event, ExperimentStarted):
-            yield entry.event.experiment.id
-        if entry.experiment is not None:
-            yield entry.experiment
 
 
 def _rows(con: DuckDBPyConnection, table: str, sql: str, values: Sequence[object]) -> dict[Key, Row]:
@@ -176,17 +169,6 @@ class Loaded:
     more: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _ReadState:
-    """The read part of a journal; ``mark``: a hash of its beginning and of the bytes before ``offset``."""
-
-    benchmark: str = ""
-    offset: int = 0
-    entries: int = 0
-    last_at: float = 0.0
-    mark: str = ""
-
-
 def load(con: DuckDBPyConnection, journals_dir: Path) -> Loaded:
     """Read new lines of every journal, about PASS_BYTES in all, and none past its present end: some grow all the time.
 
@@ -195,7 +177,7 @@ def load(con: DuckDBPyConnection, journals_dir: Path) -> Loaded:
     events, left, faults = 0, PASS_BYTES, []
     seen = _read_states(con)
     for path in sorted(journals_dir.glob("*.jsonl")):
-        at, end = seen.get(path.name, _ReadState()), _size(path)
+        at, end = seen.get(path.name, ReadState()), _size(path)
         try:
             while (
                 left > 0
@@ -222,23 +204,23 @@ def outdated(con: DuckDBPyConnection, journals_dir: Path) -> str | None:
     return None
 
 
-def _read_states(con: DuckDBPyConnection) -> dict[str, _ReadState]:
+def _read_states(con: DuckDBPyConnection) -> dict[str, ReadState]:
     rows = con.execute('select file, benchmark, "offset", entries, last_at, mark from journals').fetchall()
-    return {file: _ReadState(*columns) for file, *columns in rows}
+    return {file: ReadState(*columns) for file, *columns in rows}
 
 
-def _load_chunk(con: DuckDBPyConnection, path: Path, before: _ReadState) -> _ReadState:
+def _load_chunk(con: DuckDBPyConnection, path: Path, before: ReadState) -> ReadState:
     """Read the next chunk of one journal and move its offset in the same transaction; return the new state."""
     if _size(path) == before.offset:
         return before
     tail = journal.read(path, before.offset)
     if tail.offset == before.offset:
         return before
-    fold = Fold(path.name, known(con, tail.entries, before.benchmark, before.entries))
+    fold = begin_fold(con, path.name, tail.entries, before)
     fold.add(tail.entries)
     last_at = tail.entries[-1].at if tail.entries else before.last_at
     mark = _mark(path, tail.offset) or ""
-    after = _ReadState(fold.benchmark, tail.offset, before.entries + len(tail.entries), last_at, mark)
+    after = ReadState(fold.benchmark, tail.offset, before.entries + len(tail.entries), last_at, mark)
     folded = {"unanswered": as_json(fold.unanswered), "troubles": as_json(fold.troubles)}
     fold.rows["journals"][(path.name,)] = {"file": path.name, **asdict(after), **folded}
     con.begin()

@@ -115,8 +115,8 @@ class Results:
         now = self._clock()
         with self._index() as index:
             (row,) = benchmarks.benchmarks(index, benchmark)
-            standing = benchmarks.standing(index, self._cache, row)
-        return standing.progress(self._forecast, now)
+            progress = benchmarks.progress(index, self._cache, row)
+        return benchmarks.timed(progress, self._forecast, now)
 
     def snapshot(self, benchmark: str, since: float) -> Snapshot:
         """All benchmarks, and the progress of the one of an id; for ``""`` of one that runs, else of the newest.
@@ -172,16 +172,16 @@ class Results:
         def ask(index: Index) -> Seen:
             rows = benchmarks.benchmarks(index)
             row = meant(rows, benchmark)
-            standing = None if row is None else benchmarks.standing(index, self._cache, row)
-            seen = Seen(standing, rows)
-            self._live.begin(look, seen, None if standing is None or index.unread else basis(index.con, standing))
+            progress = None if row is None else benchmarks.progress(index, self._cache, row)
+            seen = Seen(progress, rows)
+            self._live.begin(look, seen, None if progress is None or index.unread else basis(index.con, progress))
             return seen
 
         read = partial(self._answered, look.question, ask, writers, look.moment)
         seen = self._live.look(look, read) or read()
         if seen.rows is not None:
             self.shared.tell(_ALL, now, seen.rows)
-        progress = None if seen.standing is None else seen.standing.progress(self._forecast, now)
+        progress = None if seen.progress is None else benchmarks.timed(seen.progress, self._forecast, now)
         return Snapshot(tuple(self._beside(seen)), progress)
 
     def _beside(self, seen: Seen) -> Iterator[BenchmarkRow]:
@@ -189,7 +189,7 @@ class Results:
         if seen.rows is not None:
             yield from seen.rows
             return
-        own = seen.standing.row if seen.standing else None
+        own = seen.progress.benchmark if seen.progress else None
         for row in self.shared.of(_ALL, 0.0, self._benchmarks, BESIDE_SECONDS):
             yield own if own and row.id == own.id else row
 
