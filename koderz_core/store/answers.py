@@ -100,11 +100,7 @@ class Answers:
 
         Raises what ``ask`` raises, also in threads that waited for it; a later question is computed again.
         """
-
-        def serves(slot: _Slot, _now: float) -> bool:
-            return slot.state == state and not slot.failed
-
-        return self._answer(question, state, ask, serves)
+        return self._answer(question, state, ask, lambda slot, _now: slot.state == state and not slot.failed)
 
     def of(self, question: Hashable, since: float, ask: Callable[[], Answer], age_seconds: float) -> Answer:
         """An answer that was asked for at ``since`` (seconds since 1970) or later.
