@@ -150,21 +150,22 @@ def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
     }
     yield Change("benchmarks", "insert", columns | {"opened_at": place.at})
     yield Change("benchmarks", "merge", columns)  # an extended plan keeps the time of its first header
-    from koderz_core.strategies.labels import labels  # noqa: PLC0415 (all strategies, which only a new benchmark needs)
-
-    named = labels(plan.configurations)
-    for configuration in plan.configurations:
-        known: dict[str, Value] = {
-            "benchmark": event.benchmark,
-            "id": configuration.id,
-            "label": named[configuration.id],
-        }
-        known |= {"strategy": configuration.strategy, "gate": configuration.gate, "feedback": configuration.feedback}
-        known |= {"parameters": as_json(configuration.parameters), "models": as_json(configuration.models)}
-        yield Change("configurations", "replace", known)
+    yield from _configurations(event)
     for planned in plan.experiments():
         row: dict[str, Value] = {**asdict(planned), "benchmark": event.benchmark, "state": "planned"}
         yield Change("experiments", "insert", row | {"position": place.position})
+
+
+def _configurations(event: BenchmarkOpened) -> Iterator[Change]:
+    from koderz_core.strategies.labels import labels  # noqa: PLC0415 (all strategies, which only a new benchmark needs)
+
+    names = labels(event.plan.configurations)
+    for configuration in event.plan.configurations:
+        columns: dict[str, Value] = {"benchmark": event.benchmark, "id": configuration.id}
+        columns |= {"label": names[configuration.id], "strategy": configuration.strategy}
+        columns |= {"gate": configuration.gate, "feedback": configuration.feedback}
+        columns |= {"parameters": as_json(configuration.parameters), "models": as_json(configuration.models)}
+        yield Change("configurations", "replace", columns)
 
 
 def _benchmark_closed(event: BenchmarkClosed, place: Place) -> Iterator[Change]:
