@@ -35,10 +35,6 @@ class Condition:
     torn: int = 0
     later: bool = False
 
-    @property
-    def sound(self) -> bool:
-        return not (self.corrupt or self.torn or self.later)
-
 
 def check(path: Path) -> Condition:
     """The condition of the journal at ``path``. Raises JournalError if it cannot be read at all."""
