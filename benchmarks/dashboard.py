@@ -31,8 +31,8 @@ from synthetic import folder
 
 from koderz_core import the_workspace
 from koderz_core.records.rows import BenchmarkRow
+from koderz_core.store.answers import THREAD_NAME
 from koderz_core.workspace import leave
-from koderz_core.workspace.background import THREAD_NAME
 from pages.ui.slow_results import WORKERS
 
 APP = Path(__file__).parents[1] / "app.py"

@@ -12,8 +12,8 @@ from koderz_core.bundles.archive import unpacked
 from koderz_core.bundles.documents import JOURNAL, KPI, MANIFEST, SchemaName, faults, kpi, sha256
 from koderz_core.errors import DataError, JournalError
 from koderz_core.events import decode
+from koderz_core.events.tally import tally
 from koderz_core.verification.journals import Difference, Verified, verify_journal
-from koderz_core.verification.tally import tally
 
 _Json = dict[str, Any]  # Any: JSON in the form of a schema
 MOST_SHOWN = 50  # differences of one document

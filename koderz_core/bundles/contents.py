@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import unified_diff
 
 import msgspec
@@ -23,9 +23,8 @@ from koderz_core.bundles.documents import (
 )
 from koderz_core.bundles.privacy import ABOUT, SAFEST, Level
 from koderz_core.events import Entry, TextStored, encode
-from koderz_core.events.unanswered_calls import UnansweredCall
+from koderz_core.events.tally import Call, ExperimentTally, Tally, added, totals_of
 from koderz_core.report.formats import count, money, plain
-from koderz_core.verification.tally import Tallied, Tally, added
 
 WHOLE = (KPI, MANIFEST)
 """Files that are never truncated, because half a document is useless."""
@@ -57,7 +56,7 @@ def _files(entries: Sequence[Entry], told: Tally, level: Level) -> Iterator[Bund
             yield from _programs(folder, experiment, texts)
 
 
-def _programs(folder: str, one: Tallied, texts: Mapping[str, str]) -> Iterator[BundleFile]:
+def _programs(folder: str, one: ExperimentTally, texts: Mapping[str, str]) -> Iterator[BundleFile]:
     """The first program that was tested, the submitted one, and the difference between them."""
     first = next((tested.code for _, tested in sorted(one.tests.items()) if tested.code), None)
     last = one.finished.code if one.finished else None
@@ -71,7 +70,7 @@ def _programs(folder: str, one: Tallied, texts: Mapping[str, str]) -> Iterator[B
         yield _file(f"{folder}/change.diff", "".join(f"{line}\n" for line in lines).encode(), is_code=True)
 
 
-def _test_results(one: Tallied) -> Document:
+def _test_results(one: ExperimentTally) -> Document:
     tests = [tested for _, tested in sorted(one.tests.items())]
     return {
         "iterations": [
@@ -103,30 +102,25 @@ def _environment(told: Tally) -> Document:
 
 
 def _prices(told: Tally) -> Document:
-    answers = [
-        (experiment.asked[key].model, answer)
-        for experiment in told.experiments.values()
-        for key, answer in experiment.answered.items()
-    ]
-    unanswered = [call for experiment in told.experiments.values() for call in experiment.unanswered.values()]
+    calls: dict[str, list[Call]] = {}
+    for experiment in told.experiments.values():
+        for call in experiment.calls.values():
+            if call.answered or call.usd is not None:
+                calls.setdefault(call.model, []).append(call)
     header = told.opened[-1]
     return {
         "price_version": header.price_version,
         "local": dict(header.energy),
         "models": {
             model: {
-                "calls": len(costs := [answer.cost for name, answer in answers if name == model]),
-                "unpriced": sum(cost.usd is None for cost in costs),
-                "cost_usd": added([*(cost.usd for cost in costs), *_usd_of(model, unanswered)]),
-                "sources": sorted({cost.source for cost in costs}),
+                "calls": (totals := totals_of(attempts)).calls,
+                "unpriced": totals.unpriced,
+                "cost_usd": totals.cost_usd,
+                "sources": sorted({call.answer.cost.source for call in attempts if call.answer}),
             }
-            for model in sorted({*(name for name, _ in answers), *(call.model for call in unanswered)})
+            for model, attempts in sorted(calls.items())
         },
     }
-
-
-def _usd_of(model: str, unanswered: Iterable[UnansweredCall]) -> list[float | None]:
-    return [call.cost.usd for call in unanswered if call.cost and call.model == model]
 
 
 def _licences(told: Tally) -> str:
@@ -141,20 +135,19 @@ def _licences(told: Tally) -> str:
 
 
 def _readme(told: Tally, level: Level) -> str:
-    of = list(told.experiments.values())
-    ends = [tally.outcome for tally in of]
-    cost = money(added([tally.cost_usd for tally in of]))
+    totals = added(experiment.totals for experiment in told.experiments.values())
+    ended = totals.solved + totals.unsolved + totals.cancelled + totals.errors
     return f"""# {told.opened[-1].benchmark}
 
 A benchmark that koderz recorded, to view and to verify. Privacy level {level}: {ABOUT[level]}.
 
 | | |
 |---|---|
-| experiments | {count(len(of))} |
-| solved, unsolved | {ends.count("solved")}, {ends.count("unsolved")} |
-| cancelled, error, without an end | {ends.count("cancelled")}, {ends.count("error")}, {ends.count(None)} |
-| calls | {count(sum(tally.calls for tally in of))} |
-| cost | {cost} |
+| experiments | {count(totals.planned)} |
+| solved, unsolved | {totals.solved}, {totals.unsolved} |
+| cancelled, error, without an end | {totals.cancelled}, {totals.errors}, {totals.planned - ended} |
+| calls | {count(totals.calls)} |
+| cost | {money(totals.cost_usd)} |
 
 - `{JOURNAL}`: every event, one per line. All other files are made of it. Masked texts have new hashes and ids.
 - `{KPI}`: the figures, in the form of koderz' `kpi.schema.json`. `{MANIFEST}`: every file with its SHA-256.

@@ -18,10 +18,10 @@ from koderz_core.bundles.contents import contents
 from koderz_core.bundles.documents import KPI_VERSION, MANIFEST, MANIFEST_VERSION, document, manifest
 from koderz_core.bundles.privacy import Identities, Level, redacted
 from koderz_core.errors import DataError, JournalError, UsageError
+from koderz_core.events.tally import tally
 from koderz_core.files import Lock, replacement
 from koderz_core.journal import read_all
 from koderz_core.verification.journals import Verified
-from koderz_core.verification.tally import tally
 
 CAP_BYTES = 64 << 20  # of one file: longer files are truncated and marked
 KEPT = 20

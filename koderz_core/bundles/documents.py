@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from math import fsum
 from pathlib import Path
@@ -18,11 +18,11 @@ from koderz_core.bundles.archive import BundleFile
 from koderz_core.bundles.privacy import REDACTIONS, Level
 from koderz_core.conditions import HELD_OUT
 from koderz_core.errors import DataError
+from koderz_core.events import CallFinished
+from koderz_core.events.tally import ExperimentTally, Tally, added
 from koderz_core.models.providers import sets_context
 from koderz_core.records import Configuration, Plan, Verdict, fingerprint
-from koderz_core.sums import known_sum
 from koderz_core.times import iso
-from koderz_core.verification.tally import Tallied, Tally, added
 
 KPI, JOURNAL, MANIFEST, README = "kpi.json", "journal.jsonl", "manifest.json", "README.md"
 ENVIRONMENT, PRICES, LICENCES, EXPERIMENTS = "environment.json", "prices.json", "licences.md", "experiments"
@@ -96,6 +96,7 @@ def _schema(name: SchemaName) -> Any:  # Any: JSON
 def kpi(told: Tally) -> Document:
     """The figures of a journal; the same journal always gives the same figures."""
     header, of = told.opened[-1], list(told.experiments.values())
+    totals = added(tally.totals for tally in of)
     configurations = {configuration.id: configuration for configuration in told.plan.configurations}
     ends = [tally.outcome for tally in of]
     return {
@@ -107,10 +108,10 @@ def kpi(told: Tally) -> Document:
             "experiments": len(of),
             **{name: ends.count(name) for name in ("solved", "unsolved", "cancelled", "error")},
             "without_end": ends.count(None),
-            "iterations": sum(tally.iterations for tally in of),
-            "calls": sum(tally.calls for tally in of),
-            "cost_usd": added([tally.cost_usd for tally in of]),
-            "seconds": fsum(tally.seconds or 0.0 for tally in of),
+            "iterations": totals.iterations,
+            "calls": totals.calls,
+            "cost_usd": totals.cost_usd,
+            "seconds": totals.seconds,
         },
         "config_digest": digest(told.plan),
         "models": models(told.plan),
@@ -161,11 +162,12 @@ def moment(at: float | None) -> str | None:
     return None if at is None else iso(at)
 
 
-def _experiment(one: Tallied, of: Configuration) -> Document:
+def _experiment(one: ExperimentTally, of: Configuration) -> Document:
     first = one.tests[min(one.tests)].verdict if one.tests else None
     returned = one.scores.get(one.finished.code or "") if one.finished else None
     gate, held_out = (returned.gate, returned.held_out) if returned else (None, None)
-    answers = [one.answered[key] for key in sorted(one.answered, key=str)]
+    answers = [answer for key in sorted(one.calls, key=str) if (answer := one.calls[key].answer)]
+    totals = one.totals
     return {
         "run_id": one.experiment.id,
         "ts": moment(one.started_at),
@@ -192,20 +194,21 @@ def _experiment(one: Tallied, of: Configuration) -> Document:
         "config_digest": f"sha256:{fingerprint(of)}",
         "exit_status": _exit(one),
         "latency_ms": _latency(one),
-        "iterations": one.iterations,
-        "calls": one.calls,
+        "iterations": totals.iterations,
+        "calls": totals.calls,
         "token_usage": _usage(one),
-        "cost_usd": one.cost_usd,
+        "cost_usd": totals.cost_usd,
         "seconds": one.seconds,
     }
 
 
-def _first_green(one: Tallied) -> float | None:
+def _first_green(one: ExperimentTally) -> float | None:
     """The time of the first success; the end of an experiment that was solved without a test before its score."""
-    return one.finished_at if one.green_at is None and not one.tests and one.outcome == "solved" else one.green_at
+    untested = one.first_passed_at is None and not one.tests
+    return one.finished_at if untested and one.outcome == "solved" else one.first_passed_at
 
 
-def _first_success(one: Tallied, first: Verdict | None) -> bool | None:
+def _first_success(one: ExperimentTally, first: Verdict | None) -> bool | None:
     if first is not None:
         return first.passed
     return one.outcome == "solved" if one.outcome in ("solved", "unsolved") else None
@@ -224,7 +227,7 @@ def _pass_rate(verdict: Verdict | None) -> float | None:
     return verdict.tests_passed / verdict.tests_total if verdict and verdict.tests_total else None
 
 
-def _winner(one: Tallied, of: Configuration) -> Document:
+def _winner(one: ExperimentTally, of: Configuration) -> Document:
     """The model whose program was submitted; None if several may have written it and no event says which."""
     coders, reached = of.models.get(_CODER, ()), one.consensus
     handed_in = one.finished is not None and one.finished.code is not None
@@ -242,9 +245,9 @@ def _winner(one: Tallied, of: Configuration) -> Document:
     }
 
 
-def _sampling(one: Tallied) -> Document | None:
+def _sampling(one: ExperimentTally) -> Document | None:
     """The sampling of a coder's first answer, as it was sent."""
-    coded = [answer for key, answer in one.answered.items() if one.asked[key].role == _CODER]
+    coded = _answers(one, _CODER)
     if not coded:
         return None
     sent = coded[0].honoured
@@ -252,8 +255,8 @@ def _sampling(one: Tallied) -> Document | None:
     return {"temperature": sent.temperature, "top_p": sent.top_p, "max_tokens": sent.max_tokens, **unsaid}
 
 
-def _exit(one: Tallied) -> Document:
-    end = one.finished if not one.under_way else None
+def _exit(one: ExperimentTally) -> Document:
+    end = one.finished if not one.running else None
     error = (end.error if end.reason is None else end.failure) if end else None
     tested = any(score.returned for score in one.scores.values())
     return {
@@ -264,25 +267,25 @@ def _exit(one: Tallied) -> Document:
     }
 
 
-def _latency(one: Tallied) -> Document:
-    spec = [answer.seconds for key, answer in one.answered.items() if one.asked[key].role == _SPEC]
-    coder = [answer.seconds for key, answer in one.answered.items() if one.asked[key].role == _CODER]
+def _latency(one: ExperimentTally) -> Document:
+    spec = [answer.seconds for answer in _answers(one, _SPEC)]
+    coder = [answer.seconds for answer in _answers(one, _CODER)]
     tests = [tested.verdict.seconds for tested in one.tests.values()]
     nothing: Document = {"debate": None, "selection": None, "patch_apply": None}
     return {"planning": _ms(spec), "generation": _ms(coder), "tests": _ms(tests), **nothing}
 
 
-def _usage(one: Tallied) -> Document | None:
-    by_model: dict[str, list[tuple[int, int | None]]] = {}
-    for key, answer in one.answered.items():
-        used = by_model.setdefault(one.asked[key].model, [])
-        used += [(0, answer.usage.input_tokens), (1, answer.usage.output_tokens)]
-    names = ("prompt_tokens", "completion_tokens")
-    summed: Mapping[str, object] = {
-        model: {name: known_sum(tokens for place, tokens in used if place == at) for at, name in enumerate(names)}
-        for model, used in sorted(by_model.items())
+def _usage(one: ExperimentTally) -> Document | None:
+    usage = {
+        model: {"prompt_tokens": totals.input_tokens, "completion_tokens": totals.output_tokens}
+        for model, totals in sorted(one.by_model().items())
+        if totals.calls
     }
-    return dict(summed) or None
+    return dict(usage) or None
+
+
+def _answers(one: ExperimentTally, role: str) -> list[CallFinished]:
+    return [call.answer for call in one.calls.values() if call.answer and call.role == role]
 
 
 def _ms(seconds: Iterable[float | None]) -> int | None:

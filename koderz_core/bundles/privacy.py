@@ -19,7 +19,6 @@ from koderz_core.events import (
     BenchmarkOpened,
     CallFinished,
     CallStarted,
-    CandidateScored,
     CheckpointReviewed,
     CodeTested,
     ConsensusReached,
@@ -33,6 +32,7 @@ from koderz_core.events import (
     TextStored,
     TurnSpoken,
 )
+from koderz_core.events.kinds import text_fields
 from koderz_core.notices.mask import masked, masked_keys
 from koderz_core.records import (
     Configuration,
@@ -166,7 +166,7 @@ class _Redactor:
         return kind(**changed)
 
     def _rule(self, kind: type, name: str) -> Callable[[str], str]:
-        if name in PLAIN.get(kind, ()):
+        if name in PLAIN.get(kind, ()) or name in text_fields(kind):
             return lambda text: self.names.get(text, text)
         return self.worded if name in WORDED.get(kind, ()) else self._quoted
 
@@ -205,10 +205,10 @@ PLAIN: Mapping[type, frozenset[str]] = {
     TextStored: frozenset({"sha256"}),
     CallStarted: frozenset({"role", "request"}),
     MessageRef: frozenset({"role", "text"}),
-    CallFinished: frozenset({"text", "finish"}),
-    CodeTested: frozenset({"request", "code"}),
+    CallFinished: frozenset({"finish"}),
+    CodeTested: frozenset({"request"}),
     Verdict: frozenset({"marks", "error", "isolation"}),
-    ProgramProbed: frozenset({"request", "code"}),
+    ProgramProbed: frozenset({"request"}),
     Observed: frozenset({"error"}),
     MemoryRecalled: frozenset({"request"}),
     Query: frozenset({"kind"}),
@@ -217,8 +217,7 @@ PLAIN: Mapping[type, frozenset[str]] = {
     CheckpointReviewed: frozenset({"why", "passed_on"}),
     ConsensusReached: frozenset({"by"}),
     Considered: frozenset({"excluded"}),
-    CandidateScored: frozenset({"code"}),
-    ExperimentFinished: frozenset({"outcome", "reason", "score_kind", "code", "failure"}),
+    ExperimentFinished: frozenset({"outcome", "reason", "score_kind", "failure"}),
     BenchmarkClosed: frozenset({"reason"}),
 }
 """Words of koderz, versions, hashes and ids. They stay as they are, except for ids and hashes that have changed."""

@@ -8,7 +8,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,9 @@ from koderz_core.cli.feed import Feed, Line
 from koderz_core.cli.options import Command, option
 from koderz_core.cli.tables import console as terminal
 from koderz_core.errors import KoderzError
-from koderz_core.events import BenchmarkOpened, CallFinished, CodeTested, Entry, ExperimentFinished
+from koderz_core.events import BenchmarkOpened, Entry, ExperimentFinished
 from koderz_core.events.outages import Troubles
-from koderz_core.events.unanswered_calls import Unanswered
+from koderz_core.events.tally import Tally, Totals, added
 from koderz_core.records import Plan
 from koderz_core.report.dump import write
 from koderz_core.report.formats import duration, money, numbered, plain
@@ -134,16 +133,6 @@ class DebugFiles:
             self._fault = error
 
 
-@dataclass(slots=True)
-class _Count:
-    solved: int = 0
-    ended: int = 0
-    failed: int = 0
-    iterations: int = 0
-    cost_usd: float = 0.0
-    unpriced: int = 0
-
-
 class TroubleLog:
     """Selects the notices to print where lines cannot be redrawn: new ones, and from time to time old ones."""
 
@@ -173,43 +162,35 @@ class Progress:
         self._silent, self._quiet = silent, quiet
         self._feed: Feed | None = None
         self._lines: deque[Line] = deque()  # filled by the threads of the runner, emptied by the one that draws
-        self._count = _Count()
-        self._unanswered, self._troubles, self._log = Unanswered(), Troubles(), TroubleLog()
+        self._tally, self._ended = Tally(), Totals()  # the experiments that run, and the sum of those that ended
+        self._troubles, self._log = Troubles(), TroubleLog()
         self._guard = threading.Lock()  # guards all of these: entries come from every worker thread
         self._begin = self._printed = time.monotonic()
         self.seconds = 0.0  # duration of the run, known at its end
 
     def begin(self, header: BenchmarkOpened) -> None:
         """Start to watch the benchmark with this header."""
-        self._unanswered.add(Entry(0.0, header))
+        self._tally.add(Entry(0.0, header))
         self._feed = None if self._silent or self._quiet else Feed(header.plan)
 
     def watch(self, entry: Entry) -> None:
         """Count one entry."""
         with self._guard:
-            count = self._count
             self._troubles.add(entry)
-            unanswered = self._unanswered.add(entry)
-            for call in unanswered:
-                count.cost_usd += (call.cost and call.cost.usd) or 0.0
+            unanswered = self._tally.add(entry)
+            if isinstance(entry.event, ExperimentFinished) and entry.experiment in self._tally.experiments:
+                self._ended = added([self._ended, self._tally.experiments.pop(entry.experiment).totals])
             if self._feed and (line := self._feed.add(entry, unanswered)):
                 self._lines.append(line)
-            match entry.event:
-                case CodeTested():
-                    count.iterations += 1
-                case CallFinished(cost=cost):
-                    count.cost_usd += cost.usd or 0.0
-                    count.unpriced += cost.usd is None
-                case ExperimentFinished(outcome=outcome):
-                    count.ended += 1
-                    count.solved += outcome == "solved"
-                    count.failed += outcome in ("error", "cancelled")
 
     @property
     def cost_usd(self) -> float | None:
         """The cost of the watched calls; None if one of them has no price."""
         with self._guard:
-            return None if self._count.unpriced else self._count.cost_usd
+            return self._totals().cost_usd
+
+    def _totals(self) -> Totals:
+        return added([self._ended, *(experiment.totals for experiment in self._tally.experiments.values())])
 
     def follow(self, runner: Runner, heed: Callable[[], None]) -> None:
         """Draw until the runner has ended; experiments from before are not counted.
@@ -259,22 +240,23 @@ class Progress:
         troubles = (Text(notice.text) for notice in self._notices())
         line = self._line(runner)
         columns = min(MOST_BAR, console.width - line.cell_len - 1)
-        done = columns * self._count.ended // max(1, self._planned)
+        done = columns * self._ended.planned // max(1, self._planned)
         bar = Text("━" * done + "─" * (columns - done) + " " if columns >= LEAST_BAR else "")
         return Text("\n").join([*troubles, bar + line])
 
     def _line(self, runner: Runner) -> Text:
         with self._guard:
-            count = self._count
+            totals, ended = self._totals(), self._ended
+            failed = ended.cancelled + ended.errors
             seconds = time.monotonic() - self._begin
-            left = (self._planned - count.ended) * seconds / count.ended if count.ended else None
-            spent = money(count.cost_usd) + (f" + {count.unpriced} unpriced calls" if count.unpriced else "")
+            left = (self._planned - ended.planned) * seconds / ended.planned if ended.planned else None
+            spent = money(totals.known_usd) + (f" + {totals.unpriced} unpriced calls" if totals.unpriced else "")
             parts = [
                 *(["stopping"] if runner.stopping else ["paused"] if runner.paused else []),
-                f"{count.ended}/{self._planned} experiments",
-                f"{count.solved} solved",
-                *([f"{count.failed} without result"] if count.failed else []),
-                f"{count.iterations} iterations",
+                f"{ended.planned}/{self._planned} experiments",
+                f"{ended.solved} solved",
+                *([f"{failed} without result"] if failed else []),
+                f"{totals.iterations} iterations",
                 spent,
                 f"{duration(seconds)} elapsed",
                 f"about {duration(left)} left" if left is not None else "time left unknown",

@@ -8,9 +8,8 @@ from pathlib import Path
 from koderz_core.config import Settings
 from koderz_core.diagnosis.findings import Finding
 from koderz_core.errors import JournalError
-from koderz_core.journal import holder
+from koderz_core.journal import dead_writer, holder
 from koderz_core.journal.checking import check, torn
-from koderz_core.journal.lock import dead_writer
 
 REPAIR = "koderz doctor --repair"
 MOST_LINES = 5

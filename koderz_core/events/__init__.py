@@ -1,4 +1,4 @@
-"""What can happen in a benchmark, one frozen record each, and their form in a journal."""
+"""The events of a benchmark, one frozen record each, and their form in a journal."""
 
 from koderz_core.events.kinds import (
     KINDS,
@@ -26,6 +26,7 @@ from koderz_core.events.kinds import (
     TextStored,
     TurnSpoken,
     Why,
+    texts_of,
 )
 from koderz_core.events.lines import SCHEMA_VERSION, UPCASTERS, Entry, decode, encode
 
@@ -60,4 +61,5 @@ __all__ = [
     "Why",
     "decode",
     "encode",
+    "texts_of",
 ]

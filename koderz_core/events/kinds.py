@@ -1,13 +1,24 @@
 """All kinds of events, one frozen record each: of a benchmark, of its experiments, and of the steps of a strategy.
 
 A journal holds each long text once, as ``text_stored``; other events name it by its SHA-256.
+
+To add a kind of event, edit at most four places (``tests/store/test_adding_an_event.py`` adds one):
+
+1. this file: the record with its ``kind``, and a line in ``Event``, or in ``Note`` if strategies write it,
+2. ``events/__init__.py``: its export,
+3. the code that writes it: ``Context.note`` in a strategy, or the runner,
+4. ``CHANGES`` in ``store/ingest.py``: its rows in the index, if any. A row of ``notes`` is part of its experiment.
+
+Everything else reads the record: the journal's encoding, the live tail, verification and bundles. Bundles mask every
+field that is not of type ``Text`` and not in ``bundles/redaction.py``. A line in the terminal or a memory is optional.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import ClassVar, Literal, get_args
 
 from koderz_core.records import (
     Allowance,
@@ -33,8 +44,9 @@ from koderz_core.records import (
 from koderz_core.records.forecasts import Forecast
 
 Kind = str
+"""The name of a kind of event in a journal."""
 Text = str
-"""SHA-256 (hex) of a text that a ``text_stored`` event holds."""
+"""SHA-256 (hex) of a text that a ``text_stored`` event holds. ``texts_of`` finds the fields of this type."""
 
 Why = Literal["interval", "plateau", "repeated_error", "repeated_program", "budget"]
 """Why a checkpoint was due."""
@@ -42,13 +54,15 @@ Why = Literal["interval", "plateau", "repeated_error", "repeated_program", "budg
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkOpened:
-    """The first line of a journal: all that its numbers depend on. Another one, later, holds a plan that has grown.
+    """The header: everything that the numbers of a benchmark depend on. A later header holds a plan that has grown.
 
-    ``forked_from``: the benchmark whose plan this one takes up anew. ``self_test``: how many checks of its sandbox
-    passed when it was opened, as ``17/17``; empty where none were made. ``runtime``: what embedded models ran in, and
-    whether the same seed gives the same text there; empty where there are none, and in journals of before this field.
+    ``forked_from``: the benchmark whose plan this one runs again from scratch. ``self_test``: how many checks of the
+    sandbox passed when the benchmark was opened, as ``17/17``; empty if none were made. ``runtime``: the runtime of
+    embedded models, and whether the same seed gives the same text there; empty without such models and in older
+    journals.
     """
 
+    kind: ClassVar[Kind] = "benchmark_opened"
     schema_version: int
     koderz_version: str
     benchmark: str
@@ -65,8 +79,9 @@ class BenchmarkOpened:
 
 @dataclass(frozen=True, slots=True)
 class ForecastMade:
-    """What was left to do would probably take that, as was told when it was begun: the receipt compares."""
+    """The estimate for the rest of a benchmark, made when its run started; the receipt compares it with the result."""
 
+    kind: ClassVar[Kind] = "forecast_made"
     forecast: Forecast
 
 
@@ -74,10 +89,11 @@ class ForecastMade:
 class ControlObeyed:
     """The benchmark, or only its configuration or experiment ``target``, was paused, resumed or stopped.
 
-    ``by``: the id of the process that wished it. Whoever goes on with a journal resumes the whole benchmark first, so
-    what was paused or stopped before holds nothing back.
+    ``by``: the id of the process that requested it. A process that resumes a journal first resumes the whole benchmark,
+    which ends all earlier pauses and stops.
     """
 
+    kind: ClassVar[Kind] = "control_obeyed"
     what: Control
     target: str | None
     by: int
@@ -85,12 +101,13 @@ class ControlObeyed:
 
 @dataclass(frozen=True, slots=True)
 class AllowanceSet:
-    """What the benchmark may take from now on, as whoever runs it said when it began, and whenever that was changed.
+    """The budget and the concurrency of a benchmark from now on, set when its run starts and whenever they change.
 
-    ``by``: the id of the process that wished it. ``before``: what it was until then, None at a beginning. The newest
-    one is what a later process goes by.
+    ``by``: the id of the process that requested it. ``before``: the previous values, None at the start of a run. The
+    newest event applies to later processes too.
     """
 
+    kind: ClassVar[Kind] = "allowance_set"
     after: Allowance
     by: int
     before: Allowance | None = None
@@ -100,14 +117,16 @@ class AllowanceSet:
 class TextStored:
     """A text that other events name by its hash."""
 
-    sha256: Text
+    kind: ClassVar[Kind] = "text_stored"
+    sha256: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ExperimentStarted:
-    """Work on an experiment began, or began again after an interruption."""
+    """An experiment started, or started again after an interruption."""
 
+    kind: ClassVar[Kind] = "experiment_started"
     experiment: Experiment
 
 
@@ -115,6 +134,7 @@ class ExperimentStarted:
 class CandidateScored:
     """A distinct candidate was scored after the strategy had ended. ``held_out`` None: there are no such tests."""
 
+    kind: ClassVar[Kind] = "candidate_scored"
     code: Text
     returned: bool
     gate: Verdict | None
@@ -125,11 +145,11 @@ class CandidateScored:
 class ExperimentFinished:
     """How an experiment ended.
 
-    ``failure`` is the class of what was wrong with the program it handed in, None if nothing was or if it has no
-    result. ``error`` says what went wrong on our or a provider's side, and with the reason ``context`` which prompt
-    did not fit.
+    ``failure``: the error class of the submitted program, None if it has no error or there is no result. ``error``: the
+    error of koderz or a provider; if ``reason`` is ``context``, the prompt that did not fit.
     """
 
+    kind: ClassVar[Kind] = "experiment_finished"
     outcome: Outcome
     reason: StopReason | None
     score_kind: ScoreKind | None
@@ -141,8 +161,9 @@ class ExperimentFinished:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkClosed:
-    """The process that ran the benchmark let go of its journal in good order."""
+    """The process that ran the benchmark closed its journal properly."""
 
+    kind: ClassVar[Kind] = "benchmark_closed"
     reason: Literal["finished", "stopped"]
 
 
@@ -150,9 +171,10 @@ class BenchmarkClosed:
 class CallStarted:
     """A request is about to be sent: attempt ``attempt`` (from 1) of this ordinal. ``request`` is its hash.
 
-    ``reserved_usd``: the most that it can cost, None if that is not known.
+    ``reserved_usd``: the most that it can cost, None if unknown.
     """
 
+    kind: ClassVar[Kind] = "call_started"
     role: str
     member: int
     model: str
@@ -168,6 +190,7 @@ class CallStarted:
 class CallFinished:
     """A model answered."""
 
+    kind: ClassVar[Kind] = "call_finished"
     text: Text
     finish: Finish
     usage: Usage
@@ -179,16 +202,17 @@ class CallFinished:
 
 @dataclass(frozen=True, slots=True)
 class CallFailed:
-    """An attempt failed on the provider's or our side.
+    """An attempt failed, because of the provider or of koderz.
 
-    ``status``: the HTTP status that said so, None if none did; ``retry_after_seconds``: when the provider said to come
-    back; ``wait_seconds``: after which the next attempt was due, None if there was to be none; ``arrived``: whether the
-    request may have reached somebody, who may bill it; ``cost``: what it cost all the same, which is known of work on
-    this machine (None in journals of before this was recorded: ``events/unanswered.py`` derives it); ``retries``: how
-    many times the call may be tried again in all; ``closed_seconds``: for how long the circuit breaker lets no call
-    through to the provider, None if it lets calls through. Both are None in older journals.
+    ``status``: the HTTP status of the error, None without one. ``retry_after_seconds``: when the provider asked for the
+    next attempt. ``wait_seconds``: the wait until the next attempt, None if there is none. ``arrived``: whether the
+    request may have reached the provider, which may bill it. ``cost``: the cost of the attempt, known of work on this
+    machine; None in older journals, for which ``events/unanswered_calls.py`` derives it. ``retries``: the most retries
+    of the call. ``closed_seconds``: how long the circuit breaker lets no call through to the provider, None
+    if it lets calls through. Both are None in older journals.
     """
 
+    kind: ClassVar[Kind] = "call_failed"
     message: str
     seconds: float
     retryable: bool
@@ -205,6 +229,7 @@ class CallFailed:
 class CodeTested:
     """One iteration: a candidate ran on the gate tests. ``code`` None: the reply held none."""
 
+    kind: ClassVar[Kind] = "code_tested"
     iteration: int
     request: str
     code: Text | None
@@ -214,8 +239,9 @@ class CodeTested:
 
 @dataclass(frozen=True, slots=True)
 class ProgramProbed:
-    """A program was asked what some calls give: no iteration, and no score hangs on it."""
+    """A program answered a few calls. This is not an iteration, and it does not affect the score."""
 
+    kind: ClassVar[Kind] = "program_probed"
     request: str
     code: Text
     observed: tuple[Observed, ...]
@@ -224,11 +250,12 @@ class ProgramProbed:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecalled:
-    """What was remembered at that moment, whole: memory may say something else later.
+    """The memories that a query returned, complete, because a later query may return others.
 
-    ``fault``: what kept it from being looked up, empty if nothing did.
+    ``fault``: why the query failed, empty if it did not.
     """
 
+    kind: ClassVar[Kind] = "memory_recalled"
     request: str
     query: Query
     memories: tuple[MemoryRef, ...]
@@ -238,19 +265,21 @@ class MemoryRecalled:
 
 @dataclass(frozen=True, slots=True)
 class RemainingRead:
-    """A strategy was told what it may still use."""
+    """A strategy received what it may still use."""
 
+    kind: ClassVar[Kind] = "remaining_read"
     remaining: Remaining
 
 
 @dataclass(frozen=True, slots=True)
 class SpecWritten:
-    """A specification that the following prompts are built on, asked for by version ``prompt`` of its prompt.
+    """A specification that the following prompts contain, requested with version ``prompt`` of its prompt.
 
-    ``origin``: the experiment that it was recalled from, None: it was written here. ``finish``: how its answer ended;
-    "length": it was cut, so ``text`` is a part of it, or nothing.
+    ``origin``: the experiment that it was recalled from, None if it was written here. ``finish``: how the answer ended;
+    "length" means that it was cut, so ``text`` is incomplete or empty.
     """
 
+    kind: ClassVar[Kind] = "spec_written"
     text: str
     prompt: str = "minimal"
     origin: str | None = None
@@ -259,12 +288,13 @@ class SpecWritten:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointReviewed:
-    """A stronger model reviewed the iterations so far; ``guidance`` is what goes into the next prompts.
+    """A stronger model reviewed the iterations so far; ``guidance`` is added to the next prompts.
 
-    ``why`` it was due then; ``sections``: its answer by heading, of which ``passed_on`` make the guidance. If nothing
-    was passed on, the answer was empty, and what an earlier review advised still holds.
+    ``why``: the reason for the review; ``sections``: the answer by heading, of which ``passed_on`` make the guidance.
+    If nothing was passed on, the answer was empty and the guidance of an earlier review stays in effect.
     """
 
+    kind: ClassVar[Kind] = "checkpoint_reviewed"
     checkpoint: int
     after_iteration: int
     guidance: str
@@ -275,8 +305,9 @@ class CheckpointReviewed:
 
 @dataclass(frozen=True, slots=True)
 class TurnSpoken:
-    """Somebody spoke in a debate: ``speaker`` in ``round``, from 1; the judge's word comes after the last."""
+    """A turn in a debate: ``speaker`` in ``round``, from 1. The judge's turn comes after the last round."""
 
+    kind: ClassVar[Kind] = "turn_spoken"
     speaker: str
     round: int
     text: str
@@ -284,10 +315,10 @@ class TurnSpoken:
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """A candidate that a consensus was sought among: the ``member``-th model's, tried in ``iteration``.
+    """A candidate for a consensus: of the model at place ``member``, tested in ``iteration``.
 
-    ``similarity``: the mean of how alike it is to the others among the best by gate tests, from 0 to 1; None: it was
-    not scored. ``excluded``: why not, empty if it could have been.
+    ``similarity``: its mean similarity to the other candidates with the most gate tests passed, from 0 to 1; None if it
+    was not computed. ``excluded``: why the candidate could not be chosen, empty if it could.
     """
 
     member: int
@@ -300,12 +331,12 @@ class Considered:
 
 @dataclass(frozen=True, slots=True)
 class ConsensusReached:
-    """Of these candidates the ``chosen``-th, from 1, is handed in; None: no reply held a program.
+    """The ``chosen`` candidate, from 1, is submitted; None if no reply held a program.
 
-    ``by``: whether gate tests alone told it from the others. ``weights``: what the parts of CodeBLEU counted, in the
-    order of its paper.
+    ``by``: whether gate tests alone decided. ``weights``: those of the parts of CodeBLEU, in the order of its paper.
     """
 
+    kind: ClassVar[Kind] = "consensus_reached"
     chosen: int | None
     by: Literal["gate", "codebleu"]
     candidates: tuple[Considered, ...]
@@ -327,34 +358,31 @@ Event = (
     | ProgramProbed
     | MemoryRecalled
     | RemainingRead
-    | SpecWritten
-    | CheckpointReviewed
-    | TurnSpoken
-    | ConsensusReached
+    | Note
     | CandidateScored
     | ExperimentFinished
     | BenchmarkClosed
 )
 
-KINDS: Mapping[Kind, type[Event]] = {
-    "benchmark_opened": BenchmarkOpened,
-    "forecast_made": ForecastMade,
-    "control_obeyed": ControlObeyed,
-    "allowance_set": AllowanceSet,
-    "text_stored": TextStored,
-    "experiment_started": ExperimentStarted,
-    "call_started": CallStarted,
-    "call_finished": CallFinished,
-    "call_failed": CallFailed,
-    "code_tested": CodeTested,
-    "program_probed": ProgramProbed,
-    "memory_recalled": MemoryRecalled,
-    "remaining_read": RemainingRead,
-    "spec_written": SpecWritten,
-    "checkpoint_reviewed": CheckpointReviewed,
-    "turn_spoken": TurnSpoken,
-    "consensus_reached": ConsensusReached,
-    "candidate_scored": CandidateScored,
-    "experiment_finished": ExperimentFinished,
-    "benchmark_closed": BenchmarkClosed,
-}
+KINDS: Mapping[Kind, type[Event]] = {event.kind: event for event in get_args(Event)}
+
+
+def texts_of(event: Event) -> tuple[str, ...]:
+    """The SHA-256 of every text that an event names: its fields of type ``Text``, its messages and its memories."""
+    record: type = type(event)
+    direct = (getattr(event, name) for name in text_fields(record))
+    nested = (ref.text for name in _fields_of(record, _REFERENCES) for ref in getattr(event, name))
+    return (*(text for text in direct if text is not None), *nested)
+
+
+def text_fields(record: type) -> tuple[str, ...]:
+    """The fields of an event that hold the SHA-256 of a text."""
+    return _fields_of(record, ("Text", "Text | None"))
+
+
+_REFERENCES = ("tuple[MessageRef, ...]", "tuple[MemoryRef, ...]")
+
+
+@cache
+def _fields_of(record: type, types: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(part.name for part in fields(record) if part.type in types)

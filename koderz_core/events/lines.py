@@ -1,13 +1,14 @@
 """Events as journal lines, and lines of any schema version as events.
 
-A line is an envelope ``{"v", "at", "kind", "experiment", "ordinal", "event"}``. Kinds that a later koderz wrote are
-kept and skipped.
+A line is an envelope ``{"v", "at", "kind", "experiment", "ordinal", "event"}``. Kinds from a later koderz are skipped;
+their lines stay in the file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -19,12 +20,12 @@ SCHEMA_VERSION = 1
 
 
 class LaterLineError(JournalError):
-    """A line that a later koderz wrote: nothing is wrong with it."""
+    """A later koderz wrote the line; it is not damaged."""
 
 
 Upcasters = Mapping[tuple[Kind, int], Callable[[dict[str, Any]], dict[str, Any]]]  # Any: JSON of any version
 UPCASTERS: Upcasters = {}
-"""(Kind, schema version it stood in) -> the payload as the next schema version has it."""
+"""(Kind, schema version of the line) -> the payload in the next schema version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    v: int  # schema version: each line has its own, for a later koderz may go on with a journal
+    v: int  # schema version of this line: a later koderz may append to a journal
     at: float
     kind: Kind
     event: msgspec.Raw
@@ -47,10 +48,13 @@ class _Line:
     ordinal: int | None = None
 
 
-_NAMES = {record: kind for kind, record in KINDS.items()}
 _ENCODER = msgspec.json.Encoder()
 _LINES = msgspec.json.Decoder(_Line)
-_EVENTS = {kind: msgspec.json.Decoder(record) for kind, record in KINDS.items()}
+
+
+@cache
+def _decoder(kind: Kind) -> msgspec.json.Decoder[Event]:
+    return msgspec.json.Decoder(KINDS[kind])
 
 
 def encode(entry: Entry) -> bytes:
@@ -58,7 +62,7 @@ def encode(entry: Entry) -> bytes:
     line = {
         "v": SCHEMA_VERSION,
         "at": entry.at,
-        "kind": _NAMES[type(entry.event)],
+        "kind": entry.event.kind,
         "event": entry.event,
         "experiment": entry.experiment,
         "ordinal": entry.ordinal,
@@ -69,7 +73,7 @@ def encode(entry: Entry) -> bytes:
 def decode(line: bytes, upcasters: Upcasters = UPCASTERS) -> Entry | None:
     """The entry of one journal line of any version so far; None for a kind not known here.
 
-    Raises JournalError if the line is not one of koderz, or of a later one.
+    Raises JournalError if koderz did not write the line, LaterLineError if a later koderz did.
     """
     try:
         envelope = _LINES.decode(line)
@@ -83,9 +87,9 @@ def decode(line: bytes, upcasters: Upcasters = UPCASTERS) -> Entry | None:
 
 def _event(line: _Line, upcasters: Upcasters) -> Event:
     if line.v > SCHEMA_VERSION:
-        raise LaterLineError(f"it is of a later koderz (schema {line.v}, this one reads up to {SCHEMA_VERSION})")
+        raise LaterLineError(f"a later koderz wrote it (schema {line.v}, this one reads up to {SCHEMA_VERSION})")
     if line.v == SCHEMA_VERSION:
-        return _EVENTS[line.kind].decode(line.event)
+        return _decoder(line.kind).decode(line.event)
     payload = msgspec.json.decode(line.event)
     for version in range(line.v, SCHEMA_VERSION):
         if upcast := upcasters.get((line.kind, version)):

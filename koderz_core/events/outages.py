@@ -1,9 +1,9 @@
-"""Which models cannot be called just now, and what happens next, derived from the entries of one journal."""
+"""Models whose calls fail, and the next attempts, derived from the entries of one journal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from koderz_core.events.kinds import (
     AllowanceSet,
@@ -21,7 +21,7 @@ CAUSE_CHARACTERS = 200
 
 @dataclass(slots=True)
 class TriedCall:
-    """A call that has not ended: how many of its attempts failed, and when the next one is due (None: under way)."""
+    """A call that has not ended: how many attempts failed, and when the next one is due (None: it is under way)."""
 
     model: str
     failures: int = 0
@@ -31,7 +31,7 @@ class TriedCall:
 
 @dataclass(slots=True)
 class Episode:
-    """The failures of a model since it last worked; the fields are as in ``ModelTrouble``."""
+    """The failures of a model since its last answer; the fields are as in ``ModelTrouble``."""
 
     cause: str
     begun_at: float
@@ -44,7 +44,7 @@ class Episode:
 
 @dataclass(slots=True)
 class Troubles:
-    """Reads the entries of one journal in order. Its fields are its whole state, so that reading can go on later."""
+    """Reads the entries of one journal in order. Its fields are its complete state, so reading can continue later."""
 
     calls: dict[str, dict[int, TriedCall]] = field(default_factory=dict)  # experiment -> ordinal -> call
     episodes: dict[str, Episode] = field(default_factory=dict)  # by model
@@ -52,7 +52,7 @@ class Troubles:
     def add(self, entry: Entry) -> None:
         """Read the next entry."""
         match entry.event:
-            case BenchmarkOpened() | AllowanceSet(before=None):  # another process goes on
+            case BenchmarkOpened() | AllowanceSet(before=None):  # another process continues
                 self.calls.clear()
                 self.episodes.clear()
             case ExperimentFinished() if entry.experiment:
@@ -86,7 +86,7 @@ class Troubles:
         episode.closed_until = None if failed.closed_seconds is None else at + failed.closed_seconds
 
     def _answer(self, model: str, at: float) -> None:
-        """An answer shows that the provider works; the model's trouble is over once no call of it waits."""
+        """An answer shows that the provider works; the model's trouble ends when no call to it waits any more."""
         for name, episode in self.episodes.items():
             if name.partition("/")[0] == model.partition("/")[0]:
                 episode.closed_until = None
@@ -99,7 +99,7 @@ class Troubles:
             yield from (call for call in calls.values() if call.model == model and call.failures)
 
     def known(self) -> tuple[ModelTrouble, ...]:
-        """The trouble of each model, by name, also what is over."""
+        """The trouble of each model, by name, including trouble that is over."""
         return tuple(self._of(model, episode) for model, episode in sorted(self.episodes.items()))
 
     def _of(self, model: str, episode: Episode) -> ModelTrouble:
@@ -107,16 +107,8 @@ class Troubles:
         due = sorted((call for call in waiting if call.next_at is not None), key=lambda call: call.next_at or 0.0)
         trying = [call for call in waiting if call.next_at is None]
         first = next(iter([*trying, *due]), None)
-        return ModelTrouble(
-            model=model,
-            cause=episode.cause,
-            failures=episode.failures,
-            begun_at=episode.begun_at,
-            failed_at=episode.failed_at,
-            waiting=len(waiting),
-            next_at=None if first is None else first.next_at,
-            retries_used=0 if first is None else first.failures - (first.next_at is not None),
-            retries=episode.retries if first is None else first.retries,
-            closed_until=episode.closed_until,
-            answered_at=episode.answered_at,
-        )
+        trouble = ModelTrouble(model, waiting=len(waiting), **asdict(episode))
+        if first is None:
+            return trouble
+        used = first.failures - (first.next_at is not None)
+        return replace(trouble, next_at=first.next_at, retries_used=used, retries=first.retries)

@@ -63,7 +63,7 @@ class OpenCall:
 
 @dataclass(slots=True)
 class Unanswered:
-    """Reads the entries of one journal in order. Its fields are its whole state, so that reading can go on later.
+    """Reads the entries of one journal in order. Its fields are its complete state, so reading can continue later.
 
     ``each``: seconds of the machine that a call at work since the beginning would have had; ``free``: the value of
     ``each`` when an embedded model's latest call ended; ``at``: time of the last entry of an experiment.
@@ -72,13 +72,13 @@ class Unanswered:
     tiers: Mapping[str, Tier] = field(default_factory=dict)
     energy: Mapping[str, float] = field(default_factory=dict)
     calls: dict[str, dict[int, OpenCall]] = field(default_factory=dict)  # experiment -> ordinal -> attempt under way
-    working: int = 0  # how many calls share the machine
+    working: int = 0  # the number of calls that share the machine
     each: float = 0.0
     free: dict[str, float] = field(default_factory=dict)
     at: float = 0.0
 
     def add(self, entry: Entry) -> list[UnansweredCall]:
-        """Read the next entry; returns the attempts that have ended without an answer by it."""
+        """Read the next entry; return the attempts that it ended without an answer."""
         event = entry.event
         if isinstance(event, BenchmarkOpened):
             self.tiers, self.energy = event.tiers, event.energy
@@ -92,7 +92,7 @@ class Unanswered:
         return [] if entry.ordinal is None else list(self._of_call(event, entry.experiment, entry.ordinal))
 
     def _is_boundary(self, event: Event) -> bool:
-        """Whether no call that is under way can go on: the benchmark is closed, or continued by another process."""
+        """Whether every call under way has ended: the benchmark was closed, or another process continues it."""
         if isinstance(event, AllowanceSet):
             return event.before is None
         again = isinstance(event, ExperimentStarted) and event.experiment.id in self.calls

@@ -1,9 +1,9 @@
 """Journals: append-only files of events, one per benchmark. They are the truth.
 
-Only the process that runs a benchmark writes its journal. Each event is one line; the file reaches the disk at least
-once a second and, without making anybody wait, as soon as an experiment has ended. A crash can tear only the last line,
-which the next writer cuts off. Anyone may read at any time. This is the one file that is not written by
-``koderz_core.files``: it grows by a line at a time, and is never replaced while it is written.
+Only the process that runs a benchmark writes its journal. Each event is one line. A thread syncs the file to the disk
+at least once a second, and at once when an experiment ends. A crash can tear only the last line, which the next writer
+cuts off. Any process may read at any time. ``koderz_core.files`` does not write this file, because it grows by appended
+lines and is never replaced while it is written.
 """
 
 from __future__ import annotations
@@ -17,18 +17,29 @@ from pathlib import Path
 
 from koderz_core.errors import JournalError
 from koderz_core.events import Entry, ExperimentFinished, decode, encode
-from koderz_core.journal.checking import end_of_lines, put_back, require_unharmed
-from koderz_core.journal.lock import acquire, holder, reason
+from koderz_core.files import Lock, owner_of
+from koderz_core.journal.checking import end_of_lines, put_back, reason, require_unharmed
 
-__all__ = ["Journal", "Tail", "end_of_lines", "holder", "read", "read_all"]
+__all__ = [
+    "Journal",
+    "Tail",
+    "acquire",
+    "beside",
+    "dead_writer",
+    "holder",
+    "read",
+    "read_all",
+]
 
 SYNC_SECONDS = 1.0
-REST_SECONDS = 0.05  # between two times that the disk is asked: many experiments may end at the same moment
+REST_SECONDS = 0.05  # between two syncs: many experiments may end at the same moment
 CHUNK_BYTES = 8 << 20
+PATIENCE_SECONDS = 0.5
+"""How long to wait for a lock before it counts as held: ``holder`` takes it for a moment."""
 
 
 class Journal:
-    """The writing end. Exclusive: a second process that opens the same journal gets a JournalError."""
+    """Writes a journal. Exclusive: a second process that opens the same journal gets a JournalError."""
 
     def __init__(self, path: Path) -> None:
         """Open or create ``path``; a torn last line is cut off. Raises JournalError."""
@@ -43,32 +54,31 @@ class Journal:
             ) from error
         self._size = _cut_torn_line(self._file)
         self._guard = threading.Lock()  # guards _size, _dirty and _closed, and keeps lines of several threads whole
-        self._syncing = threading.Lock()  # held until the disk has it, so that nobody returns from sync too early
+        self._syncing = threading.Lock()  # held until the data is on the disk, so no thread returns too early
         self._dirty = False
         self._closed = False
         self._fault: JournalError | None = None
         self._closing = threading.Event()
-        self._due = threading.Event()  # set when the disk should have it at once
+        self._due = threading.Event()  # set to sync at once
         self._syncer = threading.Thread(target=self._sync_regularly, name=f"sync {path.name}", daemon=True)
         self._syncer.start()
 
     @property
     def empty(self) -> bool:
-        """Whether nothing has been written yet, so that the header is due."""
+        """Whether nothing has been written yet, so that the header must come first."""
         return self._size == 0
 
     def append(self, *entries: Entry) -> None:
-        """Write events in one go.
+        """Write events, all or none of them.
 
-        Raises JournalError if the disk is full or gone, or somebody has deleted or changed the file; then none of them
-        is in it.
+        Raises JournalError if the disk is full or gone, or if the file was deleted or changed by another program.
         """
         lines = b"".join(map(encode, entries))
         with self._guard:
             if self._fault is not None:
                 raise self._fault
             if self._closed:
-                raise JournalError(f"The journal {self.path.name} has been closed, so nothing more is written to it.")
+                raise JournalError(f"The journal {self.path.name} is closed, so nothing can be written to it.")
             require_unharmed(self._file, self.path, self._size)
             try:
                 written = os.write(self._file, lines)
@@ -85,7 +95,7 @@ class Journal:
             self._due.set()
 
     def sync(self) -> None:
-        """Return when all that was appended before is on the disk. Raises JournalError."""
+        """Return when everything appended so far is on the disk. Raises JournalError."""
         with self._syncing:
             with self._guard:
                 due, self._dirty = self._dirty, False
@@ -93,7 +103,7 @@ class Journal:
                 if due:
                     os.fsync(self._file)
             except OSError as error:
-                if error.errno != errno.EINVAL:  # no file, so nothing to sync; the next write says what is wrong
+                if error.errno != errno.EINVAL:  # no regular file; the next write reports it
                     raise JournalError(f"The journal {self.path.name} cannot be written: {reason(error)}") from error
 
     def close(self) -> None:
@@ -107,18 +117,18 @@ class Journal:
             self.sync()
         finally:
             if self.empty:
-                self.path.unlink(missing_ok=True)  # nothing was begun
+                self.path.unlink(missing_ok=True)  # nothing was started
             with self._guard:
                 self._closed = True
-                self._let_go()
+                self._release()
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         try:
             if not self.empty:
                 put_back(self._file, self.path)
         except OSError as error:
             raise JournalError(
-                f"The journal {self.path.name} was deleted, and not put back: {reason(error)}"
+                f"The journal {self.path.name} was deleted and could not be restored: {reason(error)}"
             ) from error
         finally:
             os.close(self._file)
@@ -131,24 +141,24 @@ class Journal:
             try:
                 self.sync()
             except JournalError as error:
-                self._fault = error  # the next append reports it, where somebody listens
+                self._fault = error  # the next append raises it
                 return
             self._closing.wait(REST_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """Entries read from a journal, and the offset just behind the last whole line that was read."""
+    """Entries read from a journal, and the offset behind the last complete line that was read."""
 
     entries: tuple[Entry, ...]
     offset: int
 
 
 def read(path: Path, offset: int = 0, max_bytes: int = CHUNK_BYTES) -> Tail:
-    """The next whole lines from ``offset`` (bytes) on; a torn last line is not read yet.
+    """Read the next complete lines from ``offset`` (bytes); a torn last line is not read yet.
 
-    Kinds that a later koderz wrote are passed over. Raises JournalError for a missing file, or if the line at
-    ``offset`` is corrupt; what stands before a corrupt line is read first.
+    Kinds from a later koderz are skipped. Raises JournalError for a missing file, or if the line at ``offset`` is
+    corrupt; the lines before a corrupt one are read first.
     """
     try:
         with path.open("rb") as file:
@@ -174,7 +184,7 @@ def read(path: Path, offset: int = 0, max_bytes: int = CHUNK_BYTES) -> Tail:
 
 
 def read_all(path: Path) -> Iterator[Entry]:
-    """Every entry from the beginning, in order, a chunk at a time."""
+    """Every entry from the beginning, in order, read in chunks."""
     offset, more = 0, True
     while more:
         tail = read(path, offset)
@@ -186,15 +196,54 @@ def _corrupt(path: Path, offset: int, fault: str) -> str:
     with path.open("rb") as file:
         number = file.read(offset).count(b"\n") + 1
     return (
-        f"Line {number} of the journal {path.name} cannot be read: {fault}. Nothing behind it was read. If it is of a "
-        f"later koderz, upgrade. Else `koderz doctor --repair` takes it out and keeps the file as it was beside; or "
-        f"move it away, and back once it is mended. No other benchmark is touched; `koderz reindex` rebuilds the index."
+        f"Line {number} of the journal {path.name} cannot be read: {fault}. No line after it was read. If a later "
+        f"koderz wrote it, upgrade. Otherwise run `koderz doctor --repair`: it removes the line and keeps a copy of "
+        f"the file. Other benchmarks are not affected. `koderz reindex` rebuilds the index."
     )
 
 
 def _cut_torn_line(file: int) -> int:
-    """Truncate to the end of the last whole line; returns the size then."""
+    """Truncate to the end of the last complete line; return the new size."""
     end = end_of_lines(file)
     if end < os.fstat(file).st_size:
         os.ftruncate(file, end)
     return end
+
+
+def acquire(path: Path) -> Lock:
+    """Take the lock of the journal at ``path``. Raises JournalError if another holder has it, OSError."""
+    lock = Lock(beside(path), names_owner=True)
+    if not lock.acquire(PATIENCE_SECONDS):
+        lock.close()
+        raise JournalError(f"{path.stem} is being run by {_writer(holder(path))}. Wait until it ends, or stop it.")
+    return lock
+
+
+def holder(path: Path) -> int | None:
+    """The id of the process that is writing the journal at ``path``, None if there is none, 0 if its id is unknown.
+
+    Raises JournalError.
+    """
+    try:
+        return owner_of(beside(path))
+    except OSError as error:
+        raise JournalError(f"The writer of the journal {path.name} cannot be determined: {reason(error)}") from error
+
+
+def dead_writer(path: Path) -> str:
+    """The id of a process that ended without closing the journal, and so left its id in the lock; "" if there is none.
+
+    Ask only for a journal that no process is writing. Raises OSError.
+    """
+    lock = beside(path)
+    text = lock.read_text(errors="replace").strip() if lock.exists() else ""
+    return text if text.isdigit() else ""
+
+
+def beside(path: Path) -> Path:
+    """The path of the lock of the journal at ``path``."""
+    return path.with_suffix(".lock")
+
+
+def _writer(pid: int | None) -> str:
+    return "this process already" if pid == os.getpid() else f"another process (PID {pid or 'unknown'})"

@@ -1,4 +1,4 @@
-"""Checks of a journal: whether each line is sound, and whether another process has changed the file during writing."""
+"""Checks of a journal: whether each line can be read, and whether another program has changed an open file."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from koderz_core.errors import JournalError
 from koderz_core.events import Entry, decode
 from koderz_core.events.lines import LaterLineError
 from koderz_core.files import replacement
-from koderz_core.journal.lock import reason
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line as it stands in the file, newline included. ``entry``: None if it is corrupt or of an unknown kind."""
+    """One line of the file, newline included. ``entry``: None if it is corrupt or of an unknown kind."""
 
     content: bytes
     entry: Entry | None
@@ -27,18 +26,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """``corrupt``: the numbers of lines that cannot be read, from 1; ``torn``: bytes behind the last whole line.
+    """``corrupt``: the numbers of lines that cannot be read, from 1; ``torn``: bytes after the last complete line.
 
-    ``later``: whether a later koderz wrote some of it, which only that can judge.
+    ``later``: whether a later koderz wrote some of the lines, which this one cannot check.
     """
 
     corrupt: tuple[int, ...] = ()
     torn: int = 0
     later: bool = False
-
-    @property
-    def sound(self) -> bool:
-        return not (self.corrupt or self.torn or self.later)
 
 
 def check(path: Path) -> Condition:
@@ -57,7 +52,7 @@ def check(path: Path) -> Condition:
 
 
 def torn(path: Path) -> int:
-    """How many bytes stand behind the last whole line, told from the end of the file. Raises JournalError."""
+    """The number of bytes after the last complete line, read from the end of the file. Raises JournalError."""
     try:
         with path.open("rb") as file:
             return os.fstat(file.fileno()).st_size - end_of_lines(file.fileno())
@@ -66,9 +61,9 @@ def torn(path: Path) -> int:
 
 
 def lines(path: Path) -> Iterator[Line]:
-    """Every line of a journal, also a corrupt one and a torn last one, which count as such.
+    """Every line of a journal, including corrupt ones and a torn last one, which counts as corrupt.
 
-    Raises LaterLineError at a line of a later koderz, JournalError.
+    Raises LaterLineError at a line from a later koderz, JournalError.
     """
     try:
         with path.open("rb") as file:
@@ -92,28 +87,30 @@ def _line(content: bytes) -> Line:
 
 
 def require_unharmed(file: int, path: Path, size: int) -> None:
-    """Raise JournalError if the open ``file`` of a journal was deleted or is not as long as what was written to it.
+    """Raise JournalError if the open ``file`` of a journal was deleted or does not have the ``size`` that was written.
 
-    It takes microseconds, so it is asked before every line: one behind somebody else's half line would be corrupt.
+    This takes microseconds and runs before every write: a line after another program's incomplete line would be
+    corrupt.
     """
     now = os.fstat(file)
     if not stat.S_ISREG(now.st_mode):
         return
     if now.st_nlink == 0:
         raise JournalError(
-            f"The journal {path.name} was deleted while it was written, so the benchmark stops. What stood in it is "
-            f"put back: `koderz resume {path.stem}` goes on. To delete a benchmark: `koderz stop`, `koderz delete`."
+            f"The journal {path.name} was deleted while it was written, so the benchmark stops. Its content is "
+            f"restored: to continue, run `koderz resume {path.stem}`. To delete a benchmark, use `koderz stop` and "
+            "`koderz delete`."
         )
     if now.st_size != size:
         done = "cut short" if now.st_size < size else "written to"
         raise JournalError(
             f"The journal {path.name} was {done} by another program while it was written, so the benchmark stops. "
-            f"Run `koderz doctor --repair`; then `koderz resume {path.stem}` does again what is lost."
+            f"Run `koderz doctor --repair`, then `koderz resume {path.stem}`, which runs the lost parts again."
         )
 
 
 def put_back(file: int, path: Path) -> None:
-    """Give a deleted file that is still open its name again, with all that is in it, unless another has it now."""
+    """Restore a deleted file that is still open, with its content, unless another file has its name now."""
     if os.fstat(file).st_nlink or path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -124,7 +121,7 @@ def put_back(file: int, path: Path) -> None:
 
 
 def end_of_lines(file: int) -> int:
-    """Where the last whole line of an open file ends, in bytes. Reads backwards, a block at a time. Raises OSError."""
+    """The offset behind the last complete line of an open file. Reads backwards, in blocks. Raises OSError."""
     end = os.fstat(file).st_size
     block = 1 << 16
     while end > 0:
@@ -134,3 +131,8 @@ def end_of_lines(file: int) -> int:
             return start + newline + 1
         end = start
     return end
+
+
+def reason(error: OSError) -> str:
+    """The reason for a failed access to a journal, and what to check."""
+    return f"{error.strerror or error}. Check that the folder exists, is writable and has space left."

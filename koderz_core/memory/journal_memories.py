@@ -14,20 +14,16 @@ from typing import Any
 from koderz_core.events import (
     BenchmarkClosed,
     BenchmarkOpened,
-    CallFinished,
-    CallStarted,
-    CandidateScored,
     CheckpointReviewed,
     CodeTested,
     Entry,
     Event,
     ExperimentFinished,
-    ExperimentStarted,
     SpecWritten,
 )
-from koderz_core.events.unanswered_calls import Unanswered
+from koderz_core.events.tally import ExperimentTally, Tally
 from koderz_core.memory import memory_text
-from koderz_core.memory.memory_text import JournalMemory, Spent, Tally, benchmark_summary, display_name
+from koderz_core.memory.memory_text import JournalMemory, benchmark_summary, display_name
 from koderz_core.records import Configuration, Experiment, Plan
 from koderz_core.records.plans import scripted
 from koderz_core.strategies import MODES
@@ -45,41 +41,26 @@ class MemoryExtractor:
         self._scripted = scripted
         self._opened: BenchmarkOpened | None = None
         self._configurations: dict[str, Configuration] = {}
-        self._tallies: dict[str, Tally] = {}
-        self._unanswered = Unanswered()
+        self._tally = Tally()
         self._titles = Counter[str]()
 
     def add(self, entry: Entry) -> JournalMemory | None:
         """Process the next event. Returns its memory, if it has one."""
         event = entry.event
-        for call in self._unanswered.add(entry):
-            if call.experiment in self._tallies:
-                self._tallies[call.experiment].by_model.setdefault(call.model, Spent()).add_unanswered(call.cost)
+        self._tally.add(entry)
         if isinstance(event, BenchmarkOpened):
             plan = event.plan if self._scripted else _without_scripts(event.plan)
             self._opened = replace(event, plan=plan)
             self._configurations = {configuration.id: configuration for configuration in plan.configurations}
         elif isinstance(event, BenchmarkClosed):
             return self._benchmark(event, entry.at)
-        elif isinstance(event, ExperimentStarted) and event.experiment.configuration in self._configurations:
-            self._tallies.setdefault(event.experiment.id, Tally(event.experiment))
-        elif entry.experiment in self._tallies:
-            return self._step(event, self._tallies[entry.experiment], entry)
-        return None
-
-    def _step(self, event: Event, tally: Tally, entry: Entry) -> JournalMemory | None:
-        if isinstance(event, CallStarted):
-            tally.open_calls[entry.ordinal] = (event.role, event.model)
-        elif isinstance(event, CallFinished):
-            tally.add(entry.ordinal, event)
-        elif isinstance(event, CandidateScored):
-            if event.returned:
-                tally.scored = event
         elif build := BUILDERS.get(type(event)):
-            return self._complete(build(event, tally, self._text), tally, entry.at)
+            tally = self._tally.experiments.get(entry.experiment or "")
+            if tally and tally.experiment.configuration in self._configurations:
+                return self._complete(build(event, tally, self._text), tally, entry.at)
         return None
 
-    def _complete(self, memory: JournalMemory, tally: Tally, at: float) -> JournalMemory:
+    def _complete(self, memory: JournalMemory, tally: ExperimentTally, at: float) -> JournalMemory:
         """Add the time, and the tags and metadata that all memories of an experiment share."""
         experiment = tally.experiment
         tags = (*memory.tags[:1], experiment.id, *memory.tags[1:], experiment.problem, *self._tags(experiment))
@@ -101,7 +82,7 @@ class MemoryExtractor:
         opened = self._opened
         if opened is None or not self._configurations:
             return None
-        summary = benchmark_summary(self._tallies.values(), self._configurations)
+        summary = benchmark_summary(self._tally.experiments.values(), self._configurations)
         benchmark = opened.benchmark
         planned = len(opened.plan.experiments())
         metadata = {"reason": event.reason, "planned": planned, "configurations": summary}
@@ -170,7 +151,9 @@ def _without_scripts(plan: Plan) -> Plan:
     return replace(plan, configurations=tuple(unscripted))
 
 
-Builder = Callable[[Any, Tally, Callable[[str], str]], JournalMemory]  # Any: the type of the event in BUILDERS
+Builder = Callable[
+    [Any, ExperimentTally, Callable[[str], str]], JournalMemory
+]  # Any: the type of the event in BUILDERS
 BUILDERS: Mapping[type[Event], Builder] = {
     SpecWritten: memory_text.of_spec,
     CodeTested: memory_text.of_iteration,

@@ -1,4 +1,4 @@
-"""The frozen records that the parts of koderz hand to each other: problems, messages, verdicts, plans."""
+"""The frozen records that the parts of koderz exchange: problems, messages, verdicts, plans."""
 
 from koderz_core.records.completions import (
     Completion,

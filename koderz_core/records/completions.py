@@ -1,4 +1,4 @@
-"""What is sent to a model, what it answers, and what that costs, also as energy and wear of this machine."""
+"""Requests to models, their answers, and their cost, including energy and wear of this machine."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class MessageRef:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a model is asked to sample; None leaves the provider's default.
+    """The sampling options of a request; None leaves the provider's default.
 
-    ``seed`` stands only in what was honoured, None if the model knows none: each request has its own.
+    ``seed`` is set only in the options that were honoured, None if the model has no seed: each request has its own.
     """
 
     temperature: float | None = None
@@ -42,7 +42,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question to a model, complete: the same request with the same seed may be answered from a journal."""
+    """A complete request to a model. The same request with the same seed may be answered from a journal."""
 
     messages: tuple[Message, ...]
     sampling: Sampling
@@ -51,10 +51,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one call used. ``input_tokens`` includes those read from and written to a cache. None: not reported.
+    """The usage of one call. ``input_tokens`` includes those read from and written to a cache. None: not reported.
 
-    ``service_tier``: in the provider's word how it was processed (``flex``, ``batch``, ...). Of a call to a model on
-    this machine ``machine_seconds`` are its share of the machine's time and ``gpu_joules`` of the energy of its GPUs.
+    ``service_tier``: how the provider processed the call, in its own word (``flex``, ``batch``, ...). For a model on
+    this machine, ``machine_seconds`` is the call's share of the machine's time and ``gpu_joules`` of its GPUs' energy.
     """
 
     input_tokens: int | None = None
@@ -68,9 +68,9 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model answered, how it ended, and what it took.
+    """The answer of a model, how it ended, and its usage.
 
-    ``honoured``: the sampling really sent, its ``max_tokens`` with the allowance for a model that thinks.
+    ``honoured``: the sampling that was sent; its ``max_tokens`` includes the allowance for a model that thinks.
     """
 
     text: str
@@ -83,11 +83,11 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The price of one call in US dollars, and where it comes from; ``usd`` None: unknown, never zero.
+    """The price of one call in US dollars and the ``source`` of that price; ``usd`` None: unknown, never zero.
 
-    Of a call to a model on this machine, ``kwh`` is the energy in it, ``energy_usd`` the part of ``usd`` that pays for
-    it, and ``rental_usd`` what the same tokens cost from the same weights where they are rented; None: does not apply,
-    or is not known.
+    For a model on this machine, ``kwh`` is the energy of the call, ``energy_usd`` the part of ``usd`` that pays for it,
+    and ``rental_usd`` the price of the same tokens from a provider that rents out the same weights. None: does not
+    apply, or unknown.
     """
 
     usd: float | None
@@ -99,14 +99,14 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class MachineRates:
-    """What an hour and a kilowatt-hour cost and how much power is drawn, under the names of the settings."""
+    """The price of an hour and of a kilowatt-hour, and the power of the machine, under the names of the settings."""
 
     local_watts: float
     usd_per_kwh: float
     local_usd_per_hour: float
 
     def cost(self, seconds: float, gpu_joules: float | None = None, rental_usd: float | None = None) -> Cost:
-        """The cost of ``seconds`` of this machine. ``gpu_joules``: energy of its GPUs, None if not measured."""
+        """The cost of ``seconds`` of this machine. ``gpu_joules``: the energy of its GPUs, None if not measured."""
         kwh = (self.local_watts * seconds + (gpu_joules or 0.0)) / JOULES_PER_KWH
         energy_usd = kwh * self.usd_per_kwh
         wear_usd = seconds / SECONDS_PER_HOUR * self.local_usd_per_hour

@@ -1,4 +1,4 @@
-"""What a benchmark will probably take, told before it is begun, the past that tells it, and what it came to."""
+"""Estimates of what a benchmark will take, the past results they come from, and the actual result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """An experiment that was solved or unsolved; ``cost_usd`` None if one of its calls has no price."""
+    """A past experiment that was solved or unsolved; ``cost_usd`` None if one of its calls has no price."""
 
     configuration: str
     strategy: str
@@ -20,7 +20,7 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Half of such benchmarks take at most ``p50``, nine in ten at most ``p90``."""
+    """The median and the 90th percentile of an estimate."""
 
     p50: float
     p90: float
@@ -28,10 +28,10 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What the ``experiments`` without a result will take; None: not known. ``past``: how many it is told from.
+    """The estimate for the ``experiments`` without a result; None: unknown. ``past``: the experiments it is based on.
 
-    ``unknown``: ids of configurations of which too few like them have ended so far. ``unpriced``: ids of models without
-    a known price. ``spent_usd``: what calls of the same plan have cost already, as far as that is known.
+    ``unknown``: ids of configurations for which too few similar experiments have ended. ``unpriced``: ids of models
+    without a known price. ``spent_usd``: the known cost of the earlier calls of the same plan.
     """
 
     experiments: int
@@ -44,20 +44,20 @@ class Forecast:
     spent_usd: float = 0.0
 
     def may_exceed(self, usd: float | None) -> bool:
-        """Whether in more than one case of ten all of it costs more, what is spent already included."""
+        """Whether the 90th percentile of the total cost, including what is already spent, exceeds ``usd``."""
         return usd is not None and self.cost_usd is not None and self.spent_usd + self.cost_usd.p90 > usd
 
     @property
     def tells(self) -> bool:
-        """Whether it says anything of what is left to do."""
+        """Whether there is an estimate for all experiments that are left."""
         return self.experiments > 0 and not self.unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a benchmark has come to since its forecast was made; ``cost_usd`` None if one of its calls has no price.
+    """The actual result since the estimate was made; ``cost_usd`` None if one of the calls has no price.
 
-    ``forecast`` None: nothing was told. ``seconds`` None: it rested in between.
+    ``forecast`` None: there was no estimate. ``seconds`` None: the benchmark was interrupted or paused in between.
     """
 
     forecast: Forecast | None
@@ -67,11 +67,11 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class PastPair:
-    """Two configurations of a benchmark that were given the same ``problems``, as their results differed.
+    """How the results of two configurations of a benchmark differed on the same ``problems``.
 
-    ``discordant``: on how many of these problems one trial of each has different outcomes; with repeats the expected
-    number. ``from_chance``: the part of the variance of that difference that lies between trials of one problem, None
-    if not both were repeated or they never differed.
+    ``discordant``: the number of these problems on which one trial of each has different outcomes; with repeats the
+    expected number. ``from_chance``: the part of the variance of that difference that is between trials of one problem,
+    None if one configuration was not repeated or they never differed.
     """
 
     strategies: tuple[str, str]

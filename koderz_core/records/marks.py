@@ -1,4 +1,4 @@
-"""The marks of a rate: which tests gave the score, and what a loop was shown of the base tests."""
+"""The marks of a rate: which tests gave the score, and whether a loop showed the base tests to its models."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from koderz_core.records.plans import ScoreKind
 RateKind = Literal["held_out", "oracle", "mixed"]
 ORACLE, SAW_BASE_TESTS = "*", "†"
 SHOW_NO_ATTEMPTS = frozenset({"direct", "cascade", "selected", "ensemble", "ladder", "best_of"})
-"""The strategies whose facts say so, a test holds, for the store: `koderz results` would take a third longer if it
-imported them. Any other strategy counts as one that shows its attempts."""
+"""The strategies whose ``shows_attempts`` is false; a test compares them. This copy exists because `koderz results`
+would take a third longer if it imported the strategies. Any other strategy counts as one that shows its attempts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Of ``problems`` with a score, ``oracle_problems`` were scored by the tests that the loop stopped on.
+    """``problems`` have a score; ``oracle_problems`` of them were scored by the tests that the loop stopped on.
 
     ``saw_base_tests``: the loop shows its models base tests with their expected values once a program has failed.
     """
@@ -28,38 +28,38 @@ class Marks:
 
     @property
     def kind(self) -> RateKind | None:
-        """``mixed``: some problems are scored in the one way and some in the other; None without a score."""
+        """``mixed``: some problems have the one kind of score and some the other; None without a score."""
         if not self.problems:
             return None
         return "held_out" if not self.oracle_problems else "mixed" if self.partial else "oracle"
 
     @property
     def partial(self) -> str:
-        """``1/378``: on how many problems ``*`` holds, if not on all; else empty."""
+        """``1/378``: the number of problems to which ``*`` applies, empty if it applies to all or none."""
         return f"{self.oracle_problems}/{self.problems}" if 0 < self.oracle_problems < self.problems else ""
 
     @property
     def signs(self) -> str:
-        """What follows the rate: nothing if it may be called pass@1; ``*``, ``*(1/378)``, ``†`` or both."""
+        """The signs after the rate: none if it is a pass@1; else ``*``, ``*(1/378)``, ``†`` or both."""
         star = ORACLE if self.oracle_problems else ""
         return star + (f"({self.partial})" if self.partial else "") + (SAW_BASE_TESTS if self._shown else "")
 
     @property
     def _shown(self) -> bool:
-        """Where no test is held out, ``*`` says all there is to say."""
+        """Without held-out tests, ``*`` already implies it."""
         return self.saw_base_tests and self.kind in ("held_out", "mixed")
 
 
 def marks_of(kinds: Iterable[tuple[str, ScoreKind | None]], *, saw_base_tests: bool) -> Marks:
-    """The marks of scores, each with its problem; a problem is an oracle's if one of its scores is."""
-    found = kinds_by_problem(kinds)
-    return Marks(len(found), sum(one == "oracle" for one in found.values()), saw_base_tests)
+    """The marks of scores, each with its problem; a problem counts as oracle-scored if one of its scores is."""
+    by_problem = kinds_by_problem(kinds)
+    return Marks(len(by_problem), sum(kind == "oracle" for kind in by_problem.values()), saw_base_tests)
 
 
 def kinds_by_problem(kinds: Iterable[tuple[str, ScoreKind | None]]) -> Mapping[str, ScoreKind]:
-    """How each problem is scored that has a score."""
-    found: dict[str, ScoreKind] = {}
+    """The kind of score of each problem that has one."""
+    by_problem: dict[str, ScoreKind] = {}
     for problem, kind in kinds:
-        if kind is not None and found.get(problem) != "oracle":
-            found[problem] = kind
-    return found
+        if kind is not None and by_problem.get(problem) != "oracle":
+            by_problem[problem] = kind
+    return by_problem

@@ -1,30 +1,27 @@
-"""What an experiment leaves behind beside calls, tests and scores, and the specs among it."""
+"""Notes of an experiment: everything in the index besides calls, tests and scores; among them its specs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from koderz_core.records.plans import Outcome, ScoreKind, scripted
 from koderz_core.records.problems import DatasetOrigin
 
-NoteKind = Literal["spec_written", "checkpoint_reviewed", "turn_spoken", "consensus_reached", "recall_failed"]
-
 
 @dataclass(frozen=True, slots=True)
 class NoteRow:
-    """What a strategy put into the journal, or why nothing could be recalled; ``iteration``: the one it came after.
+    """A note of a strategy, or the reason why a recall failed. ``kind``: that of its event, or ``recall_failed``.
 
-    Of a spec: the version ``prompt`` that it was asked for by, and the experiment it was recalled from, its
-    ``origin``. Of a review: ``why`` it was due, and its answer by heading, of which ``passed_on`` make the text.
-    Of a turn in a debate: the ``speaker`` and the ``round``. Of a consensus: ``why`` is what it was reached by.
+    ``iteration``: the one before it. Of a spec: the version ``prompt`` of its prompt, and its ``origin``, the
+    experiment that it was recalled from. Of a review: ``why`` it was due, and its answer by heading; ``passed_on`` make
+    the text. Of a turn in a debate: the ``speaker`` and the ``round``. Of a consensus: ``why`` is the method.
     """
 
     experiment: str
     ordinal: int
     at: float
-    kind: NoteKind
+    kind: str
     iteration: int | None
     text: str
     prompt: str | None = None
@@ -38,11 +35,11 @@ class NoteRow:
 
 @dataclass(frozen=True, slots=True)
 class SpecRow:
-    """A spec that an experiment's prompts were built on, written in it or, by its ``origin``, in another.
+    """A spec in the prompts of an experiment, written there or, with an ``origin``, in another experiment.
 
-    ``model``: the first of the role. ``prompt``: the version it was asked for by, ``wording`` that of the text which
-    asks, None if its benchmark did not tell. Tokens, cost and seconds are what writing it took, wherever that was;
-    None: not known.
+    ``model``: the first of its role. ``prompt``: the version of the request, ``wording``: the version of its text, None
+    if the benchmark did not record it. Tokens, cost and seconds are those of writing it, wherever that was; None:
+    unknown.
     """
 
     experiment: str
@@ -79,7 +76,7 @@ class SpecRow:
 
     @property
     def scored(self) -> bool:
-        """Whether its experiment came to a result that counts."""
+        """Whether its experiment has a result that counts."""
         return self.outcome in ("solved", "unsolved")
 
     @property
@@ -88,5 +85,5 @@ class SpecRow:
 
     @property
     def scripted(self) -> bool:
-        """Whether some answers of its experiment come from a script."""
+        """Whether some answers in its experiment come from a script."""
         return scripted(model for members in self.models.values() for model in members)

@@ -1,4 +1,4 @@
-"""What a benchmark compares: configurations, budgets, the plan, its experiments, and the choice of models for roles."""
+"""Plans: configurations, budgets, experiments, and the selection of models for roles."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ ScoreKind = Literal["held_out", "oracle"]
 Control = Literal["pause", "resume", "stop"]
 Scalar = str | int | float | bool | None
 MOST_EXPERIMENTS = 1_000_000
-"""Of one plan: so many are enumerated in about half a minute."""
+"""The most experiments of one plan: they are enumerated in about half a minute."""
 QUALITY, LATENCY, COST, CONTEXT, FIXED = "quality", "latency", "cost", "context", "fixed"
 POLICIES = (QUALITY, LATENCY, COST, CONTEXT, FIXED)
-"""What a model can be chosen by: most solved, quickest, cheapest, largest context, or the order they are named in."""
+"""Policies to select a model: most solved, fastest, cheapest, largest context, or the order in which they are named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The thing that is compared: a strategy with its parameters, models per role, gate and feedback policy."""
+    """The unit of comparison: a strategy with its parameters, models per role, gate and feedback policy."""
 
     strategy: str
     models: Mapping[str, tuple[str, ...]]  # role -> ids of its models
@@ -44,11 +44,11 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The most that may be spent, in US dollars; None: there is no limit.
+    """Spending limits in US dollars; None: there is no limit.
 
-    ``per_experiment_usd`` is part of what is compared: it ends an experiment with its best program so far. ``usd``, of
-    the whole benchmark, only says when to stop. ``allow_unpriced``: models without a known price are asked too, as if
-    they cost nothing.
+    ``per_experiment_usd`` ends an experiment with its best program so far, so it is part of what is compared. ``usd``,
+    for the whole benchmark, only sets when to stop. ``allow_unpriced``: models without a known price may be called too,
+    as if they cost nothing.
     """
 
     usd: float | None = None
@@ -57,12 +57,12 @@ class Budget:
 
     @property
     def limits(self) -> bool:
-        """Whether it limits anything."""
+        """Whether there is any limit."""
         return self.usd is not None or self.per_experiment_usd is not None
 
 
 def check_limits(budget: Budget) -> None:
-    """Raise PlanError for a limit that is no amount of money."""
+    """Raise PlanError for a limit that is not an amount of money."""
     for usd in (budget.usd, budget.per_experiment_usd):
         if usd is not None and not 0 <= usd < math.inf:
             raise PlanError(f"A budget must be an amount of US dollars, 0 or more, not {usd!r}.")
@@ -70,7 +70,7 @@ def check_limits(budget: Budget) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a benchmark that is being run may take: US dollars in all, None without a limit; experiments at once."""
+    """The limits of a running benchmark: US dollars in all, None without a limit; experiments at the same time."""
 
     usd: float | None
     concurrency: int
@@ -78,7 +78,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A model that was considered. ``score``: of what the policy goes by, None: nothing is known. ``reason``: why."""
+    """A model that was considered. ``score``: by the policy, None if unknown. ``reason``: why it has this rank."""
 
     model: str
     score: float | None
@@ -87,10 +87,10 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """For a ``role`` of a ``strategy`` the ``chosen`` model; ``ranked``: all that were considered, the best first.
+    """The ``chosen`` model for a ``role`` of a ``strategy``; ``ranked``: all that were considered, the best first.
 
-    Those behind the chosen one are its fallbacks; those before it could not be asked, and their reason says why.
-    ``results_of``: the strategy whose results were compared, empty if none were.
+    The models after the chosen one are its fallbacks. Those before it were not available, for the given reason.
+    ``results_of``: the strategy whose results were compared, empty if there were none.
     """
 
     strategy: str
@@ -103,9 +103,9 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What came of a model in a role, on one problem of a dataset: of so many ``experiments`` some were ``solved``.
+    """The results of a model in a role on one problem of a dataset: how many ``experiments``, how many ``solved``.
 
-    ``seconds`` and ``cost_usd``: what its calls in that role took in all of them together; None: not known of each.
+    ``seconds`` and ``cost_usd``: the totals of its calls in that role, None if unknown for one of them.
     """
 
     model: str
@@ -121,11 +121,10 @@ class Measurement:
 class Plan:
     """A set of experiments: every configuration on every problem, ``repeats`` times.
 
-    ``name`` empty: the plan is known by its content, whatever its order, so the same command finds its own benchmark
-    again. ``conditions`` are the settings that can change an outcome, such as the time limit of tests. Of its budget
-    only what an experiment may spend belongs to the content. ``outside``: problems that were chosen and that a gate
-    cannot be made of, each with the reason; no configuration is run on them.
-    ``selections``: how those of its models were chosen that nobody named.
+    ``name`` empty: the plan is identified by its content in any order, so the same command finds its benchmark again.
+    ``conditions``: the settings that can change an outcome, such as the time limit of tests. Of the budget, only the
+    limit per experiment belongs to the content. ``outside``: chosen problems without a possible gate, each with the
+    reason; no configuration runs on them. ``selections``: how models that the order did not name were chosen.
     """
 
     dataset: DatasetOrigin
@@ -140,7 +139,7 @@ class Plan:
     selections: tuple[Selection, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise TooManyError, so that no plan, a stranger's journal's neither, is ever too large to be enumerated."""
+        """Raise TooManyError, so that no plan, even in a foreign journal, is too large to be enumerated."""
         check_size(len(self.problems), len(self.configurations), self.repeats)
 
     @property
@@ -150,7 +149,7 @@ class Plan:
 
     @property
     def content(self) -> str:
-        """Fingerprint of all that is planned, in whatever order it was named."""
+        """Fingerprint of everything that is planned, in any order."""
         configurations = sorted(configuration.id for configuration in self.configurations)
         budget = Budget(per_experiment_usd=self.budget.per_experiment_usd)
         rest = replace(
@@ -160,7 +159,7 @@ class Plan:
 
     def models(self) -> tuple[str, ...]:
         """Ids of all models that some configuration uses, sorted."""
-        return tuple(sorted({name for one in self.configurations for role in one.models.values() for name in role}))
+        return tuple(sorted({name for item in self.configurations for role in item.models.values() for name in role}))
 
     def experiments(self) -> tuple[Experiment, ...]:
         """All experiments, problem by problem, so that configurations can be compared early."""
@@ -179,7 +178,7 @@ class Plan:
 
 
 class TooManyError(PlanError, ValueError):
-    """A plan is too large. A ValueError too, so that msgspec takes it for a fault of the line that it decodes."""
+    """A plan is too large. Also a ValueError, so that msgspec reports it as a fault of the line that it decodes."""
 
 
 def check_size(problems: int, configurations: int, repeats: int) -> None:
@@ -194,13 +193,13 @@ def check_size(problems: int, configurations: int, repeats: int) -> None:
 
 
 def default_concurrency(plan: Plan) -> int:
-    """One at a time where a model is embedded, since its calls queue and would wait on the clock of others; else 4."""
+    """1 with an embedded model, whose calls queue, so that other experiments would lose time by waiting; else 4."""
     return 1 if any(name.startswith("embedded/") for name in plan.models()) else 4
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """One configuration on one problem, one repeat; ``seed`` is the root of all its randomness."""
+    """One configuration on one problem, one repeat; all its randomness comes from ``seed``."""
 
     id: str
     configuration: str  # id
@@ -210,7 +209,7 @@ class Experiment:
 
 
 def scripted(models: Iterable[str]) -> bool:
-    """Whether one of these models follows a script, so that its answers show nothing about models."""
+    """Whether one of these models follows a script, so that its answers say nothing about real models."""
     return any(model.startswith("scripted/") for model in models)
 
 
@@ -222,27 +221,28 @@ SOME_SCRIPTED = "SCRIPTED: some of these answers come from a script, not from a 
 def fingerprint(value: object) -> str:
     """SHA-256 (hex) of a record's or plain value's canonical JSON: equal content, equal fingerprint.
 
-    Fields at their default are left out, so a field that a later version adds changes no fingerprint of before.
+    Fields with their default value are left out, so a field that a later version adds does not change fingerprints.
     """
     return hashlib.sha256(msgspec.json.encode(_canonical(value), order="sorted")).hexdigest()
 
 
 def _canonical(value: object) -> object:
-    if isinstance(value, str | int | float | None):  # most of what there is
+    if isinstance(value, str | int | float | None):  # most values
         return value
     if is_dataclass(value) and not isinstance(value, type):
         pairs = ((name, getattr(value, name), default) for name, default in _defaults(type(value)))
         return {name: _canonical(held) for name, held, default in pairs if held != default}
     if isinstance(value, Mapping):
         return {str(key): _canonical(held) for key, held in value.items()}
-    return [_canonical(one) for one in value] if isinstance(value, list | tuple) else value
+    return [_canonical(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 @cache
 def _defaults(kind: Any) -> tuple[tuple[str, object], ...]:
     """The names of a record's fields, and their defaults. ``kind``: any class of records, which have no common one."""
     return tuple(
-        (one.name, one.default if one.default_factory is MISSING else one.default_factory()) for one in fields(kind)
+        (part.name, part.default if part.default_factory is MISSING else part.default_factory())
+        for part in fields(kind)
     )
 
 
@@ -254,6 +254,6 @@ def natural(name: str) -> tuple[tuple[int, str], ...]:
 
 
 def _size(digits: str) -> tuple[int, str]:
-    """Compares like the number, which Python would refuse to read if it had thousands of digits."""
-    told = digits.lstrip("0")
-    return len(told), told
+    """A key that compares like the number; Python refuses to parse thousands of digits."""
+    significant = digits.lstrip("0")
+    return len(significant), significant

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """Calls of a problem's function, each with an answer that is right: a test each, at least one.
+    """Calls of a problem's function with their correct answers: one test per call, at least one.
 
     ``calls`` and ``answers`` have a line per test: the list of its arguments, and the answer, both as JSON that
-    ``sandbox.inside.values`` describes. ``search``: of an answer it only counts whether something was found.
-    ``by_arguments``: what is right is told from the arguments.
+    ``sandbox.inside.values`` describes. ``search``: only whether the answer is a match counts. ``by_arguments``: the
+    arguments determine which answers are correct.
     """
 
     calls: str
@@ -27,9 +27,9 @@ class Cases:
 class TestSet:
     """Tests as Python source that defines ``check(candidate)``; ``source`` empty: no tests.
 
-    With ``cases`` the source defines ``like(answer, *arguments)``, to which all that is right is equal, and ``some``.
-    ``seconds``: what one program may take on them, as docs/tests.md has it, None: what the judge gives where nothing is
-    said. ``shared``: they change the process that they run in, so that has to be the program's own.
+    With ``cases`` the source defines ``some`` and ``like(answer, *arguments)``, whose value equals every correct
+    answer. ``seconds``: the time limit of one program, as in docs/tests.md, None for the default of the judge.
+    ``shared``: the tests change the process that they run in, so they must run in the program's own process.
     """
 
     __test__ = False  # pytest: not a test class
@@ -44,7 +44,7 @@ class TestSet:
 
 @dataclass(frozen=True, slots=True)
 class PublicProblem:
-    """What a strategy may know of a problem: no tests, no canonical solution.
+    """The part of a problem that a strategy sees: no tests, no canonical solution.
 
     ``preamble`` is the part of ``prompt`` before the function to write: imports and given helper functions.
     It is run before every candidate program, so a program need not repeat it.
@@ -58,10 +58,10 @@ class PublicProblem:
 
 @dataclass(frozen=True, slots=True)
 class PlusTests:
-    """Further inputs of a problem; what is right for them is what the canonical solution answers.
+    """More inputs of a problem; the canonical solution's answers are the correct ones.
 
-    ``inputs``: JSON, a list with one list of arguments per test. ``types`` names how the arguments' Python types are
-    restored from JSON, ``oracle`` how an answer is compared, both "" for the plain way; ``tolerance`` is absolute.
+    ``inputs``: JSON, a list with one list of arguments per test. ``types`` names how the Python types of the arguments
+    are restored from JSON, ``oracle`` how answers are compared, both "" for the default; ``tolerance`` is absolute.
     """
 
     inputs: str
@@ -72,9 +72,9 @@ class PlusTests:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One coding task, whole: what is public, what its tests are, and its publisher's solution.
+    """One complete coding task: its public part, its tests, and the publisher's solution.
 
-    ``needs``: names of the modules that its solution and its tests import, where a problem is about using them.
+    ``needs``: names of the modules that its solution and its tests import, if the problem is about using them.
     """
 
     public: PublicProblem
@@ -98,7 +98,7 @@ class DatasetOrigin:
 
     @property
     def said(self) -> str:
-        """In a few words; the licence may be somebody's own text."""
+        """A short description; the licence may be a text of the user."""
         return f"{self.name} (SHA-256 {self.sha256[:12]}, licence {self.licence})"
 
 
@@ -110,7 +110,7 @@ class Dataset:
     problems: tuple[Problem, ...]
 
     def solutions(self) -> dict[str, str]:
-        """A right program for the text of each problem, where there is one."""
+        """A correct program for the text of each problem that has one."""
         return {
             problem.public.prompt.rstrip(): problem.canonical_solution
             for problem in self.problems

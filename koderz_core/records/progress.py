@@ -1,4 +1,4 @@
-"""Records of a benchmark's progress and results: what a live view shows, and totals by configuration and by tier."""
+"""Records of a benchmark's progress and results: for live views, and totals by configuration and by tier."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from koderz_core.records.verdicts import ErrorClass
 
 @dataclass(frozen=True, slots=True)
 class NewestIteration:
-    """An iteration of a running benchmark with where it belongs; ``message`` is cut short."""
+    """An iteration of a running benchmark and its experiment; ``message`` is shortened."""
 
     experiment: str
     problem: str
@@ -33,13 +33,13 @@ class NewestIteration:
 
 @dataclass(frozen=True, slots=True)
 class ModelTrouble:
-    """The failed attempts to call a model since it last worked. All times are seconds since 1970.
+    """The failed attempts to call a model since its last answer. All times are seconds since 1970.
 
-    ``cause``: an HTTP status, else the first sentence of the error; ``failures``: attempts that failed, from
-    ``begun_at`` to ``failed_at``; ``waiting``: calls that are tried again; ``next_at``: when the first of these is due,
-    None if it is under way or if there is none; ``retries_used`` of its ``retries`` (None in older journals);
-    ``closed_until``: until when the circuit breaker lets no call through to the provider, None if it lets them through;
-    ``answered_at``: when the model worked again.
+    ``cause``: an HTTP status, else the first sentence of the error. ``failures``: the number of failed attempts, from
+    ``begun_at`` to ``failed_at``. ``waiting``: the number of calls with a retry. ``next_at``: when the first retry is
+    due, None if it is under way or there is none. ``retries_used`` of its ``retries`` (None in older journals).
+    ``closed_until``: when the circuit breaker lets calls through to the provider again, None if it does so now.
+    ``answered_at``: when the model answered again.
     """
 
     model: str
@@ -57,7 +57,7 @@ class ModelTrouble:
 
 @dataclass(frozen=True, slots=True)
 class AllowanceChange:
-    """What a benchmark may take was changed while it ran, as the process ``by`` wished. ``at``: seconds since 1970."""
+    """A change of the limits of a running benchmark, requested by the process ``by``. ``at``: seconds since 1970."""
 
     at: float
     by: int
@@ -69,12 +69,10 @@ class AllowanceChange:
 class BenchmarkProgress:
     """A benchmark at one moment: all its experiments in natural order, its newest iterations, the newest first.
 
-    ``seconds_left`` is None while there is no result by which it could be told, and while nobody works on it.
-    ``receipt``: what it came to beside what was foretold, None before its end.
-    ``troubles``: models whose calls failed since they last worked, or not long before.
-    ``at``: when it was read; ``news_at``: when its journal last said something, None
-    if it is not known. Both in seconds since 1970.
-    ``changes``: of what it may take, the newest first.
+    ``seconds_left``: an estimate, None without a result to base it on, or if no process runs the benchmark.
+    ``receipt``: the result next to the estimate, None before the end. ``troubles``: models whose calls fail, or failed
+    recently. ``at``: when it was read; ``news_at``: the last entry of its journal, None if unknown; both in seconds
+    since 1970. ``changes``: of its limits, the newest first.
     """
 
     benchmark: BenchmarkRow
@@ -90,10 +88,10 @@ class BenchmarkProgress:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What a page that watches a benchmark shows, all of it read at one moment.
+    """The data of a page that watches a benchmark, all read at one moment.
 
-    ``benchmarks``: all of them, the newest first. ``progress``: of the one that is watched, whose row is among these;
-    None if there is no such benchmark.
+    ``benchmarks``: all of them, the newest first. ``progress``: of the watched one, whose row is among them; None if
+    there is no such benchmark.
     """
 
     benchmarks: tuple[BenchmarkRow, ...]
@@ -101,7 +99,7 @@ class Snapshot:
 
 
 def meant(rows: Sequence[BenchmarkRow], benchmark: str) -> BenchmarkRow | None:
-    """The one of that id; without one (``""``) what runs, else the newest, which stands first."""
+    """The benchmark of that id; for ``""`` the first that runs, else the newest, which is the first row."""
     if benchmark:
         return next((row for row in rows if row.id == benchmark), None)
     return next((row for row in rows if row.under_way), rows[0] if rows else None)
@@ -117,9 +115,9 @@ class Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class TierCost:
-    """What the finished calls to models of one tier cost; ``cost_usd`` None if ``unpriced`` of them have no price.
+    """The cost of the finished calls to models of one tier; ``cost_usd`` None if ``unpriced`` of them have no price.
 
-    The others are as in ``Cost``, added up, None if one of the calls has none; so are ``tokens``, in and out.
+    The other fields are sums of those of ``Cost``, None if a call has none. ``tokens``: input and output together.
     """
 
     tier: Tier | None
@@ -138,11 +136,11 @@ class SummaryRow:
 
     ``planned`` counts all its experiments. Each is in at most one of ``solved``, ``unsolved``, ``cancelled``,
     ``errors`` and ``running``; the others wait. ``scored_problems``, ``oracle_problems`` and ``saw_base_tests`` are
-    those of ``marks``, and ``score_kind`` is its kind. ``mean_iterations`` is over the solved and unsolved. Tokens and
-    ``cost_usd`` are of finished calls, None if one of them did not report its tokens or has no price (``unpriced``
-    counts those). ``seconds`` adds up those that ended. ``isolation``: the sandbox tier; ``shared`` counts the
-    experiments whose tests ran in the program's own process. ``only``: the problems that it is about, where it was
-    given more.
+    those of ``marks``, and ``score_kind`` is its kind. ``mean_iterations`` is that of the solved and unsolved ones.
+    Tokens and ``cost_usd`` are those of finished calls, None if one did not report its tokens or has no price
+    (``unpriced`` counts these). ``seconds``: the sum over experiments that ended. ``isolation``: the sandbox tier;
+    ``shared`` counts the experiments whose tests ran in the program's own process. ``only``: the problems of this row,
+    if these are not all.
     """
 
     benchmark: str
@@ -160,7 +158,7 @@ class SummaryRow:
     unsolved: int
     cancelled: int
     errors: int
-    running: int  # those that somebody is at
+    running: int  # those that a process works on
     score_kind: RateKind | None
     mean_iterations: float | None
     input_tokens: int | None
@@ -179,8 +177,8 @@ class SummaryRow:
     scored_problems: int = 0
     oracle_problems: int = 0
     saw_base_tests: bool = False
-    context_ends: int = 0  # of the unsolved: a prompt did not fit the context of its model
-    budget_ends: int = 0  # of the unsolved: the budget per experiment was used up
+    context_ends: int = 0  # unsolved because a prompt did not fit the context of its model
+    budget_ends: int = 0  # unsolved because the budget per experiment was used up
 
     @property
     def marks(self) -> Marks:

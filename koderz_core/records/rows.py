@@ -1,4 +1,4 @@
-"""Records that queries of the results return: benchmarks, experiments, calls, steps, spans of time, provenance."""
+"""Records that queries of the index return: benchmarks, experiments, calls, steps, spans of time, provenance."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ State = Literal["planned", "running", "paused", "interrupted", "finished"]
 BenchmarkState = Literal["queued", "running", "paused", "stopping", "stopped", "interrupted", "finished"]
 StepKind = Literal["spec", "iteration", "checkpoint", "turn", "consensus", "answer"]
 Phase = Literal["waiting", "calls", "tests", "scoring", "journal"]
-"""Between the attempts of a call; for answers; for the gate; for the score; all that is left: journal, prompts."""
+"""Between the attempts of a call; for answers; for the gate; for the score; the rest, such as prompts and journal."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRow:
-    """A benchmark and how far it is.
+    """A benchmark and its progress.
 
-    ``state``: while a process writes its journal ``running``, ``paused``, ``stopping`` or, nothing begun, ``queued``;
-    then what that was closed as, or ``interrupted`` if its process died. Each experiment is in at most one of
-    ``solved``, ``unsolved``, ``cancelled``, ``errors`` and ``running``. ``calls`` are the finished ones; ``cost_usd``
-    is theirs, None if ``unpriced`` of them have no price. ``isolation`` and ``self_test`` as in its journal's header.
+    ``state``: while a process writes its journal ``running``, ``paused``, ``stopping`` or, before the first experiment,
+    ``queued``; afterwards the way it was closed, or ``interrupted`` if its process died. Each experiment is in at most
+    one of ``solved``, ``unsolved``, ``cancelled``, ``errors`` and ``running``. ``calls`` are the finished ones;
+    ``cost_usd`` is their cost, None if ``unpriced`` of them have no price. ``isolation`` and ``self_test`` are those of
+    its journal's header.
     """
 
     id: str
@@ -37,15 +38,15 @@ class BenchmarkRow:
     dataset: str
     problems: int
     configurations: int
-    models: tuple[str, ...]  # ids of all that some configuration uses, sorted
+    models: tuple[str, ...]  # ids of all models of its configurations, sorted
     scripted: bool  # whether some answers come from a script
     opened_at: float
     closed_reason: str | None
     state: BenchmarkState
-    holder: int | None  # the process that writes its journal now
-    planned: int  # experiments in all
-    finished: int  # those that ended and were not begun again
-    running: int  # those that somebody is at
+    holder: int | None  # the id of the process that writes its journal
+    planned: int  # all experiments
+    finished: int  # those that ended and did not start again
+    running: int  # those that a process works on
     solved: int
     unsolved: int
     cancelled: int
@@ -54,36 +55,37 @@ class BenchmarkRow:
     calls: int
     cost_usd: float | None
     unpriced: int
-    seconds: float  # what its experiments took, added up
+    seconds: float  # sum over its experiments
     isolation: str
     self_test: str = ""
     dataset_sha256: str = ""
     licence: str = ""
-    budget_usd: float | None = None  # what it may cost in all, as last set; None: there is no limit
-    concurrency: int | None = None  # how many experiments at once, as last set; None: never told
+    budget_usd: float | None = None  # of the whole benchmark, as last set; None: no limit
+    concurrency: int | None = None  # as last set; None: not recorded
     scripted_results: int = 0  # experiments with a result whose configuration has a scripted model
-    scripted_failures: int = 0  # such that ended without a result
+    scripted_failures: int = 0  # such experiments that ended without a result
 
     @property
     def origin(self) -> DatasetOrigin:
         return DatasetOrigin(self.dataset, self.dataset_sha256, self.licence)
 
     @property
-    def under_way(self) -> bool:  # somebody is at it, in whatever state
+    def under_way(self) -> bool:
+        """Whether a process runs it, in any state."""
         return self.holder is not None
 
     @property
     def left(self) -> int:
-        """How many experiments have no result yet: those that ended without one are taken up again."""
+        """The number of experiments without a result; those that ended without one start again."""
         return self.planned - self.solved - self.unsolved
 
 
 @dataclass(frozen=True, slots=True)
 class ExperimentRow:
-    """One experiment; the tests are those of the program it returned; tokens and cost as in ``SummaryRow``.
+    """One experiment; the tests are those of the returned program; tokens and cost as in ``SummaryRow``.
 
-    ``iterations``: programs that its loop tested; one that was submitted untested is none.
-    ``interrupted``: nobody is at it. ``paused``: held back.
+    ``iterations``: programs that its loop tested; a program that was submitted untested does not count.
+    ``interrupted``: it started and no process works on it. ``paused``: it waits because of a pause.
     """
 
     id: str
@@ -116,9 +118,9 @@ class ExperimentRow:
     finished_at: float | None
     failure: ErrorClass | None  # what was wrong with the returned program
     error: str | None
-    isolation: str = ""  # of its benchmark, as is the next
+    isolation: str = ""  # of its benchmark, like the next
     self_test: str = ""
-    shared: bool | None = None  # whether the returned program's tests ran in its own process; None: not scored
+    shared: bool | None = None  # as in ``Verdict``, of the returned program; None: not scored
     dataset: str = ""
     dataset_sha256: str = ""
     licence: str = ""
@@ -135,13 +137,13 @@ class ExperimentRow:
 
     @property
     def shown(self) -> Outcome | State:
-        """What it is now: while it is taken up again, the outcome of before stands back."""
+        """The outcome, or the state if it has none or has started again."""
         return self.outcome if self.outcome and self.state == "finished" else self.state
 
 
 @dataclass(frozen=True, slots=True)
 class IterationRow:
-    """One candidate program on the gate tests."""
+    """One iteration: a candidate program on the gate tests."""
 
     experiment: str
     iteration: int
@@ -164,10 +166,10 @@ class IterationRow:
 
 @dataclass(frozen=True, slots=True)
 class CallRow:
-    """One attempt to have a model answer. ``text``: SHA-256 of the answer; ``message``: why it failed.
+    """One attempt of a call. ``text``: SHA-256 of the answer; ``message``: the error of a failed one.
 
-    ``interrupted``: a stop or a crash ended it. What it or a failed one cost is known only of work on this machine.
-    Of one that failed, ``status``, ``wait_seconds`` and ``arrived`` are as in ``CallFailed``; else None.
+    ``interrupted``: a stop or a crash ended it. The cost of an interrupted or failed attempt is known only for models
+    on this machine. ``status``, ``wait_seconds`` and ``arrived`` are as in ``CallFailed``, None unless it failed.
     """
 
     experiment: str
@@ -206,7 +208,7 @@ class CallRow:
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """A candidate scored after its experiment had ended; ``code`` is its SHA-256."""
+    """A candidate that was scored after the strategy had ended; ``code`` is its SHA-256."""
 
     experiment: str
     code: str
@@ -218,12 +220,12 @@ class ScoreRow:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step on the way of an experiment: the calls that led to it, and what came of them.
+    """One step of an experiment: its calls and their result.
 
-    ``number`` counts the steps of a kind, from 1. ``iteration`` or ``note`` is what it ended with, both None while it
-    is under way, if it broke off, and for an ``answer``, which was handed in untested. ``program`` and ``previous``
-    (the latest before it) are SHA-256, None where no reply held one. ``seconds`` adds up its calls and its test;
-    ``cost_usd`` those of its calls, of unanswered ones as far as they are known, None if an answered one has no price.
+    ``number`` counts the steps of a kind, from 1. ``iteration`` or ``note`` is its result; both are None while it is
+    under way, if it was interrupted, and for an ``answer``, which was submitted untested. ``program`` and ``previous``
+    (the latest before it) are SHA-256, None if no reply held one. ``seconds`` is the sum of its calls and its test;
+    ``cost_usd`` that of its calls, including known costs of unanswered ones, None if an answered one has no price.
     """
 
     kind: StepKind
@@ -239,7 +241,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentDetails:
-    """Everything about one experiment; ``programs``: SHA-256 -> source of each scored candidate."""
+    """All rows of one experiment; ``programs``: SHA-256 -> source of each scored candidate."""
 
     experiment: ExperimentRow
     iterations: list[IterationRow]
@@ -252,7 +254,7 @@ class ExperimentDetails:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of time: ``phase`` None is the experiment itself, whole. ``at``: seconds since 1970, its beginning."""
+    """A span of time; ``phase`` None: the whole experiment. ``at``: its beginning, in seconds since 1970."""
 
     experiment: str
     label: str
@@ -263,12 +265,12 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What somebody has to know to trust a benchmark's numbers, or to measure them again.
+    """The origin of a benchmark's numbers, needed to trust them or to measure them again.
 
-    ``opened_at``: seconds since 1970. ``isolation`` and ``self_test`` as in its journal's header. ``name`` and the
-    dataset's words may be a stranger's. ``ended``: experiments with a result, of those ``planned``. ``scripted``:
-    whether some answers come from a script. The numbers are made of the first ``journal_bytes`` of its
-    journal, whose SHA-256 (hex) is ``journal_sha256``; None where its file could not be found or read.
+    ``opened_at``: seconds since 1970. ``isolation`` and ``self_test`` are those of its journal's header. ``name`` and
+    the texts about the dataset are hostile. ``ended``: experiments with a result, of those ``planned``. ``scripted``:
+    whether some answers come from a script. The numbers come from the first ``journal_bytes`` of its journal, whose
+    SHA-256 (hex) is ``journal_sha256``; None if the file could not be found or read.
     """
 
     benchmark: str
@@ -297,7 +299,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The first lines of a table, and how many it has in all."""
+    """The first lines of a table, and the number of all lines."""
 
     frame: DataFrame
     lines: int

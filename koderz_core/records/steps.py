@@ -1,4 +1,4 @@
-"""Records of what a strategy asks its context for and receives, and of past failures and programs to learn from."""
+"""Requests of a strategy to its context, the answers, and past failures and programs to learn from."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ QueryKind = Literal["spec", "lesson", "solved", "statistics"]
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One of several questions that are asked at once: the arguments of ``Context.ask``."""
+    """One of several requests at the same time: the arguments of ``Context.ask``."""
 
     role: str
     messages: Sequence[Message]
@@ -25,10 +25,10 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What one call of a program gave: a value or an error, never both. Bounded, hostile texts.
+    """The result of one call of a program: a value or an error, never both. Bounded, hostile texts.
 
-    ``value`` is its ``repr``, sets and dictionaries in sorted order, so that equal values of equal types have equal
-    texts; a long one keeps its ends and a hash of all of it. What is not plain data shows only its type.
+    ``value`` is its ``repr`` with sets and dictionaries in sorted order, so equal values of equal types have equal
+    texts. A long one keeps its ends and a hash of the whole. An object that is not plain data shows only its type.
     """
 
     call: str
@@ -39,7 +39,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """What an experiment may still use; None: there is no limit, as there never is on its ``seconds`` so far."""
+    """What an experiment may still use; None: no limit. There is never a limit on ``seconds`` at present."""
 
     iterations: int | None
     cost_usd: float | None = None
@@ -48,7 +48,7 @@ class Remaining:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is wanted from outside the experiment: only what bears all of these tags, the best ``limit`` of them."""
+    """A request for memories: the best ``limit`` of those that have all of these tags."""
 
     kind: QueryKind
     tags: Mapping[str, str] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who wants something from outside: an experiment on a problem of a dataset, with the models of its roles."""
+    """The experiment that a query comes from, with its problem, its dataset and the models of its roles."""
 
     experiment: str
     problem: str
@@ -67,7 +67,7 @@ class Asker:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Something remembered. ``origin`` names what it was learnt from, such as an experiment. Hostile texts."""
+    """A memory. ``origin`` names its source, such as an experiment. Hostile texts."""
 
     text: str
     origin: str
@@ -76,7 +76,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRef:
-    """A memory, its text by the SHA-256 (hex) of a stored text."""
+    """A memory, its text named by the SHA-256 (hex) of a stored text."""
 
     text: str
     origin: str
@@ -87,7 +87,7 @@ class MemoryRef:
 class Lapse:
     """An iteration that failed. ``fixed_by``: the next program of the same experiment, if that one passed.
 
-    ``failures``: the first test that failed, if any was seen. ``scripted``: a scripted model wrote it. Hostile texts.
+    ``failures``: the first failed test, if one is known. ``scripted``: a scripted model wrote it. Hostile texts.
     """
 
     experiment: str

@@ -17,10 +17,10 @@ from koderz_core.sums import known_sum
 
 
 class Try(msgspec.Struct, frozen=True, gc=False):
-    """One iteration of a trial. ``usd`` and ``seconds`` had been used in all when it ended; ``usd`` None: unknown.
+    """One iteration of a trial. ``usd`` and ``seconds`` are cumulative up to its end; ``usd`` None: unknown.
 
     ``code``: SHA-256 of its program, None if the reply held none. ``held_out_passed`` None: not scored on such tests.
-    ``checkpoints``: how many reviews by a stronger model advised something before it.
+    ``checkpoints``: the number of earlier reviews by a stronger model with advice.
     """
 
     iteration: int
@@ -38,11 +38,11 @@ class Try(msgspec.Struct, frozen=True, gc=False):
 class Trial(msgspec.Struct, frozen=True, gc=False):
     """One experiment: a configuration (named by ``benchmark`` and ``configuration``) on a problem, one repeat.
 
-    ``outcome`` None: it has not ended. ``iterations``: programs that its loop tested. ``usd`` and tokens are of its
-    finished calls, None if unknown; those named ``frontier`` of its calls to models of the tiers frontier
-    and small frontier. ``gate_passed``: what the returned program did on the tests that the loop saw, None if it saw
-    none. ``code``: SHA-256 of the returned program.
-    ``small_frontier_usd`` is the part of ``frontier_usd`` that went to small frontier models.
+    ``outcome`` None: it has not ended. ``iterations``: programs that its loop tested. ``usd`` and tokens are those of
+    its finished calls, None if unknown; the ``frontier`` ones are those of calls to models of the tiers frontier and
+    small frontier. ``gate_passed``: whether the returned program passed the tests that the loop saw, None without any.
+    ``code``: SHA-256 of the returned program. ``small_frontier_usd``: the part of ``frontier_usd`` for small frontier
+    models.
     """
 
     benchmark: str
@@ -66,17 +66,17 @@ class Trial(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def key(self) -> tuple[str, str]:
-        """What it is a trial of."""
+        """The configuration that it is a trial of."""
         return self.benchmark, self.configuration
 
     @property
     def attempts(self) -> int:
-        """Its place on the axis of attempts: its iterations, or 1 for a program that was submitted without testing."""
+        """Its place on the axis of attempts: its iterations, or 1 for a program that was submitted untested."""
         return self.iterations or int(self.scored)
 
     @property
     def scored(self) -> bool:
-        """Whether it says something about its configuration; what was cancelled or failed on our side does not."""
+        """Whether it has a result of its configuration; a cancelled trial or an error of koderz has none."""
         return self.outcome in ("solved", "unsolved")
 
     @property
@@ -86,10 +86,10 @@ class Trial(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One model asked directly in one benchmark: its experiments with a result, side by side.
+    """A direct configuration of one model in one benchmark: its experiments with a result, as parallel tuples.
 
-    ``conditions`` are those of the benchmark, the versions of its prompts among them. ``usd``: None if unpriced.
-    ``at``: when the last of them ended, in seconds since 1970.
+    ``conditions``: those of the benchmark, including the versions of its prompts. ``usd``: None if unpriced. ``at``:
+    the end of the last experiment, in seconds since 1970.
     """
 
     benchmark: str
@@ -109,11 +109,11 @@ class Measured:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What its trials are of, as in ``Trial``."""
+        """The configuration of its trials, as in ``Trial``."""
         return self.benchmark, self.configuration
 
     def of(self, problems: frozenset[str]) -> tuple[int, int, float | None]:
-        """How many of its experiments on these problems there are, how many were solved, and their mean dollars."""
+        """The number of its experiments on these problems, how many were solved, and their mean cost in dollars."""
         chosen = [at for at, problem in enumerate(self.problems) if problem in problems]
         usd = known_sum(self.usd[at] for at in chosen)
         mean = usd / len(chosen) if chosen and usd is not None else None
@@ -122,7 +122,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a benchmark stands on: its problems, its conditions, the versions of its prompts among them, its prices."""
+    """The basis of a benchmark: its problems, its conditions including the versions of its prompts, and its prices."""
 
     benchmark: str
     problems: tuple[str, ...]
@@ -132,9 +132,9 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """A direct configuration on problems of a dataset, each ``repeats`` times, as somebody would measure it now.
+    """A direct configuration on problems of a dataset, each ``repeats`` times, as it would be measured now.
 
-    ``conditions``: those that can change what its model answers or how that is scored; None: not there.
+    ``conditions``: those that can change an answer of the model or its score; None: not set.
     """
 
     configuration: Configuration

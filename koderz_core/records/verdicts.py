@@ -1,4 +1,4 @@
-"""Programs found in replies, and what came of running them."""
+"""Programs in replies, and the verdicts of running them on tests."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ Isolation = Literal["hardened", "strong", "limited"]
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """The program found in a model's reply: ``code`` None if there was none; ``how`` names the rule that found it.
+    """The program in a model's reply: ``code`` None if there is none; ``how`` names the rule that found it.
 
-    ``finish``: how the reply ended, since one that was cut short breaks its program.
+    ``finish``: how the reply ended; the program of a reply that was cut off is incomplete.
     """
 
     code: str | None
@@ -41,7 +41,7 @@ class Extracted:
 
 @dataclass(frozen=True, slots=True)
 class TestFailure:
-    """One test that did not pass: its place in the test set, its source, and what was seen. Bounded, hostile texts."""
+    """A failed test: its place in the test set, its source, and the observed result. Bounded, hostile texts."""
 
     __test__ = False  # pytest: not a test class
     index: int
@@ -53,13 +53,12 @@ class TestFailure:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came of running one program on one test set.
+    """The result of running one program on one test set.
 
     ``marks`` has one character per test, in order: ``P`` passed, ``F`` failed, ``-`` not reached. ``completed``: the
-    test code ran to its end. ``error`` is the class of the first failure, None if there was none.
-    ``isolation`` names the sandbox tier that ran it. ``shared``: the tests need values that are not plain data, so
-    they ran in the program's own process, which could in principle fake what it reports. ``test_seconds``: how long
-    each test took, in order; empty where that is not known.
+    test code ran to its end. ``error``: the class of the first failure, None without one. ``isolation``: the sandbox
+    tier. ``shared``: the tests need values that are not plain data, so they ran in the program's own process, which
+    could in principle fake its report. ``test_seconds``: the duration of each test, in order; empty if unknown.
     """
 
     marks: str

@@ -1,1 +1,1 @@
-"""The index of the journals: a DuckDB file that anyone may bring up to date and that can be rebuilt at any time."""
+"""The index of the journals: a DuckDB file that any process may bring up to date and that can always be rebuilt."""

@@ -1,9 +1,9 @@
-"""Benchmarks as a whole: how far each is, who writes it, and what is new in it."""
+"""Benchmarks: the progress of each, its writer, and its recent news."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import replace
 
 import msgspec
 from duckdb import DuckDBPyConnection
@@ -13,26 +13,25 @@ from koderz_core.events.outages import Troubles
 from koderz_core.records import Allowance, Plan
 from koderz_core.records.forecasts import Receipt
 from koderz_core.records.plans import scripted
-from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, ModelTrouble, NewestIteration
+from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, NewestIteration
 from koderz_core.records.rows import BenchmarkRow, BenchmarkState, ExperimentRow
-from koderz_core.store.experiments import Followed
-from koderz_core.store.index import Held, Index, in_effect
+from koderz_core.store.experiments import ExperimentCache
+from koderz_core.store.index import Hold, Index, in_effect, mappings, records
 from koderz_core.store.lookup import benchmark_ids
-from koderz_core.store.rows import mappings, records
 
 NEWEST = 15
 MESSAGE_CHARACTERS = 200
 
 
 def benchmarks(index: Index, benchmark: str | None = None) -> list[BenchmarkRow]:
-    """All benchmarks, or only the one given, by id; the newest first. Raises UnknownNameError if it is unknown."""
-    asked = {"benchmark": benchmark}
+    """All benchmarks, or only the one of an id; the newest first. Raises UnknownNameError if the id is unknown."""
+    parameters = {"benchmark": benchmark}
     models: dict[object, set[str]] = {}
-    for row in mappings(index.con, _MODELS, asked):
+    for row in mappings(index.con, _MODELS, parameters):
         models.setdefault(row["benchmark"], set()).add(str(row["model"]))
     held = in_effect(index.con)
     rows = []
-    for row in mappings(index.con, _BENCHMARKS, asked):
+    for row in mappings(index.con, _BENCHMARKS, parameters):
         names = sorted(models.get(row["id"], ()))
         pid = index.writers.of(str(row["id"]), closed=row["closed_at"] is not None)
         more = {"models": names, "scripted": scripted(names), "holder": pid, "state": _state(row, pid, held)}
@@ -44,33 +43,30 @@ def benchmarks(index: Index, benchmark: str | None = None) -> list[BenchmarkRow]
 
 
 def plan(index: Index, benchmark: str) -> Plan:
-    """The plan of a benchmark (by id), as it was last grown. Raises UnknownNameError."""
-    found = index.con.execute("select plan from benchmarks where id = ?", [benchmark]).fetchone()
-    if found is None:
+    """The plan of a benchmark (by id), as it was last extended. Raises UnknownNameError."""
+    row = index.con.execute("select plan from benchmarks where id = ?", [benchmark]).fetchone()
+    if row is None:
         raise UnknownNameError("benchmark", benchmark, benchmark_ids(index.con))
-    return msgspec.json.decode(str(found[0]), type=Plan)
+    return msgspec.json.decode(str(row[0]), type=Plan)
 
 
 def newest(con: DuckDBPyConnection, benchmark: str) -> list[NewestIteration]:
     """The latest iterations of a benchmark, the newest first."""
-    asked = {"benchmark": benchmark, "most": NEWEST, "cut": MESSAGE_CHARACTERS}
-    return records(con, NewestIteration, _NEWEST, asked)
+    parameters = {"benchmark": benchmark, "most": NEWEST, "cut": MESSAGE_CHARACTERS}
+    return records(con, NewestIteration, _NEWEST, parameters)
 
 
-def _state(row: Mapping[str, object], pid: int | None, held: Set[Held]) -> BenchmarkState:
-    if pid is not None:
-        return _at_work(str(row["id"]), held, begun=bool(row["begun"]))
-    if row["closed_at"] is None:
+def _state(row: Mapping[str, object], pid: int | None, held: Set[Hold]) -> BenchmarkState:
+    benchmark = str(row["id"])
+    if pid is None and row["closed_at"] is None:
         return "interrupted"
-    return "stopped" if row["closed_reason"] == "stopped" else "finished"
-
-
-def _at_work(benchmark: str, held: Set[Held], *, begun: bool) -> BenchmarkState:
-    if Held(benchmark, "", "stop") in held:
+    if pid is None:
+        return "stopped" if row["closed_reason"] == "stopped" else "finished"
+    if Hold(benchmark, "", "stop") in held:
         return "stopping"
-    if Held(benchmark, "", "pause") in held:
+    if Hold(benchmark, "", "pause") in held:
         return "paused"
-    return "running" if begun else "queued"
+    return "running" if row["started"] else "queued"
 
 
 _MODELS = """
@@ -82,7 +78,7 @@ select b.* exclude (plan), c.configurations, e.* exclude (benchmark)
 from benchmarks b
 join (select benchmark, count(*) as configurations from configurations group by benchmark) c on c.benchmark = b.id
 join (
-    select benchmark, count(*) as planned, count(outcome) as finished, count(started_at) as begun,
+    select benchmark, count(*) as planned, count(outcome) as finished, count(started_at) as started,
         count(*) filter (where state = 'running') as running,
         count(*) filter (where outcome = 'solved') as solved,
         count(*) filter (where outcome = 'unsolved') as unsolved,
@@ -101,8 +97,8 @@ join (
 ) e on e.benchmark = b.id
 order by b.opened_at desc, b.id
 """
-# Each of the experiments that tried something last has an iteration of then: no older ones need be looked at, and from
-# a time on these are few blocks of the table, even of a million.
+# Each of the experiments that tested something last has an iteration from then, so older iterations need not be read.
+# Those after a point in time are in few blocks of the table, even of a million rows.
 _NEWEST = """
 select i.experiment, e.problem, f.label, i.iteration, i."at", i.passed, i.tests_passed, i.tests_total, i.error,
     left(i.message, $cut) as message
@@ -117,9 +113,8 @@ order by i."at" desc, i.experiment, i.iteration desc limit $most
 
 
 def receipt(index: Index, benchmark: str) -> Receipt | None:
-    """What a benchmark (by id) has come to, beside its forecast; None before its end, and where no forecast is."""
-    found = records(index.con, Receipt, _RECEIPT, {"benchmark": benchmark})
-    return found[0] if found else None
+    """The result of a benchmark (by id) next to its estimate; None before its end, and without an estimate."""
+    return next(iter(records(index.con, Receipt, _RECEIPT, {"benchmark": benchmark})), None)
 
 
 _RECEIPT = """
@@ -136,58 +131,38 @@ where f.benchmark = $benchmark and b.closed_reason = 'finished' and b.closed_at 
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Lately:
-    """As the fields of ``BenchmarkProgress``."""
-
-    newest: tuple[NewestIteration, ...]
-    receipt: Receipt | None
-    troubles: tuple[ModelTrouble, ...]
-    changes: tuple[AllowanceChange, ...]
-    news_at: float | None
-
-
 Forecast = Callable[[Sequence[ExperimentRow], float], float | None]
-"""All experiments of a benchmark and the time now (seconds since 1970) to the seconds until they have ended."""
+"""Maps all experiments of a benchmark and the time (seconds since 1970) to the seconds until they have ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """A benchmark with all that its journal says of how far it is; only time makes more of it."""
+def progress(index: Index, cache: ExperimentCache, benchmark: BenchmarkRow) -> BenchmarkProgress:
+    """The progress of a benchmark without the values that depend on the time, which ``timed`` adds.
 
-    row: BenchmarkRow
-    experiments: tuple[ExperimentRow, ...]
-    late: Lately
-
-    def progress(self, forecast: Forecast, now: float) -> BenchmarkProgress:
-        """How far it is at this moment (seconds since 1970), as nothing has happened since."""
-        row, late = self.row, self.late
-        left = forecast(self.experiments, now) if row.state == "running" else None
-        return BenchmarkProgress(
-            row, self.experiments, late.newest, left, late.receipt, late.troubles, now, late.news_at, late.changes
-        )
-
-
-def standing(index: Index, followed: Followed, row: BenchmarkRow) -> Standing:
-    """How far a benchmark is; of its experiments only what has changed since is read again."""
-    held = frozenset(journal for journal in in_effect(index.con) if journal.benchmark == row.id)
-    experiments = tuple(index.writers.told(experiment, held) for experiment in followed.of(index.con, row))
-    return Standing(row, experiments, _lately(index, row))
-
-
-def _lately(index: Index, benchmark: BenchmarkRow) -> Lately:
-    con, of = index.con, benchmark.id
-    return Lately(
-        tuple(newest(con, of)),
-        receipt(index, of) if benchmark.closed_reason else None,  # none before, and looking for it takes its time
-        troubles(con, of).known(),
-        allowance_changes(con, of),
-        _news_at(con, of),
+    Only those of its experiments that have changed since the last call are read.
+    """
+    con, name = index.con, benchmark.id
+    held = frozenset(hold for hold in in_effect(con) if hold.benchmark == name)
+    (news_at,) = con.execute("select max(last_at) from journals where benchmark = ?", [name]).fetchone() or (None,)
+    return BenchmarkProgress(
+        benchmark,
+        tuple(index.writers.shown(experiment, held) for experiment in cache.of(con, benchmark)),
+        tuple(newest(con, name)),
+        seconds_left=None,
+        receipt=receipt(index, name) if benchmark.closed_reason else None,  # none before, and the query takes time
+        troubles=troubles(con, name).known(),
+        news_at=news_at,
+        changes=_changes(con, name),
     )
 
 
-def allowance_changes(con: DuckDBPyConnection, benchmark: str) -> tuple[AllowanceChange, ...]:
-    """What was changed of a benchmark (by id) while it ran, the newest first."""
+def timed(progress: BenchmarkProgress, forecast: Forecast, now: float) -> BenchmarkProgress:
+    """The progress at ``now`` (seconds since 1970), if nothing has happened since it was read."""
+    left = forecast(progress.experiments, now) if progress.benchmark.state == "running" else None
+    return replace(progress, seconds_left=left, at=now)
+
+
+def _changes(con: DuckDBPyConnection, benchmark: str) -> tuple[AllowanceChange, ...]:
+    """The changes of a benchmark's limits while it ran, the newest first."""
     return tuple(
         AllowanceChange(at, by, Allowance(usd_before, concurrency_before), Allowance(usd, concurrency))
         for at, by, usd_before, concurrency_before, usd, concurrency in con.execute(_CHANGES, [benchmark]).fetchall()
@@ -195,14 +170,9 @@ def allowance_changes(con: DuckDBPyConnection, benchmark: str) -> tuple[Allowanc
 
 
 def troubles(con: DuckDBPyConnection, benchmark: str) -> Troubles:
-    """As they stood when the journal of a benchmark was read last."""
-    found = con.execute("select troubles from journals where benchmark = ?", [benchmark]).fetchone()
-    return msgspec.json.decode(found[0], type=Troubles) if found else Troubles()
-
-
-def _news_at(con: DuckDBPyConnection, benchmark: str) -> float | None:
-    found = con.execute("select max(last_at) from journals where benchmark = ?", [benchmark]).fetchone()
-    return None if found is None else found[0]
+    """The troubles of a benchmark's models, as of the last reading of its journal."""
+    row = con.execute("select troubles from journals where benchmark = ?", [benchmark]).fetchone()
+    return msgspec.json.decode(row[0], type=Troubles) if row else Troubles()
 
 
 _CHANGES = """

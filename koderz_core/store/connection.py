@@ -1,4 +1,4 @@
-"""Opening the store's file for a moment: one user at a time, patiently, and never a damaged one."""
+"""Opening the index for a moment: one user at a time, with a time to wait, and never a damaged file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from koderz_core.errors import StoreError
 from koderz_core.files import Lock, owner_of
 from koderz_core.store.schema import VERSION, version_of
 
-# Nothing may be fetched from outside while a query waits.
+# A query must not download extensions.
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -27,7 +27,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 
 
 class DamagedStoreError(StoreError):
-    """The file is not there, is of no koderz or an earlier one, or is damaged: build it anew. ``fault`` says which."""
+    """The file is missing, damaged, or not from this koderz, so the index must be rebuilt; ``fault``: the reason."""
 
     def __init__(self, fault: str) -> None:
         super().__init__(f"{fault}. Run `koderz reindex` to build it from the journals.")
@@ -36,12 +36,12 @@ class DamagedStoreError(StoreError):
 
 @contextmanager
 def opened(path: Path, patience_seconds: float) -> Iterator[DuckDBPyConnection]:
-    """The store at ``path`` with the tables of this koderz, closed afterwards; the caller holds ``held(path)``.
+    """The index at ``path`` with the tables of this koderz, closed afterwards; the caller must hold ``held(path)``.
 
-    Raises DamagedStoreError, or StoreError if another program keeps it open, or it is of a later koderz.
+    Raises DamagedStoreError, or StoreError if another program keeps it open or a later koderz wrote it.
     """
     if not path.is_file():
-        raise DamagedStoreError(f"The store {path.name} is not there")
+        raise DamagedStoreError(f"The index {path.name} is missing")
     with failures(path), _ENGINE.attached(path, time.monotonic() + patience_seconds) as con:
         _check(con, path)
         yield con
@@ -49,7 +49,7 @@ def opened(path: Path, patience_seconds: float) -> Iterator[DuckDBPyConnection]:
 
 @contextmanager
 def opened_apart(path: Path, patience_seconds: float) -> Iterator[DuckDBPyConnection]:
-    """As ``opened``, in a DuckDB of its own: what is set there, a limit of memory say, holds for nobody else."""
+    """As ``opened``, in a separate DuckDB, whose settings, such as a memory limit, do not affect other connections."""
     deadline = time.monotonic() + patience_seconds
     with failures(path), _when_free(path, deadline, lambda: duckdb.connect(path, config=_CONFIG)) as con:
         yield con
@@ -64,10 +64,10 @@ def created(path: Path) -> Iterator[DuckDBPyConnection]:
 
 @contextmanager
 def held(path: Path, patience_seconds: float) -> Iterator[None]:
-    """Keep every other thread and process of koderz away from the store at ``path``.
+    """Keep every other thread and process of koderz from using the index at ``path``.
 
-    The lock is a file of its own, so that the store's file can be replaced. Raises StoreError if others keep it longer
-    than ``patience_seconds``, or the folder cannot be written.
+    The lock is a separate file, so that the index file can be replaced. Raises StoreError if the lock is not free
+    within ``patience_seconds``, or if the folder is not writable.
     """
     file = path.with_name(f"{path.name}.lock")
     try:
@@ -84,36 +84,37 @@ def held(path: Path, patience_seconds: float) -> Iterator[None]:
 
 @contextmanager
 def failures(path: Path) -> Iterator[None]:
-    """Turn a failure of the file or of its disk into a StoreError; faults in our own SQL pass through."""
+    """Turn a failure of the file or its disk into a StoreError; errors in the SQL of koderz pass through."""
     try:
         yield
     except duckdb.Error as error:
         if _is_out_of_room(error):
             raise StoreError(
-                f"The store {path.name} failed ({error}). Look for space on the disk and in memory; if it stays so, "
+                f"The index {path.name} failed ({error}). Free space on the disk and in memory; if it still fails, "
                 f"run `koderz reindex`."
             ) from error
         if _is_damage(error):
             raise _damaged(path, error) from error
         raise
     except RuntimeError as error:
-        if str(error).startswith("Query interrupted"):  # how DuckDB hands a Ctrl-C on
+        if str(error).startswith("Query interrupted"):  # how DuckDB reports a Ctrl-C
             raise KeyboardInterrupt from error
         raise
 
 
 def unwritable(path: Path, error: OSError) -> StoreError:
-    """What to tell when the folder of the store at ``path`` refuses a file."""
+    """The error for an index at ``path`` whose folder is not writable."""
     return StoreError(
-        f"The store {path.name} cannot be written in {path.parent}: {error.strerror or error}. Make the folder "
-        f"writable and look for space, or choose another folder with --data-dir."
+        f"The index {path.name} cannot be written in {path.parent}: {error.strerror or error}. Make the folder "
+        f"writable and free space on the disk, or choose another folder with --data-dir."
     )
 
 
 class _Engine:
-    """The one DuckDB of this process. It holds no data: a store is attached for a moment, and free for others then.
+    """The shared DuckDB of this process. It has no data: an index is attached for a moment, and is free for others
+    then.
 
-    Attaching takes 2 ms where a DuckDB of its own takes 15, all of them the processor's (measured with DuckDB 2.0.1).
+    Attaching takes 2 ms of processor time; a separate DuckDB takes 15 (measured with DuckDB 2.0.1).
     """
 
     def __init__(self) -> None:
@@ -123,15 +124,15 @@ class _Engine:
 
     @contextmanager
     def attached(self, path: Path, deadline: float) -> Iterator[DuckDBPyConnection]:
-        """A connection to the store at ``path``, which nobody else of this process may have attached."""
+        """A connection to the index at ``path``, which no other thread of this process may have attached."""
         name = f"store_{next(self._numbers)}"
         file = str(path).replace("'", "''")
         try:
-            with self._connection() as con:  # closing it ends what was not committed
+            with self._connection() as con:  # closing it rolls back
                 _when_free(path, deadline, lambda: con.execute(f"attach '{file}' as {name} (type duckdb)"))
                 con.execute(f"use {name}")
                 yield con
-        except (duckdb.FatalException, duckdb.InternalException):  # after them a whole DuckDB refuses everything
+        except (duckdb.FatalException, duckdb.InternalException):  # after them DuckDB refuses every query
             self._shared = None
             raise
         finally:
@@ -149,7 +150,7 @@ _ENGINE = _Engine()
 
 
 def _when_free(path: Path, deadline: float, connect: Callable[[], DuckDBPyConnection]) -> DuckDBPyConnection:
-    """What ``connect`` gives, once a program that is not koderz (a database browser, say) lets go of the file."""
+    """The result of ``connect``, as soon as another program, such as a database browser, has closed the file."""
     while True:
         try:
             return connect()
@@ -159,49 +160,48 @@ def _when_free(path: Path, deadline: float, connect: Callable[[], DuckDBPyConnec
             if time.monotonic() > deadline:
                 holder = re.search(r"PID (\d+)", str(error))
                 raise _busy(path, holder[1] if holder else "") from error
-        time.sleep(random.uniform(0.003, 0.03))  # noqa: S311 (no secret: those who wait do not all try at once)
+        time.sleep(random.uniform(0.003, 0.03))  # noqa: S311 (no secret: waiting processes must not retry at the same time)
 
 
 def _busy(path: Path, pid: str) -> StoreError:
     return StoreError(
-        f"The store {path.name} is being used by another process (PID {pid or 'unknown'}). Try again, or end that one."
+        f"The index {path.name} is being used by another process (PID {pid or 'unknown'}). Try again, or end it."
     )
 
 
 def _unopened(path: Path, error: duckdb.Error) -> StoreError:
     if not os.access(path, os.R_OK | os.W_OK):
-        return StoreError(f"The store {path.name} may not be read and written. Mend the rights of the file.")
+        return StoreError(f"The index {path.name} is not readable and writable. Change the permissions of the file.")
     if "version number" in str(error):
-        return StoreError(f"The store {path.name} was written by another DuckDB ({error}). Run `koderz reindex`.")
+        return StoreError(f"The index {path.name} was written by another DuckDB ({error}). Run `koderz reindex`.")
     return _damaged(path, error)
 
 
 def _check(con: DuckDBPyConnection, path: Path) -> None:
     try:
         version = version_of(con)
-    except duckdb.CatalogException as error:  # no such table: whatever it is, koderz did not make it
+    except duckdb.CatalogException as error:  # no such table, so koderz did not create it
         raise _damaged(path, error) from error
-    if version > VERSION:  # whose koderz would build it anew too: the two would never end
+    if version > VERSION:  # the later koderz would rebuild it too, and the two would never stop
         raise StoreError(
-            f"The store was written by a later koderz (schema {version}, this one has {VERSION}). Upgrade koderz, or "
-            f"run `koderz reindex` to build the store anew from the journals."
+            f"The index was written by a later koderz (schema {version}, this one has {VERSION}). Upgrade koderz, or "
+            f"run `koderz reindex` to rebuild the index from the journals."
         )
     if version < VERSION:
-        raise DamagedStoreError(f"The store {path.name} is of an earlier koderz (schema {version})")
+        raise DamagedStoreError(f"The index {path.name} was written by an earlier koderz (schema {version})")
 
 
 def _is_out_of_room(error: duckdb.Error) -> bool:
-    """A full disk comes as whatever was being done then: a transaction that fails, or a fatal error at a checkpoint."""
-    of_ground = isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException)
-    return of_ground or "Could not write file" in str(error)
+    """Whether disk or memory is full. DuckDB reports it as a failed transaction or a fatal error of a checkpoint."""
+    return isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException) or "Could not write file" in str(error)
 
 
 def _is_damage(error: duckdb.Error) -> bool:
-    """Failed checksums come as the plain base class, which nothing else does."""
+    """Whether the file is damaged. Failed checksums are the only errors of the plain base class."""
     return type(error) is duckdb.Error or isinstance(
         error, duckdb.FatalException | duckdb.InternalException | duckdb.SerializationException
     )
 
 
 def _damaged(path: Path, error: Exception) -> DamagedStoreError:
-    return DamagedStoreError(f"The store {path.name} is damaged ({error})")
+    return DamagedStoreError(f"The index {path.name} is damaged ({error})")

@@ -1,4 +1,4 @@
-"""Everything about one experiment or a few: its rows, its steps and the texts that they name."""
+"""Everything about one or several experiments: their rows, steps and texts."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import DataError
-from koderz_core.records.notes import NoteKind, NoteRow
+from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, ExperimentRow, IterationRow, ScoreRow, Step, StepKind
 from koderz_core.store.experiments import experiment as row_of
-from koderz_core.store.index import Index, in_effect
-from koderz_core.store.rows import records
+from koderz_core.store.index import Index, in_effect, records
 from koderz_core.sums import known_sum
 
-KINDS: Mapping[NoteKind, StepKind] = {
+KINDS: Mapping[str, StepKind] = {
     "spec_written": "spec",
     "checkpoint_reviewed": "checkpoint",
     "turn_spoken": "turn",
@@ -26,8 +25,8 @@ KINDS: Mapping[NoteKind, StepKind] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What the store holds of one experiment; calls in the order of their ordinals and attempts."""
+class ExperimentRows:
+    """The rows of one experiment; calls in the order of their ordinals and attempts."""
 
     experiment: ExperimentRow
     iterations: list[IterationRow]
@@ -35,33 +34,33 @@ class Told:
     notes: list[NoteRow]
 
 
-def steps(told: Told) -> tuple[Step, ...]:
-    """The steps in the order they were taken; calls that nothing came of yet, or never will, are the last one."""
+def steps(rows: ExperimentRows) -> tuple[Step, ...]:
+    """The steps in order; calls without a result so far are the last step."""
     counts: Counter[StepKind] = Counter()
     previous: str | None = None
     made: list[Step] = []
-    calls = told.calls
-    for end in _ends(told):
+    calls = rows.calls
+    for end in _ends(rows):
         before = _before(end, calls)
         calls = calls[len(before) :]
         step = _step(before, end, counts, previous)
         previous = step.program or previous
         made.append(step)
-    return (*made, *_open_step(told, calls, counts, previous))
+    return (*made, *_open_step(rows, calls, counts, previous))
 
 
 def _before(end: IterationRow | NoteRow, calls: Sequence[CallRow]) -> list[CallRow]:
-    """The calls that a step ended: all that are left, but of those who spoke at the same time each one's own."""
+    """The calls of a step: all that are left before its end; of turns at the same time, each one has its own call."""
     before = [] if end.ordinal is None else [call for call in calls if call.ordinal < end.ordinal]
     if isinstance(end, NoteRow) and end.kind == "turn_spoken":
         return [call for call in before if call.ordinal == before[0].ordinal]
     return before
 
 
-def _ends(told: Told) -> list[IterationRow | NoteRow]:
-    """What each step ended with; an iteration of unknown ordinal has no calls that could be told."""
-    notes = [note for note in told.notes if note.kind in KINDS]
-    return sorted([*told.iterations, *notes], key=lambda row: row.ordinal or 0)
+def _ends(rows: ExperimentRows) -> list[IterationRow | NoteRow]:
+    """The iteration or note at the end of each step; the calls of an iteration without an ordinal are unknown."""
+    notes = [note for note in rows.notes if note.kind in KINDS]
+    return sorted([*rows.iterations, *notes], key=lambda row: row.ordinal or 0)
 
 
 def _step(
@@ -76,29 +75,31 @@ def _step(
     return Step(kind, counts[kind], tuple(calls), None, end, None, previous, _seconds(calls), _cost(calls))
 
 
-def _open_step(told: Told, calls: Sequence[CallRow], counts: Counter[StepKind], previous: str | None) -> Iterator[Step]:
+def _open_step(
+    rows: ExperimentRows, calls: Sequence[CallRow], counts: Counter[StepKind], previous: str | None
+) -> Iterator[Step]:
     if not calls:
         return
-    kind = _open_kind(told, calls[-1].role)
-    program = told.experiment.code if kind == "answer" else None
+    kind = _open_kind(rows, calls[-1].role)
+    program = rows.experiment.code if kind == "answer" else None
     number = counts[kind] + 1
     yield Step(kind, number, tuple(calls), None, None, program, previous, _seconds(calls), _cost(calls))
 
 
-def _open_kind(told: Told, role: str) -> StepKind:
+def _open_kind(rows: ExperimentRows, role: str) -> StepKind:
     if role == "spec":
         return "spec"
     if role == "reviewer":
         return "checkpoint"
     if role == "speaker":
         return "turn"
-    return "answer" if _handed_in_untested(told) else "iteration"
+    return "answer" if _submitted_untested(rows) else "iteration"
 
 
-def _handed_in_untested(told: Told) -> bool:
-    """Whether it ended with a program that no iteration tried, or with none at all."""
-    has_result = told.experiment.outcome in ("solved", "unsolved")
-    return has_result and told.experiment.code not in {tried.code for tried in told.iterations}
+def _submitted_untested(rows: ExperimentRows) -> bool:
+    """Whether it ended with a program that no iteration tested, or without a program."""
+    has_result = rows.experiment.outcome in ("solved", "unsolved")
+    return has_result and rows.experiment.code not in {iteration.code for iteration in rows.iterations}
 
 
 def _seconds(calls: Sequence[CallRow]) -> float:
@@ -110,7 +111,7 @@ def _cost(calls: Sequence[CallRow]) -> float | None:
 
 
 Naming = Callable[[ExperimentDetails], Collection[str]]
-"""An experiment to the SHA-256 of texts that are wanted of it."""
+"""Maps an experiment to the SHA-256 of the wanted texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,26 +123,27 @@ class Several:
 
 
 def several(index: Index, experiments: Iterable[str], named: Naming) -> Several:
-    """Everything about the experiments of these ids, read at one moment, with the texts that are ``named`` of them.
+    """Everything about the experiments of these ids, read at one moment, with the texts that ``named`` returns for
+    them.
 
-    A text that no journal holds is left out. Raises UnknownNameError. Everybody else waits meanwhile: ask for few.
+    A text that no journal holds is left out. Raises UnknownNameError. Other readers wait meanwhile: ask for few.
     """
-    found = tuple(details(index, experiment) for experiment in experiments)
-    return Several(found, texts(index, {text for one in found for text in named(one)}))
+    several = tuple(details(index, experiment) for experiment in experiments)
+    return Several(several, texts(index, {text for experiment in several for text in named(experiment)}))
 
 
 def details(index: Index, experiment: str) -> ExperimentDetails:
     """Everything about the experiment of that id. Raises UnknownNameError."""
     con = index.con
-    told = Told(
-        index.writers.told(row_of(con, experiment), in_effect(con)),
+    rows = ExperimentRows(
+        index.writers.shown(row_of(con, experiment), in_effect(con)),
         iterations(con, experiment),
         calls(con, experiment),
         notes(con, experiment),
     )
     scored = scores(con, experiment)
     programs = {score.code: text(con, score.code) for score in scored}
-    return ExperimentDetails(told.experiment, told.iterations, told.calls, told.notes, scored, programs, steps(told))
+    return ExperimentDetails(rows.experiment, rows.iterations, rows.calls, rows.notes, scored, programs, steps(rows))
 
 
 def iterations(con: DuckDBPyConnection, experiment: str) -> list[IterationRow]:
@@ -166,14 +168,14 @@ def scores(con: DuckDBPyConnection, experiment: str) -> list[ScoreRow]:
 
 
 def text(con: DuckDBPyConnection, sha256: str) -> str:
-    """The text that events name by this hash. Raises DataError."""
-    found = con.execute("select text from texts where sha256 = ?", [sha256]).fetchone()
-    if found is None:
+    """The text of this hash. Raises DataError."""
+    row = con.execute("select text from texts where sha256 = ?", [sha256]).fetchone()
+    if row is None:
         raise DataError(f"No journal holds the text {sha256[:12]}. Restore the missing journal, then reindex.")
-    return str(found[0])
+    return str(row[0])
 
 
 def texts(index: Index, hashes: Iterable[str]) -> Mapping[str, str]:
-    """SHA-256 -> the text that rows name so; those that no journal holds are left out."""
+    """SHA-256 -> text; texts that no journal holds are left out."""
     sql = "select sha256, text from texts where sha256 in (select unnest(?))"
     return {str(sha256): str(text) for sha256, text in index.con.execute(sql, [list(hashes)]).fetchall()}

@@ -1,4 +1,4 @@
-"""Experiments with what they came to: those that fit a question, and those of a benchmark that somebody follows."""
+"""Experiments with their results: those that match a query, and a cache of those of a watched benchmark."""
 
 from __future__ import annotations
 
@@ -16,40 +16,33 @@ from koderz_core.records import Outcome
 from koderz_core.records.plans import natural
 from koderz_core.records.progress import Neighbours
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
-from koderz_core.store.index import Index, in_effect
-from koderz_core.store.rows import SAW_BASE_TESTS, Values
-
-Place = tuple[tuple[tuple[int, str], ...], str, int]
+from koderz_core.store.index import SAW_BASE_TESTS, Index, Values, in_effect
 
 
 def ordered(experiments: Iterable[ExperimentRow]) -> tuple[ExperimentRow, ...]:
     """The experiments of a benchmark in order."""
     rows = list(experiments)
-    # Few problems have many experiments: the names are compared once, and then numbers.
+    # Few problems have many experiments: their names are compared once, and then only numbers.
     place = {problem: at for at, problem in enumerate(sorted({row.problem for row in rows}, key=natural))}
     return tuple(sorted(rows, key=lambda row: (place[row.problem], row.label, row.repeat)))
 
 
 def neighbours(index: Index, experiment: str) -> Neighbours:
-    """The experiments before and after one in its benchmark, as ``progress`` orders them. Raises UnknownNameError."""
+    """The experiments before and after one in the order of its benchmark. Raises UnknownNameError."""
     problems = [problem for (problem,) in index.con.execute(_PROBLEMS, [experiment]).fetchall()]
     rows = index.con.execute(_PLACES, {"experiment": experiment, "problems": _near(problems)}).fetchall()
-    ids = [None, *(row[0] for row in sorted(rows, key=lambda row: _place(*row[1:]))), None]
+    ids = [None, *(row[0] for row in sorted(rows, key=lambda row: (natural(row[1]), *row[2:]))), None]
     if experiment not in ids:
         raise UnknownNameError("experiment", experiment, None)
     at = ids.index(experiment)
     return Neighbours(ids[at - 1], ids[at + 1])
 
 
-def _place(problem: str, label: str, repeat: int) -> Place:
-    return natural(problem), label, repeat
-
-
 def _near(problems: list[str]) -> list[str]:
-    """The first of these and those on both sides of it: a benchmark can have thousands of experiments elsewhere."""
-    inorder = sorted(set(problems), key=natural)
-    at = inorder.index(problems[0]) if problems else 0
-    return inorder[max(0, at - 1) : at + 2]
+    """The first of these problems and its neighbours: the others can have thousands of experiments."""
+    in_order = sorted(set(problems), key=natural)
+    at = in_order.index(problems[0]) if problems else 0
+    return in_order[max(0, at - 1) : at + 2]
 
 
 _PROBLEMS = """
@@ -63,7 +56,7 @@ where e.benchmark = (select benchmark from experiments where id = $experiment)
     and list_contains($problems::varchar[], e.problem)
 """
 
-MOST_FOLLOWED = 4  # benchmarks; 50,000 experiments take some 50 MB
+MOST_CACHED = 4  # benchmarks; 50,000 experiments take some 50 MB
 
 
 def experiments(
@@ -73,47 +66,44 @@ def experiments(
     outcome: Outcome | None = None,
     limit: int | None = None,
 ) -> list[ExperimentRow]:
-    """Experiments that fit all that is given, the one with the newest news first, those not begun last."""
-    wanted = {"benchmark": benchmark, "problem": problem, "outcome": outcome, "limit": limit}
+    """Experiments that match all arguments, the most recently updated first, those that have not started last."""
+    parameters = {"benchmark": benchmark, "problem": problem, "outcome": outcome, "limit": limit}
     held = in_effect(index.con)
-    return [index.writers.told(row, held) for row in _read(index.con, _FITTING, wanted)]
+    return [index.writers.shown(row, held) for row in _read(index.con, _MATCHING, parameters)]
 
 
 def experiment(con: DuckDBPyConnection, experiment: str) -> ExperimentRow:
-    """The experiment of an id, whoever is at it. Raises UnknownNameError."""
-    found = _read(con, "where r.id = ?", [experiment])
-    if not found:
+    """The experiment of an id, without its writer. Raises UnknownNameError."""
+    rows = _read(con, "where r.id = ?", [experiment])
+    if not rows:
         raise UnknownNameError("experiment", experiment, None)
-    return found[0]
+    return rows[0]
 
 
-class Followed:
-    """The experiments of benchmarks that are asked for again and again: only what has changed is read again.
-
-    Safe to use from several threads.
-    """
+class ExperimentCache:
+    """The experiments of watched benchmarks; it reads only changed ones again. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()  # guards _kept and what is in it
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._cached: OrderedDict[str, _CachedRows] = OrderedDict()
 
     def of(self, con: DuckDBPyConnection, benchmark: BenchmarkRow) -> tuple[ExperimentRow, ...]:
-        """All experiments of a benchmark, in its order, as they are now."""
+        """All current experiments of a benchmark, in order."""
         with self._guard:
             plan = (benchmark.opened_at, benchmark.planned, benchmark.configurations, benchmark.isolation)
-            kept = self._kept.pop(benchmark.id, None)
-            if kept is None or kept.plan != plan:
-                kept = _Kept(plan)
-            kept.read(con, benchmark.id)
-            self._kept[benchmark.id] = kept
-            while len(self._kept) > MOST_FOLLOWED:
-                self._kept.popitem(last=False)
-            return tuple(kept.rows)
+            cached = self._cached.pop(benchmark.id, None)
+            if cached is None or cached.plan != plan:
+                cached = _CachedRows(plan)
+            cached.read(con, benchmark.id)
+            self._cached[benchmark.id] = cached
+            while len(self._cached) > MOST_CACHED:
+                self._cached.popitem(last=False)
+            return tuple(cached.rows)
 
 
 @dataclass(slots=True)
-class _Kept:
-    """``plan``: what stands in rows and can change without news of their experiments; ``position``: read so far."""
+class _CachedRows:
+    """``plan``: values in the rows that can change without an entry of their experiments; ``position``: read so far."""
 
     plan: tuple[object, ...]
     position: int = 0
@@ -121,7 +111,7 @@ class _Kept:
     places: dict[str, int] = field(default_factory=dict)
 
     def read(self, con: DuckDBPyConnection, benchmark: str) -> None:
-        """Replace what has changed."""
+        """Read the rows that have changed."""
         if self.rows:
             self._put(_read(con, _CHANGED, {"benchmark": benchmark, "position": self.position}))
         else:
@@ -145,18 +135,16 @@ class _Kept:
 
 @dataclass(frozen=True, slots=True)
 class _Shared:
-    """What the experiments of a configuration have in common, in the order of a row's fields."""
+    """The values that all experiments of a configuration share, in the order of a row's fields."""
 
-    asked: tuple[str, str, Mapping[str, tuple[str, ...]]]
+    configured: tuple[str, str, Mapping[str, tuple[str, ...]]]
     judged: tuple[str, str]
     origin: tuple[str, str, str]
     saw_base_tests: bool
 
 
 def _read(con: DuckDBPyConnection, which: str, values: Values) -> list[ExperimentRow]:
-    """Plain columns into the plain constructor, without those that all of a configuration share: of all ways to
-    thousands of records, the quickest.
-    """
+    """Read experiments. Plain columns into the plain constructor: the fastest way to thousands of records."""
     rows = con.execute(f"select {_COLUMNS} from experiment_results r {which}", values).fetchall()  # noqa: S608 (ours)
     of = _shared(con, {row[1] for row in rows})
     return [_row(of, *row) for row in rows]
@@ -168,40 +156,46 @@ def _row(
     benchmark: str,
     configuration: str,
     shared: bool | None,
-    *told: Any,  # what the columns of the SQL hold
+    *columns: Any,  # those of the SQL
 ) -> ExperimentRow:
-    one = of[benchmark, configuration]
-    values: tuple[Any, ...] = (*one.asked, *told, *one.judged, shared, *one.origin, one.saw_base_tests)
+    common = of[benchmark, configuration]
+    values: tuple[Any, ...] = (
+        *common.configured,
+        *columns,
+        *common.judged,
+        shared,
+        *common.origin,
+        common.saw_base_tests,
+    )
     return ExperimentRow(experiment, benchmark, configuration, *values)
 
 
 def _shared(con: DuckDBPyConnection, benchmarks: Collection[str]) -> dict[tuple[str, str], _Shared]:
-    found = con.execute(_SHARED, [list(benchmarks)]).fetchall()
+    rows = con.execute(_SHARED, [list(benchmarks)]).fetchall()
     return {
         (benchmark, configuration): _Shared(
-            (label, strategy, _models(models)), (isolation, self_test), tuple(origin), saw_base_tests
+            (label, strategy, msgspec.json.decode(models, type=dict[str, tuple[str, ...]])),
+            (isolation, self_test),
+            tuple(origin),
+            saw_base_tests,
         )
-        for benchmark, configuration, label, strategy, models, isolation, self_test, *origin, saw_base_tests in found
+        for benchmark, configuration, label, strategy, models, isolation, self_test, *origin, saw_base_tests in rows
     }
 
 
-def _models(text: str) -> Mapping[str, tuple[str, ...]]:
-    return msgspec.json.decode(text, type=dict[str, tuple[str, ...]])
-
-
-_ELSEWHERE = (
+_SHARED_COLUMNS = (
     *("label", "strategy", "models", "isolation", "self_test"),
     *("dataset", "dataset_sha256", "licence", "saw_base_tests"),
 )
 _FIRST = ("id", "benchmark", "configuration", "shared")
-_TOLD = (one.name for one in fields(ExperimentRow) if one.name not in (*_FIRST, *_ELSEWHERE))
-_COLUMNS = ", ".join(f"r.{name}" for name in (*_FIRST, *_TOLD))
+_OWN = (column.name for column in fields(ExperimentRow) if column.name not in (*_FIRST, *_SHARED_COLUMNS))
+_COLUMNS = ", ".join(f"r.{name}" for name in (*_FIRST, *_OWN))
 _SHARED = f"""
 select f.benchmark, f.id, f.label, f.strategy, f.models, b.isolation, b.self_test, b.dataset, b.dataset_sha256,
     b.licence, {SAW_BASE_TESTS}
 from configurations f join benchmarks b on b.id = f.benchmark where f.benchmark in (select unnest($1::varchar[]))
 """  # noqa: S608 (ours)
-_FITTING = """
+_MATCHING = """
 where r.id in (
     select id from experiments where ($benchmark is null or benchmark = $benchmark)
         and ($problem is null or problem = $problem) and ($outcome is null or outcome = $outcome)
@@ -209,7 +203,7 @@ where r.id in (
 )
 order by coalesce(r.finished_at, r.started_at) desc nulls last, r.id
 """
-# By name first, so that little is left to do for putting them in order as people count.
+# Sorted by name first, which makes sorting in natural order fast.
 _ALL = "where r.benchmark = $benchmark order by r.problem, r.label, r.repeat"
 _CHANGED = "where r.id in (select id from experiments where benchmark = $benchmark and position > $position)"
 _LAST = "select coalesce(max(position), 0) from experiments where benchmark = ?"

@@ -11,8 +11,7 @@ from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import UnknownNameError
 from koderz_core.records.rows import Excerpt, Provenance
-from koderz_core.store.index import Writers
-from koderz_core.store.rows import SAW_BASE_TESTS, records
+from koderz_core.store.index import SAW_BASE_TESTS, Writers, records
 from koderz_core.store.schema import KEYS
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 FormName = Literal["csv", "parquet", "json"]
-MOST_MEMORY = "1GB"  # beyond that DuckDB sorts on the disk
+MOST_MEMORY = "1GB"  # with more data DuckDB sorts on the disk
 _OPTIONS: Mapping[FormName, str] = {
     "csv": "format csv, header true",
     "parquet": "format parquet, compression zstd",
@@ -32,27 +31,27 @@ _DEFUSED = "if(regexp_matches({0}, '^[=+\\-@\\t\\r]'), '''' || {0}, {0}) as {0}"
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """``json``: one line per row. ``for_spreadsheets``: an apostrophe before texts that one would take for formulas."""
+    """``json``: one line per row. ``for_spreadsheets``: an apostrophe before texts that look like formulas."""
 
     name: FormName
     for_spreadsheets: bool = False
 
 
 def copy(con: DuckDBPyConnection, select: str, values: Mapping[str, object], form: Form, file: BinaryIO) -> None:
-    """Write the rows that ``select`` gives into ``file``, in UTF-8 where it is text, and go back to its beginning.
+    """Write the rows of ``select`` into ``file``, text in UTF-8, and seek to its beginning.
 
-    Null is an empty cell of CSV, an empty text a quoted one. ``file``: a real one, with a descriptor.
+    In CSV, null is an empty cell and an empty text is a quoted one. ``file`` must have a file descriptor.
     """
-    con.execute(f"set memory_limit = '{MOST_MEMORY}'; set threads = 1")  # each thread would need as much again
+    con.execute(f"set memory_limit = '{MOST_MEMORY}'; set threads = 1")  # each thread would need that much
     shown = ", ".join(_columns(con, select, values, form))
-    # Into a file that is open already: where that one has no name, nothing is left behind however this ends.
+    # Into the open file, which may have no name, so that no file is left behind if this fails.
     target = f"'/dev/fd/{file.fileno()}' ({_OPTIONS[form.name]}, use_tmp_file false)"
     con.execute(f"copy (select {shown} from ({select})) to {target}", values)  # noqa: S608 (ours, names are quoted)
     file.seek(0)
 
 
 def copy_rows(rows: DataFrame, types: Mapping[str, str], form: Form, file: BinaryIO) -> None:
-    """As ``copy``, of rows in memory; ``types``: SQL type of each column, in order."""
+    """As ``copy``, for rows in memory; ``types``: the SQL type of each column, in order."""
     with duckdb.connect() as con:
         con.register("rows", rows)
         columns = ", ".join(f"cast({quoted(name)} as {kind}) as {quoted(name)}" for name, kind in types.items())
@@ -60,7 +59,7 @@ def copy_rows(rows: DataFrame, types: Mapping[str, str], form: Form, file: Binar
 
 
 def quoted(name: str) -> str:
-    """A name as SQL has it, whatever it is."""
+    """Any name, quoted for SQL."""
     doubled = name.replace('"', '""')
     return f'"{doubled}"'
 
@@ -71,14 +70,14 @@ def _columns(con: DuckDBPyConnection, select: str, values: Mapping[str, object],
 
 
 def _column(name: str, kind: str, form: Form) -> str:
-    if kind == "JSON" and form.name != "json":  # elsewhere it is a text
+    if kind == "JSON" and form.name != "json":  # as text
         return f"cast({name} as varchar) as {name}"
     return _DEFUSED.format(name) if kind == "VARCHAR" and form.for_spreadsheets else name
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What of the tables is wanted: one by its name, of these benchmarks (by id; None: all), these columns (none: all).
+    """A part of the tables: one table by name, for these benchmarks (by id; None: all), these columns (empty: all).
 
     The columns are those of the row records of the same name; iterations and calls begin with benchmark, dataset, its
     SHA-256 and licence, configuration, label, strategy, models, problem and repeat, and iterations end with
@@ -92,59 +91,59 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """What is taken away, from an open store. Every question raises UnknownNameError for a table that is none."""
+    """The tables of an open index. Every method raises UnknownNameError for an unknown table."""
 
     con: DuckDBPyConnection
     writers: Writers
 
     def frame(self, part: Part, limit: int | None = None) -> DataFrame:
-        """``experiments``, ``iterations`` or ``calls``; ``limit``: only so many lines, the first."""
-        asked = self._asked(part) | ({} if limit is None else {"limit": limit})
-        return self.con.execute(_chosen(part, limited=limit is not None), asked).df()
+        """``experiments``, ``iterations`` or ``calls``; ``limit``: only the first lines."""
+        parameters = self._parameters(part) | ({} if limit is None else {"limit": limit})
+        return self.con.execute(_select(part, limited=limit is not None), parameters).df()
 
     def excerpt(self, part: Part, limit: int) -> Excerpt:
-        """The first ``limit`` lines of what ``frame`` gives."""
+        """The first ``limit`` lines of ``frame``, and the number of all lines."""
         first = self.frame(part, limit)
-        counted = self.con.execute(_COUNTS[part.table], {"benchmarks": _listed(part)}).fetchone()
+        counted = self.con.execute(_COUNTS[part.table], {"benchmarks": _ids(part)}).fetchone()
         return Excerpt(first, int(counted[0]) if counted else 0)
 
     def copy(self, part: Part, form: Form, file: BinaryIO) -> None:
-        """Write what ``frame`` gives into a file, whatever its size, and go back to the file's beginning."""
-        copy(self.con, _chosen(part, limited=False), self._asked(part), form, file)
+        """Write the lines of ``frame`` into a file, of any size, and seek to its beginning."""
+        copy(self.con, _select(part, limited=False), self._parameters(part), form, file)
 
     def provenance(self, benchmarks: Collection[str]) -> list[Provenance]:
-        """Where the numbers of these benchmarks (by id) come from, the oldest first."""
+        """The provenance of these benchmarks (by id), the oldest first."""
         return records(self.con, Provenance, _PROVENANCE, {"benchmarks": list(benchmarks)})
 
-    def _asked(self, part: Part) -> dict[str, object]:
-        """``left``: the benchmarks whose running experiments nobody is at."""
-        found: dict[str, object] = {"benchmarks": _listed(part)}
+    def _parameters(self, part: Part) -> dict[str, object]:
+        """The parameters of the query. ``left``: benchmarks with running experiments and without a process."""
+        values: dict[str, object] = {"benchmarks": _ids(part)}
         if part.table == "experiments":
             running = self.con.execute("select distinct benchmark from experiments where state = 'running'").fetchall()
-            found["left"] = [one for (one,) in running if self.writers.state(one, "running") != "running"]
-        return found
+            values["left"] = [row[0] for row in running if self.writers.state(row[0], "running") != "running"]
+        return values
 
 
-def _chosen(part: Part, *, limited: bool) -> str:
+def _select(part: Part, *, limited: bool) -> str:
     if part.table not in _FRAMES:
         raise UnknownNameError("table", part.table, _FRAMES)
     columns = ", ".join(map(quoted, part.columns)) or "*"
     lines = part.table
     if limited and part.table != "experiments":
-        lines = _FIRST.format(table=part.table, key=", ".join(f"y.{one}" for one in KEYS[part.table]))
+        lines = _FIRST.format(table=part.table, key=", ".join(f"y.{column}" for column in KEYS[part.table]))
     limit = " limit $limit" if limited else ""
     return f"select {columns} from ({_FRAMES[part.table].format(lines=lines)}){limit}"  # noqa: S608 (ours, quoted)
 
 
-def _listed(part: Part) -> list[str] | None:
+def _ids(part: Part) -> list[str] | None:
     return None if part.benchmarks is None else list(part.benchmarks)
 
 
-# An expression, not a subquery: that would bring every line together once more.
-_SAID = """array_to_string(list_transform(map_entries(f.models::map(varchar, varchar[])),
-    lambda one: one.key || ': ' || array_to_string(one.value, ', ')), '; ')"""
+# An expression, not a subquery, which would join every line once more.
+_MODELS = """array_to_string(list_transform(map_entries(f.models::map(varchar, varchar[])),
+    lambda entry: entry.key || ': ' || array_to_string(entry.value, ', ')), '; ')"""
 _ORIGIN = "b.dataset, b.dataset_sha256, b.licence"
-_OF = f"e.benchmark, {_ORIGIN}, e.configuration, f.label, f.strategy, {_SAID} as models, e.problem, e.repeat"
+_OF = f"e.benchmark, {_ORIGIN}, e.configuration, f.label, f.strategy, {_MODELS} as models, e.problem, e.repeat"
 _WANTED = "($benchmarks::varchar[] is null or list_contains($benchmarks::varchar[], {}))"
 _FROM = f"""
 join experiments e on e.id = x.experiment
@@ -154,7 +153,7 @@ where {_WANTED.format("e.benchmark")}
 """
 _FRAMES: Mapping[str, str] = {
     "experiments": f"""
-select r.id, r.benchmark, {_ORIGIN}, r.configuration, r.label, f.strategy, {_SAID} as models,
+select r.id, r.benchmark, {_ORIGIN}, r.configuration, r.label, f.strategy, {_MODELS} as models,
     r.* exclude (id, benchmark, configuration, label)
     replace (if(r.state = 'running' and list_contains($left::varchar[], r.benchmark), 'interrupted', r.state) as state),
     {SAW_BASE_TESTS} as saw_base_tests
@@ -172,7 +171,7 @@ order by x.experiment, x.iteration
 select {_OF}, x.* exclude (position) from {{lines}} x {_FROM} order by x.experiment, x.ordinal, x.attempt
 """,  # noqa: S608 (ours)
 }
-"""``lines``: the table itself, or its first lines, which are chosen before anything is put beside them."""
+"""``lines``: the table, or its first lines, which are selected before the joins."""
 _FIRST = f"""
 (select y.* from {{table}} y semi join experiments e on e.id = y.experiment and {_WANTED.format("e.benchmark")}
 order by {{key}} limit $limit)
@@ -186,7 +185,7 @@ select count(*) from {table} x semi join experiments e on e.id = x.experiment an
         for table in ("iterations", "calls")
     },
 }
-"""How many lines each has: told without putting a single one together."""
+"""The number of lines of each, without any join of lines."""
 _PROVENANCE = """
 select b.id as benchmark, b.name, b.dataset, b.dataset_sha256, b.licence, b.problems, b.repeats, b.koderz_version,
     b.price_version, b.isolation, b.self_test, b.opened_at,

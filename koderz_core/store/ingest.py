@@ -1,4 +1,4 @@
-"""What each event does to the rows of the store: pure functions from an event and its place to changes."""
+"""The changes of rows in the index for each kind of event: pure functions of the event and its place."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ How = Literal["replace", "merge", "amend", "insert"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Columns of one row, its key among them.
+    """Columns of one row, including its key.
 
-    ``replace``: the row begins anew, columns not named are null. ``merge``: into the row that is there, if any.
-    ``amend``: the row has to be there. ``insert``: only if there is none.
+    ``replace``: a new row; columns that are not named are null. ``merge``: into an existing row, if any. ``amend``: the
+    row must exist. ``insert``: only if no row exists.
     """
 
     table: str
@@ -54,9 +54,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an event stands: its envelope, its place among the journal's events, and what holds for all of them.
+    """The place of an event: its envelope, its position in the journal, and values of the journal's header.
 
-    ``attempt``: the attempt of this ordinal that was begun last, None if none was.
+    ``attempt``: the attempt of this ordinal that started last, None without one.
     """
 
     at: float
@@ -69,67 +69,59 @@ class Place:
 
 
 Meaning = Callable[[Any, Place], Iterable[Change]]
-"""What one kind of event does to the rows. Any: the event of that kind, which a mapping's type cannot say."""
+"""The changes of one kind of event. Any: the event of that kind, which the type of a mapping cannot express."""
 
 
 def as_json(value: object) -> str:
-    """As a column of JSON holds it."""
+    """The value of a JSON column."""
     return msgspec.json.encode(value).decode()
 
 
 def _spec_written(event: SpecWritten, place: Place) -> Iterator[Change]:
-    yield _note(place, "spec_written", event.text, prompt=event.prompt, origin=event.origin)
+    yield note(place, event.kind, event.text, prompt=event.prompt, origin=event.origin)
 
 
 def _checkpoint_reviewed(event: CheckpointReviewed, place: Place) -> Iterator[Change]:
     answer = {"sections": as_json(event.sections), "passed_on": as_json(event.passed_on)}
-    yield _note(place, "checkpoint_reviewed", event.guidance, iteration=event.after_iteration, why=event.why, **answer)
+    yield note(place, event.kind, event.guidance, iteration=event.after_iteration, why=event.why, **answer)
 
 
 def _turn_spoken(event: TurnSpoken, place: Place) -> Iterator[Change]:
-    yield _note(place, "turn_spoken", event.text, speaker=event.speaker, round=event.round)
+    yield note(place, event.kind, event.text, speaker=event.speaker, round=event.round)
 
 
 def _consensus_reached(event: ConsensusReached, place: Place) -> Iterator[Change]:
-    """Its text has a line for each candidate, that which was handed in marked, and one on weights that counted."""
-    lines = [_told(number, one, number == event.chosen) for number, one in enumerate(event.candidates, 1)]
+    """The text has a line per candidate, with a mark at the submitted one, and a line of weights if they decided."""
+    lines = [_candidate(number, entry, number == event.chosen) for number, entry in enumerate(event.candidates, 1)]
     if event.by == "codebleu":
         weights = ", ".join(f"{weight:g}" for weight in event.weights)
         lines.append(f"CodeBLEU: n-grams, weighted n-grams, syntax and data flow count {weights}.")
-    yield _note(place, "consensus_reached", "\n".join(lines), why=event.by)
+    yield note(place, event.kind, "\n".join(lines), why=event.by)
 
 
-def _told(number: int, one: Considered, chosen: bool) -> str:
-    parts = [one.excluded] if one.excluded else []
-    if one.iteration is not None:
-        parts.append(f"iteration {one.iteration}, {one.tests_passed} of {one.tests_total} tests")
-    parts += [f"similarity {one.similarity:.3f}"] if one.similarity is not None else []
-    return f"{'*' if chosen else ' '} candidate {number} of coder {one.member + 1}: {', '.join(parts)}"
+def _candidate(number: int, candidate: Considered, chosen: bool) -> str:
+    parts = [candidate.excluded] if candidate.excluded else []
+    if candidate.iteration is not None:
+        parts.append(f"iteration {candidate.iteration}, {candidate.tests_passed} of {candidate.tests_total} tests")
+    parts += [f"similarity {candidate.similarity:.3f}"] if candidate.similarity is not None else []
+    return f"{'*' if chosen else ' '} candidate {number} of coder {candidate.member + 1}: {', '.join(parts)}"
 
 
 def _memory_recalled(event: MemoryRecalled, place: Place) -> Iterator[Change]:
     if event.fault:
-        yield _note(place, "recall_failed", event.fault)
+        yield note(place, "recall_failed", event.fault)
 
 
-def _note(place: Place, kind: str, text: str, **more: Value) -> Change:
+def note(place: Place, kind: str, text: str, **more: Value) -> Change:
     columns: dict[str, Value] = {"experiment": place.experiment, "ordinal": place.ordinal, "at": place.at}
     columns |= {"kind": kind, "text": text, "sections": "{}", "passed_on": "[]"}
     return Change("notes", "replace", columns | more)
 
 
-NOTES: Mapping[type[Event], Meaning] = {
-    SpecWritten: _spec_written,
-    CheckpointReviewed: _checkpoint_reviewed,
-    TurnSpoken: _turn_spoken,
-    ConsensusReached: _consensus_reached,
-    MemoryRecalled: _memory_recalled,
-}
-
-
 def changes(event: Event, place: Place) -> Iterable[Change]:
-    """The rows that an event makes or alters."""
-    return CHANGES[type(event)](event, place)
+    """The rows that an event adds or changes."""
+    rows = CHANGES.get(type(event))
+    return rows(event, place) if rows else ()
 
 
 def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
@@ -157,19 +149,23 @@ def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
         "closed_reason": None,
     }
     yield Change("benchmarks", "insert", columns | {"opened_at": place.at})
-    yield Change("benchmarks", "merge", columns)  # a plan that has grown began when it was first opened
-    from koderz_core.strategies.labels import labels  # noqa: PLC0415 (all strategies, which only a new benchmark needs)
-
-    named = labels(plan.configurations)
-    for configuration in plan.configurations:
-        known: dict[str, Value] = {"benchmark": event.benchmark, "id": configuration.id}
-        known |= {"label": named[configuration.id]}
-        known |= {"strategy": configuration.strategy, "gate": configuration.gate, "feedback": configuration.feedback}
-        known |= {"parameters": as_json(configuration.parameters), "models": as_json(configuration.models)}
-        yield Change("configurations", "replace", known)
+    yield Change("benchmarks", "merge", columns)  # an extended plan keeps the time of its first header
+    yield from _configurations(event)
     for planned in plan.experiments():
         row: dict[str, Value] = {**asdict(planned), "benchmark": event.benchmark, "state": "planned"}
         yield Change("experiments", "insert", row | {"position": place.position})
+
+
+def _configurations(event: BenchmarkOpened) -> Iterator[Change]:
+    from koderz_core.strategies.labels import labels  # noqa: PLC0415 (all strategies, which only a new benchmark needs)
+
+    names = labels(event.plan.configurations)
+    for configuration in event.plan.configurations:
+        columns: dict[str, Value] = {"benchmark": event.benchmark, "id": configuration.id}
+        columns |= {"label": names[configuration.id], "strategy": configuration.strategy}
+        columns |= {"gate": configuration.gate, "feedback": configuration.feedback}
+        columns |= {"parameters": as_json(configuration.parameters), "models": as_json(configuration.models)}
+        yield Change("configurations", "replace", columns)
 
 
 def _benchmark_closed(event: BenchmarkClosed, place: Place) -> Iterator[Change]:
@@ -178,15 +174,15 @@ def _benchmark_closed(event: BenchmarkClosed, place: Place) -> Iterator[Change]:
 
 
 def _forecast_made(event: ForecastMade, place: Place) -> Iterator[Change]:
-    """The last one counts: it is about what was left then."""
-    told: dict[str, Value] = {"at": place.at, "position": place.position, "forecast": as_json(event.forecast)}
-    yield Change("forecasts", "replace", {"benchmark": place.benchmark, **told})
+    """The last estimate counts: it is for the experiments that were left then."""
+    columns: dict[str, Value] = {"at": place.at, "position": place.position, "forecast": as_json(event.forecast)}
+    yield Change("forecasts", "replace", {"benchmark": place.benchmark, **columns})
 
 
 def _control_obeyed(event: ControlObeyed, place: Place) -> Iterator[Change]:
-    """When each target was last told what; no target is the whole benchmark, which goes on if it is resumed."""
-    told: dict[str, Value] = {"target": event.target or "", "what": event.what, "position": place.position}
-    yield Change("controls", "replace", {"benchmark": place.benchmark, **told})
+    """The last request for each target; without a target it is for the whole benchmark, which a resume reopens."""
+    columns: dict[str, Value] = {"target": event.target or "", "what": event.what, "position": place.position}
+    yield Change("controls", "replace", {"benchmark": place.benchmark, **columns})
     if event.what == "resume" and event.target is None:
         yield _reopened(place)
 
@@ -211,7 +207,7 @@ def _text_stored(event: TextStored, _place: Place) -> Iterator[Change]:
 
 
 def _experiment_started(event: ExperimentStarted, place: Place) -> Iterator[Change]:
-    """An outcome of before stays until the new one is there."""
+    """An earlier outcome stays until there is a new one."""
     row = {**asdict(event.experiment), "benchmark": place.benchmark, "state": "running", "started_at": place.at}
     yield Change("experiments", "merge", row)
     yield _reopened(place)
@@ -318,7 +314,7 @@ def _marks(tests: str, verdict: Verdict | None) -> dict[str, Value]:
 
 
 def _no_rows(_event: Event, _place: Place) -> tuple[Change, ...]:
-    """Only who takes the experiment up again asks for it."""
+    """Only a resumed experiment needs this event."""
     return ()
 
 
@@ -334,9 +330,14 @@ CHANGES: Mapping[type[Event], Meaning] = {
     CallFailed: _call_failed,
     CodeTested: _code_tested,
     ProgramProbed: _no_rows,
+    MemoryRecalled: _memory_recalled,
     RemainingRead: _no_rows,
-    **NOTES,
+    SpecWritten: _spec_written,
+    CheckpointReviewed: _checkpoint_reviewed,
+    TurnSpoken: _turn_spoken,
+    ConsensusReached: _consensus_reached,
     CandidateScored: _candidate_scored,
     ExperimentFinished: _experiment_finished,
     BenchmarkClosed: _benchmark_closed,
 }
+"""The changes of each kind of event."""

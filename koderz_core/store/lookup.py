@@ -1,4 +1,4 @@
-"""What a text of a person means: a benchmark, an experiment or a problem, by its name or by how its id begins."""
+"""The benchmark, experiment or problem that a word of the user names, by its name or by the beginning of its id."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ MOST_SHOWN = 12
 
 
 def find(index: Index, text: str) -> str:
-    """The id of the one benchmark of that name, else of what begins so (``bench_`` or ``exp_`` may be left out).
+    """The id of the benchmark of that name; else the id that begins so (``bench_`` or ``exp_`` may be left out).
 
-    Last, the benchmark whose name begins so.
-
-    Raises UnknownNameError if there is none, UsageError if there are several.
+    Else that of the benchmark whose name begins so. Raises UnknownNameError without a match, UsageError for several.
     """
     for sql, fits in (
         (_NAMED, "is the name of several benchmarks"),
@@ -36,14 +34,14 @@ def find(index: Index, text: str) -> str:
 
 
 def find_problem(index: Index, name: str | None) -> str | None:
-    """The id of the problem of that name (``3`` is short for ``HumanEval/3``) that some experiment is on; None of None.
+    """The id of the problem of that name (``3`` is short for ``HumanEval/3``) that has an experiment; None for None.
 
     Raises UnknownNameError.
     """
     if name is None:
         return None
     known = [str(row[0]) for row in index.con.execute(_PROBLEMS).fetchall()]
-    fitting = [one for one in known if one == name or one.rpartition("/")[2] == name]
+    fitting = [problem for problem in known if problem == name or problem.rpartition("/")[2] == name]
     if not fitting:
         raise UnknownNameError("problem in these results", name, known)
     return fitting[0]
@@ -56,7 +54,7 @@ def benchmark_ids(con: DuckDBPyConnection) -> list[str]:
 
 _PROBLEMS = "select distinct problem from experiments order by problem"
 _NAMED = "select id from benchmarks where name = $text order by id limit $most"
-# A page asks by a whole id, and need not look at how each of a hundred thousand begins.
+# A page asks for a complete id, which is faster than comparing the beginnings of a hundred thousand ids.
 _WHOLE = """
 select id from benchmarks where id = $text union all select id from experiments where id = $text limit $most
 """

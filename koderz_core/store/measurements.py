@@ -1,4 +1,4 @@
-"""What earlier benchmarks tell of models, programs, specs and costs: selections, recalls and forecasts go by it."""
+"""Results of earlier benchmarks for selections, recalls and estimates: models, programs, specs and costs."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from koderz_core.records.forecasts import Past, PastPair
 from koderz_core.records.notes import SpecRow
 from koderz_core.records.plans import Measurement
 from koderz_core.records.steps import Lapse, Solved
-from koderz_core.store.index import Index
-from koderz_core.store.rows import SAW_BASE_TESTS, records
+from koderz_core.store.index import SAW_BASE_TESTS, Index, records
 from koderz_core.store.store import Store
 
 
 def measurements(
     store: Store, strategy: str, role: str, without: Collection[str], experiment: str | None = None
 ) -> list[Measurement]:
-    """Of every model that had a role of a strategy alone. Raises StoreError.
+    """The measurements of every model that had a role of a strategy alone. Raises StoreError.
 
-    What a model did beside a scripted one counts only for scripted models.
-    ``without``: problems, by id in whatever dataset, that a selection is made for: their own results would tell which
-    model solves them. ``experiment``: one whose benchmark is left out, since what has ended of that is chance.
+    Results together with a scripted model count only for scripted models. ``without``: the problems (ids in any
+    dataset) of the selection, because their own results would reveal which model solves them. ``experiment``: its
+    benchmark is left out, because which of its experiments have ended is chance.
     """
     with store.latest() as latest:
-        asked = {"strategy": strategy, "role": role, "experiment": experiment}
-        return records(latest.con, Measurement, _MEASURED, {**asked, "without": [one.lower() for one in without]})
+        excluded = [problem.lower() for problem in without]
+        parameters = {"strategy": strategy, "role": role, "experiment": experiment, "without": excluded}
+        return records(latest.con, Measurement, _MEASURED, parameters)
 
 
 _MEASURED = """
@@ -49,18 +49,18 @@ where r.outcome in ('solved', 'unsolved') and f.strategy = $strategy and json_ar
 group by all order by model, b.dataset_sha256, r.problem
 """
 
-LONGEST = 1500  # characters: a longer program, cut, would be no example
+LONGEST = 1500  # characters: a longer program would have to be cut, and then is not an example
 
 
 def solved(store: Store, asker: Asker, *, scripted: bool) -> list[Solved]:
-    """For each problem of each dataset but the asker's own the newest program that solved it. Raises StoreError.
+    """The newest program that solved each problem, except the asker's problem. Raises StoreError.
 
-    None of the asker's own benchmark, whose experiments would then depend on each other, and on their order.
-    ``scripted``: of scripted models, which are no example to others.
+    Programs of the asker's benchmark are left out: its experiments would depend on each other and on their order.
+    ``scripted``: programs of scripted models, which only scripted models may receive.
     """
-    wanted = {"experiment": asker.experiment, "problem": asker.problem, "scripted": scripted, "longest": LONGEST}
+    parameters = {"experiment": asker.experiment, "problem": asker.problem, "scripted": scripted, "longest": LONGEST}
     with store.latest() as latest:
-        return records(latest.con, Solved, _SOLVED, wanted)
+        return records(latest.con, Solved, _SOLVED, parameters)
 
 
 _SOLVED = """
@@ -76,11 +76,11 @@ qualify row_number() over (partition by b.dataset, e.problem order by e.finished
 order by b.dataset, e.problem
 """
 
-MOST = 50_000  # the newest: more would take long to look through and say nothing else
+MOST = 50_000  # the newest: more would take long and add nothing
 
 
 def lapses(store: Store, *, scripted: bool) -> list[Lapse]:
-    """The newest iterations that failed, in any benchmark, the newest first. Raises StoreError.
+    """The newest failed iterations of all benchmarks, the newest first. Raises StoreError.
 
     ``scripted``: also those of scripted coders.
     """
@@ -106,10 +106,11 @@ order by i."at" desc, i.experiment, i.iteration limit $most
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
-    """A spec for ``asker`` by its first spec model, asked for by version ``prompt`` in this ``wording`` of it.
+class SpecQuery:
+    """The spec that ``asker`` needs: of its first spec model, for version ``prompt`` of the request in this
+    ``wording``.
 
-    The limit of its tokens makes no other spec of one that was written to its end.
+    The limit of tokens is not compared, because a complete spec does not depend on it.
     """
 
     asker: Asker
@@ -118,24 +119,31 @@ class Sought:
     temperature: float
 
 
-def recalled(store: Store, sought: Sought, limit: int) -> list[Memory]:
-    """The newest specs that fit, from any benchmark; ``origin`` is the experiment that wrote it. Raises StoreError.
+def recalled(store: Store, query: SpecQuery, limit: int) -> list[Memory]:
+    """The newest matching specs of all benchmarks; ``origin`` is the experiment that wrote it. Raises StoreError.
 
-    One that was recalled itself is none of its own, and what was cut, refused or ended as an error is no ground to
-    build on.
+    Left out are specs that were recalled themselves, and those that were cut, were refused or ended as an error.
     """
-    asker = sought.asker
+    asker = query.asker
     model = next(iter(asker.models.get("spec", ())), None)
-    wanted = {"experiment": asker.experiment, "problem": asker.problem, "dataset_sha256": asker.dataset.sha256}
-    asked = {"model": model, "prompt": sought.prompt, "wording": sought.wording, "temperature": sought.temperature}
+    parameters = {
+        "experiment": asker.experiment,
+        "problem": asker.problem,
+        "dataset_sha256": asker.dataset.sha256,
+        "model": model,
+        "prompt": query.prompt,
+        "wording": query.wording,
+        "temperature": query.temperature,
+        "limit": limit,
+    }
     with store.latest() as latest:
-        return records(latest.con, Memory, _RECALLED, {**wanted, **asked, "limit": limit})
+        return records(latest.con, Memory, _RECALLED, parameters)
 
 
 def specs(
     index: Index, benchmark: str | None = None, problem: str | None = None, experiment: str | None = None
 ) -> list[SpecRow]:
-    """The specs of all experiments that fit all that is given, the newest first."""
+    """The specs of all experiments that match all arguments, the newest first."""
     return records(index.con, SpecRow, _SPECS, {"benchmark": benchmark, "problem": problem, "experiment": experiment})
 
 
@@ -177,7 +185,7 @@ order by n."at" desc, n.experiment
 """  # noqa: S608 (ours)
 
 
-MOST_OF_EACH = 300  # of each configuration, the newest: enough for a mean, and quickly read
+MOST_OF_EACH = 300  # of each configuration, the newest: enough for a mean, and fast to read
 
 
 def past(index: Index, strategies: Iterable[str]) -> list[Past]:
@@ -195,19 +203,18 @@ order by r.finished_at desc, r.id
 """
 
 
-FEWEST = 20  # problems in common: with fewer, how many they differ on says little
-MOST_BENCHMARKS = 20  # benchmarks, the newest: enough for a median, and quickly read
+FEWEST = 20  # shared problems: with fewer, the number of differences says little
+MOST_BENCHMARKS = 20  # the newest: enough for a median, and fast to read
 
 
 def past_pairs(index: Index, dataset_sha256: str, *, scripted: bool) -> list[PastPair]:
-    """Every two configurations of a benchmark on this dataset with a result of both on at least ``FEWEST`` problems.
+    """All pairs of configurations of a benchmark on this dataset, with results on at least ``FEWEST`` shared problems.
 
-    ``scripted``: those of which one has a scripted model, else those of which none has.
-
-    ``from_chance`` is by the unbiased variances of the trials of the problems of which both have two or more.
+    ``scripted``: only pairs with a scripted model; else only pairs without one. ``from_chance`` is computed from the
+    unbiased variances of the trials on problems of which both have two or more trials.
     """
-    asked = {"dataset": dataset_sha256, "fewest": FEWEST, "most": MOST_BENCHMARKS, "scripted": scripted}
-    return records(index.con, PastPair, _PAST_PAIRS, asked)
+    parameters = {"dataset": dataset_sha256, "fewest": FEWEST, "most": MOST_BENCHMARKS, "scripted": scripted}
+    return records(index.con, PastPair, _PAST_PAIRS, parameters)
 
 
 _PAST_PAIRS = """

@@ -1,14 +1,13 @@
-"""Bringing journals into an open store: what is new of each, exactly once, a chunk per transaction.
+"""Reading journals into an open index: the new lines of each, exactly once, in one transaction per chunk.
 
-A stretch of a journal is folded into the rows that it leaves behind, the last word on each row winning.
+A chunk is folded into the rows that it changes; the last change of each row counts.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -21,8 +20,7 @@ from koderz_core.events import BenchmarkOpened, CallStarted, Entry, ExperimentSt
 from koderz_core.events.outages import Troubles
 from koderz_core.events.unanswered_calls import Unanswered
 from koderz_core.records import Tier
-from koderz_core.store.benchmarks import Standing, troubles
-from koderz_core.store.index import in_effect
+from koderz_core.store.benchmarks import troubles
 from koderz_core.store.ingest import Change, Place, as_json, changes, unanswered
 from koderz_core.store.schema import KEYS, Value, renew
 
@@ -31,34 +29,36 @@ Row = dict[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What the store holds already and this stretch may build on."""
+class ReadState:
+    """The read part of a journal; ``mark``: a hash of its beginning and of the bytes before ``offset``."""
 
     benchmark: str = ""
-    tiers: Mapping[str, Tier] = field(default_factory=dict)
-    position: int = 0  # how many events of this journal were folded before
-    rows: Mapping[str, Mapping[Key, Row]] = field(default_factory=dict)  # table -> key -> row
-    attempts: Mapping[Key, Value] = field(default_factory=dict)  # (experiment, ordinal) -> the attempt begun last
-    unanswered: Unanswered = field(default_factory=Unanswered)  # as it stood before this stretch
-    troubles: Troubles = field(default_factory=Troubles)  # the same
+    offset: int = 0
+    entries: int = 0
+    last_at: float = 0.0
+    mark: str = ""
 
 
+@dataclass(slots=True)
 class Fold:
-    """The rows that a stretch of one journal changes. ``journal`` names it in errors."""
+    """The rows that a chunk of one journal changes, and the state of the journal, which is at first that before it.
 
-    def __init__(self, journal: str, known: Known) -> None:
-        self.rows: defaultdict[str, dict[Key, Row]] = defaultdict(dict)
-        self.benchmark = known.benchmark
-        self._journal = journal
-        self._known = known.rows
-        self._tiers = known.tiers
-        self._position = known.position
-        self._attempts = dict(known.attempts)
-        self.unanswered, self.troubles = deepcopy(known.unanswered), deepcopy(known.troubles)
+    ``journal``: its name for errors. ``known``: the rows in the index that the chunk may change, by table and key.
+    """
+
+    journal: str
+    benchmark: str  # empty before the header
+    tiers: Mapping[str, Tier]
+    position: int  # the number of entries so far
+    known: Mapping[str, Mapping[Key, Row]]
+    attempts: dict[Key, Value]  # (experiment, ordinal) -> the attempt that started last
+    unanswered: Unanswered
+    troubles: Troubles
+    rows: defaultdict[str, dict[Key, Row]] = field(default_factory=lambda: defaultdict(dict))
 
     def add(self, entries: Iterable[Entry]) -> None:
-        """Fold entries in. Raises JournalError for one that contradicts those before it."""
-        told: dict[str, int] = {}
+        """Fold entries in. Raises JournalError for an entry that contradicts earlier ones."""
+        positions: dict[str, int] = {}
         for entry in entries:
             place = self._place(entry)
             self.troubles.add(entry)
@@ -67,44 +67,39 @@ class Fold:
             for change in changes(entry.event, place):
                 self._apply(change)
             if entry.experiment is not None:
-                told[entry.experiment] = self._position
-            self._position += 1
-        for experiment, position in told.items():
-            self._place_news(experiment, position)
+                positions[entry.experiment] = self.position
+            self.position += 1
+        for experiment, position in positions.items():
+            if before := self._before("experiments", (experiment,)):
+                self.rows["experiments"][(experiment,)] = {**before, "position": position}
 
     def _place(self, entry: Entry) -> Place:
         if isinstance(entry.event, BenchmarkOpened):
-            self.benchmark, self._tiers = entry.event.benchmark, entry.event.tiers
-        begun = (entry.experiment, entry.ordinal)
+            self.benchmark, self.tiers = entry.event.benchmark, entry.event.tiers
+        call = (entry.experiment, entry.ordinal)
         if isinstance(entry.event, CallStarted):
-            self._attempts[begun] = entry.event.attempt
+            self.attempts[call] = entry.event.attempt
         return Place(
             entry.at,
             entry.experiment,
             entry.ordinal,
-            self._position,
+            self.position,
             self.benchmark,
-            self._tiers,
-            self._attempts.get(begun),
+            self.tiers,
+            self.attempts.get(call),
         )
 
-    def _place_news(self, experiment: str, position: int) -> None:
-        """Say where the journal last told something of an experiment."""
-        before = self._before("experiments", (experiment,))
-        if before is not None:
-            self.rows["experiments"][(experiment,)] = {**before, "position": position}
-
     def _before(self, table: str, key: Key) -> Row | None:
-        return self.rows[table].get(key) or self._known.get(table, {}).get(key)
+        return self.rows[table].get(key) or self.known.get(table, {}).get(key)
 
     def _apply(self, change: Change) -> None:
         key = tuple(change.values.get(column) for column in KEYS[change.table])
         before = self._before(change.table, key)
         if None in key or (before is None and change.how == "amend"):
             raise JournalError(
-                f"The journal {self._journal} tells how something in {change.table} went on "
-                f"({', '.join(str(part) for part in key)}) but not how it began. A line of it is lost: restore the "
-                f"file from a copy, or take it out of the folder, then run `koderz reindex`."
+                f"The journal {self.journal} continues an entry of {change.table} "
+                f"({', '.join(str(part) for part in key)}) but does not start it, so a line is missing. Restore the "
+                f"file from a copy or move it out of the folder, then run `koderz reindex`."
             )
         if change.how == "replace" or before is None:
             self.rows[change.table][key] = dict(change.values)
@@ -112,96 +107,52 @@ class Fold:
             self.rows[change.table][key] = {**before, **change.values}
 
 
-def known(con: DuckDBPyConnection, entries: Sequence[Entry], benchmark: str, position: int) -> Known:
-    """The rows that ``entries`` may alter. ``benchmark`` is empty before the header of a journal was read."""
-    unanswered = _unanswered(con, benchmark)
+def begin_fold(con: DuckDBPyConnection, journal: str, entries: Sequence[Entry], before: ReadState) -> Fold:
+    """The fold before ``entries``, with the rows in the index that they may change."""
+    unanswered = unanswered_state(con, before.benchmark)
     opened = [entry.event.benchmark for entry in entries if isinstance(entry.event, BenchmarkOpened)]
-    experiments = sorted({*_experiments(entries), *unanswered.calls})
+    started = {entry.event.experiment.id for entry in entries if isinstance(entry.event, ExperimentStarted)}
+    named = {entry.experiment for entry in entries if entry.experiment is not None}
+    experiments = sorted({*started, *named, *unanswered.calls})
     texts = [entry.event.sha256 for entry in entries if isinstance(entry.event, TextStored)]
-    benchmarks = _rows(con, "benchmarks", "select * from benchmarks where id = ?", [benchmark])
-    calls = _rows(con, "calls", _BEGUN_LAST, [experiments])
-    rows = {
+    benchmarks = _rows(con, "benchmarks", "select * from benchmarks where id = ?", [before.benchmark])
+    calls = _rows(con, "calls", _LAST_ATTEMPTS, [experiments])
+    known = {
         "benchmarks": benchmarks,
         "experiments": _rows(con, "experiments", f"{_EXPERIMENTS} id in (select unnest(?))", [experiments])
         | (_rows(con, "experiments", f"{_EXPERIMENTS} benchmark in (select unnest(?))", [opened]) if opened else {}),
         "calls": calls,
         "texts": _rows(con, "texts", "select sha256 from texts where sha256 in (select unnest(?))", [texts]),
     }
-    attempts: dict[Key, Value] = {(experiment, ordinal): attempt for experiment, ordinal, attempt in calls}
-    return Known(benchmark, _tiers(benchmarks), position, rows, attempts, unanswered, troubles(con, benchmark))
-
-
-@dataclass(frozen=True, slots=True)
-class Basis:
-    """What a benchmark goes on from: its journal, read up to ``offset`` (bytes), and all rows of what is under way."""
-
-    offset: int
-    known: Known
-
-
-def basis(con: DuckDBPyConnection, standing: Standing) -> Basis | None:
-    """That of a benchmark that stands so; None where its journal alone does not tell how it goes on from there.
-
-    So it is of what nobody runs, or somebody holds back.
-    """
-    row = standing.row
-    journal = con.execute('select "offset" from journals where file = ?', [f"{row.id}.jsonl"]).fetchone()
-    told = row.state == "running" and row.closed_reason is None
-    if journal is None or not told or any(one.benchmark == row.id for one in in_effect(con)):
-        return None
-    under_way = [experiment.id for experiment in standing.experiments if experiment.state == "running"]
-    return Basis(journal[0], _known_of(con, row.id, under_way))
-
-
-def _known_of(con: DuckDBPyConnection, benchmark: str, experiments: Collection[str]) -> Known:
-    """Every row that the totals of these experiments of a benchmark (by id) are made of, and what else they alter."""
-    of = [list(experiments)]
-    rows = {table: _rows(con, table, _OF.format(table=table), of) for table in ("calls", "iterations", "scores")}
-    rows["experiments"] = _rows(con, "experiments", f"{_EXPERIMENTS} id in (select unnest(?))", of)
-    rows["benchmarks"] = _rows(con, "benchmarks", "select * from benchmarks where id = ?", [benchmark])
-    begun = sorted(rows["calls"].items(), key=lambda call: int(call[1]["position"] or 0))
-    attempts: dict[Key, Value] = {(experiment, ordinal): attempt for (experiment, ordinal, attempt), _ in begun}
-    folded = _unanswered(con, benchmark), troubles(con, benchmark)
-    return Known(benchmark, _tiers(rows["benchmarks"]), 0, rows, attempts, *folded)
-
-
-def _tiers(benchmarks: Mapping[Key, Row]) -> Mapping[str, Tier]:
     tiers: dict[str, Tier] = {}
     for row in benchmarks.values():
         tiers = msgspec.json.decode(str(row["tiers"]), type=dict[str, Tier])
-    return tiers
+    attempts: dict[Key, Value] = {(experiment, ordinal): attempt for experiment, ordinal, attempt in calls}
+    of_models = troubles(con, before.benchmark)
+    return Fold(journal, before.benchmark, tiers, before.entries, known, attempts, unanswered, of_models)
 
 
-def _unanswered(con: DuckDBPyConnection, benchmark: str) -> Unanswered:
-    """As it stood when the journal of a benchmark was read last."""
-    found = con.execute("select unanswered from journals where benchmark = ?", [benchmark]).fetchone()
-    return msgspec.json.decode(found[0], type=Unanswered) if found else Unanswered()
+def unanswered_state(con: DuckDBPyConnection, benchmark: str) -> Unanswered:
+    """The state of unanswered calls, as of the last reading of a benchmark's journal."""
+    row = con.execute("select unanswered from journals where benchmark = ?", [benchmark]).fetchone()
+    return msgspec.json.decode(row[0], type=Unanswered) if row else Unanswered()
 
 
 _EXPERIMENTS = "select * from experiments where"
 
-# Rows are found by the few columns that tell them, and only those found are read whole: others may be a million.
-_BEGUN_LAST = """
+# Rows are found by a few columns, and only matching rows are read whole: the table may hold a million others.
+_LAST_ATTEMPTS = """
 select * from calls where rowid in (
     select rowid from calls where experiment in (select unnest(?))
     qualify row_number() over (partition by experiment, ordinal order by position desc) = 1
 )
 """
-_OF = "select * from {table} where rowid in (select rowid from {table} where experiment in (select unnest(?)))"
-
-
-def _experiments(entries: Iterable[Entry]) -> Iterable[str]:
-    for entry in entries:
-        if isinstance(entry.event, ExperimentStarted):
-            yield entry.event.experiment.id
-        if entry.experiment is not None:
-            yield entry.experiment
 
 
 def _rows(con: DuckDBPyConnection, table: str, sql: str, values: Sequence[object]) -> dict[Key, Row]:
-    found = con.execute(sql, values)
-    columns = [column for column, *_ in found.description or ()]
-    rows = [dict(zip(columns, row, strict=True)) for row in found.fetchall()]
+    result = con.execute(sql, values)
+    columns = [column for column, *_ in result.description or ()]
+    rows = [dict(zip(columns, row, strict=True)) for row in result.fetchall()]
     return {tuple(row[column] for column in KEYS[table]): row for row in rows}
 
 
@@ -211,33 +162,22 @@ _MARK_BYTES = 512
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What one pass over the journals brought: events, what could not be read, and whether more is waiting."""
+    """The result of one pass over the journals: events, faults in reading, and whether there is ``more`` to read."""
 
     events: int
     faults: tuple[str, ...]
     more: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """How far a journal has been read; ``mark`` is a hash of its beginning and of the bytes before ``offset``."""
-
-    benchmark: str = ""
-    offset: int = 0
-    entries: int = 0
-    last_at: float = 0.0
-    mark: str = ""
-
-
 def load(con: DuckDBPyConnection, journals_dir: Path) -> Loaded:
-    """Read on in every journal, up to about PASS_BYTES, and no further than it is now: some grow all the time.
+    """Read new lines of every journal, about PASS_BYTES in all, and none past its present end: some grow all the time.
 
-    A journal that cannot be read does not stop the others.
+    A journal that cannot be read does not affect the others.
     """
     events, left, faults = 0, PASS_BYTES, []
-    seen = _seen(con)
+    seen = _read_states(con)
     for path in sorted(journals_dir.glob("*.jsonl")):
-        at, end = seen.get(path.name, _Seen()), _size(path)
+        at, end = seen.get(path.name, ReadState()), _size(path)
         try:
             while (
                 left > 0
@@ -251,36 +191,36 @@ def load(con: DuckDBPyConnection, journals_dir: Path) -> Loaded:
 
 
 def outdated(con: DuckDBPyConnection, journals_dir: Path) -> str | None:
-    """Why the store must be built anew: a journal it has read is gone, or is another one now. None: it need not."""
+    """Why the index must be rebuilt: a journal in it is missing or is a different one now. None: it need not."""
     if earlier := con.execute("select file from journals where unanswered is null order by file").fetchone():
-        return f"The journal {earlier[0]} was read by an earlier koderz, which left out the costs of unanswered calls"
-    for file, seen in _seen(con).items():
+        return f"The journal {earlier[0]} was read by an earlier koderz, without the costs of unanswered calls"
+    for file, seen in _read_states(con).items():
         path = journals_dir / file
         size = _size(path)
         if size is None:
-            return f"The journal {file} is gone"
+            return f"The journal {file} is missing"
         if size < seen.offset or (size > seen.offset and _mark(path, seen.offset) not in (seen.mark, None)):
-            return f"The journal {file} is not the one that was read before"
+            return f"The journal {file} has been replaced"
     return None
 
 
-def _seen(con: DuckDBPyConnection) -> dict[str, _Seen]:
+def _read_states(con: DuckDBPyConnection) -> dict[str, ReadState]:
     rows = con.execute('select file, benchmark, "offset", entries, last_at, mark from journals').fetchall()
-    return {file: _Seen(*columns) for file, *columns in rows}
+    return {file: ReadState(*columns) for file, *columns in rows}
 
 
-def _load_chunk(con: DuckDBPyConnection, path: Path, seen: _Seen) -> _Seen:
-    """Read the next chunk of one journal and move its offset in the same transaction; returns how far it is now."""
-    if _size(path) == seen.offset:
-        return seen
-    tail = journal.read(path, seen.offset)
-    if tail.offset == seen.offset:
-        return seen
-    fold = Fold(path.name, known(con, tail.entries, seen.benchmark, seen.entries))
+def _load_chunk(con: DuckDBPyConnection, path: Path, before: ReadState) -> ReadState:
+    """Read the next chunk of one journal and move its offset in the same transaction; return the new state."""
+    if _size(path) == before.offset:
+        return before
+    tail = journal.read(path, before.offset)
+    if tail.offset == before.offset:
+        return before
+    fold = begin_fold(con, path.name, tail.entries, before)
     fold.add(tail.entries)
-    last_at = tail.entries[-1].at if tail.entries else seen.last_at
+    last_at = tail.entries[-1].at if tail.entries else before.last_at
     mark = _mark(path, tail.offset) or ""
-    after = _Seen(fold.benchmark, tail.offset, seen.entries + len(tail.entries), last_at, mark)
+    after = ReadState(fold.benchmark, tail.offset, before.entries + len(tail.entries), last_at, mark)
     folded = {"unanswered": as_json(fold.unanswered), "troubles": as_json(fold.troubles)}
     fold.rows["journals"][(path.name,)] = {"file": path.name, **asdict(after), **folded}
     con.begin()
@@ -290,13 +230,13 @@ def _load_chunk(con: DuckDBPyConnection, path: Path, seen: _Seen) -> _Seen:
         renew(con, fold.rows)
     except (ConversionException, InvalidInputException, OutOfRangeException) as error:
         con.rollback()
-        raise JournalError(f"The journal {path.name} holds a number that no table can: {error}.") from error
+        raise JournalError(f"The journal {path.name} holds a number that is out of range: {error}.") from error
     con.commit()
     return after
 
 
 def _write(con: DuckDBPyConnection, table: str, rows: Sequence[Row]) -> None:
-    """Insert rows or replace those with their keys; no two of ``rows`` may have one key."""
+    """Insert rows, or replace rows of the same key; no two of ``rows`` may have the same key."""
     columns = [column for column, *_ in con.execute(f"select * from {table} limit 0").description]  # noqa: S608 (ours)
     with con.appender(table, action="upsert") as appender:
         appender.append_rows([tuple(row.get(column) for column in columns) for row in rows])
@@ -310,7 +250,7 @@ def _size(path: Path) -> int | None:
 
 
 def _mark(path: Path, offset: int) -> str | None:
-    """None if the file cannot be read, which reading on will report."""
+    """The mark of a journal, None if the file cannot be read: the next reading reports that."""
     try:
         with path.open("rb") as file:
             beginning = file.read(min(_MARK_BYTES, offset))

@@ -1,6 +1,6 @@
-"""What the journals say: every answer is up to date, and nothing stays open behind it.
+"""Queries of the journals: every answer is up to date, and no file stays open.
 
-A question is a function of the open index, with its SQL beside it; a line in ``Results`` makes it a method there.
+A question is a function of the open index, next to its SQL. A line in ``Results`` makes it a method.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from koderz_core.records import Outcome
 from koderz_core.records.progress import BenchmarkProgress, Snapshot, meant
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.records.trials import Trial
-from koderz_core.store import baselines, benchmarks, details, experiments, lookup, measurements, summaries, trials
+from koderz_core.store import benchmarks, configurations, details, experiments, lookup, measurements, trials
 from koderz_core.store.answers import Answers, Moment, journals, state
 from koderz_core.store.benchmarks import Forecast
-from koderz_core.store.experiments import Followed
+from koderz_core.store.experiments import ExperimentCache
 from koderz_core.store.frames import Part, Tables
 from koderz_core.store.index import Index, Writers
-from koderz_core.store.live_tail import Ahead, Asked, Seen
-from koderz_core.store.refresh import basis
+from koderz_core.store.live_tail import LiveTail, Look, Seen, basis
 from koderz_core.store.store import Ingested, Store
 
 if TYPE_CHECKING:
@@ -32,15 +31,15 @@ if TYPE_CHECKING:
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
-AGE_SECONDS, LISTED_SECONDS = 0.25, 1.0  # of what was just read for somebody else: one benchmark, the list of all
-BESIDE_SECONDS = 2.0  # of the list of all beside a benchmark that is watched, while others go on too
+AGE_SECONDS, LISTED_SECONDS = 0.25, 1.0  # age of an answer that other readers may get: one benchmark, all of them
+BESIDE_SECONDS = 2.0  # age of the list next to a watched benchmark, while other benchmarks run too
 _ALL = "benchmarks"
 
 
 def question(
     ask: Callable[Concatenate[Index, Arguments], Answer], *, kept: bool = True
 ) -> Callable[Concatenate[Results, Arguments], Answer]:
-    """The method of ``Results`` that asks this. ``kept``: its answer serves until the journals change."""
+    """The method of ``Results`` for a question. ``kept``: its answer is kept until the journals change."""
 
     @wraps(ask)
     def method(self: Results, /, *arguments: Arguments.args, **options: Arguments.kwargs) -> Answer:
@@ -56,15 +55,15 @@ def question(
     return method
 
 
-def _hashable(argument: Any) -> Hashable:  # Any: what some question is asked with
+def _hashable(argument: Any) -> Hashable:  # Any: an argument of some question
     return argument if isinstance(argument, Hashable) else tuple(argument)
 
 
 class Results:
-    """Safe to ask from several threads and processes. Every question may raise StoreError.
+    """Safe to use from several threads and processes. Every question may raise StoreError.
 
-    ``faults`` names the journals that could not be read to their end when a question was last asked, or whose writers
-    could not be told, and the cure; all that could be read is in the answers. ``shared``: what several look at.
+    ``faults``: the journals that could not be read to the end at the last question, or whose writers could not be
+    determined, and what to do; the answers include everything that could be read. ``shared``: the kept answers.
     """
 
     def __init__(self, store: Store, forecast: Forecast, clock: Callable[[], float] = time.time) -> None:
@@ -72,7 +71,7 @@ class Results:
         self.store = store
         self._forecast, self._clock = forecast, clock
         self.faults: tuple[str, ...] = ()
-        self._followed, self._ahead = Followed(), Ahead(store.journals_dir)
+        self._cache, self._live = ExperimentCache(), LiveTail(store.journals_dir)
         self.shared = Answers(clock)
 
     find = question(lookup.find)
@@ -81,13 +80,13 @@ class Results:
     experiment = question(details.details)
     several = question(details.several, kept=False)
     texts = question(details.texts, kept=False)
-    summaries = question(summaries.summaries)
+    summaries = question(configurations.summaries)
     failures = question(trials.failures, kept=False)
     spans = question(trials.spans, kept=False)
     plan = question(benchmarks.plan, kept=False)
     receipt = question(benchmarks.receipt, kept=False)
-    measured = question(baselines.measured)
-    grounds = question(baselines.grounds)
+    measured = question(configurations.measured)
+    grounds = question(configurations.grounds)
     specs = question(measurements.specs, kept=False)
     past = question(measurements.past, kept=False)
     past_pairs = question(measurements.past_pairs)
@@ -96,9 +95,9 @@ class Results:
     _all_experiments = question(experiments.experiments, kept=False)  # they may be many
 
     def benchmarks(self, since: float | None = None) -> list[BenchmarkRow]:
-        """All benchmarks, the newest first; made to be asked every second.
+        """All benchmarks, the newest first; fast enough to be called every second.
 
-        ``since`` (seconds since 1970): what was just read for somebody else will do, if not read before that.
+        ``since`` (seconds since 1970): a recent answer to another reader will do, if it is not older than that.
         """
         if since is None:
             return self._benchmarks()
@@ -112,17 +111,17 @@ class Results:
         return known[benchmark]
 
     def progress(self, benchmark: str) -> BenchmarkProgress:
-        """How far the benchmark of that id is now. Raises UnknownNameError."""
+        """The progress of the benchmark of that id. Raises UnknownNameError."""
         now = self._clock()
         with self._index() as index:
             (row,) = benchmarks.benchmarks(index, benchmark)
-            standing = benchmarks.standing(index, self._followed, row)
-        return standing.progress(self._forecast, now)
+            progress = benchmarks.progress(index, self._cache, row)
+        return benchmarks.timed(progress, self._forecast, now)
 
     def snapshot(self, benchmark: str, since: float) -> Snapshot:
-        """All benchmarks and how far one of them is: that of an id or, without one, what runs, else the newest.
+        """All benchmarks, and the progress of the one of an id; for ``""`` of one that runs, else of the newest.
 
-        Made to be asked every second by all who look at it. ``since`` as ``benchmarks`` has it.
+        Fast enough to be called every second by every reader. ``since``: as in ``benchmarks``.
         """
         return self.shared.of(("snapshot", benchmark), since, lambda: self._watch(benchmark), AGE_SECONDS)
 
@@ -133,14 +132,14 @@ class Results:
         outcome: Outcome | None = None,
         limit: int | None = None,
     ) -> list[ExperimentRow]:
-        """Experiments that fit all that is given, the one with the newest news first, those not begun last."""
+        """Experiments that match all arguments, the most recently updated first, those that have not started last."""
         ask = self._all_experiments if limit is None else self._newest_experiments
         return ask(benchmark, problem, outcome, limit)
 
     def trials(self, benchmarks: Collection[str], *, tries: bool = True, apart: bool = False) -> list[Trial]:
         """Every experiment of these benchmarks (by id), by benchmark, configuration, problem and repeat.
 
-        ``tries`` False: without what was tried, which takes a fraction of the time. ``apart``: as ``tables`` has it.
+        ``tries`` False: without iterations, which takes a fraction of the time. ``apart``: as in ``tables``.
         """
         with self._index(apart=apart) as index:
             return trials.trials(index, benchmarks, tries=tries)
@@ -152,51 +151,50 @@ class Results:
 
     @contextmanager
     def tables(self, *, apart: bool = False) -> Iterator[Tables]:
-        """The tables as they are now. Everybody else waits until they are closed, unless they are a copy ``apart``."""
+        """The current tables. Other readers wait until they are closed, unless they are a copy (``apart``)."""
         with self._index(apart=apart) as index:
             yield Tables(index.con, index.writers)
 
     def state(self) -> str:
-        """A text that is another one as soon as a journal says more: what was computed before is then out of date."""
+        """A digest that changes when a journal grows; everything computed before is then out of date."""
         return state(self.store.journals_dir, self.faults)
 
     def reindex(self) -> Ingested:
-        """Build the index anew from the journals. Raises StoreError."""
+        """Rebuild the index from the journals. Raises StoreError."""
         ingested = self.store.reindex()
         self.faults = ingested.faults
         return ingested
 
     def _watch(self, benchmark: str) -> Snapshot:
         now, writers = self._clock(), Writers(self.store.journals_dir)
-        asked = Asked(("watched", benchmark), now, self._moment(writers))
+        look = Look(("watched", benchmark), now, self._moment(writers))
 
-        def look(index: Index) -> Seen:
+        def ask(index: Index) -> Seen:
             rows = benchmarks.benchmarks(index)
             row = meant(rows, benchmark)
-            standing = None if row is None else benchmarks.standing(index, self._followed, row)
-            seen = Seen(standing, rows)
-            known = None if standing is None or index.unread else basis(index.con, standing)
-            self._ahead.begin(asked, seen, known)
+            progress = None if row is None else benchmarks.progress(index, self._cache, row)
+            seen = Seen(progress, rows)
+            self._live.begin(look, seen, None if progress is None or index.unread else basis(index.con, progress))
             return seen
 
-        read = partial(self._answered, asked.question, look, writers, asked.moment)
-        seen = self._ahead.look(asked, read) or read()
+        read = partial(self._answered, look.question, ask, writers, look.moment)
+        seen = self._live.look(look, read) or read()
         if seen.rows is not None:
             self.shared.tell(_ALL, now, seen.rows)
-        progress = None if seen.standing is None else seen.standing.progress(self._forecast, now)
+        progress = None if seen.progress is None else benchmarks.timed(seen.progress, self._forecast, now)
         return Snapshot(tuple(self._beside(seen)), progress)
 
     def _beside(self, seen: Seen) -> Iterator[BenchmarkRow]:
-        """All benchmarks; the watched one as it was seen, where the others were read at another moment."""
+        """All benchmarks; the watched one in its latest state, even if the others were read at another moment."""
         if seen.rows is not None:
             yield from seen.rows
             return
-        own = seen.standing.row if seen.standing else None
+        own = seen.progress.benchmark if seen.progress else None
         for row in self.shared.of(_ALL, 0.0, self._benchmarks, BESIDE_SECONDS):
             yield own if own and row.id == own.id else row
 
     def _kept(self, question: Hashable, ask: Callable[[Index], Answer]) -> Answer:
-        """What the index answers, or has answered since anything last happened."""
+        """The answer of the index, or a kept one if no journal has changed since."""
         writers = Writers(self.store.journals_dir)
         answer = self._answered(question, ask, writers, self._moment(writers))
         return copy(answer) if isinstance(answer, list) else answer
@@ -210,13 +208,13 @@ class Results:
                 self.shared.drop(question)
             return answer, faults
 
-        if not self.store.path.is_file():  # it is built anew, whatever was answered
+        if not self.store.path.is_file():  # it is rebuilt, whatever was answered before
             self.shared.drop(question)
         answer, self.faults = self.shared.at(question, moment, read)
         return answer
 
     def _moment(self, writers: Writers) -> Moment:
-        """How all stands now. Look before the journals are read: what is said meanwhile is then asked for once more."""
+        """The current state. Take it before the journals are read: entries added meanwhile then make it out of date."""
         return Moment(journals(self.store.journals_dir), writers.present)
 
     @contextmanager

@@ -1,7 +1,7 @@
-"""The tables of the store. An index of another schema is not brought up to date but built anew from the journals.
+"""The tables of the index. An index with another schema is not migrated but rebuilt from the journals.
 
-Times are seconds since 1970 (UTC) and durations seconds, as in the events; texts stand in ``texts`` and are named by
-SHA-256 elsewhere; null is unknown, never zero.
+Times are seconds since 1970 (UTC) and durations are seconds, as in the events. Texts are in ``texts`` and are named by
+SHA-256 elsewhere. Null means unknown, never zero.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from duckdb import DuckDBPyConnection
 
 Value = str | int | float | bool | None
-"""What a column holds."""
+"""The type of a column's value."""
 
 KEYS: Mapping[str, tuple[str, ...]] = {
     "benchmarks": ("id",),
@@ -31,7 +31,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 """Every table with its primary key."""
 
 VERSION = 15
-"""Of the tables below; one more with every change to them."""
+"""The version of the tables below; increase it with every change to them."""
 
 _TABLES = """
 create table benchmarks (
@@ -116,55 +116,55 @@ select e.id, e.benchmark, e.configuration, f.label, e.problem, e.repeat, e.state
 from experiments e
 join benchmarks b on b.id = e.benchmark
 join configurations f on f.benchmark = e.benchmark and f.id = e.configuration;
--- Without the outcome of before while an experiment runs again.
+-- Without the earlier outcome while an experiment runs again.
 create view results as
 select * replace (if(state = 'finished', outcome, null) as outcome) from experiment_results;
--- What ``records.plans.scripted`` says of model ids, of models as JSON.
+-- ``records.plans.scripted``, for models as JSON.
 create macro is_scripted(models) as coalesce(contains(models::varchar, '"scripted/'), false);
--- A sum is unknown if a part of it is. ``place``: the order of its parts, on which a sum of floating point depends.
+-- A sum is unknown if a part is. ``place``: the order of the parts, on which a sum of floating-point numbers depends.
 create macro known_sum(part) as case when count(*) = count(part) then coalesce(sum(part), 0) end,
     (part, place) as case when count(*) = count(part) then coalesce(sum(part order by place), 0) end
 """
 
 
 def create(con: DuckDBPyConnection) -> None:
-    """Make the tables in an empty database."""
+    """Create the tables in an empty database."""
     con.execute("create table schema_version as select ?::integer as version", [VERSION])
     con.execute(_TABLES)
 
 
 def version_of(con: DuckDBPyConnection) -> int:
-    """The version of an index's tables. Raises duckdb.CatalogException if koderz did not make them."""
-    found = con.execute("select version from schema_version").fetchone()
-    return int(found[0]) if found else 0
+    """The version of an index's tables. Raises duckdb.CatalogException if koderz did not create them."""
+    row = con.execute("select version from schema_version").fetchone()
+    return int(row[0]) if row else 0
 
 
 _SUMMED = {"experiments": "id", "iterations": "experiment", "calls": "experiment", "scores": "experiment"}
-"""The tables that are summed up, with the column that says of which experiment a row is."""
+"""The tables that are summed up, with their column for the experiment."""
 
 Rows = Mapping[str, Mapping[tuple[Value, ...], Mapping[str, Value]]]
 """Table -> key -> row."""
 
 
 def renew(con: DuckDBPyConnection, changed: Rows) -> None:
-    """Sum up anew the experiments that these rows, written already, are of."""
-    asked = {"changed": sorted(set(_experiments(changed)))}
-    if not asked["changed"]:
+    """Recompute the totals of the experiments of these rows, which are already written."""
+    experiments = {"changed": sorted(set(_experiments(changed)))}
+    if not experiments["changed"]:
         return
-    con.execute(f"delete from call_totals where {_CHANGED}", asked)  # noqa: S608 (ours)
+    con.execute(f"delete from call_totals where {_CHANGED}", experiments)  # noqa: S608 (ours)
     for sql in FILL:
-        con.execute(sql.format(changed=_CHANGED), asked)
+        con.execute(sql.format(changed=_CHANGED), experiments)
 
 
 def _experiments(changed: Rows) -> Iterator[str]:
-    """Those that are only planned have nothing to sum up: a plan may have thousands of them."""
+    """The experiments of rows, without those that are only planned: they may be thousands and have no totals."""
     for table, column in _SUMMED.items():
         yield from (str(row[column]) for row in changed.get(table, {}).values() if row.get("state") != "planned")
 
 
 _CHANGED = "experiment in (select unnest($changed))"
 
-# Calls without an answer count only with costs that are known. Costs are added in the order of the calls.
+# Calls without an answer count only if their cost is known. Costs are added in the order of the calls.
 FILL = (
     """
 insert into call_totals
@@ -207,4 +207,4 @@ from (
 ) t where experiments.id = t.changed
 """,
 )
-"""Statements that make the totals of the experiments of which ``changed`` is true; those of calls are gone."""
+"""Statements that compute the totals of the experiments that match ``changed``; the old totals of calls are deleted."""

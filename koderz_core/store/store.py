@@ -1,4 +1,4 @@
-"""The store: an index of the journals in a DuckDB file that no process owns and anyone may bring up to date."""
+"""The index of the journals: a DuckDB file that no process owns and any process may bring up to date."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from koderz_core.store.schema import KEYS, create
 def dump(con: DuckDBPyConnection) -> Iterator[bytes]:
     """One JSON line per row: the table's name and the columns in order; tables and rows sorted."""
     for table, key in sorted(KEYS.items()):
-        found = con.execute(f"select * from {table} order by {', '.join(key)}")  # noqa: S608 (names of ours)
-        while rows := found.fetchmany(1000):
+        result = con.execute(f"select * from {table} order by {', '.join(key)}")  # noqa: S608 (names of ours)
+        while rows := result.fetchmany(1000):
             yield from (msgspec.json.encode((table, *row)) + b"\n" for row in rows)
 
 
 _LOG = logging.getLogger("koderz")
-_BREATH_SECONDS = 0.05  # between the passes of a long ingest, so that those who wait get their turn
+_PAUSE_SECONDS = 0.05  # between the passes of a long ingest, so that waiting readers get their turn
 
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """How many events were read; ``faults`` names the journals that could not be read to their end, and the cure."""
+    """The number of events read; ``faults``: the journals that could not be read to the end, and what to do."""
 
     events: int
     faults: tuple[str, ...]
@@ -41,7 +41,7 @@ class Ingested:
 
 @dataclass(frozen=True, slots=True)
 class Latest:
-    """The open store with all that the journals hold, and what of it was new."""
+    """The open index, up to date, and what was new in it."""
 
     con: DuckDBPyConnection
     ingested: Ingested
@@ -49,7 +49,7 @@ class Latest:
 
 @dataclass(frozen=True, slots=True)
 class _Pass:
-    """One pass over the journals, with the store that it has left open."""
+    """One pass over the journals, with the index still open."""
 
     con: DuckDBPyConnection
     loaded: Loaded
@@ -57,19 +57,19 @@ class _Pass:
 
 
 class Store:
-    """The index of all journals in one folder. Holds nothing open; safe to use from several threads and processes."""
+    """The index of all journals in one folder. Keeps no file open; safe to use from several threads and processes."""
 
     def __init__(self, path: Path, journals_dir: Path, patience_seconds: float = 20.0) -> None:
-        """``patience_seconds``: how long to wait while others use the file."""
+        """``patience_seconds``: how long to wait while another reader uses the file."""
         self.path = path
         self.journals_dir = journals_dir
         self._patience_seconds = patience_seconds
 
     @contextmanager
     def open(self) -> Iterator[DuckDBPyConnection]:
-        """The open store, for a moment: everybody else waits meanwhile, so call no other method of it inside.
+        """The open index, for a moment: other readers wait meanwhile, so call no other method of this object inside.
 
-        One that is missing or damaged is built from the journals first. Raises StoreError.
+        A missing or damaged index is rebuilt from the journals first. Raises StoreError.
         """
         with ExitStack() as stack:
             try:
@@ -87,34 +87,34 @@ class Store:
 
     @contextmanager
     def latest(self) -> Iterator[Latest]:
-        """As ``open``, with what is new in every journal read first; opened once for both."""
+        """As ``open``, after reading what is new in every journal; the file is opened once for both."""
         events = 0
         while (step := self._read_on()).loaded.more:
             events += step.loaded.events
             step.stack.close()
-            time.sleep(_BREATH_SECONDS)
-        with step.stack:  # not only closed: a fault of the file while it is asked has to pass through it
+            time.sleep(_PAUSE_SECONDS)
+        with step.stack:  # not only closed: a fault of the file during a query must pass through it
             yield Latest(step.con, Ingested(events + step.loaded.events, step.loaded.faults))
 
     @contextmanager
     def apart(self) -> Iterator[Latest]:
-        """As ``latest``, on a copy: what takes long there lets nobody wait. The copy is gone in the end."""
+        """As ``latest``, on a copy that is deleted at the end, so that a long query does not block other readers."""
         with TemporaryDirectory(dir=self.path.parent, prefix="copy-") as folder, ExitStack() as stack:
             copy = Path(folder) / self.path.name
             with self.latest() as latest:
-                latest.con.execute("checkpoint")  # all of it is in the one file then, and nobody else may write
+                latest.con.execute("checkpoint")  # everything is in the one file then, and no other process may write
                 shutil.copyfile(self.path, copy)
             con = stack.enter_context(opened_apart(copy, self._patience_seconds))
-            copy.unlink()  # it stays readable until it is closed, and is gone then even if this process is killed
+            copy.unlink()  # it stays readable until it is closed, and disappears even if this process is killed
             yield Latest(con, latest.ingested)
 
     def reindex(self) -> Ingested:
-        """Build the store anew from the journals, beside the old one, which it then replaces. Raises StoreError."""
+        """Rebuild the index from the journals in a new file, which then replaces the old one. Raises StoreError."""
         loaded = self._replace()
         return Ingested(loaded.events, loaded.faults)
 
     def dump(self) -> bytes:
-        """Every row of every table, sorted: equal for two stores of the same journals, bit for bit."""
+        """Every row of every table, sorted: identical bytes for two indexes of the same journals."""
         with self.open() as con:
             return b"".join(dump(con))
 
@@ -140,8 +140,8 @@ class Store:
             return _Pass(con, loaded, stack.pop_all())
 
     def _rebuild(self, fault: str) -> Loaded:
-        level = logging.WARNING if self.path.exists() else logging.INFO  # every store begins by not being there
-        _LOG.log(level, "%s. Building the store anew from the journals.", fault)
+        level = logging.WARNING if self.path.exists() else logging.INFO  # the first time, every index is missing
+        _LOG.log(level, "%s. Rebuilding it from the journals.", fault)
         return self._replace()
 
     def _replace(self) -> Loaded:
@@ -160,9 +160,9 @@ class Store:
     def _exchange(self, fresh: Path) -> Loaded:
         with held(self.path, self._patience_seconds):
             with opened(fresh, self._patience_seconds) as con:
-                late = self._load_all(con)  # what was journalled meanwhile
+                late = self._load_all(con)  # events that were added meanwhile
                 con.execute("checkpoint")
-            _forget(self.path)  # its log too, which would be poison beside the fresh file
+            _forget(self.path)  # and its log, which would damage the new file
             fresh.rename(self.path)
         return late
 

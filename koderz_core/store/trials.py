@@ -1,4 +1,4 @@
-"""Experiments as statistics look at them, with what had been used by the end of each iteration."""
+"""Experiments for statistics, with the cumulative cost and time at the end of each iteration."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from duckdb import DuckDBPyConnection
 
 from koderz_core.records.rows import Span
 from koderz_core.records.trials import Trial, Try
-from koderz_core.store.index import Index
-from koderz_core.store.rows import mappings, records
+from koderz_core.store.index import Index, mappings, records
 
 AT_A_TIME = 5000  # rows
 
@@ -19,27 +18,27 @@ AT_A_TIME = 5000  # rows
 def trials(index: Index, benchmarks: Collection[str], *, tries: bool = True) -> list[Trial]:
     """Every experiment of these benchmarks, by benchmark, configuration, problem and repeat.
 
-    What had been used counts calls and tests one after the other in the order of the strategy's steps. Its dollars are
-    those of every call with a known cost, answered or not; its seconds are those of answered calls, so that time that
-    providers lost and calls that went on side by side do not make it differ.
-    ``tries`` False: they are left out, which takes a fraction of the time.
+    The cumulative values count calls and tests one after another in the order of the strategy's steps. The dollars
+    include every call with a known cost, answered or not. The seconds include only answered calls, so lost time of
+    providers and calls at the same time make no difference. ``tries`` False: without iterations, which takes a fraction
+    of the time.
     """
-    asked = {"benchmarks": list(benchmarks)}
-    # Plain tuples into plain constructors: of all ways to 20 000 records, the quickest.
+    parameters = {"benchmarks": list(benchmarks)}
+    # Plain tuples into plain constructors are the fastest way to 20 000 records.
     tried: defaultdict[str, list[Try]] = defaultdict(list)
-    for experiment, *columns in _rows(index.con.execute(_TRIES, asked)) if tries else ():
+    for experiment, *columns in _rows(index.con.execute(_TRIES, parameters)) if tries else ():
         tried[experiment].append(Try(*columns))
-    found = _rows(index.con.execute(_TRIALS, asked))
-    return [Trial(*(*columns, tuple(tried.get(columns[2], ())), small)) for *columns, small in found]
+    rows = _rows(index.con.execute(_TRIALS, parameters))
+    return [Trial(*(*columns, tuple(tried.get(columns[2], ())), small)) for *columns, small in rows]
 
 
-def _rows(found: DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:  # Any: what the columns of the SQL hold
-    """Some at a time: other threads, as those that draw pages, wait while rows are handed over."""
-    while some := found.fetchmany(AT_A_TIME):
+def _rows(result: DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:  # Any: what the columns of the SQL hold
+    """Rows in batches: other threads, such as those of pages, wait while rows are fetched."""
+    while some := result.fetchmany(AT_A_TIME):
         yield from some
 
 
-# What is asked is picked out of each table at once: the store may hold a hundred times as much.
+# The wanted rows are selected from each table first: the index may hold a hundred times as many.
 _ASKED = """
 with asked as materialized (select id from experiments where list_contains($benchmarks::varchar[], benchmark))
 """
@@ -76,7 +75,7 @@ steps as (
     select experiment, ordinal, iteration, seconds, 0, false, 0 from tried
     union all
     select experiment, ordinal, null, 0, 0, false, 1 from notes semi join asked on asked.id = experiment
-    where kind = 'checkpoint_reviewed' and regexp_matches(text, '\\S')  -- an empty review helps nobody
+    where kind = 'checkpoint_reviewed' and regexp_matches(text, '\\S')  -- without empty reviews
 ),
 used as (
     select experiment, iteration, sum(seconds) over way as seconds, sum(reviews) over way as reviews,
@@ -96,11 +95,11 @@ order by i.experiment, i.iteration
 
 
 def failures(index: Index, benchmark: str) -> dict[str, dict[str, int]]:
-    """Configuration id -> error class -> how often an iteration, or an untested program, failed with it."""
-    found: dict[str, dict[str, int]] = {}
+    """Configuration id -> error class -> the number of iterations or untested programs that failed with it."""
+    times: dict[str, dict[str, int]] = {}
     for row in mappings(index.con, _FAILURES, {"benchmark": benchmark}):
-        found.setdefault(str(row["configuration"]), {})[str(row["failure"])] = int(str(row["times"]))
-    return found
+        times.setdefault(str(row["configuration"]), {})[str(row["failure"])] = int(str(row["times"]))
+    return times
 
 
 _FAILURES = """
@@ -116,12 +115,12 @@ where failure is not null group by all order by configuration, times desc, failu
 
 
 def spans(index: Index, benchmark: str) -> list[Span]:
-    """Every stretch of time in the experiments of a benchmark that have ended, in the order in which they began."""
+    """Every span of time in the ended experiments of a benchmark, in the order of their beginnings."""
     return records(index.con, Span, _SPANS, {"benchmark": benchmark})
 
 
-# Calls are stamped when they begin, tests and scores when they have ended. A gate verdict that an iteration has
-# already brought is not run again for the score, so its seconds count once.
+# Calls have the time of their start, tests and scores that of their end. The gate tests of an iteration's program do
+# not run again for its score, so their seconds count once.
 _SPANS = """
 with ended as (
     select e.id, f.label, e.started_at, e.seconds from experiments e

@@ -16,9 +16,8 @@ from pathlib import Path
 from koderz_core.errors import JournalError, UsageError
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ExperimentFinished, ExperimentStarted
 from koderz_core.files import replacement, sync
-from koderz_core.journal import Journal
-from koderz_core.journal.checking import Line, check, lines
-from koderz_core.journal.lock import acquire, beside, dead_writer, holder, reason
+from koderz_core.journal import Journal, acquire, beside, dead_writer, holder
+from koderz_core.journal.checking import Line, check, lines, reason
 
 PIN_SUFFIX = ".pin"
 BESIDE = (".control", ".part", PIN_SUFFIX)

@@ -1,28 +1,32 @@
-"""What is shown and exported, held against what the events come to."""
+"""Comparison of every figure that koderz shows or exports with the totals of the journal's events.
+
+The figures come from the index (``store/ingest.py`` and SQL) and the totals from ``events/tally.py``, so a fault in
+one of them shows as a difference.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, isclose
 from statistics import fmean
 
+from koderz_core.events.tally import ExperimentTally, Tally, Totals, added
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
-from koderz_core.sums import known_sum
 from koderz_core.verification.journals import Difference, Verified
-from koderz_core.verification.tally import Tallied, Tally, added
 
 Lines = Sequence[Mapping[str, object]]
 _CLOSE = 1e-9  # relative: sums of floats depend on their order
-_OUTCOMES = {"solved": "solved", "unsolved": "unsolved", "cancelled": "cancelled", "errors": "error"}
 _OF_EACH = ("iterations", "calls", "input_tokens", "output_tokens", "cost_usd", "unpriced", "seconds")
+_COUNTS = ("planned", "solved", "unsolved", "cancelled", "errors")
+_OF_BENCHMARK = (*_COUNTS, "iterations", "calls", "cost_usd", "unpriced", "seconds")
+_OF_CONFIGURATION = (*_COUNTS, "input_tokens", "output_tokens", "cost_usd", "unpriced")
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The same benchmark as the store tells it, and the lines of exported tables by the table's name."""
+    """The same benchmark as the index has it, and the lines of exported tables by the name of the table."""
 
     benchmark: BenchmarkRow
     summaries: Sequence[SummaryRow]
@@ -30,115 +34,111 @@ class Shown:
     exported: Mapping[str, Lines]
 
 
-def verify_figures(told: Tally, shown: Shown) -> Verified:
-    """Every figure of the benchmark, its configurations and its experiments, and those of the exported tables."""
-    stated = list(_stated(told, shown))
+def verify_figures(journal: Tally, shown: Shown) -> Verified:
+    """Compare every figure of the benchmark, its configurations, its experiments and its exported tables."""
+    figures = list(_figures(journal, shown))
     wrong = tuple(
-        Difference(what, where, _word(stands), _word(follows))
-        for what, where, stands, follows in stated
-        if not _same(stands, follows)
+        Difference(what, where, _word(actual), _word(expected))
+        for what, where, actual, expected in figures
+        if not _same(actual, expected)
     )
-    return Verified(shown.benchmark.id, {"figures": len(stated)}, wrong)
+    return Verified(shown.benchmark.id, {"figures": len(figures)}, wrong)
 
 
-_Stated = tuple[str, str, object, object]  # what, of what, as it stands, as it follows; of this file only
+_Figure = tuple[str, str, object, object]  # what, of what, as shown, as the events have it; of this file only
 
 
-def _stated(told: Tally, shown: Shown) -> Iterator[_Stated]:
-    of = list(told.experiments.values())
-    totals = {**_counts(of), "iterations": sum(tally.iterations for tally in of), "cost_usd": _cost(of)}
-    totals |= {"calls": sum(tally.calls for tally in of), "unpriced": sum(tally.unpriced for tally in of)}
-    totals |= {"seconds": _seconds(of), "budget_usd": told.budget_usd, "opened_at": told.opened_at}
-    yield from _held(shown.benchmark.id, shown.benchmark, totals)
+def _figures(journal: Tally, shown: Shown) -> Iterator[_Figure]:
+    experiments = list(journal.experiments.values())
+    of_benchmark = _values(_sum(experiments), _OF_BENCHMARK)
+    of_benchmark |= {"budget_usd": journal.budget_usd, "opened_at": journal.opened_at}
+    yield from _compared(shown.benchmark.id, shown.benchmark, of_benchmark)
     for row in shown.summaries:
-        yield from _held(f"{row.benchmark}/{row.configuration}", row, _summed(_of(told, row.configuration)))
-    yield "experiments", "the store", len(shown.experiments), len(of)
-    for one in shown.experiments:
-        yield from _one(told, one.id, {name: getattr(one, name) for name in (*_OF_EACH, "outcome")}, "")
-    yield from _exported(told, shown.exported)
+        expected = _summary(_of(journal, row.configuration))
+        yield from _compared(f"{row.benchmark}/{row.configuration}", row, expected)
+    yield "experiments", "the store", len(shown.experiments), len(experiments)
+    for experiment in shown.experiments:
+        values = {name: getattr(experiment, name) for name in (*_OF_EACH, "outcome")}
+        yield from _experiment(journal, experiment.id, values, "")
+    yield from _exported(journal, shown.exported)
 
 
-def _exported(told: Tally, tables: Mapping[str, Lines]) -> Iterator[_Stated]:
+def _exported(journal: Tally, tables: Mapping[str, Lines]) -> Iterator[_Figure]:
     for line in tables.get("experiments", ()):
-        figures = {name: line[name] for name in (*_OF_EACH, "outcome")}
-        yield from _one(told, str(line["id"]), figures, " in the exported table")
-    of = told.experiments.values()
+        values = {name: line[name] for name in (*_OF_EACH, "outcome")}
+        yield from _experiment(journal, str(line["id"]), values, " in the exported table")
+    total = _sum(journal.experiments.values())
     if "iterations" in tables:
-        yield "lines", "the exported iterations", len(tables["iterations"]), sum(len(tally.tests) for tally in of)
+        yield "lines", "the exported iterations", len(tables["iterations"]), total.iterations
     if "calls" in tables:
-        lines = [line for line in tables["calls"] if line["state"] == "finished"]
-        others = [line for line in tables["calls"] if line["state"] != "finished" and _number(line["cost_usd"])]
-        paid = added([_number(line["cost_usd"]) for line in (*lines, *others)])
-        yield "finished lines", "the exported calls", len(lines), sum(tally.calls for tally in of)
-        yield "cost_usd", "the exported calls", paid, _cost(of)
+        answered = [line for line in tables["calls"] if line["state"] == "finished"]
+        costs = [_number(line["cost_usd"]) for line in answered]
+        others = [_number(line["cost_usd"]) for line in tables["calls"] if line["state"] != "finished"]
+        paid = None if None in costs else fsum(cost for cost in (*costs, *others) if cost is not None)
+        yield "finished lines", "the exported calls", len(answered), total.calls
+        yield "cost_usd", "the exported calls", paid, total.cost_usd
     for line in tables.get("comparison", ()):
-        of_one = _of(told, str(line["configuration"]))
-        expected = {**_counts(of_one), "share": _share(of_one), "cost_usd": _cost(of_one)}
+        experiments = _of(journal, str(line["configuration"]))
+        expected = {**_values(_sum(experiments), (*_COUNTS, "cost_usd")), "share": _share(experiments)}
         where = f"{line['configuration']} in the exported comparison"
-        yield from ((name, where, line[name], follows) for name, follows in expected.items() if name in line)
+        yield from ((name, where, line[name], value) for name, value in expected.items() if name in line)
 
 
-def _one(told: Tally, experiment: str, figures: Mapping[str, object], tail: str) -> Iterator[_Stated]:
-    one = told.experiments.get(experiment)
-    for name, stands in figures.items():
-        if name == "outcome" and one is not None and one.under_way:
-            continue  # one column has the outcome of before it was begun again, the other has none
-        yield name, f"{experiment}{tail}", stands, getattr(one, name) if one else "no such experiment"
+def _experiment(journal: Tally, id_: str, values: Mapping[str, object], place: str) -> Iterator[_Figure]:
+    experiment = journal.experiments.get(id_)
+    if experiment is None:
+        expected: Mapping[str, object] = dict.fromkeys(values, "no such experiment")
+    else:
+        totals = _values(experiment.totals, _OF_EACH)
+        expected = {**totals, "seconds": experiment.seconds, "outcome": experiment.outcome}
+    for name, actual in values.items():
+        if name == "outcome" and experiment is not None and experiment.running:
+            continue  # one column has the outcome from before it started again, the other has none
+        yield name, f"{id_}{place}", actual, expected[name]
 
 
-def _held(where: str, row: object, expected: Mapping[str, object]) -> Iterator[_Stated]:
-    return ((name, where, getattr(row, name), follows) for name, follows in expected.items())
+def _compared(where: str, row: object, expected: Mapping[str, object]) -> Iterator[_Figure]:
+    return ((name, where, getattr(row, name), value) for name, value in expected.items())
 
 
-def _of(told: Tally, configuration: str) -> list[Tallied]:
-    return [
-        experiment for experiment in told.experiments.values() if experiment.experiment.configuration == configuration
-    ]
+def _of(journal: Tally, configuration: str) -> list[ExperimentTally]:
+    return [tally for tally in journal.experiments.values() if tally.experiment.configuration == configuration]
 
 
-def _counts(of: Iterable[Tallied]) -> dict[str, int]:
-    counted = Counter(tally.outcome for tally in of)
-    return {"planned": counted.total()} | {name: counted[one] for name, one in _OUTCOMES.items()}  # type: ignore[index]  # of outcomes
+def _sum(experiments: Iterable[ExperimentTally]) -> Totals:
+    return added(experiment.totals for experiment in experiments)
 
 
-def _summed(of: Sequence[Tallied]) -> dict[str, object]:
-    scored = [tally.iterations for tally in of if tally.outcome in ("solved", "unsolved")]
+def _values(totals: Totals, names: Iterable[str]) -> dict[str, object]:
+    return {name: getattr(totals, name) for name in names}
+
+
+def _summary(experiments: Sequence[ExperimentTally]) -> dict[str, object]:
+    scored = [len(tally.tested) for tally in experiments if tally.outcome in ("solved", "unsolved")]
     return {
-        **_counts(of),
+        **_values(_sum(experiments), _OF_CONFIGURATION),
         "mean_iterations": fmean(scored) if scored else None,
-        "input_tokens": known_sum(tally.input_tokens for tally in of),
-        "output_tokens": known_sum(tally.output_tokens for tally in of),
-        "cost_usd": _cost(of),
-        "unpriced": sum(tally.unpriced for tally in of),
-        "seconds": _seconds([tally for tally in of if tally.outcome is not None]),
+        "seconds": fsum(tally.seconds or 0.0 for tally in experiments if tally.outcome is not None),
     }
 
 
-def _share(of: Sequence[Tallied]) -> float | None:
-    """The mean over problems of the share solved, of what has a result."""
+def _share(experiments: Sequence[ExperimentTally]) -> float | None:
+    """The share of solved experiments of those with a result, averaged over problems."""
     by_problem: dict[str, list[bool]] = {}
-    for tally in of:
+    for tally in experiments:
         if tally.outcome in ("solved", "unsolved"):
             by_problem.setdefault(tally.experiment.problem, []).append(tally.outcome == "solved")
     return fmean(map(fmean, by_problem.values())) if by_problem else None
-
-
-def _cost(of: Iterable[Tallied]) -> float | None:
-    return added([tally.cost_usd for tally in of])
-
-
-def _seconds(of: Iterable[Tallied]) -> float:
-    return fsum(tally.seconds or 0.0 for tally in of)
 
 
 def _number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _same(stands: object, follows: object) -> bool:
-    if isinstance(stands, int | float) and isinstance(follows, int | float):
-        return isclose(stands, follows, rel_tol=_CLOSE, abs_tol=1e-12)
-    return stands == follows
+def _same(actual: object, expected: object) -> bool:
+    if isinstance(actual, int | float) and isinstance(expected, int | float):
+        return isclose(actual, expected, rel_tol=_CLOSE, abs_tol=1e-12)
+    return actual == expected
 
 
 def _word(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Verification of a journal by itself: texts against their hashes, ids against the plan; the record of the result."""
+"""Verification of a journal on its own: texts against their hashes, ids against the plan. Records of the result."""
 
 from __future__ import annotations
 
@@ -8,130 +8,18 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from koderz_core.events import (
-    CallFinished,
-    CallStarted,
-    CandidateScored,
-    CodeTested,
     Entry,
-    Event,
-    ExperimentFinished,
     ExperimentStarted,
-    MemoryRecalled,
-    ProgramProbed,
     TextStored,
+    texts_of,
 )
+from koderz_core.events.tally import ExperimentTally, Tally
 from koderz_core.records import Plan
-from koderz_core.verification.tally import Tallied, Tally
-
-
-@dataclass(slots=True)
-class _Texts:
-    stored: dict[str, str] = field(default_factory=dict)  # hash that it is named by -> hash that it has
-    named: dict[str, str] = field(default_factory=dict)  # hash -> experiment that first names it
-
-
-def verify_journal(name: str, entries: Sequence[Entry], told: Tally) -> Verified:
-    """``name``: of the benchmark, as its file has it; ``told``: what the entries come to."""
-    texts = _texts(entries)
-    if not told.opened:
-        first = Difference("the first line", name, "nothing was planned", "a header")
-        return Verified(name, {}, (first,))
-    found = (
-        *_wrong_texts(texts),
-        *_wrong_headers(name, told),
-        *_wrong_experiments(entries, told),
-        *(gone for experiment in told.experiments.values() for gone in _wrong_outcome(experiment)),
-    )
-    counts = {"texts": len(texts.stored), "headers": len(told.opened), "experiment ids": len(told.experiments)}
-    return Verified(name, counts, found)
-
-
-def texts_of(event: Event) -> tuple[str, ...]:
-    """The SHA-256 of every text that an event names."""
-    if isinstance(event, CallStarted):
-        return tuple(message.text for message in event.messages)
-    if isinstance(event, CallFinished):
-        return (event.text,)
-    if isinstance(event, MemoryRecalled):
-        return tuple(memory.text for memory in event.memories)
-    if isinstance(event, CodeTested | ProgramProbed | CandidateScored | ExperimentFinished):
-        return (event.code,) if event.code is not None else ()
-    return ()
-
-
-def _texts(entries: Iterable[Entry]) -> _Texts:
-    texts = _Texts()
-    for entry in entries:
-        if isinstance(entry.event, TextStored):
-            texts.stored[entry.event.sha256] = hashlib.sha256(entry.event.text.encode()).hexdigest()
-        for one in texts_of(entry.event):
-            texts.named.setdefault(one, entry.experiment or "")
-    return texts
-
-
-def _wrong_texts(texts: _Texts) -> Iterator[Difference]:
-    for named, real in texts.stored.items():
-        if named != real:
-            yield Difference("the SHA-256", f"the text {named[:12]}", named[:12], real[:12])
-    for named in texts.named.keys() - texts.stored.keys():
-        yield Difference("a text", texts.named[named], f"only its hash {named[:12]}", "the text itself")
-
-
-def _wrong_headers(name: str, told: Tally) -> Iterator[Difference]:
-    for number, header in enumerate(told.opened, 1):
-        where = f"header {number}"
-        if header.benchmark != header.plan.id:
-            yield Difference("the id", where, header.benchmark, header.plan.id)
-        if header.benchmark != name:
-            yield Difference("the benchmark", where, header.benchmark, f"{name}, after which the file is called,")
-    yield from _shrunk([header.plan for header in told.opened])
-
-
-def _shrunk(plans: Sequence[Plan]) -> Iterator[Difference]:
-    """Nothing is ever taken out of a plan."""
-    for before, after in pairwise(plans):
-        if gone := {experiment.id for experiment in before.experiments()} - {
-            experiment.id for experiment in after.experiments()
-        }:
-            yield Difference("the plan", after.id, f"without {min(gone)}", "every experiment planned before")
-
-
-def _wrong_experiments(entries: Iterable[Entry], told: Tally) -> Iterator[Difference]:
-    for stranger in dict.fromkeys(told.strangers):
-        yield Difference("an experiment", told.plan.id, stranger, "none of that id")
-    for entry in entries:
-        if not isinstance(entry.event, ExperimentStarted):
-            continue
-        began = entry.event.experiment
-        planned = told.experiments.get(began.id)
-        if began.id != entry.experiment:
-            yield Difference("the id", "an experiment that began", began.id, str(entry.experiment))
-        # Not the seed: the example that comes with koderz bears another name than when it was recorded.
-        elif planned and (began.configuration, began.problem, began.repeat) != (
-            planned.experiment.configuration,
-            planned.experiment.problem,
-            planned.experiment.repeat,
-        ):
-            yield Difference("the plan", began.id, f"{began.problem} by {began.configuration}", "another experiment")
-
-
-def _wrong_outcome(one: Tallied) -> Iterator[Difference]:
-    """A solved experiment has handed in a program that passes all its held-out tests."""
-    end, where = one.finished, one.experiment.id
-    if end is None or end.outcome not in ("solved", "unsolved"):
-        return
-    score = one.scores.get(end.code or "")
-    if end.outcome == "solved" and score is None:
-        yield Difference("the outcome", where, "solved", "nothing: no score of the program handed in")
-    elif end.outcome == "solved" and score and score.held_out and not score.held_out.passed:
-        yield Difference("the outcome", where, "solved", "unsolved: its held-out tests failed")
-    elif end.outcome == "unsolved" and end.code is not None and score is None:
-        yield Difference("the score", where, "missing", "one of the program handed in")
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Something is not what it should be: ``what`` of ``where``; ``stands`` is not ``follows``. Hostile texts."""
+    """``what`` of ``where`` is ``stands``, but the other events give ``follows``. Hostile texts."""
 
     what: str
     where: str
@@ -141,14 +29,14 @@ class Difference:
     @property
     def said(self) -> str:
         """In one line."""
-        return f"{self.what} of {self.where}: {self.stands}, but {self.follows} follows from the rest"
+        return f"{self.what} of {self.where}: {self.stands}; expected from the other events: {self.follows}"
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What was looked at, how many of each kind, and what differs. ``remarks``: what could not be looked at, and why.
+    """How many things of each kind were checked, and the differences. ``remarks``: what could not be checked, and why.
 
-    It tells what contradicts itself, not who wrote it: a journal that somebody made up whole can be without fault.
+    Verification finds contradictions. It cannot prove who wrote a journal: an invented one can be consistent.
     """
 
     of: str
@@ -161,7 +49,89 @@ class Verified:
         return not self.differences
 
     def and_also(self, other: Verified) -> Verified:
-        """Both together, under the name of this one."""
+        """Both results in one, under the name of this one."""
         names = dict.fromkeys((*self.checked, *other.checked))
         checked = {name: self.checked.get(name, 0) + other.checked.get(name, 0) for name in names}
         return Verified(self.of, checked, (*self.differences, *other.differences), (*self.remarks, *other.remarks))
+
+
+def verify_journal(name: str, entries: Sequence[Entry], journal: Tally) -> Verified:
+    """Verify the entries of a journal, of which ``journal`` is the tally. ``name``: of the benchmark, from its file."""
+    if not journal.opened:
+        return Verified(name, {}, (Difference("the first line", name, "nothing was planned", "a header"),))
+    texts: dict[str, str] = {}  # the hash that names a text -> the hash that it has
+    named: dict[str, str] = {}  # the hash of a text -> the experiment that first names it
+    for entry in entries:
+        if isinstance(entry.event, TextStored):
+            texts[entry.event.sha256] = hashlib.sha256(entry.event.text.encode()).hexdigest()
+        for text in texts_of(entry.event):
+            named.setdefault(text, entry.experiment or "")
+    differences = (
+        *_wrong_texts(texts, named),
+        *_wrong_headers(name, journal),
+        *_wrong_experiments(entries, journal),
+        *(wrong for experiment in journal.experiments.values() for wrong in _wrong_outcome(experiment)),
+    )
+    counts = {"texts": len(texts), "headers": len(journal.opened), "experiment ids": len(journal.experiments)}
+    return Verified(name, counts, differences)
+
+
+def _wrong_texts(texts: Mapping[str, str], named: Mapping[str, str]) -> Iterator[Difference]:
+    for name, actual in texts.items():
+        if name != actual:
+            yield Difference("the SHA-256", f"the text {name[:12]}", name[:12], actual[:12])
+    for name in named.keys() - texts.keys():
+        yield Difference("a text", named[name], f"only its hash {name[:12]}", "the text itself")
+
+
+def _wrong_headers(name: str, journal: Tally) -> Iterator[Difference]:
+    for number, header in enumerate(journal.opened, 1):
+        where = f"header {number}"
+        if header.benchmark != header.plan.id:
+            yield Difference("the id", where, header.benchmark, header.plan.id)
+        if header.benchmark != name:
+            yield Difference("the benchmark", where, header.benchmark, f"{name} (the name of the file)")
+    yield from _shrunk_plans([header.plan for header in journal.opened])
+
+
+def _shrunk_plans(plans: Sequence[Plan]) -> Iterator[Difference]:
+    """A plan can only grow."""
+    for before, after in pairwise(plans):
+        if missing := {experiment.id for experiment in before.experiments()} - {
+            experiment.id for experiment in after.experiments()
+        }:
+            yield Difference("the plan", after.id, f"without {min(missing)}", "every experiment planned before")
+
+
+def _wrong_experiments(entries: Iterable[Entry], journal: Tally) -> Iterator[Difference]:
+    for stranger in journal.strangers:
+        yield Difference("an experiment", journal.plan.id, stranger, "no experiment of that id")
+    for entry in entries:
+        if not isinstance(entry.event, ExperimentStarted):
+            continue
+        started = entry.event.experiment
+        tally = journal.experiments.get(started.id)
+        if started.id != entry.experiment:
+            yield Difference("the id", "an experiment that started", started.id, str(entry.experiment))
+        # Not the seed: the example that comes with koderz has another name than when it was recorded.
+        elif tally and (started.configuration, started.problem, started.repeat) != (
+            tally.experiment.configuration,
+            tally.experiment.problem,
+            tally.experiment.repeat,
+        ):
+            actual = f"{started.problem} by {started.configuration}"
+            yield Difference("the plan", started.id, actual, "another experiment")
+
+
+def _wrong_outcome(tally: ExperimentTally) -> Iterator[Difference]:
+    """A solved experiment has returned a program that passes all its held-out tests."""
+    end, where = tally.finished, tally.experiment.id
+    if end is None or end.outcome not in ("solved", "unsolved"):
+        return
+    score = tally.scores.get(end.code or "")
+    if end.outcome == "solved" and score is None:
+        yield Difference("the outcome", where, "solved", "no score of the submitted program")
+    elif end.outcome == "solved" and score and score.held_out and not score.held_out.passed:
+        yield Difference("the outcome", where, "solved", "unsolved (its held-out tests failed)")
+    elif end.outcome == "unsolved" and end.code is not None and score is None:
+        yield Difference("the score", where, "missing", "a score of the submitted program")

@@ -32,12 +32,12 @@ from koderz_core.bundles.creation import (
 from koderz_core.bundles.privacy import ABOUT, SAFEST, Identities, level_of
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import JournalError, KoderzError
+from koderz_core.events.tally import tally
 from koderz_core.journal import read_all
 from koderz_core.report.export_request import ExportOrder
 from koderz_core.store.results import Results
 from koderz_core.verification.figures import Lines, Shown, verify_figures
 from koderz_core.verification.journals import Difference, Verified, verify_journal
-from koderz_core.verification.tally import tally
 from koderz_core.workspace.exports import Exports
 
 __all__ = [

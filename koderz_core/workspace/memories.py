@@ -186,7 +186,7 @@ class Memories:
             return self._preferred_models(query, asker)
         if query.kind == "spec":
             prompt = query.tags.get("prompt", MINIMAL)
-            sought = measurements.Sought(asker, prompt, VERSIONS["spec"], ADVICE_TEMPERATURE)
+            sought = measurements.SpecQuery(asker, prompt, VERSIONS["spec"], ADVICE_TEMPERATURE)
             return measurements.recalled(self._results.store, sought, query.limit)
         try:
             problem: Problem | None = self._problems(asker.dataset.name).get(asker.problem)

@@ -18,8 +18,7 @@ from breaking import WEAK, finished, mended
 import koderz_core
 from koderz_core.errors import JournalError
 from koderz_core.events import Entry, ExperimentFinished, TextStored
-from koderz_core.journal import Journal, holder, read_all
-from koderz_core.journal.lock import acquire, beside
+from koderz_core.journal import Journal, acquire, beside, holder, read_all
 
 TEXT = Entry(1.0, TextStored("0" * 64, "text"))
 

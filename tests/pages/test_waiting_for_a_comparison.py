@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.errors import StoreError
 from koderz_core.records import Plan
-from koderz_core.workspace.background import THREAD_NAME
+from koderz_core.store.answers import THREAD_NAME
 from koderz_core.workspace.comparisons import Comparisons
 
 Visit = Callable[..., AppTest]

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 
 from koderz_core.analysis.timing import seconds_left
 from koderz_core.events import BenchmarkClosed, CallFailed, ControlObeyed, ExperimentFinished, ExperimentStarted
-from koderz_core.journal.lock import acquire
+from koderz_core.journal import acquire
 from koderz_core.store.live_tail import AHEAD_SECONDS, LATE_SECONDS
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store

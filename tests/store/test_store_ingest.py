@@ -22,7 +22,7 @@ from koderz_core.store.experiments import experiment as experiment_of
 from koderz_core.store.experiments import experiments
 from koderz_core.store.index import Index, Writers
 from koderz_core.store.ingest import CHANGES
-from koderz_core.store.refresh import known
+from koderz_core.store.refresh import begin_fold
 
 
 def test_every_kind_of_event_has_its_rows():
@@ -63,10 +63,10 @@ def test_a_journal_that_never_stops_growing_is_read_up_to_where_it_stood(store, 
         journal.text(f"at {journal.at}")
         if journal.at > 1_700_000_050:
             pytest.fail("It is read on and on.")
-        return known(*rows)
+        return begin_fold(*rows)
 
     store.ingest()
-    monkeypatch.setattr(refresh, "known", one_more)
+    monkeypatch.setattr(refresh, "begin_fold", one_more)
     journal.text("the last one")
     assert store.ingest().events == 1
 
@@ -160,7 +160,7 @@ def test_a_corrupt_journal_is_named_and_does_not_stop_the_others(store, journal,
 def test_an_answer_without_its_question_is_a_fault_of_the_journal(store, journal, plan):
     journal.answer(plan.experiments()[0], 0, "def f(): ...")
     (fault,) = store.ingest().faults
-    assert "not how it began" in fault
+    assert "does not start it" in fault
 
 
 def test_events_outside_any_experiment_are_a_fault_of_the_journal(store, journal):

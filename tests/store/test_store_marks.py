@@ -11,11 +11,11 @@ import pytest
 from koderz_core.events import ExperimentFinished, ExperimentStarted
 from koderz_core.records import Configuration, Plan
 from koderz_core.records.marks import Marks
+from koderz_core.store.configurations import summaries
 from koderz_core.store.experiments import experiments
 from koderz_core.store.frames import Part, Tables
 from koderz_core.store.index import Index, Writers
 from koderz_core.store.store import Store
-from koderz_core.store.summaries import summaries
 
 CODER, REVIEWED = {"coder": ("ollama/small",)}, {"coder": ("ollama/small",), "reviewer": ("ollama/large",)}
 Write = Callable[[Plan], Any]  # Any: JournalWriter of conftest.py

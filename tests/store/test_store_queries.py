@@ -20,13 +20,13 @@ from koderz_core.events import (
 from koderz_core.records import Cost, Sampling, TestFailure, Usage, Verdict
 from koderz_core.records.progress import TierCost
 from koderz_core.store.benchmarks import benchmarks
+from koderz_core.store.configurations import summaries
 from koderz_core.store.details import calls, iterations, notes, scores, text
 from koderz_core.store.experiments import experiment as experiment_of
 from koderz_core.store.experiments import experiments
 from koderz_core.store.frames import Part, Tables
 from koderz_core.store.index import Index, Writers
 from koderz_core.store.lookup import find
-from koderz_core.store.summaries import summaries
 
 FRONTIER = "anthropic/claude-opus-4-5"
 

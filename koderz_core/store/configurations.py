@@ -1,0 +1,176 @@
+"""Results of configurations: summaries, and the measured baselines.
+
+Baselines are a query of the index, so there is no registry to keep up to date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from koderz_core.records import Scalar, Tier
+from koderz_core.records.progress import SummaryRow, TierCost
+from koderz_core.records.trials import Ground, Measured
+from koderz_core.store.index import SAW_BASE_TESTS, Index, mappings, records
+
+
+def summaries(
+    index: Index, of: str | Collection[str] | None = None, only: Collection[str] | None = None
+) -> list[SummaryRow]:
+    """One row per configuration of a benchmark (by id), of several in that order, or of all, the newest first.
+
+    ``only``: count only these problems; a configuration without any of them has no row.
+    """
+    benchmarks = [of] if isinstance(of, str) else of
+    parameters = {
+        name: None if ids is None else list(ids) for name, ids in (("benchmarks", benchmarks), ("only", only))
+    }
+    tiers: dict[tuple[object, object], list[TierCost]] = {}
+    for record in records(index.con, _ConfigurationTier, _TIERS, parameters):
+        tiers.setdefault((record.benchmark, record.configuration), []).append(record.cost())
+    rows = []
+    for row in mappings(index.con, _SUMMARIES, parameters):
+        at_work = bool(row["running"]) and index.writers.of(str(row["benchmark"]), closed=False) is not None
+        row |= {"tiers": tiers.get((row["benchmark"], row["configuration"]), []), "only": parameters["only"]}
+        summary = msgspec.convert({**row, "running": row["running"] if at_work else 0, "score_kind": None}, SummaryRow)
+        rows.append(replace(summary, score_kind=summary.marks.kind))
+    return rows
+
+
+_SUMMARIES = f"""
+select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.strategy) as strategy,
+    any_value(f.models) as models, any_value(f.parameters) as parameters, any_value(f.gate) as gate,
+    any_value(b.dataset) as dataset, any_value(b.dataset_sha256) as dataset_sha256, any_value(b.licence) as licence,
+    any_value(f.feedback) as feedback, any_value(b.isolation) as isolation, count(*) filter (where r.shared) as shared,
+    sha256(any_value(b.dataset_sha256) || string_agg(distinct r.problem, chr(10) order by r.problem)) as problem_set,
+    count(distinct r.problem) as problems, count(*) as planned,
+    count(*) filter (where r.outcome = 'solved') as solved,
+    count(*) filter (where r.outcome = 'unsolved') as unsolved,
+    count(*) filter (where r.outcome = 'unsolved' and r.reason = 'context') as context_ends,
+    count(*) filter (where r.outcome = 'unsolved' and r.reason = 'budget') as budget_ends,
+    count(*) filter (where r.outcome = 'cancelled') as cancelled,
+    count(*) filter (where r.outcome = 'error') as errors,
+    count(*) filter (where r.state = 'running') as running,
+    count(distinct r.problem) filter (where r.outcome in ('solved', 'unsolved')) as scored_problems,
+    count(distinct r.problem) filter (where r.outcome in ('solved', 'unsolved') and r.score_kind = 'oracle')
+        as oracle_problems,
+    bool_or({SAW_BASE_TESTS}) as saw_base_tests,
+    avg(r.iterations) filter (where r.outcome in ('solved', 'unsolved')) as mean_iterations,
+    known_sum(r.input_tokens)::bigint as input_tokens, known_sum(r.output_tokens)::bigint as output_tokens,
+    coalesce(sum(r.seconds) filter (where r.outcome is not null), 0) as seconds,
+    known_sum(r.cost_usd) as cost_usd, known_sum(if(r.outcome is null, 0, r.cost_usd)) as ended_cost_usd,
+    sum(r.unpriced)::bigint as unpriced
+from results r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
+join benchmarks b on b.id = r.benchmark
+where ($benchmarks is null or list_contains($benchmarks::varchar[], r.benchmark))
+    and ($only is null or r.problem in (select unnest($only::varchar[])))
+group by r.benchmark, r.configuration
+order by list_position($benchmarks::varchar[], r.benchmark), max(b.opened_at) desc, r.benchmark, label
+"""  # noqa: S608 (ours)
+_TIERS = """
+select e.benchmark, e.configuration, nullif(t.tier, '') as tier, sum(t.calls)::bigint as calls,
+    sum(t.unpriced)::bigint as unpriced,
+    known_sum(t.cost_usd, e.id) as cost_usd, known_sum(t.kwh, e.id) as kwh,
+    known_sum(t.energy_usd, e.id) as energy_usd, known_sum(t.rental_usd, e.id) as rental_usd,
+    known_sum(t.tokens)::bigint as tokens
+from call_totals t join experiments e on e.id = t.experiment
+where ($benchmarks is null or list_contains($benchmarks::varchar[], e.benchmark))
+    and ($only is null or e.problem in (select unnest($only::varchar[])))
+group by e.benchmark, e.configuration, t.tier order by e.benchmark, e.configuration, nullif(t.tier, '')
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _ConfigurationTier:
+    benchmark: str
+    configuration: str
+    tier: Tier | None
+    calls: int
+    unpriced: int
+    cost_usd: float | None
+    kwh: float | None
+    energy_usd: float | None
+    rental_usd: float | None
+    tokens: int | None
+
+    def cost(self) -> TierCost:
+        """The cost, without its configuration."""
+        energy = (self.kwh, self.energy_usd, self.rental_usd)
+        return TierCost(self.tier, self.calls, self.unpriced, self.cost_usd, *energy, self.tokens)
+
+
+def measured(index: Index) -> list[Measured]:
+    """Every direct configuration without a spec, by benchmark; the newest first."""
+    return [row.measured() for row in records(index.con, _Direct, _MEASURED)]
+
+
+def grounds(index: Index, benchmarks: Collection[str]) -> list[Ground]:
+    """The problems and conditions of these benchmarks (by id)."""
+    return [row.ground() for row in records(index.con, _Planned, _GROUNDS, {"benchmarks": list(benchmarks)})]
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    benchmark: str
+    problems: tuple[str, ...]
+    conditions: Mapping[str, Scalar]
+    prompts: Mapping[str, str]
+    price_version: str
+
+    def ground(self) -> Ground:
+        conditions = _conditions(self.conditions, self.prompts)
+        return Ground(self.benchmark, self.problems, conditions, self.price_version)
+
+
+@dataclass(frozen=True, slots=True)
+class _Direct:
+    benchmark: str
+    configuration: str
+    label: str
+    models: Mapping[str, tuple[str, ...]]
+    tiers: Mapping[str, Tier]
+    dataset: str
+    dataset_sha256: str
+    parameters: Mapping[str, Scalar]
+    conditions: Mapping[str, Scalar]
+    prompts: Mapping[str, str]
+    price_version: str
+    at: float
+    problems: tuple[str, ...]
+    solved: tuple[bool, ...]
+    usd: tuple[float | None, ...]
+
+    def measured(self) -> Measured:
+        model = self.models["coder"][0]
+        fields = {name: getattr(self, name) for name in Measured.__slots__ if name in _Direct.__slots__}
+        more = {"model": model, "tier": self.tiers.get(model), "conditions": _conditions(self.conditions, self.prompts)}
+        return msgspec.convert({**fields, **more}, Measured)
+
+
+def _conditions(planned: Mapping[str, Scalar], prompts: Mapping[str, str]) -> dict[str, Scalar]:
+    """The conditions with the versions of prompts, which older plans did not include."""
+    return {**{f"{name} prompt": version for name, version in prompts.items()}, **planned}
+
+
+_GROUNDS = """
+select id as benchmark, plan -> 'problems' as problems, coalesce(plan -> 'conditions', '{}'::json) as conditions,
+    prompt_versions as prompts, price_version
+from benchmarks where list_contains($benchmarks::varchar[], id) order by id
+"""
+_MEASURED = """
+select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.models) as models,
+    any_value(b.tiers) as tiers, any_value(b.dataset) as dataset, any_value(b.dataset_sha256) as dataset_sha256,
+    any_value(f.parameters) as parameters, coalesce(any_value(b.plan -> 'conditions'), '{}'::json) as conditions,
+    any_value(b.prompt_versions) as prompts, any_value(b.price_version) as price_version,
+    coalesce(max(r.finished_at), any_value(b.opened_at)) as "at",
+    list(r.problem order by r.problem, r.repeat) as problems,
+    list(r.outcome = 'solved' order by r.problem, r.repeat) as solved,
+    list(r.cost_usd order by r.problem, r.repeat) as usd
+from results r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
+join benchmarks b on b.id = r.benchmark
+where f.strategy = 'direct' and r.outcome in ('solved', 'unsolved')
+    and not coalesce((f.parameters ->> 'spec')::boolean, false)
+group by r.benchmark, r.configuration order by "at" desc, r.benchmark, r.configuration
+"""
