@@ -12,8 +12,7 @@ from math import inf, isnan
 import numpy as np
 from numpy.typing import NDArray
 
-from koderz_core.analysis.rates import Interval, simultaneous
-from koderz_core.analysis.student import student
+from koderz_core.analysis.rates import Interval, simultaneous, student
 from koderz_core.records.trials import Trial
 
 Array = NDArray[np.float64]

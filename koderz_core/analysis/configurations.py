@@ -79,8 +79,13 @@ class Compared:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from all others, as in ``Trial``."""
+        """Identifies it among all configurations, as in ``Trial``."""
         return self.benchmark, self.configuration
+
+    @property
+    def full_id(self) -> str:
+        """``benchmark/configuration``."""
+        return "/".join(self.key)
 
 
 def compared(row: SummaryRow, place: int) -> Compared:

@@ -29,6 +29,11 @@ class Cell:
     n: int
 
     @property
+    def planned(self) -> int:
+        """How many trials there are, with and without a result."""
+        return len(self.trials)
+
+    @property
     def share(self) -> float | None:
         """The share solved; None without a result."""
         return self.solved / self.n if self.n else None

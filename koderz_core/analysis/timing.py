@@ -9,7 +9,7 @@ from itertools import chain
 from math import ceil, sqrt
 from statistics import fmean, variance
 
-from koderz_core.analysis.student import student
+from koderz_core.analysis.rates import student
 from koderz_core.records import Configuration
 from koderz_core.records.forecasts import Forecast, Past, Range
 from koderz_core.records.rows import ExperimentRow, Phase, Span

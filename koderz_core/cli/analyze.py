@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from koderz_core.analysis.configurations import letter
+from koderz_core.analysis.configurations import compared
 from koderz_core.analysis.timing import timings
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.progress import tell
@@ -17,10 +17,18 @@ from koderz_core.records.notes import NoteRow
 from koderz_core.records.plans import natural
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentDetails
+from koderz_core.report.forecasts import LAST_RUN, receipt
 from koderz_core.report.formats import MARKS, SHARED, count, duration, isolation, money, noted, plain
-from koderz_core.report.specs import LAST_RUN, receipt
 from koderz_core.report.status import changed
-from koderz_core.report.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_numbers, supervision_table
+from koderz_core.report.supervision import (
+    SHOWS,
+    SHOWS_NOT,
+    SupervisionRow,
+    reviews_table,
+    supervised,
+    supervision_numbers,
+    supervision_table,
+)
 from koderz_core.report.timeline import came_of, parted, repeated
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.again import dump as dump_into
@@ -117,7 +125,7 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
     came_to = progress.receipt
     if as_json:
         whole = {"benchmark": benchmark, "summaries": summaries, "failures": failures, "experiments": rows}
-        helped = {key[1]: told for key, told in opened.comparing.supervision(summaries).items()}
+        helped = _supervised(opened, summaries)
         whole["changes"] = progress.changes
         print_json({**whole, "receipt": came_to, "supervision": supervision_numbers(helped)})
         return
@@ -141,12 +149,7 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
 
 def _supervision(opened: Workspace, summaries: Sequence[SummaryRow]) -> None:
     """The effect of reviews, for the configurations in which a stronger model reviewed; and what it does not show."""
-    told = opened.comparing.supervision(summaries)
-    helped = {
-        (letter(place), row.label): told[row.benchmark, row.configuration]
-        for place, row in enumerate(summaries)
-        if (row.benchmark, row.configuration) in told
-    }
+    helped = _supervised(opened, summaries)
     screen = console()
     for table in (supervision_table(helped), reviews_table(helped)):
         if table.rows:
@@ -154,6 +157,11 @@ def _supervision(opened: Workspace, summaries: Sequence[SummaryRow]) -> None:
             screen.print(drawn(table, known=False))
     for said in (SHOWS, SHOWS_NOT) if helped else ():
         screen.print(said, style="dim")
+
+
+def _supervised(opened: Workspace, summaries: Sequence[SummaryRow]) -> Sequence[SupervisionRow]:
+    configurations = [compared(row, place) for place, row in enumerate(summaries)]
+    return supervised(configurations, opened.comparing.supervision(summaries))
 
 
 def print_programs(details: ExperimentDetails, texts: Mapping[str, str]) -> None:

@@ -29,8 +29,8 @@ from koderz_core.records.plans import SCRIPTED, default_concurrency, scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentRow
 from koderz_core.report.findings import remarks
+from koderz_core.report.forecasts import between, receipt
 from koderz_core.report.formats import count, duration, isolation, money, numbered, plain
-from koderz_core.report.specs import between, receipt
 from koderz_core.report.spending import UNKNOWN, savings_said, spending_table
 from koderz_core.runner.runner import Runner
 from koderz_core.sandbox.selftest import SelfTest

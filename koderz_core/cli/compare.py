@@ -20,9 +20,10 @@ from koderz_core.records.plans import scripted
 from koderz_core.records.trials import Measured
 from koderz_core.report.attempts import ABOUT_ATTEMPTS, Found, attempt_numbers, attempt_tables
 from koderz_core.report.benchmark_report import escaped, markdown_tables
-from koderz_core.report.comparison import common, helped, settings_by_row, tables
-from koderz_core.report.comparison_numbers import comparison_numbers, configuration_rows, pair_rows
+from koderz_core.report.comparison import common, comparison_numbers, helped, settings_by_row, tables
+from koderz_core.report.configuration_columns import configuration_rows
 from koderz_core.report.formats import TextTable, csv_of, money, money_span, plain, rate
+from koderz_core.report.pair_columns import pair_rows
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT
 from koderz_core.times import day, iso
 

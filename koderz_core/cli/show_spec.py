@@ -16,7 +16,7 @@ from koderz_core.records.notes import SpecRow
 from koderz_core.records.plans import SCRIPTED
 from koderz_core.report.findings import footnotes
 from koderz_core.report.formats import plain
-from koderz_core.report.specs import CAUTION, built_on, specs_table, written
+from koderz_core.report.supervision import CAUTION, built_on, specs_table, written
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.names import benchmark_named
 

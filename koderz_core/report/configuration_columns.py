@@ -1,4 +1,4 @@
-"""What a comparison says of each configuration: the columns of files, tables and the data dictionary."""
+"""The columns of configurations in a comparison: for files, tables and the data dictionary."""
 
 from __future__ import annotations
 
@@ -7,8 +7,31 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from koderz_core.report import formats
-from koderz_core.report.columns import Column, Shown, interval, number, reasons, share, text, usd, whole, yes
-from koderz_core.report.formats import CASES, bounded, chance, duration, marked_rate, money, money_span, share_cases
+from koderz_core.report.columns import (
+    Column,
+    Numbers,
+    Shown,
+    interval,
+    json_rows,
+    number,
+    reasons,
+    share,
+    text,
+    usd,
+    whole,
+    yes,
+)
+from koderz_core.report.formats import (
+    CASES,
+    bounded,
+    chance,
+    duration,
+    marked_rate,
+    money,
+    money_span,
+    rate,
+    share_cases,
+)
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.bounds import Cases
@@ -18,14 +41,14 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.rates import Interval
     from koderz_core.analysis.tradeoff import Point
 
-SAW_BASE_TESTS = "whether the loop shows its models base tests with their expected values once a program has failed"
+SAW_BASE_TESTS = "whether the loop shows its models base tests with their expected values after a program failed"
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationRow:
-    """A configuration and all that a comparison found of it.
+    """A configuration with all its results in a comparison.
 
-    ``point``: None if it is not comparable in cost and success. ``groups``: numbers of its rank groups, 1 the best.
+    ``point``: None if it is not comparable in cost and success. ``groups``: numbers of its rank groups, 1 is the best.
     """
 
     of: Compared
@@ -46,14 +69,17 @@ def configurations(comparison: Comparison) -> list[ConfigurationRow]:
             configuration,
             comparison.measured[configuration.key],
             placed.get(configuration.key),
-            _groups(comparison, configuration.key),
+            " ".join(
+                str(place) for place, group in enumerate(comparison.groups, start=1) if configuration.key in group
+            ),
         )
         for configuration in comparison.configurations
     ]
 
 
-def _groups(comparison: Comparison, key: Key) -> str:
-    return " ".join(str(number) for number, group in enumerate(comparison.groups, start=1) if key in group)
+def configuration_rows(comparison: Comparison) -> list[Numbers]:
+    """One flat row per configuration."""
+    return json_rows(CONFIGURATIONS, configurations(comparison))
 
 
 def _of_planned(row: Compared) -> str:
@@ -91,13 +117,13 @@ def _cases(cases: Cases | None) -> str | None:
 
 _NO_RESULT = "no experiment has a result"
 _NO_PRICE = "no result, a price is not known, or see `usd_per_solved_is`"
-_NO_CEILING = "no program was put to both kinds of tests"
+_NO_CEILING = "no program was run on both kinds of tests"
 _NO_REVIEW = "no checkpoint reviewed anything"
 _NONE_PLANNED = "nothing is planned"
 _NOT_COMPARABLE = "not comparable"
 
 CONFIGURATIONS: Sequence[Column] = [
-    text("letter", "what the configuration is called in this comparison", shown=Shown("", 1)),
+    text("letter", "the configuration's letter in this comparison", shown=Shown("", 1)),
     text("benchmark", "id of the benchmark"),
     text("configuration", "id of the configuration"),
     text("label", "the configuration in short", shown=Shown("configuration", 2)),
@@ -123,9 +149,9 @@ CONFIGURATIONS: Sequence[Column] = [
     whole("solved", "experiments solved"),
     whole("unsolved", "experiments unsolved"),
     whole("errors", "experiments that ended as our or the provider's error; no rate counts them"),
-    whole("cancelled", "experiments that somebody or the benchmark's budget stopped; no rate counts them"),
-    whole("running", "experiments that somebody is at now"),
-    whole("not_ended", "planned experiments that have not ended, the running ones among them"),
+    whole("cancelled", "experiments that a user or the benchmark's budget stopped; no rate counts them"),
+    whole("running", "experiments that run now"),
+    whole("not_ended", "planned experiments that have not ended, including those that run"),
     *interval(
         share(
             "share",
@@ -150,14 +176,14 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     text(
         "groups",
-        "numbers of its rank groups, 1 the best: who shares one cannot be told apart; may be empty",
+        "numbers of its rank groups, 1 is the best: no significant difference within a group; may be empty",
         path="groups",
         shown=Shown("group", 6, _group),
     ),
     *interval(
         usd(
             "usd_per_solved",
-            "dollars of the experiments with a result by how many were solved",
+            "dollars of the experiments with a result, divided by how many were solved",
             _NO_PRICE,
             path="measured.price",
             shown=Shown("$ per solved [95 %]", 7, _price, "measured.price"),
@@ -166,30 +192,30 @@ CONFIGURATIONS: Sequence[Column] = [
     *reasons("usd_per_solved", "usd_per_solved_low", "usd_per_solved_high"),
     usd(
         "usd_per_experiment",
-        "mean dollars of those that ended",
+        "mean dollars of the experiments that ended",
         "a price is not known, or see the next",
         path="of.cost_per_experiment_usd",
         shown=Shown("$ each", 8, money),
     ),
     *reasons("usd_per_experiment"),
     usd("cost_usd", "dollars of all its calls so far", "a price is not known"),
-    usd("rental_usd", "what its calls to local models would have cost where the same weights are rented", "not known"),
+    usd("rental_usd", "the price of its local calls for the same weights on rented machines", "not known"),
     number(
         "seconds_per_experiment",
-        "mean duration of those that ended",
+        "mean duration of the experiments that ended",
         "none has ended",
         "s",
         shown=Shown("time each", 11, duration),
     ),
     number(
         "mean_iterations",
-        "mean iterations of the solved and unsolved",
+        "mean iterations of the solved and unsolved experiments",
         _NO_RESULT,
         shown=Shown("iterations", 10, _mean),
     ),
     usd(
         "usd_per_problem",
-        "mean dollars per problem, on the problems that all have a result of",
+        "mean dollars per problem, on the problems with a result of all configurations",
         _NOT_COMPARABLE,
         path="point.usd",
     ),
@@ -205,10 +231,15 @@ CONFIGURATIONS: Sequence[Column] = [
         _NOT_COMPARABLE,
         path="point.usd_high",
     ),
-    yes("on_frontier", "whether nothing here is both cheaper and better", _NOT_COMPARABLE, path="point.on_frontier"),
+    yes(
+        "on_frontier",
+        "whether no configuration here is both cheaper and better",
+        _NOT_COMPARABLE,
+        path="point.on_frontier",
+    ),
     share(
         "frontier_probability",
-        "share of resamples that leave it unbeaten",
+        "share of resamples in which it is on the Pareto frontier",
         _NOT_COMPARABLE,
         path="point.probability",
         shown=Shown("P(frontier)", 9, chance),
@@ -216,7 +247,7 @@ CONFIGURATIONS: Sequence[Column] = [
     *interval(
         share(
             "ceiling",
-            "P(held-out tests pass if the gate passes): the ceiling of trying on",
+            "P(held-out tests pass if the gate passes): the ceiling of further tries",
             _NO_CEILING,
             path="measured.ceiling.rate",
         )
@@ -256,7 +287,15 @@ FRONTIER = (
     Shown("P(frontier)", text=chance, path="point.probability"),
     Shown("by mixtures too", path="point.on_hull"),
 )
-"""Of cost against success, on the problems that all have a result of: rows that have a point."""
+"""Cost against success, on the problems with a result of all configurations: rows that have a point."""
+
+CEILINGS = (
+    Shown("", path="of.letter"),
+    Shown("configuration", path="of.label"),
+    Shown("right if gate passes [95 %]", text=rate, path="measured.ceiling.rate"),
+    Shown("passes though wrong [95 %]", text=rate, path="measured.ceiling.false_positives"),
+)
+"""The verifier precision and the false-pass rate: rows that have a ceiling."""
 
 GLANCE = (
     Shown("configuration", path="label"),
@@ -267,4 +306,4 @@ GLANCE = (
     Shown("time each", text=_known_duration, path="seconds_per_experiment"),
     Shown("iterations", text=_mean, path="mean_iterations"),
 )
-"""Of configurations that were not compared."""
+"""Configurations without a comparison."""

@@ -15,7 +15,7 @@ from koderz_core.records import Plan, Scalar
 from koderz_core.records.plans import scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.trials import Trial
-from koderz_core.report.sensitivity import can_show
+from koderz_core.report.forecasts import can_show
 from koderz_core.store.results import Results
 from koderz_core.workspace.baselines import Baselines, given
 from koderz_core.workspace.names import configuration_named, configurations_named

@@ -105,7 +105,8 @@ class Exporting:
     def _rows(self, order: ExportOrder) -> DataFrame:
         from pandas import DataFrame  # noqa: PLC0415 (as above)
 
-        from koderz_core.report.comparison_numbers import configuration_rows, pair_rows  # noqa: PLC0415 (as above)
+        from koderz_core.report.configuration_columns import configuration_rows  # noqa: PLC0415 (as above)
+        from koderz_core.report.pair_columns import pair_rows  # noqa: PLC0415 (as above)
 
         compared = self._compared(order.of, (), same_problems=order.same_problems)
         rows = {"comparison": configuration_rows, "pairs": pair_rows}[order.table](compared)

@@ -23,17 +23,18 @@ from koderz_core.report.comparison import (
     ceilings_table,
     common,
     configurations_table,
+    curve_rows,
     curves_table,
     frontier_table,
     helped,
-    margins_table,
     pairs_table,
     settings_by_row,
     settings_table,
-    tiers_table,
 )
-from koderz_core.report.comparison_numbers import configuration_rows, curve_rows, pair_rows, tier_rows
+from koderz_core.report.configuration_columns import configuration_rows
 from koderz_core.report.formats import TextTable, numbered
+from koderz_core.report.pair_columns import pair_rows
+from koderz_core.report.spending import margins_table, tier_rows, tiers_table
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_table
 from pages.ui.address import choice, chosen_line, switch
 from pages.ui.edge import edge
@@ -57,7 +58,7 @@ def show_answer(comparison: Comparison) -> None:
     """What it comes to, and what would mislead if it were not said, before any number."""
     found = answer(comparison)
     st.subheader(found.headline)
-    st.text(found.told)
+    st.text(found.details)
     if comparison.mixed:
         st.warning(
             f"Two kinds of scores on {numbered(comparison.mixed_problems, 'problem')}: those marked * stopped on the "

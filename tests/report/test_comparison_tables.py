@@ -17,15 +17,18 @@ from koderz_core.report.charts_curves import success_by
 from koderz_core.report.comparison import (
     answer,
     common,
+    comparison_numbers,
     configurations_table,
+    curve_rows,
     curves_table,
     frontier_table,
     pairs_table,
     settings_table,
     tables,
-    tiers_table,
 )
-from koderz_core.report.comparison_numbers import comparison_numbers, configuration_rows, curve_rows, pair_rows
+from koderz_core.report.configuration_columns import configuration_rows
+from koderz_core.report.pair_columns import pair_rows
+from koderz_core.report.spending import tiers_table
 
 
 def row(name: str, solved: int, usd: float | None, strategy: str = "direct") -> SummaryRow:
@@ -197,7 +200,9 @@ def test_the_answer_claims_a_winner_only_when_the_test_does() -> None:
     (pair,) = comparison.pairs
     sure = replace(comparison, pairs=(replace(pair, p_adjusted=0.01, test=compatible(pair.test, 0.01)),))
     assert answer(sure).headline.startswith("On 4 problems B solves less than A")
-    assert "-25 points solved (-72 to <0), 0.15 times the cost per solved problem (0.033 to 0.67)" in answer(sure).told
+    assert (
+        "-25 points solved (-72 to <0), 0.15 times the cost per solved problem (0.033 to 0.67)" in answer(sure).details
+    )
 
 
 def test_the_answer_says_who_is_dearer_only_when_the_bounds_do() -> None:

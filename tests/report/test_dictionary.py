@@ -9,9 +9,10 @@ from test_comparison_tables import compared
 
 import koderz_core
 from koderz_core.errors import UnknownNameError, UsageError
-from koderz_core.report.comparison_numbers import configuration_rows, pair_rows
+from koderz_core.report.configuration_columns import configuration_rows
 from koderz_core.report.dictionary import TABLES, checked, markdown
 from koderz_core.report.export_request import ENDINGS, ExportOrder
+from koderz_core.report.pair_columns import pair_rows
 
 GUIDE = Path(koderz_core.__file__).parents[1] / "docs" / "data-dictionary.md"
 ODD = (
