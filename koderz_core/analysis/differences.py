@@ -60,14 +60,14 @@ def _settings(row: SummaryRow) -> dict[str, Scalar]:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class StepPair:
     """A step of the one and the step of the other that is like it; None: the other has none."""
 
     left: Step | None
     right: Step | None
 
 
-def aligned(left: Sequence[Step], right: Sequence[Step]) -> tuple[Beside, ...]:
+def aligned(left: Sequence[Step], right: Sequence[Step]) -> tuple[StepPair, ...]:
     """Both in their order. Tries stand beside tries of the same number; what came before each beside its like."""
     one, other = _before_tries(left), _before_tries(right)
     length = max(len(one), len(other))
@@ -87,16 +87,16 @@ def _before_tries(steps: Sequence[Step]) -> list[tuple[Step, ...]]:
     return [*parts, tuple(part)] if part else parts
 
 
-def _paired(left: Sequence[Step], right: Sequence[Step]) -> Iterator[Beside]:
+def _paired(left: Sequence[Step], right: Sequence[Step]) -> Iterator[StepPair]:
     """The first of a kind beside the first of that kind; the tries, which come last, beside each other."""
     left, right = list(left), list(right)
     while left or right:
         if left and right and _kind(left[0]) == _kind(right[0]):
-            yield Beside(left.pop(0), right.pop(0))
+            yield StepPair(left.pop(0), right.pop(0))
         elif left and not (_is_try(left[0]) and right):
-            yield Beside(left.pop(0), None)
+            yield StepPair(left.pop(0), None)
         else:
-            yield Beside(None, right.pop(0))
+            yield StepPair(None, right.pop(0))
 
 
 def _is_try(step: Step) -> bool:

@@ -29,7 +29,7 @@ from koderz_core.report.supervision import (
     supervision_numbers,
     supervision_table,
 )
-from koderz_core.report.timeline import came_of, parted, repeated
+from koderz_core.report.timeline import passed_sections, repeated, review_outcome
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.again import dump as dump_into
 from koderz_core.workspace.again import read
@@ -106,7 +106,7 @@ def _course(details: ExperimentDetails) -> None:
 
 def _note(note: NoteRow, details: ExperimentDetails) -> None:
     click.echo(f"\n{plain(noted(note, details.notes))}:")
-    for said in (came_of(note, details.notes, details.iterations), parted(note)[0]):
+    for said in (review_outcome(note, details.notes, details.iterations), passed_sections(note)[0]):
         if said:
             click.echo(f"({plain(said)})")
     click.echo(plain(note.text, MOST_OF_A_NOTE))

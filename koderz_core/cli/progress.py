@@ -30,7 +30,7 @@ from koderz_core.events.unanswered_calls import Unanswered
 from koderz_core.records import Plan
 from koderz_core.report.dump import write
 from koderz_core.report.formats import duration, money, numbered, plain
-from koderz_core.report.outages import Stage, TroubleNotice, trouble_notices
+from koderz_core.report.status import Stage, TroubleNotice, trouble_notices
 from koderz_core.runner.runner import Runner
 from koderz_core.store.results import Results
 from koderz_core.workspace.again import AT_ONCE, Dumped

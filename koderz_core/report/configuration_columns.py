@@ -199,7 +199,7 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     *reasons("usd_per_experiment"),
     usd("cost_usd", "dollars of all its calls so far", "a price is not known"),
-    usd("rental_usd", "the price of its local calls for the same weights on rented machines", "not known"),
+    usd("rental_usd", "the price of its calls to local models if the same weights were rented", "not known"),
     number(
         "seconds_per_experiment",
         "mean duration of the experiments that ended",

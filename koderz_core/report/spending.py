@@ -77,9 +77,7 @@ TIERS: Sequence[Column] = (
     usd("cost_usd", "dollars of these calls", "a price is not known", shown=Shown("cost so far", 3, money)),
     number("kwh", "energy of these calls", "not local, or unknown", "kWh"),
     usd("energy_usd", "the part of `cost_usd` that pays for energy", "not local, or unknown"),
-    usd(
-        "rental_usd", "the price of the same tokens from the same weights on rented machines", "no such offer is known"
-    ),
+    usd("rental_usd", "the price of these calls if the same weights were rented", "no such offer is known"),
     whole("tokens", "tokens sent and received", "a call did not report them", "tokens"),
     usd(
         "usd_per_solved",

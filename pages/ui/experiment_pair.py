@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.analysis.differences import Beside, aligned
+from koderz_core.analysis.differences import StepPair, aligned
 from koderz_core.records.rows import ExperimentDetails, ExperimentRow
 from koderz_core.report.formats import MARKS
 from koderz_core.report.timeline import RETURNED, SIDES, settings_beside, steps_beside
@@ -70,7 +70,7 @@ def _show(workspace: Workspace, one: str, other: str) -> None:
 
 
 def _codes(
-    left: ExperimentDetails, right: ExperimentDetails, pairs: Sequence[Beside], at: str
+    left: ExperimentDetails, right: ExperimentDetails, pairs: Sequence[StepPair], at: str
 ) -> tuple[str | None, str | None]:
     """The programs of a line, by SHA-256."""
     if at == RETURNED:

@@ -90,7 +90,7 @@ def test_beside_local_calls_stands_what_the_same_weights_cost_where_they_are_ren
 def test_with_repeats_a_summary_has_a_share_but_no_interval() -> None:
     one = compared(replace(ROW, problems=10), 0)
     assert (one.rate, one.share) == (None, 0.8)
-    assert "no independent trials" in remarks(replace(ROW, problems=10))
+    assert "not independent trials" in remarks(replace(ROW, problems=10))
 
 
 def test_before_anything_has_ended_share_and_time_are_unknown() -> None:

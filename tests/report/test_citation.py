@@ -66,7 +66,7 @@ def test_a_benchmark_is_named_with_the_hash_of_its_journal_and_a_scripted_one_sa
     assert koderz[1]["note"].startswith(f"Version {koderz_core.__version__}")
     assert key == f"{plan.id}-{digest[:8]}"
     assert one["title"] == "{Benchmark a study: 3 problems of humaneval, each 2 times}"
-    assert one["note"].startswith("SCRIPTED: some answers come from a script, not from a model; Begun ")
+    assert one["note"].startswith("SCRIPTED: some answers come from a script, not from a model; Started ")
     assert "; 1 configuration, 6 of 6 experiments with a result; " in one["note"]
     assert one["note"].endswith(f"journal: {len(content)} bytes, SHA-256 {digest}")
 
@@ -144,7 +144,7 @@ def test_what_no_script_answered_is_not_called_scripted() -> None:
     )
     said = entries(bibtex([one], "0"))["bench_0-unknown"]
     assert said["title"] == "{Benchmark bench\\_0: 1 problem of humaneval}"
-    assert said["note"].startswith("Begun 1970-01-01 00:00 UTC, koderz 0.1.0; 1 configuration, 0 of 1 experiments")
+    assert said["note"].startswith("Started 1970-01-01 00:00 UTC, koderz 0.1.0; 1 configuration, 0 of 1 experiments")
 
 
 @pytest.mark.parametrize("at", [1e18, 1e300, 2.6e11, -1e11, float("nan")])

@@ -12,10 +12,10 @@ from koderz_core.analysis.curves import BreakEven
 from koderz_core.analysis.paired import paired
 from koderz_core.analysis.rates import Interval
 from koderz_core.analysis.tradeoff import tradeoff
-from koderz_core.report.findings import Against, finding, frontier, picked
+from koderz_core.report.findings import PairFigures, finding, frontier, selection_note
 
 TEST = paired(answers([1] * 130 + [0] * 34), answers([0] * 5 + [1] * 135 + [0] * 24))
-OF = Against("qwen supervised", "opus direct", TEST, 0.3, Interval(0.111, 0.08, 0.15), None)
+OF = PairFigures("qwen supervised", "opus direct", TEST, 0.3, Interval(0.111, 0.08, 0.15), None)
 EVEN = BreakEven(inf, 0.2, inf, 0.9, 0.8, 0.7, 0.04, 164)
 
 
@@ -60,7 +60,7 @@ def test_what_differs_by_nothing_solved_as_many():
 
 def test_a_handful_of_problems_is_said_to_show_nothing():
     few = paired(answers([1, 1, 0]), answers([0, 0, 0]))
-    assert "with so few problems no difference can be statistically significant" in finding(
+    assert "with this few problems no difference can be statistically significant" in finding(
         replace(OF, test=few, p=0.5)
     )
     assert "cannot be compared" in finding(replace(OF, test=paired([], []), p=None))
@@ -111,8 +111,8 @@ def test_bounds_that_hold_for_several_pairs_say_so_and_so_does_a_pair_that_was_p
     there = replace(EVEN, usd=0.1, low=0.05, high=inf, never=0.04)
     said = finding(replace(OF, test=replace(TEST, at_once=12), break_even=there))
     assert said.count("95 % for 12 pairs at once") == 3
-    assert "selected from 12 after the results were known" in picked(12)
-    assert picked(1) is None
+    assert "selected from 12 after the results were known" in selection_note(12)
+    assert selection_note(1) is None
 
 
 def test_a_mixture_of_oracle_and_held_out_and_what_was_left_out_is_never_passed_over():
