@@ -1,11 +1,12 @@
-"""Numbers of which some may be unknown (None): unknown is not zero, so one of them makes a sum or a mean unknown.
+"""Sums and means of numbers that may be unknown (None): one unknown number makes the result unknown, not smaller.
 
-Queries of the store say the same in SQL.
+Queries of the store do the same in SQL.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from statistics import fmean
 from typing import TypeVar
 
 Value = TypeVar("Value")
@@ -14,12 +15,18 @@ Number = TypeVar("Number", int, float)
 
 def all_known(values: Iterable[Value | None]) -> list[Value] | None:
     """The values, None if one of them is unknown."""
-    found = list(values)
-    known = [value for value in found if value is not None]
-    return known if len(known) == len(found) else None
+    every = list(values)
+    known = [value for value in every if value is not None]
+    return known if len(known) == len(every) else None
 
 
 def known_sum(values: Iterable[Number | None]) -> Number | None:
-    """Their sum, None if one of them is unknown; of nothing 0."""
+    """Their sum, None if one of them is unknown; 0 if there are none."""
     known = all_known(values)
     return None if known is None else sum(known)
+
+
+def known_mean(values: Iterable[float | None]) -> float | None:
+    """Their mean, None if one of them is unknown or there are none."""
+    known = all_known(values)
+    return fmean(known) if known else None

@@ -1,4 +1,4 @@
-"""Configurations side by side: how many each solves, how surely, at what price, and what a reader must know."""
+"""A comparison of configurations: rates, prices, pairs, curves and groups, with their uncertainty."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Measured:
     """What the trials of one configuration show.
 
     ``price``: dollars per solved problem, ``parts`` by tier; None without a result or a price. ``ceiling``: None if no
-    program was put to both kinds of tests. ``supervision``: None if nothing was reviewed.
+    program was run on both kinds of tests. ``supervision``: None if nothing was reviewed.
     """
 
     price: Interval | None
@@ -48,13 +48,13 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Configurations in the order given, and what can be said of them together.
+    """Configurations in their order, and the results of comparing them.
 
-    ``baseline``: which the others are held against in ``pairs``; None if there is no other. ``groups``: best first, who
-    shares one cannot be told apart. ``margins``: what one solve more costs along the frontier. ``findings``: what all
-    comes to and how sure that is; each pair has its own. ``remarks``: sentences without which the numbers mislead.
-    ``across``: the one of them that they are not of the same problems, None if they are. ``mixed_problems``: on how
-    many problems one is scored by the tests it stopped on and another by held-out tests.
+    ``baseline``: the one that the others are compared with in ``pairs``; None if there is no other. ``groups``: best
+    first, without a significant difference inside a group. ``margins``: the cost of one more solve along the frontier.
+    ``findings``: the conclusions and their uncertainty; each pair has its own. ``remarks``: sentences without which the
+    numbers mislead. ``across``: the remark that they are not of the same problems, None if they are.
+    ``mixed_problems``: on how many problems one is scored by the tests it stopped on and another by held-out tests.
     """
 
     configurations: tuple[Compared, ...]
@@ -73,16 +73,16 @@ class Comparison:
 
     @property
     def scripted(self) -> bool:
-        """Whether some of the answers come from a script."""
+        """Whether some answers come from a script."""
         return any(configuration.scripted for configuration in self.configurations)
 
     @property
     def mixed(self) -> bool:
-        """Whether scores of the tests that a loop stopped on stand beside scores of tests that no loop saw."""
+        """Whether some scores are by tests that a loop stopped on, and others by tests that no loop saw."""
         return self.mixed_problems > 0
 
     def of(self, key: Key) -> Compared:
-        """The configuration of that key."""
+        """The configuration with that key."""
         return next(configuration for configuration in self.configurations if configuration.key == key)
 
 
@@ -92,9 +92,9 @@ def compare(
     baseline: SummaryRow | None = None,
     axes: Sequence[Axis] = AXES,
 ) -> Comparison:
-    """Put configurations, of one benchmark or of several, side by side; ``trials`` are all of theirs.
+    """Compare configurations of one benchmark or of several; ``trials``: all trials of these.
 
-    ``baseline``: one of them, None for the usual one. ``axes``: of which curves are wanted.
+    ``baseline``: one of them, None for the usual one. ``axes``: the axes of the curves to compute.
     """
     keys = [(row.benchmark, row.configuration) for row in rows]
     held = _held(rows, trials)
@@ -119,7 +119,7 @@ def compare(
 
 
 def _held(rows: Sequence[SummaryRow], trials: Sequence[Trial]) -> dict[Key, list[Trial]]:
-    """The trials of each. Problems of different datasets are different ones, even where their ids are the same."""
+    """The trials of each. Problems of different datasets are different, even if their ids are the same."""
     of = {(row.benchmark, row.configuration): row.dataset_sha256 for row in rows}
     several = len(set(of.values())) > 1
     held: dict[Key, list[Trial]] = {key: [] for key in of}
@@ -130,17 +130,17 @@ def _held(rows: Sequence[SummaryRow], trials: Sequence[Trial]) -> dict[Key, list
 
 
 def _shared(held: Mapping[Key, Sequence[Trial]]) -> Mapping[Key, Sequence[Trial]]:
-    """Those of the problems that all were given, as a baseline from elsewhere was given more; all if there are none."""
+    """The trials of the problems given to all, because a baseline may have been given more; all if there are none."""
     given = set.intersection(*({trial.problem for trial in trials} for trials in held.values())) if held else set()
     return {key: [trial for trial in held[key] if trial.problem in given] for key in held} if given else held
 
 
-def _with_rate(one: Compared, trials: Sequence[Trial]) -> Compared:
-    """With an interval where problems are repeated, which only trials can tell."""
-    if one.rate is not None:
-        return one
+def _with_rate(configuration: Compared, trials: Sequence[Trial]) -> Compared:
+    """With the interval for repeated problems, which needs the trials."""
+    if configuration.rate is not None:
+        return configuration
     rate = clustered(by_problem(trials))
-    return replace(one, rate=rate, share=rate.value)
+    return replace(configuration, rate=rate, share=rate.value)
 
 
 def _measured(trials: Sequence[Trial]) -> Measured:

@@ -14,7 +14,7 @@ import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ship
 from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]  # as above
 
 from koderz_core.analysis.comparison import AXES, Comparison
-from koderz_core.analysis.pairs import telling
+from koderz_core.analysis.pairs import leading_pair
 from koderz_core.report import formats
 from koderz_core.report.benchmark_report import TITLE, TO_CITE, Report, bibtex
 from koderz_core.report.charts import cost_against_success, cost_by_tier
@@ -76,7 +76,7 @@ def charts_of(comparison: Comparison) -> Iterator[Chart]:
         alt = "Cost per problem against share solved, with intervals on both and the frontier"
         figure = cost_against_success(comparison)
         yield Chart("frontier", "Cost against success", alt, formats.frontier(comparison.tradeoff), figure)
-    pair = telling(comparison.pairs)
+    pair = leading_pair(comparison.pairs)
     looked_at = (pair.baseline, pair.key) if pair else ()
     for axis in AXES:
         if comparison.curves[axis].curves:

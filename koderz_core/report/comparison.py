@@ -12,7 +12,7 @@ from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.configurations import Compared, compared
 from koderz_core.analysis.curves import Curve
 from koderz_core.analysis.incidence import Axis
-from koderz_core.analysis.pairs import Key, Pair, telling
+from koderz_core.analysis.pairs import Key, Pair, leading_pair
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.columns import (
     NAMED,
@@ -257,7 +257,7 @@ class Answer:
 
 def answer(comparison: Comparison) -> Answer:
     """About the first pair to look at, or about the only configuration; bounds hold for all pairs at once."""
-    pair = telling(comparison.pairs)
+    pair = leading_pair(comparison.pairs)
     if pair is None:
         alone = comparison.configurations[0]
         if not alone.n:
@@ -276,10 +276,10 @@ def answer(comparison: Comparison) -> Answer:
 
 
 def _verdict(pair: Pair, it: str, other: str) -> str:
-    if not pair.seems_apart:
+    if not pair.significant_so_far:
         return f"{it} and {other} do not differ significantly"
     verdict = f"{it} solves {'more' if (pair.test.difference or 0) > 0 else 'less'} than {other}"
-    return verdict if pair.told_apart else f"{verdict}, but not for every possible result of the missing experiments"
+    return verdict if pair.significant else f"{verdict}, but not for every possible result of the missing experiments"
 
 
 def _price_verdict(pair: Pair, it: str) -> str:
@@ -294,7 +294,7 @@ def _price_verdict(pair: Pair, it: str) -> str:
 
 def _figures(pair: Pair) -> Iterator[str]:
     test, price = pair.test, pair.price
-    bounds = in_points(test.low or 0.0, test.high or 0.0, pair.seems_apart)
+    bounds = in_points(test.low or 0.0, test.high or 0.0, pair.significant_so_far)
     yield f"{100 * (test.difference or 0.0):+.0f} points solved ({' to '.join(bounds)})"
     if price is not None and price.low is not None and price.high is not None:
         high = "∞" if price.high == inf else f"{price.high:.2g}"

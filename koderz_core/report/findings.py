@@ -119,9 +119,9 @@ def frontier(labels: Mapping[K, str], found: Tradeoff[K]) -> str | None:
 
 
 def _findings(rows: Sequence[SummaryRow], pairs: Sequence[Pair], best: str | None) -> tuple[str, ...]:
-    from koderz_core.analysis.pairs import telling  # noqa: PLC0415 (numpy is slow to import)
+    from koderz_core.analysis.pairs import leading_pair  # noqa: PLC0415 (numpy is slow to import)
 
-    first = telling(pairs)
+    first = leading_pair(pairs)
     sentences = (
         first and first.finding,
         first and selection_note(first.test.at_once),

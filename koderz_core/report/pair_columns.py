@@ -66,8 +66,8 @@ class PairRow:
         return self.pair.worst or WorstCase(0, cases, self.pair.p_adjusted)
 
     @property
-    def told_apart(self) -> bool | None:
-        return self.pair.told_apart if self.of.n else None
+    def significant(self) -> bool | None:
+        return self.pair.significant if self.of.n else None
 
     @property
     def reach(self) -> Reach:
@@ -115,7 +115,7 @@ def _ratio(value: float | None) -> str | None:
 
 
 def _points(pair: Pair) -> str:
-    return points(pair.test.difference, pair.test.low, pair.test.high, pair.seems_apart)
+    return points(pair.test.difference, pair.test.low, pair.test.high, pair.significant_so_far)
 
 
 def _difference_cases(worst: WorstCase | None) -> str | None:
@@ -193,7 +193,7 @@ PAIRS: Sequence[Column] = [
         "told_apart",
         "whether `p_adjusted` and `p_worst` are at most 0.05",
         _NO_COMMON,
-        path="told_apart",
+        path="significant",
         shown=Shown("told apart", 7),
     ),
     *interval(

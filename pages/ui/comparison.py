@@ -11,7 +11,7 @@ from koderz_core import Workspace
 from koderz_core.analysis.comparison import AXES, Comparison
 from koderz_core.analysis.configurations import Compared
 from koderz_core.analysis.incidence import Axis
-from koderz_core.analysis.pairs import Key, Pair, Parting, telling
+from koderz_core.analysis.pairs import DiscordantProblem, Key, Pair, leading_pair
 from koderz_core.records.plans import SOME_SCRIPTED
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report import formats
@@ -114,7 +114,7 @@ def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
         st.info("With one configuration there is nothing to hold against it.", icon="⚖️")
         return None
     keys = {"/".join(pair.key): pair for pair in comparison.pairs}
-    first = telling(comparison.pairs)
+    first = leading_pair(comparison.pairs)
     table, usual = pairs_table(comparison), "/".join(first.key) if first else ""
     st.caption(f"{table.title}. Choose a line to see which problems part the two.")
     order = led_by(table, "points [95 %]")
@@ -214,7 +214,7 @@ def _draw_programs(workspace: Workspace, pair: Pair, it: Compared, baseline: Com
     _programs(workspace, partings[problem], it, baseline)
 
 
-def _programs(workspace: Workspace, parting: Parting, it: Compared, baseline: Compared) -> None:
+def _programs(workspace: Workspace, parting: DiscordantProblem, it: Compared, baseline: Compared) -> None:
     codes = (parting.baseline_code, parting.code)
     texts = workspace.results.texts([code for code in codes if code])
     sides = ((baseline, parting.baseline_experiment, codes[0]), (it, parting.experiment, codes[1]))
