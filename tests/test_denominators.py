@@ -18,7 +18,7 @@ from koderz_core.events import ExperimentFinished, encode
 from koderz_core.journal import read_all
 from koderz_core.report.charts import cost_against_success
 from koderz_core.report.comparison import answer, glance_table
-from koderz_core.report.status import experiment_standing
+from koderz_core.report.status import experiment_remark
 from koderz_core.runner.experiment import without_result
 from koderz_core.runner.header import recorded_plan
 
@@ -54,9 +54,9 @@ def test_a_loop_whose_prompts_outgrow_the_context_keeps_every_problem_in_its_rat
     told = koderz("analyze", ended[0].id).out
     assert "Stopped: The prompt for scripted/weak has at least" in told
     (row,) = short_context.results.benchmarks()
-    remark = experiment_standing(ended[0], row)
+    remark = experiment_remark(ended[0], row)
     assert remark
-    assert remark.said.startswith("A prompt did not fit the context of its model")
+    assert remark.text.startswith("A prompt did not fit the context of its model")
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_a_difference_that_missing_results_could_turn_round_is_significant_only_
         in pair.finding
     )
     assert len(comparison.groups) == 1
-    assert "but not for every possible result of what is missing" in answer(comparison).headline
+    assert "but not for every possible result of the missing experiments" in answer(comparison).headline
     assert any(one.startswith("Worst–best: the share solved if none or all of these 8") for one in comparison.remarks)
 
 

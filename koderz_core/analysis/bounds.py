@@ -49,7 +49,7 @@ class WorstCase:
     p: float | None
 
 
-def filled(trials: Sequence[Trial], *, solved: bool) -> list[Trial]:
+def completed(trials: Sequence[Trial], *, solved: bool) -> list[Trial]:
     """The same trials with every missing result filled in."""
     outcome = "solved" if solved else "unsolved"
     return [trial if trial.scored else structs.replace(trial, outcome=outcome) for trial in trials]
@@ -57,7 +57,7 @@ def filled(trials: Sequence[Trial], *, solved: bool) -> list[Trial]:
 
 def cases(trials: Sequence[Trial]) -> Cases | None:
     """The share solved of all planned trials, every problem weighing the same; None if none is planned."""
-    worst, best = (by_problem(filled(trials, solved=solved)).values() for solved in (False, True))
+    worst, best = (by_problem(completed(trials, solved=solved)).values() for solved in (False, True))
     if not worst:
         return None
     return Cases(fmean(solved / n for solved, n in worst), fmean(solved / n for solved, n in best))
@@ -81,7 +81,7 @@ def worst_case(a: Sequence[Trial], b: Sequence[Trial], test: Paired) -> WorstCas
     left = difference.worst if better else -difference.best
     if left <= 0:
         return WorstCase(missing, difference, 1.0)
-    against = paired(filled(of_a, solved=not better), filled(of_b, solved=better))
+    against = paired(completed(of_a, solved=not better), completed(of_b, solved=better))
     if against.method == "exact McNemar" or against.p is None or against.p > ALPHA:
         return WorstCase(missing, difference, against.p)
     return WorstCase(missing, difference, _largest_p(of_a, of_b))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
-from koderz_core.analysis.configurations import Compared, compared, usual_baseline
+from koderz_core.analysis.configurations import ConfigurationFigures, figures_of, usual_baseline
 from koderz_core.analysis.curves import Ceiling, Curves, ceiling, curves
 from koderz_core.analysis.differences import Differences, differences
 from koderz_core.analysis.incidence import Axis
@@ -57,7 +57,7 @@ class Comparison:
     ``mixed_problems``: on how many problems one is scored by the tests it stopped on and another by held-out tests.
     """
 
-    configurations: tuple[Compared, ...]
+    configurations: tuple[ConfigurationFigures, ...]
     measured: Mapping[Key, Measured]
     baseline: Key | None
     pairs: tuple[Pair, ...]
@@ -81,7 +81,7 @@ class Comparison:
         """Whether some scores are by tests that a loop stopped on, and others by tests that no loop saw."""
         return self.mixed_problems > 0
 
-    def of(self, key: Key) -> Compared:
+    def of(self, key: Key) -> ConfigurationFigures:
         """The configuration with that key."""
         return next(configuration for configuration in self.configurations if configuration.key == key)
 
@@ -98,7 +98,7 @@ def compare(
     """
     keys = [(row.benchmark, row.configuration) for row in rows]
     held = _held(rows, trials)
-    configurations = tuple(_with_rate(compared(row, at), held[keys[at]]) for at, row in enumerate(rows))
+    configurations = tuple(_with_rate(figures_of(row, at), held[keys[at]]) for at, row in enumerate(rows))
     against = baseline or usual_baseline(rows)
     base = configurations[rows.index(against)] if against and len(rows) > 1 else None
     tested = (
@@ -135,7 +135,7 @@ def _shared(held: Mapping[Key, Sequence[Trial]]) -> Mapping[Key, Sequence[Trial]
     return {key: [trial for trial in held[key] if trial.problem in given] for key in held} if given else held
 
 
-def _with_rate(configuration: Compared, trials: Sequence[Trial]) -> Compared:
+def _with_rate(configuration: ConfigurationFigures, trials: Sequence[Trial]) -> ConfigurationFigures:
     """With the interval for repeated problems, which needs the trials."""
     if configuration.rate is not None:
         return configuration

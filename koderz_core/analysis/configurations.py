@@ -20,7 +20,7 @@ FEWEST = 2  # ablations that make a set
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ConfigurationFigures:
     """The figures of one configuration of one benchmark.
 
     ``letter``: its short name, by its place in the comparison. ``n`` experiments were solved or unsolved; ``share`` of
@@ -87,11 +87,11 @@ class Compared:
         return "/".join(self.key)
 
 
-def compared(row: SummaryRow, place: int) -> Compared:
+def figures_of(row: SummaryRow, place: int) -> ConfigurationFigures:
     """The figures of a configuration from its summary; ``place``: its place in the comparison, from 0."""
     n = row.solved + row.unsolved
     ended = n + row.errors + row.cancelled
-    return Compared(
+    return ConfigurationFigures(
         letter=letter(place),
         benchmark=row.benchmark,
         configuration=row.configuration,

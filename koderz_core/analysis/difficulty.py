@@ -10,6 +10,7 @@ from typing import Literal
 
 from koderz_core.records.plans import natural
 from koderz_core.records.trials import Trial
+from koderz_core.sums import known_sum
 
 Key = tuple[str, str]
 """Benchmark and configuration."""
@@ -34,6 +35,21 @@ class Cell:
         return len(self.trials)
 
     @property
+    def iterations(self) -> int:
+        """How many programs the loop tested in all trials."""
+        return sum(trial.iterations for trial in self.trials)
+
+    @property
+    def experiments(self) -> str:
+        """The ids of its experiments, separated by spaces."""
+        return " ".join(trial.experiment for trial in self.trials)
+
+    @property
+    def usd(self) -> float | None:
+        """The dollars of all trials so far; None if one of their prices is unknown."""
+        return known_sum(trial.usd for trial in self.trials)
+
+    @property
     def share(self) -> float | None:
         """The share solved; None without a result."""
         return self.solved / self.n if self.n else None
@@ -56,6 +72,16 @@ class Difficulty:
     cells: Mapping[Key, Cell]
     share: float | None
     complete: bool
+
+    @property
+    def iterations(self) -> int:
+        """How many programs were tested on it."""
+        return sum(cell.iterations for cell in self.cells.values())
+
+    @property
+    def usd(self) -> float | None:
+        """The dollars spent on it so far; None if a price is unknown."""
+        return known_sum(cell.usd for cell in self.cells.values())
 
     @property
     def unsolved(self) -> bool:
@@ -89,7 +115,7 @@ def difficulties(keys: Collection[Key], trials: Iterable[Trial]) -> tuple[Diffic
     return tuple(sorted(every, key=lambda it: (2.0 if it.share is None else it.share, natural(it.problem))))
 
 
-def chosen(
+def problems_of_kind(
     problems: Sequence[Difficulty], kind: Kind, a: Key | None = None, b: Key | None = None
 ) -> tuple[Difficulty, ...]:
     """The problems of a kind: unsolved by all, flaky, solved only by ``a``, different for ``a`` and ``b``; or all."""

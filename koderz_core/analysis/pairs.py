@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from koderz_core.analysis.bounds import ALPHA, WorstCase, worst_case
-from koderz_core.analysis.configurations import Compared
+from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.curves import BreakEven, break_even
 from koderz_core.analysis.money import Savings, price_ratio, savings
 from koderz_core.analysis.multiplicity import compatible, holm
@@ -76,8 +76,8 @@ class Pair:
 
 
 def pairs(
-    baseline: Compared,
-    others: Sequence[Compared],
+    baseline: ConfigurationFigures,
+    others: Sequence[ConfigurationFigures],
     trials_by_key: Mapping[Key, Sequence[Trial]],
 ) -> tuple[Pair, ...]:
     """One pair per other configuration, in their order."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from statistics import fmean
 from typing import TypeVar
 
@@ -17,7 +18,7 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class SpecResults:
     """One spec with the results built on it: ``n`` experiments with a result, ``solved`` of them solved.
 
     ``spec``: the row of the experiment that wrote it, or if that is missing, of the first that reused it.
@@ -29,7 +30,7 @@ class Built:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedSpecs:
+class SpecComparison:
     """The specs of one model and version of their prompt, with the results of one coder and strategy.
 
     ``words``, ``output_tokens`` and ``cost_usd`` are means over the ``specs``, each counted once even if it was reused;
@@ -49,18 +50,19 @@ class ComparedSpecs:
     rate: ClusteredRate
 
 
-def built(rows: Iterable[SpecRow]) -> tuple[Built, ...]:
+def spec_results(rows: Iterable[SpecRow]) -> tuple[SpecResults, ...]:
     """Every spec once, grouped by model and version of its prompt; the newest first."""
-    specs = [_built(group) for group in _grouped(rows, lambda row: row.source)]
-    newest_first = sorted(specs, key=lambda built: built.spec.at, reverse=True)
-    return tuple(built for group in _grouped(newest_first, lambda built: _version(built.spec)) for built in group)
+    specs = [_results(group) for group in _grouped(rows, lambda row: row.source)]
+    newest_first = sorted(specs, key=lambda results: results.spec.at, reverse=True)
+    groups = _grouped(newest_first, lambda results: _version(results.spec))
+    return tuple(chain.from_iterable(groups))
 
 
-def compare_specs(rows: Iterable[SpecRow]) -> tuple[ComparedSpecs, ...]:
+def compare_specs(rows: Iterable[SpecRow]) -> tuple[SpecComparison, ...]:
     """The specs of each model and version of their prompt, by coder and strategy.
 
     Even these rates may be of different problems: a fair comparison needs configurations that differ in nothing else.
-    An empty answer is not a spec; ``without`` counts these.
+    An empty answer is not a spec; ``count_empty`` counts these.
     """
     whole = [row for row in rows if row.text.strip()]
     ordered = sorted(whole, key=lambda row: (_coder(row), row.strategy, row.model or "", row.prompt, row.wording or ""))
@@ -69,7 +71,7 @@ def compare_specs(rows: Iterable[SpecRow]) -> tuple[ComparedSpecs, ...]:
     )
 
 
-def without(rows: Iterable[SpecRow]) -> int:
+def count_empty(rows: Iterable[SpecRow]) -> int:
     """How many experiments requested a spec and continued without one, because the answer was empty."""
     return sum(not row.text.strip() for row in rows)
 
@@ -90,15 +92,15 @@ def _coder(row: SpecRow) -> tuple[str, ...]:
     return row.models.get("coder", ())
 
 
-def _built(rows: Sequence[SpecRow]) -> Built:
+def _results(rows: Sequence[SpecRow]) -> SpecResults:
     first = min(rows, key=lambda row: (row.origin is not None, row.at))
-    return Built(first, sum(row.outcome == "solved" for row in rows), sum(row.scored for row in rows))
+    return SpecResults(first, sum(row.outcome == "solved" for row in rows), sum(row.scored for row in rows))
 
 
-def _compared(rows: Sequence[SpecRow]) -> ComparedSpecs:
+def _compared(rows: Sequence[SpecRow]) -> SpecComparison:
     first = rows[0]
-    specs = [of_spec.spec for of_spec in built(rows)]
-    return ComparedSpecs(
+    specs = [of_spec.spec for of_spec in spec_results(rows)]
+    return SpecComparison(
         coder=_coder(first),
         strategy=first.strategy,
         model=first.model,

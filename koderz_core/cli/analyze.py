@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from koderz_core.analysis.configurations import compared
+from koderz_core.analysis.configurations import figures_of
+from koderz_core.analysis.supervision import Supervision
 from koderz_core.analysis.timing import timings
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.progress import tell
@@ -17,13 +18,13 @@ from koderz_core.records.notes import NoteRow
 from koderz_core.records.plans import natural
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentDetails
+from koderz_core.report.columns import Row
 from koderz_core.report.forecasts import LAST_RUN, receipt
-from koderz_core.report.formats import MARKS, SHARED, count, duration, isolation, money, noted, plain
+from koderz_core.report.formats import MARKS, SHARED, count, duration, isolation, money, note_title, plain
 from koderz_core.report.status import changed
 from koderz_core.report.supervision import (
     SHOWS,
     SHOWS_NOT,
-    SupervisionRow,
     reviews_table,
     supervised,
     supervision_numbers,
@@ -105,7 +106,7 @@ def _course(details: ExperimentDetails) -> None:
 
 
 def _note(note: NoteRow, details: ExperimentDetails) -> None:
-    click.echo(f"\n{plain(noted(note, details.notes))}:")
+    click.echo(f"\n{plain(note_title(note, details.notes))}:")
     for said in (review_outcome(note, details.notes, details.iterations), passed_sections(note)[0]):
         if said:
             click.echo(f"({plain(said)})")
@@ -159,8 +160,8 @@ def _supervision(opened: Workspace, summaries: Sequence[SummaryRow]) -> None:
         screen.print(said, style="dim")
 
 
-def _supervised(opened: Workspace, summaries: Sequence[SummaryRow]) -> Sequence[SupervisionRow]:
-    configurations = [compared(row, place) for place, row in enumerate(summaries)]
+def _supervised(opened: Workspace, summaries: Sequence[SummaryRow]) -> list[Row[Supervision]]:
+    configurations = [figures_of(row, place) for place, row in enumerate(summaries)]
     return supervised(configurations, opened.comparing.supervision(summaries))
 
 

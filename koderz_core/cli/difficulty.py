@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from rich.table import Table as Drawn
 
-from koderz_core.analysis.difficulty import Difficulty, Kind, chosen
+from koderz_core.analysis.difficulty import Difficulty, Kind, problems_of_kind
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import UsageError
@@ -64,7 +64,7 @@ def _show(
     opened: Workspace, rows: Sequence[SummaryRow], kind: Kind, keys: Sequence[tuple[str, str]], *, as_json: bool
 ) -> None:
     every = opened.comparing.problems(rows)
-    shown = chosen(every, kind, *keys)
+    shown = problems_of_kind(every, kind, *keys)
     if as_json:
         print_json(problem_rows(rows, shown))
         return

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from koderz_core.analysis.specs import built, compare_specs, without
+from koderz_core.analysis.specs import compare_specs, count_empty, spec_results
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import DataError, UnknownNameError, UsageError
@@ -16,7 +16,7 @@ from koderz_core.records.notes import SpecRow
 from koderz_core.records.plans import SCRIPTED
 from koderz_core.report.findings import footnotes
 from koderz_core.report.formats import plain
-from koderz_core.report.supervision import CAUTION, built_on, specs_table, written
+from koderz_core.report.supervision import CAUTION, spec_origin, spec_outcome, specs_table
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.names import benchmark_named
 
@@ -67,7 +67,7 @@ def _of_experiment(opened: Workspace, what: str, model: str | None, *, as_json: 
     elif found:
         _scripted(found)
         for spec in found:
-            click.echo(f"{plain(spec.problem)}  {plain(spec.label)}\n{plain(written(spec))}\n\n{plain(spec.text)}")
+            click.echo(f"{plain(spec.problem)}  {plain(spec.label)}\n{plain(spec_origin(spec))}\n\n{plain(spec.text)}")
     else:
         click.echo(f"{experiment} did not use a spec. Its problem:\n\n{plain(_text(opened, experiment))}")
 
@@ -94,14 +94,16 @@ def _text(opened: Workspace, experiment: str) -> str:
 
 
 def _of_problem(opened: Workspace, problem: str, model: str | None, *, as_json: bool) -> None:
-    found = built(_by(model, opened.results.specs(problem=problem)))
+    found = spec_results(_by(model, opened.results.specs(problem=problem)))
     if as_json:
         print_json(found)
         return
     _scripted([spec.spec for spec in found])
     for one in found:
         dataset = plain(one.spec.dataset_origin.said)
-        click.echo(f"{plain(written(one.spec))}; {built_on(one)}. {dataset}\n\n{plain(one.spec.text, LONGEST)}\n")
+        click.echo(
+            f"{plain(spec_origin(one.spec))}; {spec_outcome(one)}. {dataset}\n\n{plain(one.spec.text, LONGEST)}\n"
+        )
     if not found:
         click.echo(f"No experiment on {plain(problem)} used a spec.")
 
@@ -118,7 +120,7 @@ def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_
         click.echo("No experiment used a spec.")
         return
     _scripted(rows)
-    if empty := without(rows):
+    if empty := count_empty(rows):
         click.echo(
             f"Left out, because the answer was empty: specs of {empty} experiments. Raise --review-tokens.", err=True
         )

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from koderz_core.analysis.configurations import compared
+from koderz_core.analysis.configurations import figures_of
 from koderz_core.analysis.timing import PHASES, Timing
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
 from koderz_core.report.findings import remarks, untested
-from koderz_core.report.formats import CASES, MARKS, NONE, SHARED, bounded, count, duration, money, plain, share
+from koderz_core.report.formats import CASES, MARKS, NONE, SHARED, case_bounds, count, duration, money, plain, share
 from koderz_core.times import day
 
 PIPED_WIDTH = 140  # columns without a terminal
@@ -49,7 +49,7 @@ def print_summaries(
         return
     several = len({row.benchmark for row in rows}) > 1
     table = terminal_table()
-    found = [compared(row, place) for place, row in enumerate(rows)]
+    found = [figures_of(row, place) for place, row in enumerate(rows)]
     missing = (CASES,) if any(one.missing for one in found) else ()
     for name in ("benchmark", "begun") if several else ():
         table.add_column(name, no_wrap=True)
@@ -61,7 +61,7 @@ def print_summaries(
             plain(row.label),
             share(one),
             f"{one.n}/{row.planned}",
-            *((bounded(one) or NONE,) if missing else ()),
+            *((case_bounds(one) or NONE,) if missing else ()),
             "?" if row.mean_iterations is None else f"{row.mean_iterations:.1f}",
             f"{count(row.input_tokens)} / {count(row.output_tokens)}",
             duration(row.seconds),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from koderz_core.report.columns import (
     NAMED,
     Numbers,
+    Row,
     Shown,
     interval,
     json_row,
@@ -25,7 +26,7 @@ from koderz_core.report.formats import TextTable, count, money, percent, rate
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.attempts import Attempt, AttemptByAttempt, Repeats, Transition
-    from koderz_core.analysis.configurations import Compared
+    from koderz_core.analysis.configurations import ConfigurationFigures
     from koderz_core.analysis.money import AttemptCost
 
 Found = Mapping[tuple[str, str], "AttemptByAttempt"]
@@ -43,7 +44,7 @@ ABOUT_ATTEMPTS = (
 class AttemptRow:
     """One attempt of a configuration. ``cost``: None if a price is unknown."""
 
-    configuration: Compared
+    configuration: ConfigurationFigures
     of: Attempt
     cost: AttemptCost | None
 
@@ -52,25 +53,17 @@ class AttemptRow:
 class TransitionRow:
     """A transition of a configuration. ``share``: of all its transitions."""
 
-    configuration: Compared
+    configuration: ConfigurationFigures
     of: Transition
     share: float
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatsRow:
-    """The repeated programs of a configuration."""
-
-    configuration: Compared
-    of: Repeats
-
-    @property
-    def share(self) -> float | None:
-        return self.of.repeated / self.of.programs if self.of.programs else None
-
-
 def _end(error: str | None) -> str:
     return error or "passes the gate"
+
+
+def _share_repeated(repeats: Repeats) -> str:
+    return percent(repeats.repeated / repeats.programs)
 
 
 ATTEMPT = (
@@ -119,38 +112,36 @@ REPEATS = (
     whole("repeated", "programs tried before in the same experiment", shown=Shown("tried before", 3, count)),
     whole("trials", "experiments that tried a program again", shown=Shown("in experiments", 5, count)),
 )
-_SHARE = Shown("share", 4, percent, "share")
 ATTEMPTS = (*NAMED, *ATTEMPT)
 
 
-def attempt_tables(rows: Sequence[Compared], found: Found) -> tuple[TextTable, ...]:
+def attempt_tables(rows: Sequence[ConfigurationFigures], found: Found) -> tuple[TextTable, ...]:
     """Every table that has lines."""
     made = (attempts_table, transitions_table, repeats_table)
     return tuple(table for make in made if (table := make(rows, found)).rows)
 
 
-def attempts_table(rows: Sequence[Compared], found: Found) -> TextTable:
+def attempts_table(rows: Sequence[ConfigurationFigures], found: Found) -> TextTable:
     """One line per configuration and attempt."""
     lines = [line for row in _with_attempts(rows, found) for line in _attempts(row, found)]
     return text_table("Attempt by attempt", shown(ATTEMPTS), lines)
 
 
-def transitions_table(rows: Sequence[Compared], found: Found) -> TextTable:
+def transitions_table(rows: Sequence[ConfigurationFigures], found: Found) -> TextTable:
     """The most frequent transitions of each configuration from one failed attempt to the next attempt."""
     lines = [line for row in _with_attempts(rows, found) for line in _transitions(row, found)[:MOST_TRANSITIONS]]
-    return text_table("What errors turn into", shown((*NAMED, *TRANSITION, _SHARE)), lines)
+    return text_table("What errors turn into", shown((*NAMED, *TRANSITION, Shown("share", 4, percent, "share"))), lines)
 
 
-def repeats_table(rows: Sequence[Compared], found: Found) -> TextTable:
+def repeats_table(rows: Sequence[ConfigurationFigures], found: Found) -> TextTable:
     """How often a program was tried again."""
-    lines = [RepeatsRow(row, found[row.key].repeats) for row in _with_attempts(rows, found)]
-    tried = [line for line in lines if line.of.programs]
-    return text_table(
-        "The same program again, except for layout and comments", shown((*NAMED, *REPEATS, _SHARE)), tried
-    )
+    repeats = [Row(row, found[row.key].repeats) for row in _with_attempts(rows, found)]
+    columns = shown((*NAMED, *REPEATS, Shown("share", 4, _share_repeated, "of")))
+    tried = [row for row in repeats if row.of.programs]
+    return text_table("The same program again, except for layout and comments", columns, tried)
 
 
-def attempt_numbers(rows: Sequence[Compared], found: Found) -> list[Numbers]:
+def attempt_numbers(rows: Sequence[ConfigurationFigures], found: Found) -> list[Numbers]:
     """All of it for programs, an entry per configuration."""
     return [
         json_row(
@@ -159,29 +150,29 @@ def attempt_numbers(rows: Sequence[Compared], found: Found) -> list[Numbers]:
                 "configuration": row.full_id,
                 "attempts": json_rows(ATTEMPT, list(_attempts(row, found))),
                 "transitions": json_rows(TRANSITION, _transitions(row, found)),
-                "repeats": json_rows(REPEATS, [RepeatsRow(row, found[row.key].repeats)])[0],
+                "repeats": json_rows(REPEATS, [Row(row, found[row.key].repeats)])[0],
             }
         )
         for row in _with_attempts(rows, found)
     ]
 
 
-def attempt_rows(rows: Sequence[Compared], found: Found) -> list[Numbers]:
+def attempt_rows(rows: Sequence[ConfigurationFigures], found: Found) -> list[Numbers]:
     """One flat row per configuration and attempt."""
     return json_rows(ATTEMPTS, [line for row in _with_attempts(rows, found) for line in _attempts(row, found)])
 
 
-def _attempts(row: Compared, found: Found) -> Iterator[AttemptRow]:
+def _attempts(row: ConfigurationFigures, found: Found) -> Iterator[AttemptRow]:
     results = found[row.key]
     for place, attempt in enumerate(results.attempts):
         yield AttemptRow(row, attempt, results.costs[place] if results.costs else None)
 
 
-def _transitions(row: Compared, found: Found) -> list[TransitionRow]:
+def _transitions(row: ConfigurationFigures, found: Found) -> list[TransitionRow]:
     transitions = found[row.key].transitions
     total = sum(transition.count for transition in transitions)
     return [TransitionRow(row, transition, transition.count / total) for transition in transitions]
 
 
-def _with_attempts(rows: Sequence[Compared], found: Found) -> list[Compared]:
+def _with_attempts(rows: Sequence[ConfigurationFigures], found: Found) -> list[ConfigurationFigures]:
     return [row for row in rows if row.key in found]

@@ -13,7 +13,7 @@ from koderz_core.analysis.comparison import AXES, Comparison
 from koderz_core.records.plans import SOME_SCRIPTED
 from koderz_core.records.rows import Provenance
 from koderz_core.report import formats
-from koderz_core.report.comparison import common, curves_table, frontier_table, helped, tables
+from koderz_core.report.comparison import common, curves_table, frontier_table, tables, with_reviews
 from koderz_core.report.formats import TextTable, isolation, numbered, one_line
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT
 from koderz_core.times import day, minute
@@ -37,7 +37,7 @@ class Report:
     """A comparison and its sources; ``made_at``: seconds since 1970, ``version``: of the koderz that made it."""
 
     comparison: Comparison
-    stands_on: tuple[Provenance, ...]
+    sources: tuple[Provenance, ...]
     made_at: float
     version: str
 
@@ -57,13 +57,13 @@ class Report:
     def remarks(self) -> Sequence[str]:
         """What a reader must know, below the tables. Hostile text."""
         compared = self.comparison
-        about = (SHOWS, SHOWS_NOT) if helped(compared) else ()
+        about = (SHOWS, SHOWS_NOT) if with_reviews(compared) else ()
         ends = dict.fromkeys(remark for axis in AXES for remark in formats.curves_beside_rates(compared, axis))
         return (INTERVALS, common(compared), *(remark.strip() for remark in compared.remarks), *about, *ends)
 
     def origins(self) -> Iterator[str]:
         """One sentence per benchmark: its problems, and the versions it was measured with. Hostile text."""
-        for source in self.stands_on:
+        for source in self.sources:
             name = f"{source.benchmark}{f' ({source.name})' if source.name else ''}"
             yield (
                 f"{name}: started {minute(source.opened_at)}, {asked(source, source.origin.said)}; "
@@ -82,7 +82,7 @@ def markdown(report: Report) -> str:
     lead = [f"# {TITLE}", *(f"**{escaped(warning)}**" for warning in report.warnings)]
     lead += map(escaped, report.comparison.findings)
     notes = [f"- {escaped(note)}" for note in (*report.remarks, *report.origins(), report.made)]
-    cited = f"### {TO_CITE}\n\n```bibtex\n{bibtex(report.stands_on, report.version)}```"
+    cited = f"### {TO_CITE}\n\n```bibtex\n{bibtex(report.sources, report.version)}```"
     return "\n\n".join([*lead, *markdown_tables(report.tables), "\n".join(notes), cited]) + "\n"
 
 
@@ -105,14 +105,14 @@ def escaped(text: str) -> str:
     return re.sub(r"(@|#(?=[0-9])|:(?=//)|www(?=\.))", rf"\1{NO_WIDTH}", line, flags=re.IGNORECASE)
 
 
-def bibtex(stands_on: Iterable[Provenance], version: str) -> str:
+def bibtex(sources: Iterable[Provenance], version: str) -> str:
     """An entry for this version of koderz, and one per benchmark, whose key changes with its journal."""
     own = {
         "author": "{The koderz developers}",
         "title": f"{{{CITATION_TITLE}}}",
         "note": f"Version {_safe(version)}, MIT licence",
     }
-    entries = [_entry("koderz", own), *(_entry(_key(source), _measured(source)) for source in stands_on)]
+    entries = [_entry("koderz", own), *(_entry(_key(source), _measured(source)) for source in sources)]
     return "\n\n".join(["% Fill in who measured: koderz does not know.", *entries]) + "\n"
 
 

@@ -122,7 +122,7 @@ def _foot(report: Report) -> Iterator[str]:
         ("Sources", (*report.origins(), report.made)),
     ):
         yield f"<section><h2>{title}</h2><ul>{''.join(f'<li>{_text(note)}</li>' for note in notes)}</ul></section>"
-    yield f"<section><h2>{TO_CITE}</h2><pre>{_text(bibtex(report.stands_on, report.version))}</pre></section>"
+    yield f"<section><h2>{TO_CITE}</h2><pre>{_text(bibtex(report.sources, report.version))}</pre></section>"
 
 
 def _text(text: str) -> str:

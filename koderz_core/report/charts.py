@@ -15,7 +15,7 @@ from os.path import commonprefix
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 
 from koderz_core.analysis.comparison import Comparison
-from koderz_core.analysis.configurations import Compared
+from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.pairs import Key
 from koderz_core.analysis.tradeoff import Point
 from koderz_core.records import Tier
@@ -158,7 +158,7 @@ class _Text:
     side: str = "top right"
 
 
-def _texts(points: Sequence[tuple[float, float, Compared]], letters: Mapping[str, str]) -> dict[str, _Text]:
+def _texts(points: Sequence[tuple[float, float, ConfigurationFigures]], letters: Mapping[str, str]) -> dict[str, _Text]:
     """The letters next to the first point of each place; for a single point also the name if it fits on a phone."""
     texts = {letter: _Text(f"<b>{group}</b>") for letter, group in letters.items()}
     if len(points) > FEW:
@@ -204,7 +204,7 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def _hover(point: Point[Key], row: Compared) -> str:
+def _hover(point: Point[Key], row: ConfigurationFigures) -> str:
     """The text of a point under the pointer. Labels are hostile text, and Plotly interprets tags."""
     success = marked_rate(point.success, point.success_low, point.success_high, row.marks)
     cost = f"{money_span(point.usd, point.usd_low, point.usd_high)} per problem"
@@ -222,14 +222,14 @@ def tier_name(tier: str | None) -> str:
     return "no call yet" if tier is None else tier.replace("_", " ")
 
 
-def lane(row: Compared) -> str:
+def lane(row: ConfigurationFigures) -> str:
     """The letter of a configuration and both ends of its label, which are the most informative parts."""
     end = LONGEST_LABEL // 2
     label = row.label if len(row.label) <= LONGEST_LABEL else f"{row.label[: end - 1]}…{row.label[-end:]}"
     return f"{escape(label)}  <b>{row.letter}</b>"
 
 
-def short_names(rows: Sequence[Compared]) -> dict[str, str]:
+def short_names(rows: Sequence[ConfigurationFigures]) -> dict[str, str]:
     """By letter: the label with models without their common beginning; with settings only if names are equal."""
     words = {row.letter: row.label.partition(" (")[0].split() for row in rows}
     models = {word for label in words.values() for word in label[1:] if "-" in word}
@@ -247,7 +247,7 @@ def short_names(rows: Sequence[Compared]) -> dict[str, str]:
     }
 
 
-def lanes(figure: go.Figure, rows: Sequence[Compared]) -> go.Figure:
+def lanes(figure: go.Figure, rows: Sequence[ConfigurationFigures]) -> go.Figure:
     """A lane per configuration in their order, the first at the top."""
     order = [lane(row) for row in rows]
     return figure.update_yaxes(automargin=True, type="category", categoryarray=order, autorange="reversed")

@@ -12,7 +12,7 @@ from itertools import pairwise
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 
 from koderz_core.analysis.comparison import Comparison
-from koderz_core.analysis.configurations import Compared
+from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.curves import Curve, Curves
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key
@@ -42,7 +42,7 @@ class Line:
     """A curve and its style. ``strong``: it is selected and has a band."""
 
     curve: Curve[Key]
-    row: Compared
+    row: ConfigurationFigures
     treads: Sequence[Tread]
     colour: str
     dash: str
@@ -188,9 +188,9 @@ def _held(figure: go.Figure, line: Line, axis: Axis, right: float) -> None:
     )
 
 
-def _ends(figure: go.Figure, curves: Sequence[tuple[Curve[Key], Compared]]) -> None:
+def _ends(figure: go.Figure, curves: Sequence[tuple[Curve[Key], ConfigurationFigures]]) -> None:
     """The letter of each curve at its end; letters at about the same height are joined."""
-    heights: dict[int, list[tuple[Curve[Key], Compared]]] = {}
+    heights: dict[int, list[tuple[Curve[Key], ConfigurationFigures]]] = {}
     for curve, row in sorted(curves, key=lambda line: line[0].share[-1]):
         near = next((height for height in heights if abs(height - 100 * curve.share[-1]) < 3), None)
         heights.setdefault(round(100 * curve.share[-1]) if near is None else near, []).append((curve, row))
@@ -247,6 +247,6 @@ def _hover(line: Line, axis: Axis) -> list[str]:
     ]
 
 
-def _name(row: Compared) -> str:
+def _name(row: ConfigurationFigures) -> str:
     """The configuration in a text under the pointer. Labels are hostile text, and Plotly interprets tags."""
     return f"<b>{row.letter}</b> {escape(row.label)}<br>"

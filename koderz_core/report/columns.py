@@ -6,10 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import isfinite, isnan
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from koderz_core.report.formats import NONE, TextTable, worded
+from koderz_core.report.formats import NONE, TextTable, value_text
 
+if TYPE_CHECKING:
+    from koderz_core.analysis.configurations import ConfigurationFigures
+
+Result = TypeVar("Result")
 Type = Literal["text", "integer", "number", "yes/no", "JSON"]
 Numbers = dict[str, object]
 """A row for programs: values by names of columns."""
@@ -30,7 +34,7 @@ class Shown:
 
     header: str
     place: int = LAST
-    text: Callable[[Any], str | None] = worded  # Any: columns have values of different types
+    text: Callable[[Any], str | None] = value_text  # Any: columns have values of different types
     path: str | None = None
     optional: bool = False
 
@@ -66,6 +70,15 @@ usd = partial(Column, type="number", unit="USD")
 yes = partial(Column, type="yes/no")
 json = partial(Column, type="JSON")
 
+
+@dataclass(frozen=True, slots=True)
+class Row(Generic[Result]):
+    """A result of a configuration."""
+
+    configuration: ConfigurationFigures
+    of: Result
+
+
 NAMED: Sequence[Column] = (
     text("letter", "the configuration's letter in this comparison", path="configuration.letter", shown=Shown("", 1)),
     text(
@@ -76,7 +89,7 @@ NAMED: Sequence[Column] = (
     ),
     text("label", "the configuration in short", path="configuration.label"),
 )
-"""How a row names its ``configuration``."""
+"""How a ``Row`` names its configuration."""
 
 
 def interval(column: Column) -> Sequence[Column]:

@@ -9,15 +9,17 @@ from functools import partial
 from math import inf
 
 from koderz_core.analysis.comparison import Comparison
-from koderz_core.analysis.configurations import Compared, compared
+from koderz_core.analysis.configurations import ConfigurationFigures, figures_of
 from koderz_core.analysis.curves import Curve
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key, Pair, leading_pair
+from koderz_core.analysis.supervision import Supervision
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.columns import (
     NAMED,
     Column,
     Numbers,
+    Row,
     Shown,
     json_row,
     json_rows,
@@ -38,19 +40,19 @@ from koderz_core.report.formats import (
     NONE,
     TextTable,
     amount,
-    bounded,
+    case_bounds,
     in_points,
     marked_rate,
     numbered,
     percent,
-    worded,
+    value_text,
 )
 from koderz_core.report.formats import (
     share as share_of,
 )
 from koderz_core.report.pair_columns import PAIRS, pair_rows, pairs
 from koderz_core.report.spending import margin_rows, margins_table, tier_rows, tiers_table
-from koderz_core.report.supervision import SupervisionRow, review_rows, reviews_table, supervised, supervision_table
+from koderz_core.report.supervision import review_rows, reviews_table, supervised, supervision_table
 
 MOST_PLACES = 12  # of a curve in a table
 PARTS = 7
@@ -60,14 +62,14 @@ SETTING = "setting"
 
 def tables(comparison: Comparison) -> tuple[TextTable, ...]:
     """Every table that has lines, except curves and frontier, which belong to charts."""
-    with_reviews = helped(comparison)
+    reviewed = with_reviews(comparison)
     made = (
         configurations_table(comparison),
         pairs_table(comparison),
         tiers_table(comparison),
         ceilings_table(comparison),
-        supervision_table(with_reviews),
-        reviews_table(with_reviews),
+        supervision_table(reviewed),
+        reviews_table(reviewed),
         margins_table(comparison),
         settings_table(comparison),
     )
@@ -108,7 +110,7 @@ def settings_table(comparison: Comparison) -> TextTable:
     """Only the settings that differ: a line per configuration, a column per setting."""
     settings = comparison.differences.differing
     rows = tuple(
-        (row.letter, *(worded(setting.values[place]) for setting in settings))
+        (row.letter, *(value_text(setting.values[place]) for setting in settings))
         for place, row in enumerate(comparison.configurations)
     )
     return TextTable("What differs", ("", *(setting.name for setting in settings)), rows if settings else ())
@@ -122,7 +124,7 @@ def settings_by_row(table: TextTable) -> TextTable:
     return TextTable(table.title, (SETTING, *(row[0] for row in table.rows)), rows)
 
 
-def helped(comparison: Comparison) -> list[SupervisionRow]:
+def with_reviews(comparison: Comparison) -> list[Row[Supervision]]:
     """The configurations in which a stronger model reviewed something."""
     found = {key: measured.supervision for key, measured in comparison.measured.items()}
     return supervised(comparison.configurations, found)
@@ -130,29 +132,21 @@ def helped(comparison: Comparison) -> list[SupervisionRow]:
 
 def common(comparison: Comparison) -> str:
     """What is the same for all, in one sentence."""
-    same = ", ".join(f"{name} {worded(value)}" for name, value in comparison.differences.common.items())
+    same = ", ".join(f"{name} {value_text(value)}" for name, value in comparison.differences.common.items())
     return f"The same for all: {same}." if same else "Nothing is the same for all."
 
 
 def glance_table(rows: Sequence[SummaryRow]) -> TextTable:
     """One line per configuration."""
-    found = [compared(row, place) for place, row in enumerate(rows)]
+    found = [figures_of(row, place) for place, row in enumerate(rows)]
     return text_table("What each configuration solved, at what cost", GLANCE, found)
-
-
-@dataclass(frozen=True, slots=True)
-class CurveLine:
-    """The curve of a configuration."""
-
-    configuration: Compared
-    of: Curve[Key]
 
 
 @dataclass(frozen=True, slots=True)
 class CurveRow:
     """One step of the curve of a configuration."""
 
-    configuration: Compared
+    configuration: ConfigurationFigures
     at: float
     share: float
     low: float
@@ -178,10 +172,10 @@ def curves_table(comparison: Comparison, axis: Axis) -> TextTable:
     )
     held = any(curve.end < found.end for curve in found.curves)
     title = f"Solved by {axis}{f' ({HELD} no further tries)' if held else ''}"
-    return text_table(title, columns, [CurveLine(comparison.of(curve.key), curve) for curve in found.curves])
+    return text_table(title, columns, [Row(comparison.of(curve.key), curve) for curve in found.curves])
 
 
-def _level_at(line: CurveLine, place: float) -> str:
+def _level_at(line: Row[Curve[Key]], place: float) -> str:
     """The height of a staircase at a place; with a tolerance, because places are rounded."""
     curve, marks = line.of, line.configuration.marks
     if place > curve.end * (1 + 1e-9):
@@ -190,7 +184,7 @@ def _level_at(line: CurveLine, place: float) -> str:
     return marked_rate(curve.share[step], curve.low[step], curve.high[step], marks)
 
 
-def _end(line: CurveLine, axis: Axis) -> str:
+def _end(line: Row[Curve[Key]], axis: Axis) -> str:
     curve = line.of
     level = marked_rate(curve.share[-1], curve.low[-1], curve.high[-1], line.configuration.marks)
     return f"{level} by {amount(axis, curve.end)}"
@@ -239,7 +233,7 @@ def comparison_numbers(comparison: Comparison) -> Numbers:
             ],
             "groups": [[comparison.of(key).full_id for key in group] for group in comparison.groups],
             "margins": margin_rows(comparison),
-            "reviews": review_rows(helped(comparison)),
+            "reviews": review_rows(with_reviews(comparison)),
             "curves": {axis: curve_rows(comparison, axis) for axis in comparison.curves},
             "differing": [asdict(setting) for setting in comparison.differences.differing],
             "common": dict(comparison.differences.common),
@@ -262,7 +256,7 @@ def answer(comparison: Comparison) -> Answer:
         alone = comparison.configurations[0]
         if not alone.n:
             return Answer("Nothing has a result yet", alone.label)
-        cases = f"; {bounded(alone)} in the worst to best case" if alone.missing else ""
+        cases = f"; {case_bounds(alone)} in the worst to best case" if alone.missing else ""
         return Answer(f"{alone.letter} solved {share_of(alone)} of {numbered(alone.n, 'problem')}{cases}", alone.label)
     it, other = comparison.of(pair.key), comparison.of(pair.baseline)
     if pair.test.difference is None:

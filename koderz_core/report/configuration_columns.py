@@ -23,7 +23,7 @@ from koderz_core.report.columns import (
 )
 from koderz_core.report.formats import (
     CASES,
-    bounded,
+    case_bounds,
     chance,
     duration,
     marked_rate,
@@ -36,7 +36,7 @@ from koderz_core.report.formats import (
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.bounds import Cases
     from koderz_core.analysis.comparison import Comparison, Measured
-    from koderz_core.analysis.configurations import Compared
+    from koderz_core.analysis.configurations import ConfigurationFigures
     from koderz_core.analysis.pairs import Key
     from koderz_core.analysis.rates import Interval
     from koderz_core.analysis.tradeoff import Point
@@ -51,7 +51,7 @@ class ConfigurationRow:
     ``point``: None if it is not comparable in cost and success. ``groups``: numbers of its rank groups, 1 is the best.
     """
 
-    of: Compared
+    of: ConfigurationFigures
     measured: Measured
     point: Point[Key] | None
     groups: str
@@ -82,7 +82,7 @@ def configuration_rows(comparison: Comparison) -> list[Numbers]:
     return json_rows(CONFIGURATIONS, configurations(comparison))
 
 
-def _of_planned(row: Compared) -> str:
+def _of_planned(row: ConfigurationFigures) -> str:
     return f"{row.n}/{row.planned}"
 
 
@@ -166,7 +166,7 @@ CONFIGURATIONS: Sequence[Column] = [
         "share solved of `planned` if none without a result was solved",
         _NONE_PLANNED,
         path="of.cases.worst",
-        shown=Shown(CASES, 5, bounded, "of", optional=True),
+        shown=Shown(CASES, 5, case_bounds, "of", optional=True),
     ),
     share(
         "share_best",
@@ -301,7 +301,7 @@ GLANCE = (
     Shown("configuration", path="label"),
     Shown("solved [95 %]", text=formats.share, path=""),
     Shown("n", text=_of_planned, path=""),
-    Shown(CASES, text=bounded, path="", optional=True),
+    Shown(CASES, text=case_bounds, path="", optional=True),
     Shown("$ each", text=money, path="cost_per_experiment_usd"),
     Shown("time each", text=_known_duration, path="seconds_per_experiment"),
     Shown("iterations", text=_mean, path="mean_iterations"),

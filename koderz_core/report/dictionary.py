@@ -24,7 +24,7 @@ SQL_TYPES: Mapping[Type, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class Table:
     """A table: what one of its lines is, and its columns in their order."""
 
     about: str
@@ -153,12 +153,12 @@ CALLS: tuple[Column, ...] = (
     yes("arrived", "whether a failed request may have reached the provider, who may charge for it", "it did not fail"),
 )
 
-TABLES: Mapping[str, Described] = {
-    "experiments": Described("one line per experiment: outcome, tests, tokens, cost, time", EXPERIMENTS),
-    "iterations": Described("one line per tested program, with the program and the test results", ITERATIONS),
-    "calls": Described("one line per request to a model: tokens, time, price and its source", CALLS),
-    "comparison": Described("one line per configuration: rate, price and ceiling, with intervals", CONFIGURATIONS),
-    "pairs": Described("one line per configuration: compared with the baseline on the same problems", PAIRS),
+TABLES: Mapping[str, Table] = {
+    "experiments": Table("one line per experiment: outcome, tests, tokens, cost, time", EXPERIMENTS),
+    "iterations": Table("one line per tested program, with the program and the test results", ITERATIONS),
+    "calls": Table("one line per request to a model: tokens, time, price and its source", CALLS),
+    "comparison": Table("one line per configuration: rate, price and ceiling, with intervals", CONFIGURATIONS),
+    "pairs": Table("one line per configuration: compared with the baseline on the same problems", PAIRS),
 }
 """By name; the columns are in the order in which they are written."""
 
@@ -174,33 +174,33 @@ as text in CSV and Parquet.
 """
 
 
-FURTHER: Mapping[str, Described] = {
-    "attempts": Described(
+FURTHER: Mapping[str, Table] = {
+    "attempts": Table(
         "one line per configuration and attempt; page Compare, `koderz compare --attempts --format json`", ATTEMPTS
     ),
-    "tiers": Described(
+    "tiers": Table(
         "one line per configuration and tier of models; page Compare, `koderz compare --format json`", TIERS
     ),
-    "margins": Described("one line per step along the Pareto frontier; `koderz compare --format json`", MARGINS),
-    "supervision": Described("one line per configuration with reviews; `koderz analyze --json`", SUPERVISION),
-    "reviews": Described(
+    "margins": Table("one line per step along the Pareto frontier; `koderz compare --format json`", MARGINS),
+    "supervision": Table("one line per configuration with reviews; `koderz analyze --json`", SUPERVISION),
+    "reviews": Table(
         "one line per configuration and checkpoint; `koderz compare --format json`, `koderz analyze --json`", REVIEW
     ),
-    "problems": Described("one line per problem and configuration; page Problems, `koderz problems --json`", PROBLEMS),
+    "problems": Table("one line per problem and configuration; page Problems, `koderz problems --json`", PROBLEMS),
 }
 """Tables that pages and commands give together with what they show."""
 
 
-def described(table: str) -> Described:
+def table_named(table: str) -> Table:
     """A table by its name. Raises UnknownNameError."""
     if table not in TABLES:
         raise UnknownNameError("table", table, TABLES)
     return TABLES[table]
 
 
-def checked(table: str, columns: Sequence[str]) -> tuple[str, ...]:
+def checked_columns(table: str, columns: Sequence[str]) -> tuple[str, ...]:
     """These columns, each once. Raises UnknownNameError for one that the table does not have."""
-    known = described(table).names
+    known = table_named(table).names
     for name in columns:
         if name not in known:
             raise UnknownNameError(f"column of {table}", name, known)
@@ -209,7 +209,7 @@ def checked(table: str, columns: Sequence[str]) -> tuple[str, ...]:
 
 def sql_types(table: str) -> Mapping[str, str]:
     """The SQL type of each column."""
-    return {column.name: SQL_TYPES[column.type] for column in described(table).columns}
+    return {column.name: SQL_TYPES[column.type] for column in table_named(table).columns}
 
 
 def markdown() -> str:

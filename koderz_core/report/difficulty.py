@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from koderz_core.analysis.configurations import letter
+from koderz_core.analysis.configurations import ConfigurationFigures, figures_of, letter
 from koderz_core.analysis.difficulty import Cell, Difficulty, Key, only_solved
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.trials import Trial
-from koderz_core.report.columns import Column, Numbers, Shown, json_rows, share, text, text_table, usd, whole, yes
+from koderz_core.report.columns import Column, Numbers, Row, Shown, json_rows, share, text, text_table, usd, whole, yes
 from koderz_core.report.formats import MARKS, TextTable, count, duration, money, percent
-from koderz_core.sums import known_sum
 
 MEANING = "✓ solved, ✗ unsolved, 2/3 solved in two of three repeats, ! error or cancelled, · not ended"
 
@@ -22,39 +21,17 @@ class ProblemRow:
     """One problem and one configuration that was given it."""
 
     problem: Difficulty
-    letter: str
-    of: SummaryRow
+    configuration: ConfigurationFigures
     cell: Cell
-
-    @property
-    def iterations(self) -> int:
-        return sum(trial.iterations for trial in self.cell.trials)
-
-    @property
-    def cost_usd(self) -> float | None:
-        return taken_usd(self.cell.trials)
-
-    @property
-    def experiments(self) -> str:
-        return " ".join(trial.experiment for trial in self.cell.trials)
 
 
 @dataclass(frozen=True, slots=True)
 class SolverRow:
     """One configuration. ``flaky``: problems on which its repeats disagree; ``alone``: those that it alone solved."""
 
-    letter: str
-    of: SummaryRow
+    of: ConfigurationFigures
     flaky: int
     alone: int
-
-
-@dataclass(frozen=True, slots=True)
-class TrialRow:
-    """One experiment on a problem."""
-
-    letter: str
-    of: Trial
 
 
 def _outcome(trial: Trial) -> str:
@@ -69,20 +46,8 @@ def _repeat(repeat: int) -> str:
     return str(repeat + 1)
 
 
-def _rate(row: SummaryRow) -> str:
-    return f"{row.solved}/{row.solved + row.unsolved}"
-
-
-def _trials(problem: Difficulty) -> list[Trial]:
-    return [trial for cell in problem.cells.values() for trial in cell.trials]
-
-
-def _iterations(problem: Difficulty) -> str:
-    return count(sum(trial.iterations for trial in _trials(problem)))
-
-
-def _cost(problem: Difficulty) -> str:
-    return money(taken_usd(_trials(problem)))
+def _rate(configuration: ConfigurationFigures) -> str:
+    return f"{configuration.solved}/{configuration.n}"
 
 
 def _sign(problem: Difficulty, key: Key) -> str:
@@ -92,26 +57,26 @@ def _sign(problem: Difficulty, key: Key) -> str:
 PROBLEMS: Sequence[Column] = (
     text("problem", "id of the problem", path="problem.problem"),
     share("share_solved", "mean over configurations of the share solved", "no result", path="problem.share"),
-    text("letter", "the configuration's letter", path="letter"),
-    text("benchmark", "id of the benchmark"),
-    text("configuration", "id of the configuration"),
-    text("label", "the configuration in short"),
+    text("letter", "the configuration's letter", path="configuration.letter"),
+    text("benchmark", "id of the benchmark", path="configuration.benchmark"),
+    text("configuration", "id of the configuration", path="configuration.configuration"),
+    text("label", "the configuration in short", path="configuration.label"),
     whole("solved", "experiments solved", path="cell.solved"),
     whole("n", "experiments with a result", path="cell.n"),
     whole("planned", "experiments that were planned", path="cell.planned"),
     yes("flaky", "whether its repeats disagree", path="cell.flaky"),
-    whole("iterations", "programs that its loop tested", path="iterations"),
-    usd("cost_usd", "dollars so far", "a price is not known", path="cost_usd"),
-    text("experiments", "ids of the experiments, separated by spaces", path="experiments"),
+    whole("iterations", "programs that its loop tested", path="cell.iterations"),
+    usd("cost_usd", "dollars so far", "a price is not known", path="cell.usd"),
+    text("experiments", "ids of the experiments, separated by spaces", path="cell.experiments"),
 )
 BY_PROBLEM = (
     Shown("problem", path="problem"),
     Shown("solved", text=percent, path="share"),
-    Shown("iterations", text=_iterations, path=""),
-    Shown("cost", text=_cost, path=""),
+    Shown("iterations", text=count, path="iterations"),
+    Shown("cost", text=money, path="usd"),
 )
 SOLVERS = (
-    Shown("", path="letter"),
+    Shown("", path="of.letter"),
     Shown("configuration", path="of.label"),
     Shown("solved", text=_rate, path="of"),
     Shown("flaky", path="flaky"),
@@ -119,7 +84,7 @@ SOLVERS = (
     Shown("benchmark", path="of.benchmark"),
 )
 TRIALS = (
-    Shown("", path="letter"),
+    Shown("", path="configuration.letter"),
     Shown("outcome", text=_outcome, path="of"),
     Shown("iterations", text=count, path="of.iterations"),
     Shown("cost", text=money, path="of.usd"),
@@ -144,18 +109,18 @@ def solvers_table(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) ->
     """One line per configuration: its letter, and how many of the problems it alone solved."""
     alone = only_solved(problems)
     lines = []
-    for place, row in enumerate(rows):
-        cells = [cell for problem in problems if (cell := problem.cells.get(key_of(row)))]
-        lines.append(SolverRow(letter(place), row, sum(cell.flaky for cell in cells), alone.get(key_of(row), 0)))
+    for configuration in _configurations(rows):
+        cells = [cell for problem in problems if (cell := problem.cells.get(configuration.key))]
+        lines.append(SolverRow(configuration, sum(cell.flaky for cell in cells), alone.get(configuration.key, 0)))
     return text_table("Configurations", SOLVERS, lines)
 
 
 def trials_table(rows: Sequence[SummaryRow], problem: Difficulty) -> TextTable:
     """One line per experiment on a problem."""
     lines = [
-        TrialRow(letter(place), trial)
-        for place, row in enumerate(rows)
-        if (cell := problem.cells.get(key_of(row)))
+        Row(configuration, trial)
+        for configuration in _configurations(rows)
+        if (cell := problem.cells.get(configuration.key))
         for trial in cell.trials
     ]
     return text_table("Experiments on it", TRIALS, lines)
@@ -163,13 +128,18 @@ def trials_table(rows: Sequence[SummaryRow], problem: Difficulty) -> TextTable:
 
 def problem_rows(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> list[Numbers]:
     """One flat row per problem and configuration, with full precision; None means unknown."""
+    configurations = _configurations(rows)
     lines = [
-        ProblemRow(problem, letter(place), row, cell)
+        ProblemRow(problem, configuration, cell)
         for problem in problems
-        for place, row in enumerate(rows)
-        if (cell := problem.cells.get(key_of(row)))
+        for configuration in configurations
+        if (cell := problem.cells.get(configuration.key))
     ]
     return json_rows(PROBLEMS, lines)
+
+
+def _configurations(rows: Sequence[SummaryRow]) -> list[ConfigurationFigures]:
+    return [figures_of(row, place) for place, row in enumerate(rows)]
 
 
 def sign(cell: Cell | None) -> str:
@@ -183,8 +153,3 @@ def sign(cell: Cell | None) -> str:
     if lacking or cell.flaky:
         return f"{cell.solved}/{cell.n}{lacking}"
     return "✓" if cell.solved else "✗"
-
-
-def taken_usd(trials: Sequence[Trial]) -> float | None:
-    """The dollars that experiments have cost so far; None if one of their prices is unknown."""
-    return known_sum(trial.usd for trial in trials)

@@ -19,7 +19,7 @@ from koderz_core.files import replace_file
 from koderz_core.records import Sampling, TestFailure, Verdict
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
-from koderz_core.report.formats import SHARED, duration, isolation, money, noted, plain
+from koderz_core.report.formats import SHARED, duration, isolation, money, note_title, plain
 from koderz_core.strategies import facts_of
 
 _ID = re.compile(r"exp_[0-9a-f]{12}")
@@ -62,7 +62,7 @@ class DumpFile:
 
 
 def files_of(details: ExperimentDetails, texts: Mapping[str, str]) -> tuple[DumpFile, ...]:
-    """The files of an experiment, step by step; ``texts``: by SHA-256, all that ``named`` returns.
+    """The files of an experiment, step by step; ``texts``: by SHA-256, all that ``text_hashes`` returns.
 
     ``_raw.txt``, ``_code.py`` and ``_spec.txt`` are the text of a model, byte for byte (UTF-8). In ``_prompt.txt``,
     ``_result.txt`` and ``_guidance.txt`` a mark replaces control characters. Raises DataError for an invalid id.
@@ -76,7 +76,7 @@ def files_of(details: ExperimentDetails, texts: Mapping[str, str]) -> tuple[Dump
     return tuple(DumpFile(f"{experiment}_{name}", text.encode(errors="replace")) for name, text in files)
 
 
-def named(details: ExperimentDetails) -> set[str]:
+def text_hashes(details: ExperimentDetails) -> set[str]:
     """The SHA-256 of every text in the files of an experiment."""
     calls = [call for step in details.steps for call in step.calls]
     sent = {message.text for call in calls for message in call.messages}
@@ -122,7 +122,7 @@ def result(details: ExperimentDetails, step: Step) -> str:
     """The test results of a step's program: the gate tests, then the held-out tests if they have run."""
     row = details.experiment
     lines = [_line(f"{row.id} · {row.problem} · {row.label} · {step.kind} {step.number}")]
-    lines += [_line(noted(note, details.notes)) for note in details.notes if note.kind not in SEPARATE]
+    lines += [_line(note_title(note, details.notes)) for note in details.notes if note.kind not in SEPARATE]
     score = next((score for score in details.scores if step.program and score.code == step.program), None)
     gate = step.iteration or (score.gate if score else None)
     held_out = score.held_out if score else None
@@ -141,7 +141,7 @@ def guidance(details: ExperimentDetails, note: NoteRow, replies: Sequence[str]) 
     for name, text in note.sections.items():
         parts.append((f"section {name}, {'passed on' if name in note.passed_on else 'not passed on'}", text))
     parts += [("the whole review", reply) for reply in replies]
-    head = (_line(noted(note, details.notes)), "")
+    head = (_line(note_title(note, details.notes)), "")
     return "\n".join([*head, *(line for title, text in parts for line in _part(title, text))])
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from koderz_core.errors import UnknownNameError, UsageError
-from koderz_core.report.dictionary import checked, described
+from koderz_core.report.dictionary import checked_columns, table_named
 from koderz_core.store.frames import FormName
 
 ReportForm = Literal["bibtex", "markdown", "html"]
@@ -57,7 +57,7 @@ class ExportOrder:
         """Raise UnknownNameError or UsageError for impossible combinations."""
         if self.form not in ENDINGS:
             raise UnknownNameError("format", self.form, ENDINGS)
-        described(self.table)
+        table_named(self.table)
         if self.is_report and (self.table != "comparison" or self.columns):
             raise UsageError(
                 f"The format {self.form} covers a whole comparison and has no columns to choose. Take the table "
@@ -72,7 +72,7 @@ class ExportOrder:
                 f"The table {self.table} cannot be limited to the same problems. Leave out the option, or take "
                 f"{' or '.join(COMPARED)}."
             )
-        checked(self.table, self.columns)
+        checked_columns(self.table, self.columns)
 
     @property
     def is_report(self) -> bool:

@@ -6,7 +6,7 @@ A finding states its uncertainty and claims no more than was tested.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, TypeVar
@@ -19,12 +19,12 @@ from koderz_core.analysis.rates import rate_of
 from koderz_core.records.marks import ORACLE, SAW_BASE_TESTS, Marks
 from koderz_core.records.plans import SOME_SCRIPTED, scripted
 from koderz_core.records.progress import SummaryRow
-from koderz_core.report.formats import in_points, money, percent
+from koderz_core.report.formats import in_points, money, numbered, percent
 
 if TYPE_CHECKING:  # most commands need no comparison
     from koderz_core.analysis.bounds import WorstCase
     from koderz_core.analysis.comparison import Comparison
-    from koderz_core.analysis.configurations import Compared
+    from koderz_core.analysis.configurations import ConfigurationFigures
     from koderz_core.analysis.curves import BreakEven
     from koderz_core.analysis.paired import Paired
     from koderz_core.analysis.pairs import Key, Pair
@@ -41,49 +41,30 @@ NO_BASELINE = (
 _FRACTIONS = ("half", "a third", "a quarter", "a fifth", "a sixth", "a seventh", "an eighth", "a ninth", "a tenth")
 
 
-@dataclass(frozen=True, slots=True)
-class PairFigures:
-    """The figures of a configuration, ``a`` of ``test``, against another, ``b``; None if unknown.
-
-    ``p``: adjusted for the number of tested pairs, ``test.at_once``, as are all bounds. ``price``: a's cost per solved
-    problem divided by b's (``price_ratio``). ``mixed``: on how many problems one is scored by the tests it stopped on
-    and the other by held-out tests. ``worst``: what experiments without a result could change; None if all pairs are
-    complete.
-    """
-
-    label: str
-    other: str
-    test: Paired
-    p: float | None
-    price: Interval | None
-    break_even: BreakEven | None
-    mixed: int = 0
-    worst: WorstCase | None = None
-
-
-def finding(of: PairFigures) -> str:
+def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
     """Whether the two differ significantly, by how much, and what the one costs relative to the other."""
-    if not of.test.n:
-        return f"{of.label} and {of.other} have no problem on which both have a result, so they cannot be compared."
-    parts = [f"{_difference(of)}: {_verdict(of)}; {_price(of.price, of.test.at_once)}."]
-    if of.break_even is not None:
-        parts.append(_break_even(of.label, of.other, of.break_even, of.test.at_once))
-    if of.mixed:
-        where = "One" if of.mixed >= of.test.n else f"On {of.mixed} of the {of.test.n} problems one"
+    test, label, other = pair.test, labels[pair.key], labels[pair.baseline]
+    if not test.n:
+        return f"{label} and {other} have no problem on which both have a result, so they cannot be compared."
+    price = _price(pair.price, test.at_once)
+    parts = [f"{_difference(test, pair.p_adjusted, label, other)}: {_verdict(pair)}; {price}."]
+    if pair.break_even is not None:
+        parts.append(_break_even(label, other, pair.break_even, test.at_once))
+    if pair.mixed:
+        where = "One" if pair.mixed >= test.n else f"On {pair.mixed} of the {test.n} problems one"
         parts.append(
             f"{where} of them is scored by the tests it stopped on (oracle), the other by held-out tests: the "
             "difference is not due to them alone."
         )
-    if of.test.unpaired:
-        left = f"{of.test.unpaired} problem{'s' if of.test.unpaired > 1 else ''}"
-        parts.append(f"Left out: {left} without a result of both.")
+    if test.unpaired:
+        parts.append(f"Left out: {numbered(test.unpaired, 'problem')} without a result of both.")
     return " ".join(parts)
 
 
 def with_sentences(comparison: Comparison, rows: Sequence[SummaryRow]) -> Comparison:
     """The comparison of these configurations with its findings and remarks, and each pair with its own finding."""
     names = _names(comparison.configurations)
-    pairs = tuple(replace(pair, finding=finding(_against(pair, names))) for pair in comparison.pairs)
+    pairs = tuple(replace(pair, finding=finding(pair, names)) for pair in comparison.pairs)
     best = frontier(_starred(comparison.configurations, names), comparison.tradeoff)
     return replace(
         comparison,
@@ -131,7 +112,7 @@ def _findings(rows: Sequence[SummaryRow], pairs: Sequence[Pair], best: str | Non
     return tuple(sentence for sentence in sentences if sentence)
 
 
-def _names(configurations: Sequence[Compared]) -> dict[Key, str]:
+def _names(configurations: Sequence[ConfigurationFigures]) -> dict[Key, str]:
     """Labels, with the letter if several are the same."""
     labels = [configuration.label for configuration in configurations]
     return {
@@ -142,37 +123,30 @@ def _names(configurations: Sequence[Compared]) -> dict[Key, str]:
     }
 
 
-def _starred(configurations: Sequence[Compared], names: Mapping[Key, str]) -> dict[Key, str]:
+def _starred(configurations: Sequence[ConfigurationFigures], names: Mapping[Key, str]) -> dict[Key, str]:
     """The names with their marks, which the remarks explain."""
     return {configuration.key: names[configuration.key] + configuration.marks.signs for configuration in configurations}
 
 
-def _against(pair: Pair, names: Mapping[Key, str]) -> PairFigures:
-    label, other = names[pair.key], names[pair.baseline]
-    return PairFigures(label, other, pair.test, pair.p_adjusted, pair.price, pair.break_even, pair.mixed, pair.worst)
-
-
-def _difference(of: PairFigures) -> str:
-    test = of.test
+def _difference(test: Paired, p: float | None, label: str, other: str) -> str:
     difference = 100 * (test.difference or 0.0)
     than = f"{abs(difference):.3g} points {'more' if difference > 0 else 'less'} than" if difference else "as many as"
-    apart = of.p is not None and of.p <= ALPHA
+    apart = p is not None and p <= ALPHA
     bounds = f"{_level(test.at_once)} {' to '.join(in_points(test.low or 0.0, test.high or 0.0, apart))}"
-    return (
-        f"On {test.n} problem{'s' if test.n > 1 else ''} {of.label} solved {than} {of.other} ({bounds}, p {_p(of.p)})"
-    )
+    return f"On {numbered(test.n, 'problem')} {label} solved {than} {other} ({bounds}, p {_p(p)})"
 
 
-def _verdict(of: PairFigures) -> str:
-    if of.p is None:
+def _verdict(pair: Pair) -> str:
+    test = pair.test
+    if pair.p_adjusted is None:
         return "not tested"
-    if of.p <= ALPHA:
-        return _significant(of.test.n, of.worst)
-    if of.test.method != "exact McNemar":
+    if pair.p_adjusted <= ALPHA:
+        return _significant(test.n, pair.worst)
+    if test.method != "exact McNemar":
         return "no significant difference"
-    discordance = observed_discordance(of.test.only_a + of.test.only_b, of.test.n)
+    discordance = observed_discordance(test.only_a + test.only_b, test.n)
     # The strictest step of Holm's adjustment, as in ``visible``.
-    unseen = detectable(of.test.n, discordance, power=0.5, alpha=ALPHA / of.test.at_once)
+    unseen = detectable(test.n, discordance, power=0.5, alpha=ALPHA / test.at_once)
     if unseen == inf:
         return "no significant difference; with this few problems no difference can be statistically significant"
     below = f"below {100 * unseen:.2g} points"
@@ -187,7 +161,7 @@ def _significant(n: int, worst: WorstCase | None) -> str:
     whatever = f"every possible result of the {worst.missing} {without}"
     if worst.p is not None and worst.p <= ALPHA:
         return f"significant, for {whatever}" if worst.missing else "significant"
-    on = f"significant on the {n} problem{'s' if n > 1 else ''} with a result of both"
+    on = f"significant on the {numbered(n, 'problem')} with a result of both"
     if not worst.missing:
         return f"{on}, but not after Holm's adjustment in the worst case of the other pairs"
     return f"{on}, but not for {whatever}"

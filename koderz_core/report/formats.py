@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # numpy and pandas are slow to import
 
     from koderz_core.analysis.bounds import Cases
     from koderz_core.analysis.comparison import Comparison
-    from koderz_core.analysis.configurations import Compared
+    from koderz_core.analysis.configurations import ConfigurationFigures
     from koderz_core.analysis.incidence import Axis
     from koderz_core.analysis.pairs import Key
     from koderz_core.analysis.rates import ClusteredRate, Rate
@@ -163,7 +163,7 @@ def marked_rate(share: float | None, low: float | None, high: float | None, mark
     return (percent(share) if low is None else span(share, low, high)) + marks.signs
 
 
-def share(row: Compared) -> str:
+def share(row: ConfigurationFigures) -> str:
     """The share solved with its interval and its marks."""
     low, high = (row.rate.low, row.rate.high) if row.rate else (None, None)
     return marked_rate(row.share, low, high, row.marks)
@@ -182,7 +182,7 @@ def share_cases(cases: Cases) -> str:
     return f"{worst} %" if worst == best else f"{worst} to {best} %"
 
 
-def bounded(row: Compared) -> str | None:
+def case_bounds(row: ConfigurationFigures) -> str | None:
     """The share that a configuration solved in the worst and in the best case; None if nothing is missing."""
     return share_cases(row.cases) if row.missing and row.cases else None
 
@@ -276,12 +276,7 @@ class TextTable:
     rows: tuple[tuple[str, ...], ...]
 
 
-def columns(names: str) -> tuple[str, ...]:
-    """``letter | configuration | n``: names of columns; the name ``letter`` is left empty."""
-    return tuple("" if name == "letter" else name for name in names.split(" | "))
-
-
-def noted(note: NoteRow, notes: Sequence[NoteRow]) -> str:
+def note_title(note: NoteRow, notes: Sequence[NoteRow]) -> str:
     """The name of a note of an experiment, such as ``checkpoint 1 after iteration 3, because of a plateau``.
 
     Hostile text, like everything in a journal.
@@ -300,7 +295,7 @@ def noted(note: NoteRow, notes: Sequence[NoteRow]) -> str:
     return f"spec ({note.prompt})" + (f", reused from {note.origin}" if note.origin else "") + empty
 
 
-def worded(value: Scalar) -> str:
+def value_text(value: Scalar) -> str:
     """``yes``, ``no``, a number or a text; None is a dash."""
     return NONE if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 

@@ -27,7 +27,7 @@ from koderz_core.report.formats import CASES, NONE, chance, money, percent, poin
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.bounds import WorstCase
     from koderz_core.analysis.comparison import Comparison
-    from koderz_core.analysis.configurations import Compared
+    from koderz_core.analysis.configurations import ConfigurationFigures
     from koderz_core.analysis.curves import BreakEven
     from koderz_core.analysis.paired import Paired
     from koderz_core.analysis.pairs import Pair
@@ -45,7 +45,7 @@ class Reach:
 class PairRow:
     """A pair, with the one of its two configurations that is not the baseline."""
 
-    configuration: Compared
+    configuration: ConfigurationFigures
     pair: Pair
 
     @property

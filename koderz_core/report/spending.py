@@ -27,7 +27,7 @@ from koderz_core.report.formats import share as share_of
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison
-    from koderz_core.analysis.configurations import Compared
+    from koderz_core.analysis.configurations import ConfigurationFigures
     from koderz_core.analysis.money import Margin, TierShare
     from koderz_core.analysis.pairs import Key, Pair
     from koderz_core.analysis.rates import Interval
@@ -39,7 +39,7 @@ UNKNOWN = "Savings: unknown, because no frontier model was run directly on these
 class TierRow:
     """The calls of a configuration to one tier. ``usd_per_solved``: its part; None without a result or if unpriced."""
 
-    configuration: Compared
+    configuration: ConfigurationFigures
     of: TierCost
     usd_per_solved: float | None
 
@@ -49,8 +49,8 @@ class MarginRow:
     """A step along the frontier with the configurations at both ends."""
 
     of: Margin[Key]
-    cheaper: Compared
-    dearer: Compared
+    cheaper: ConfigurationFigures
+    dearer: ConfigurationFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def _margins(comparison: Comparison) -> list[MarginRow]:
     ]
 
 
-def savings_said(comparison: Comparison) -> Iterator[str]:
+def savings_sentences(comparison: Comparison) -> Iterator[str]:
     """A sentence about the baseline alone, then one per other configuration. Labels in them are hostile text."""
     base = next(row for row in comparison.configurations if row.key == comparison.baseline)
     elsewhere = all(pair.key[0] != base.benchmark for pair in comparison.pairs)

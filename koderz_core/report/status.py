@@ -40,7 +40,7 @@ class Cause:
     experiments: int
 
 
-def standing(progress: BenchmarkProgress) -> Remark | None:
+def benchmark_remark(progress: BenchmarkProgress) -> Remark | None:
     """A benchmark's state and what to do about it; None if the name of the state says everything."""
     row = progress.benchmark
     unpaid = (experiment.shown == "cancelled" and experiment.reason == "budget" for experiment in progress.experiments)
@@ -48,7 +48,7 @@ def standing(progress: BenchmarkProgress) -> Remark | None:
         return Remark("warning", f"Stopped, because its budget is used up. {_more(row)} Every finished step is kept.")
     if row.state == "finished" and row.errors:
         return Remark("warning", f"{state(row).capitalize()}. {_UNCOUNTED} {_RETRY}")
-    return _STANDING.get(row.state)
+    return _REMARKS.get(row.state)
 
 
 def state(row: BenchmarkRow) -> str:
@@ -121,7 +121,7 @@ def ago(seconds: float) -> str:
 
 _UNCOUNTED = "Experiments that ended as an error have no result, so no rate counts them."
 _RETRY = "Fix the cause, then retry them."
-_STANDING = {
+_REMARKS = {
     "queued": Remark("info", "Queued: it waits for free concurrency or for a model. No experiment runs yet."),
     "paused": Remark("info", "Paused: it waits before its next step. Resume continues it."),
     "stopping": Remark("info", "Stopping: running experiments end at their next step. Every finished step is kept."),
@@ -154,21 +154,21 @@ def _rough(seconds: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """The state of an experiment: koderz' words ``said``, the recorded error (hostile text), and a command for it.
+class ExperimentRemark:
+    """The state of an experiment: koderz' words ``text``, the recorded error (hostile text), and a command for it.
 
     ``resumable``: no process runs it, and its benchmark can be resumed.
     """
 
     tone: Tone
     icon: str
-    said: str
+    text: str
     recorded: str = ""
     command: str = ""
     resumable: bool = False
 
 
-SAID: Mapping[str, tuple[Tone, str, str]] = {
+EXPERIMENT_REMARKS: Mapping[str, tuple[Tone, str, str]] = {
     "error": ("error", "⚠️", "It ended without a result: koderz, the machine or a provider failed, not the model."),
     "cancelled": ("info", "⏹️", "It was stopped before it had a result. Every finished step is kept."),
     "interrupted": (
@@ -184,19 +184,19 @@ LIMITS: Mapping[StopReason | None, str] = {
     "context": "A prompt did not fit the context of its model, so the best program tested so far is its result.",
 }
 """Why a limit of the configuration ended the strategy."""
-TAKEN_UP = frozenset({"cancelled", "interrupted", "planned"})
+RESUMED = frozenset({"cancelled", "interrupted", "planned"})
 """The states that resuming runs again; errors are run again only with ``--retry-errors``."""
 
 
-def experiment_standing(row: ExperimentRow, benchmark: BenchmarkRow) -> Standing | None:
+def experiment_remark(row: ExperimentRow, benchmark: BenchmarkRow) -> ExperimentRemark | None:
     """None for an experiment that ended on its own, and for one that runs."""
     if row.shown in ("solved", "unsolved") and row.reason in LIMITS:
-        return Standing("info", "✋", LIMITS[row.reason], row.error or "")
-    if row.shown not in SAID:
+        return ExperimentRemark("info", "✋", LIMITS[row.reason], row.error or "")
+    if row.shown not in EXPERIMENT_REMARKS:
         return None
     idle, recorded = not benchmark.under_way, row.error or "" if row.shown in ("error", "cancelled") else ""
     command = f"koderz resume {row.benchmark} --retry-errors" if row.shown == "error" and idle else ""
-    return Standing(*SAID[row.shown], recorded, command, resumable=idle and row.shown in TAKEN_UP)
+    return ExperimentRemark(*EXPERIMENT_REMARKS[row.shown], recorded, command, resumable=idle and row.shown in RESUMED)
 
 
 def benchmarks_of(rows: Sequence[BenchmarkRow], words: str) -> Sequence[BenchmarkRow]:

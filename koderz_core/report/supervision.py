@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from koderz_core.records.notes import SpecRow
@@ -11,6 +10,7 @@ from koderz_core.report.columns import (
     NAMED,
     Column,
     Numbers,
+    Row,
     Shown,
     interval,
     json_row,
@@ -25,9 +25,9 @@ from koderz_core.report.formats import TextTable, count, duration, marked_rate, 
 from koderz_core.times import day
 
 if TYPE_CHECKING:  # numpy is slow to import
-    from koderz_core.analysis.configurations import Compared
+    from koderz_core.analysis.configurations import ConfigurationFigures
     from koderz_core.analysis.rates import Interval
-    from koderz_core.analysis.specs import Built, ComparedSpecs
+    from koderz_core.analysis.specs import SpecComparison, SpecResults
     from koderz_core.analysis.supervision import Review, Supervision
 
 SHOWS = (
@@ -40,22 +40,6 @@ SHOWS_NOT = (
     "next attempt even without a review. To measure the effect, run the same configuration without checkpoints on the "
     "same problems."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class SupervisionRow:
-    """A configuration in which a stronger model reviewed something."""
-
-    configuration: Compared
-    of: Supervision
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewRow:
-    """A checkpoint of a configuration."""
-
-    configuration: Compared
-    of: Review
 
 
 def _change(change: Interval) -> str:
@@ -121,36 +105,36 @@ REVIEW: Sequence[Column] = (
 
 
 def supervised(
-    configurations: Sequence[Compared], found: Mapping[tuple[str, str], Supervision | None]
-) -> list[SupervisionRow]:
+    configurations: Sequence[ConfigurationFigures], found: Mapping[tuple[str, str], Supervision | None]
+) -> list[Row[Supervision]]:
     """A row per configuration in which a stronger model reviewed something."""
-    return [SupervisionRow(row, result) for row in configurations if (result := found.get(row.key))]
+    return [Row(row, result) for row in configurations if (result := found.get(row.key))]
 
 
-def supervision_table(rows: Sequence[SupervisionRow]) -> TextTable:
+def supervision_table(rows: Sequence[Row[Supervision]]) -> TextTable:
     """One line per configuration."""
     return text_table("What the supervisor contributed", shown((*NAMED, *SUPERVISION)), rows)
 
 
-def reviews_table(rows: Sequence[SupervisionRow]) -> TextTable:
+def reviews_table(rows: Sequence[Row[Supervision]]) -> TextTable:
     """One line per checkpoint."""
     return text_table("Before and after each checkpoint", shown((*NAMED, *REVIEW)), _reviews(rows))
 
 
-def supervision_numbers(rows: Sequence[SupervisionRow]) -> list[Numbers]:
+def supervision_numbers(rows: Sequence[Row[Supervision]]) -> list[Numbers]:
     """All of it for programs, an entry per configuration of one benchmark."""
     identity = text("configuration", "id of the configuration", path="configuration.configuration")
     numbers = zip(rows, json_rows((identity, *SUPERVISION), rows), strict=True)
     return [json_row({**flat, "reviews": json_rows(REVIEW, _reviews([row]))}) for row, flat in numbers]
 
 
-def review_rows(rows: Sequence[SupervisionRow]) -> list[Numbers]:
+def review_rows(rows: Sequence[Row[Supervision]]) -> list[Numbers]:
     """One flat row per checkpoint."""
     return json_rows((*NAMED[:2], *REVIEW), _reviews(rows))
 
 
-def _reviews(rows: Sequence[SupervisionRow]) -> list[ReviewRow]:
-    return [ReviewRow(row.configuration, review) for row in rows for review in row.of.reviews]
+def _reviews(rows: Sequence[Row[Supervision]]) -> list[Row[Review]]:
+    return [Row(row.configuration, review) for row in rows for review in row.of.reviews]
 
 
 CAUTION = (
@@ -165,7 +149,7 @@ def version(prompt: str, wording: str | None) -> str:
     return prompt if wording is None else f"{prompt}, text {wording}"
 
 
-def written(spec: SpecRow) -> str:
+def spec_origin(spec: SpecRow) -> str:
     """Which model wrote a spec, when, how, and at what cost."""
     date = day(spec.at)
     took = "time unknown" if spec.seconds is None else duration(spec.seconds)
@@ -177,14 +161,14 @@ def written(spec: SpecRow) -> str:
     return f"{author}, written in {spec.experiment} on {date} for {money(spec.cost_usd)}, {size}"
 
 
-def built_on(spec: Built) -> str:
+def spec_outcome(spec: SpecResults) -> str:
     """``solved 3 of 4 experiments built on it``."""
     if not spec.n:
         return "nothing built on it has a result yet"
     return f"solved {spec.solved} of {spec.n} experiments built on it"
 
 
-def _spec_version(spec: ComparedSpecs) -> str:
+def _spec_version(spec: SpecComparison) -> str:
     return version(spec.prompt, spec.wording)
 
 
@@ -192,7 +176,7 @@ def _mean(value: float | None) -> str:
     return "?" if value is None else f"{value:.0f}"
 
 
-def _solved(spec: ComparedSpecs) -> str:
+def _solved(spec: SpecComparison) -> str:
     return marked_rate(spec.rate.value, spec.rate.low, spec.rate.high, spec.marks)
 
 
@@ -211,6 +195,6 @@ SPECS = (
 )
 
 
-def specs_table(found: Sequence[ComparedSpecs]) -> TextTable:
+def specs_table(found: Sequence[SpecComparison]) -> TextTable:
     """One line per coder, strategy, spec model and version of its prompt."""
     return text_table("Specs by model", SPECS, found)

@@ -19,7 +19,17 @@ from koderz_core.records.marks import Marks, marks_of
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import ExperimentRow, IterationRow, State, Step, StepKind
 from koderz_core.report.findings import footnotes
-from koderz_core.report.formats import MARKS, NONE, TextTable, count, duration, marked_rate, money, share_cases, worded
+from koderz_core.report.formats import (
+    MARKS,
+    NONE,
+    TextTable,
+    count,
+    duration,
+    marked_rate,
+    money,
+    share_cases,
+    value_text,
+)
 
 STEP_NAMES: Mapping[StepKind, str] = {"checkpoint": "review"}
 SINGLE_STEPS: frozenset[StepKind] = frozenset({"spec", "consensus", "answer"})  # usually the only ones of their kind
@@ -163,7 +173,7 @@ def _summary(lane: Sequence[ExperimentRow], marks: Marks) -> str:
 
 def settings_beside(found: Differences) -> TextTable:
     """Only the settings that differ, one per line."""
-    rows = tuple((setting.name, *map(worded, setting.values)) for setting in found.differing)
+    rows = tuple((setting.name, *map(value_text, setting.values)) for setting in found.differing)
     return TextTable("What differs", ("setting", *SIDES), rows)
 
 

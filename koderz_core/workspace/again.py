@@ -16,7 +16,7 @@ from koderz_core.plan.command_line import command_of
 from koderz_core.plan.order import Order
 from koderz_core.records import Configuration, Dataset, Plan, Scalar
 from koderz_core.records.rows import ExperimentRow
-from koderz_core.report.dump import DumpFile, files_of, named, write
+from koderz_core.report.dump import DumpFile, files_of, text_hashes, write
 from koderz_core.report.formats import plain
 from koderz_core.store.details import Naming, Several
 from koderz_core.store.results import Results
@@ -103,7 +103,7 @@ class Dumped:
 
         Raises DataError, StoreError, UnknownNameError.
         """
-        found = read(results, experiments, named)
+        found = read(results, experiments, text_hashes)
         made = [files for detail in found.details if (files := files_of(detail, found.texts))]
         for files in made:
             write(files, self.folder)
@@ -123,7 +123,7 @@ def dump(results: Results, chosen: str, folder: Path) -> Dumped:
 
 def dump_files(results: Results, experiment: str) -> tuple[DumpFile, ...]:
     """The files of the experiment of that id. Raises DataError, StoreError, UnknownNameError."""
-    found = read(results, [experiment], named)
+    found = read(results, [experiment], text_hashes)
     return files_of(found.details[0], found.texts)
 
 

@@ -15,7 +15,7 @@ from koderz_core import __version__
 from koderz_core.errors import DataError, UsageError
 from koderz_core.records.rows import Excerpt, Provenance
 from koderz_core.report.benchmark_report import bibtex
-from koderz_core.report.dictionary import checked, described, sql_types
+from koderz_core.report.dictionary import checked_columns, sql_types, table_named
 from koderz_core.report.export_request import COMPARED, ExportOrder
 from koderz_core.store.frames import Form, FormName, Part, copy_rows
 from koderz_core.store.results import Results
@@ -95,7 +95,7 @@ class Exporting:
             return
         form = Form(cast(FormName, order.form), order.for_spreadsheets)  # no report, so it is one of a table's
         if order.table in COMPARED:
-            columns = checked(order.table, order.columns) or described(order.table).names
+            columns = checked_columns(order.table, order.columns) or table_named(order.table).names
             types = sql_types(order.table)
             copy_rows(self._rows(order), {name: types[name] for name in columns}, form, file)
             return
@@ -110,7 +110,7 @@ class Exporting:
 
         compared = self._compared(order.of, (), same_problems=order.same_problems)
         rows = {"comparison": configuration_rows, "pairs": pair_rows}[order.table](compared)
-        columns = order.columns or described(order.table).names
+        columns = order.columns or table_named(order.table).names
         # As objects: a whole number stays one beside one that is missing.
         return DataFrame([[row.get(name) for name in columns] for row in rows], columns=list(columns), dtype=object)
 
@@ -139,7 +139,7 @@ class Exporting:
 
 
 def _part(order: ExportOrder) -> Part:
-    return Part(order.table, order.of or None, checked(order.table, order.columns))
+    return Part(order.table, order.of or None, checked_columns(order.table, order.columns))
 
 
 def _sha256(journal: Path, of: Provenance) -> str | None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.analysis.comparison import AXES, Comparison
-from koderz_core.analysis.configurations import Compared
+from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import DiscordantProblem, Key, Pair, leading_pair
 from koderz_core.records.plans import SOME_SCRIPTED
@@ -26,10 +26,10 @@ from koderz_core.report.comparison import (
     curve_rows,
     curves_table,
     frontier_table,
-    helped,
     pairs_table,
     settings_by_row,
     settings_table,
+    with_reviews,
 )
 from koderz_core.report.configuration_columns import configuration_rows
 from koderz_core.report.formats import TextTable, numbered
@@ -155,7 +155,7 @@ def show_costs(comparison: Comparison) -> None:
 
 def show_checks(comparison: Comparison) -> None:
     """How far trying on can go, and what the supervisor contributed."""
-    ceilings, told = ceilings_table(comparison), helped(comparison)
+    ceilings, told = ceilings_table(comparison), with_reviews(comparison)
     if ceilings.rows:
         show_words(ceilings)
         st.caption("Right if the gate passes: the ceiling of trying until it does.")
@@ -183,7 +183,7 @@ def _without(comparison: Comparison, keys: Sequence[Key]) -> str:
     return f" Not shown, for lack of results or prices: {letters}." if letters else ""
 
 
-def show_partings(workspace: Workspace, pair: Pair, it: Compared, baseline: Compared) -> None:
+def show_partings(workspace: Workspace, pair: Pair, it: ConfigurationFigures, baseline: ConfigurationFigures) -> None:
     """Every problem that one of the two solved and the other did not; the chosen one with both programs.
 
     Another choice draws only this part anew: nothing else hangs on it.
@@ -200,7 +200,7 @@ def show_partings(workspace: Workspace, pair: Pair, it: Compared, baseline: Comp
     draw()
 
 
-def _draw_programs(workspace: Workspace, pair: Pair, it: Compared, baseline: Compared) -> None:
+def _draw_programs(workspace: Workspace, pair: Pair, it: ConfigurationFigures, baseline: ConfigurationFigures) -> None:
     st.caption(
         "Problems that one of the two solved, or solved in more of its repeats. Choose a line to read both programs."
     )
@@ -214,7 +214,9 @@ def _draw_programs(workspace: Workspace, pair: Pair, it: Compared, baseline: Com
     _programs(workspace, partings[problem], it, baseline)
 
 
-def _programs(workspace: Workspace, parting: DiscordantProblem, it: Compared, baseline: Compared) -> None:
+def _programs(
+    workspace: Workspace, parting: DiscordantProblem, it: ConfigurationFigures, baseline: ConfigurationFigures
+) -> None:
     codes = (parting.baseline_code, parting.code)
     texts = workspace.results.texts([code for code in codes if code])
     sides = ((baseline, parting.baseline_experiment, codes[0]), (it, parting.experiment, codes[1]))

@@ -12,7 +12,7 @@ import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ship
 import streamlit as st
 
 from koderz_core.analysis.configurations import letter
-from koderz_core.analysis.difficulty import Cell, Difficulty, Key, Kind, chosen
+from koderz_core.analysis.difficulty import Cell, Difficulty, Key, Kind, problems_of_kind
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.charts import theme_color
 from koderz_core.report.difficulty import (
@@ -22,7 +22,6 @@ from koderz_core.report.difficulty import (
     problems_table,
     sign,
     solvers_table,
-    taken_usd,
     trials_table,
 )
 from koderz_core.report.formats import TextTable, money, one_line, plain
@@ -54,7 +53,7 @@ def choose_problems(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) 
         kind = _kind(named)
         a = _one(rows, "one", "Solved only by" if kind == "only" else "One") if kind in OF_SEVERAL else None
         b = _one(rows, "other", "The other", place=1) if kind == "differ" else None
-    return chosen(problems, kind, a, b)
+    return problems_of_kind(problems, kind, a, b)
 
 
 def show_heatmap(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
@@ -216,5 +215,5 @@ def _told(row: SummaryRow, place: int, problem: Difficulty, cell: Cell) -> str:
     tries = sum(trial.iterations for trial in cell.trials)
     return (
         f"{escape(plain(problem.problem, MOST_TOLD))}<br><b>{letter(place)}</b> {escape(plain(row.label))}<br>"
-        f"{cell.solved} of {cell.n} solved · {tries} iterations · {money(taken_usd(cell.trials))}"
+        f"{cell.solved} of {cell.n} solved · {tries} iterations · {money(cell.usd)}"
     )

@@ -18,8 +18,8 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.analysis.attempts import AttemptByAttempt
 from koderz_core.analysis.comparison import Comparison
-from koderz_core.analysis.configurations import Compared
-from koderz_core.analysis.configurations import compared as placed
+from koderz_core.analysis.configurations import ConfigurationFigures
+from koderz_core.analysis.configurations import figures_of as placed
 from koderz_core.analysis.difficulty import Difficulty
 from koderz_core.analysis.incidence import Axis
 from koderz_core.records.progress import SummaryRow
@@ -112,7 +112,7 @@ def _number(rows: Sequence[SummaryRow]) -> str:
     return count(sum(row.planned for row in rows))
 
 
-def _line(one: Compared, row: SummaryRow) -> dict[str, str]:
+def _line(one: ConfigurationFigures, row: SummaryRow) -> dict[str, str]:
     share = row.solved / one.n if one.n else None
     return {
         " ": one.letter,

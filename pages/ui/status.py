@@ -10,7 +10,7 @@ from koderz_core import Workspace
 from koderz_core.records.plans import SCRIPTED
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.report.formats import count, numbered
-from koderz_core.report.status import Remark, Standing, Tone, causes, experiment_standing, spent, state
+from koderz_core.report.status import ExperimentRemark, Remark, Tone, causes, experiment_remark, spent, state
 from pages.ui.frame import facts
 from pages.ui.live_view import show_live_text
 from pages.ui.text import called, show_text
@@ -65,14 +65,14 @@ def show_begun(row: BenchmarkRow) -> None:
 
 def show_standing(workspace: Workspace, row: ExperimentRow, benchmark: BenchmarkRow) -> None:
     """What is to be said of an experiment without a result, and what a model says in it just now."""
-    if found := experiment_standing(row, benchmark):
+    if found := experiment_remark(row, benchmark):
         _show(workspace, row, found)
     if row.shown == "running" and workspace.runs_here(row.benchmark):
         show_live_text(workspace, row, LIVE_TALL)
 
 
-def _show(workspace: Workspace, row: ExperimentRow, found: Standing) -> None:
-    BOXES[found.tone](found.said, icon=found.icon)
+def _show(workspace: Workspace, row: ExperimentRow, found: ExperimentRemark) -> None:
+    BOXES[found.tone](found.text, icon=found.icon)
     if found.recorded:
         show_text(found.recorded, "recorded-error")
     if found.command:

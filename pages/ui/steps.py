@@ -11,7 +11,7 @@ from koderz_core import Workspace
 from koderz_core.records import Verdict
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
-from koderz_core.report.formats import SHARED, count, duration, money, noted
+from koderz_core.report.formats import SHARED, count, duration, money, note_title
 from koderz_core.report.timeline import passed_sections, repeated, review_outcome, step_marks, step_name
 from pages.ui.address import choice, keep, line
 from pages.ui.tables import TEST_COLUMNS, TEST_MARKS, verdict_table
@@ -61,7 +61,11 @@ class _Texts(dict[str, str]):
 def _note(note: NoteRow, details: ExperimentDetails, key: str) -> None:
     """What a model said for the prompts that follow; of a review also what came of it and what was kept back."""
     passed_on, kept_back = passed_sections(note)
-    for sentence in (noted(note, details.notes), review_outcome(note, details.notes, details.iterations), passed_on):
+    for sentence in (
+        note_title(note, details.notes),
+        review_outcome(note, details.notes, details.iterations),
+        passed_on,
+    ):
         if sentence:
             st.text(sentence)
     show_text(note.text, key)

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from made_trials import trials
 from msgspec import structs
 
-from koderz_core.analysis.bounds import Cases, cases, filled, worst_case
+from koderz_core.analysis.bounds import Cases, cases, completed, worst_case
 from koderz_core.analysis.multiplicity import rank_groups
 from koderz_core.analysis.paired import paired
+from koderz_core.analysis.pairs import Pair
 from koderz_core.analysis.rates import by_problem, clustered
 from koderz_core.records.trials import Trial
-from koderz_core.report.findings import Against, finding
+from koderz_core.report.findings import finding
 
 
 def marked(name: str, marks: str) -> list[Trial]:
@@ -71,7 +72,7 @@ def test_with_repeats_no_result_of_the_missing_experiments_undoes_what_is_signif
     """All missing ones against a give 0.031; b's missing ones unsolved as well give 0.059: repeats are not monotone."""
     a, b = repeated("a", ONES), repeated("b", SOME)
     possible = [paired(one, two).p or 0.0 for one, two in product(completions(a), completions(b))]
-    against = paired(filled(a, solved=False), filled(b, solved=True)).p
+    against = paired(completed(a, solved=False), completed(b, solved=True)).p
     assert against == pytest.approx(0.03125)
     assert max(possible) == pytest.approx(0.05875)
     assert (worst_case(a, b, paired(a, b)).p or 0.0) > 0.05
@@ -123,9 +124,10 @@ def test_a_difference_that_missing_results_could_turn_round_tells_nobody_apart()
 
 def test_a_finding_says_under_which_condition_a_difference_is_significant() -> None:
     test = paired(LUCKY, PLAIN)
-    of = Against("lucky", "plain", test, test.p, None, None, worst=worst_case(LUCKY, PLAIN, test))
+    labels = {("b", "lucky"): "lucky", ("b", "plain"): "plain"}
+    of = Pair(*labels, test, test.p, (), None, None, None, 0, worst_case(LUCKY, PLAIN, test))
     whatever = "for every possible result of the 8 experiments without one;"
-    assert f"significant on the 12 problems with a result of both, but not {whatever}" in finding(of)
+    assert f"significant on the 12 problems with a result of both, but not {whatever}" in finding(of, labels)
     assert of.worst
-    assert f"p = 0.0078): significant, {whatever}" in finding(replace(of, worst=replace(of.worst, p=0.01)))
-    assert "significant;" in finding(replace(of, worst=None))
+    assert f"p = 0.0078): significant, {whatever}" in finding(replace(of, worst=replace(of.worst, p=0.01)), labels)
+    assert "significant;" in finding(replace(of, worst=None), labels)

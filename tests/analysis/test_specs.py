@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from koderz_core.analysis.rates import clustered
-from koderz_core.analysis.specs import built, compare_specs, without
+from koderz_core.analysis.specs import compare_specs, count_empty, spec_results
 from koderz_core.records.notes import SpecRow
 
 WRITTEN = SpecRow(
@@ -37,13 +37,13 @@ OTHER = replace(WRITTEN, experiment="exp_3", problem="HumanEval/1", at=3.0, text
 
 def test_a_reused_spec_is_one_spec_with_all_that_was_built_on_it() -> None:
     unfinished = replace(REUSED, experiment="exp_4", outcome=None)
-    (one,) = built([unfinished, REUSED, WRITTEN])
+    (one,) = spec_results([unfinished, REUSED, WRITTEN])
     assert (one.spec, one.solved, one.n) == (WRITTEN, 1, 2)
 
 
 def test_a_spec_whose_writer_is_not_here_is_told_by_who_reused_it_first() -> None:
     later = replace(REUSED, experiment="exp_4", at=9.0)
-    assert [one.spec for one in built([later, REUSED])] == [REUSED]
+    assert [one.spec for one in spec_results([later, REUSED])] == [REUSED]
 
 
 def test_specs_of_one_model_and_prompt_stand_together_the_newest_first() -> None:
@@ -51,7 +51,7 @@ def test_specs_of_one_model_and_prompt_stand_together_the_newest_first() -> None
         return replace(WRITTEN, experiment=f"exp_{seconds}", at=seconds, model=model, prompt=prompt)
 
     rows = [at(1, "a/big"), at(2, "a/big", "detailed"), at(3, "c/other"), at(4, "a/big")]
-    assert [one.spec.at for one in built(rows)] == [4, 1, 3, 2]
+    assert [one.spec.at for one in spec_results(rows)] == [4, 1, 3, 2]
 
 
 def test_each_spec_counts_once_for_its_length_and_cost_and_each_experiment_for_its_success() -> None:
@@ -90,4 +90,4 @@ def test_an_empty_answer_is_no_spec_and_nothing_was_built_on_it() -> None:
     empty = replace(OTHER, text=" \n")
     (one,) = compare_specs([WRITTEN, empty])
     assert (one.specs, one.rate) == (1, clustered({"0": (1, 1)}))
-    assert (without([WRITTEN, empty]), compare_specs([empty])) == (1, ())
+    assert (count_empty([WRITTEN, empty]), compare_specs([empty])) == (1, ())

@@ -112,7 +112,7 @@ def test_a_baseline_from_elsewhere_is_cited_where_the_report_stands_on_it() -> N
             plan = workspace.plan(Order([Wanted("direct", {"coder": f"scripted/{coder}"})], problems))
             workspace.run(plan)
             plans.append(plan.id)
-        stands_on = workspace.exporting.report(plans[:2], same_problems=True).stands_on
+        stands_on = workspace.exporting.report(plans[:2], same_problems=True).sources
         with workspace.exporting.made(ExportOrder("comparison", "bibtex", (*plans[:2],), same_problems=True)) as made:
             found = entries(made.read().decode())
     assert {one.benchmark for one in stands_on} == set(plans)
@@ -123,7 +123,7 @@ def test_no_word_of_a_stranger_ends_a_field_or_is_obeyed(measure: Measure) -> No
     plan = measure(name=HOSTILE)
     with open_workspace() as workspace:
         report = workspace.exporting.report([plan.id])
-    (measured,) = report.stands_on
+    (measured,) = report.sources
     assert measured.name == HOSTILE
     everywhere = replace(measured, name=" ", dataset=HOSTILE, koderz_version=HOSTILE, dataset_sha256=HOSTILE)
     for stands_on in (measured, everywhere, replace(everywhere, benchmark=HOSTILE)):

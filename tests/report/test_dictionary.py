@@ -10,7 +10,7 @@ from test_comparison_tables import compared
 import koderz_core
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.report.configuration_columns import configuration_rows
-from koderz_core.report.dictionary import TABLES, checked, markdown
+from koderz_core.report.dictionary import TABLES, checked_columns, markdown
 from koderz_core.report.export_request import ENDINGS, ExportOrder
 from koderz_core.report.pair_columns import pair_rows
 
@@ -43,7 +43,7 @@ def test_no_table_has_a_column_twice_and_each_says_what_it_means() -> None:
 
 def test_a_column_that_is_not_there_is_an_error_that_lists_what_is() -> None:
     with pytest.raises(UnknownNameError, match="cost_usd"):
-        checked("calls", ["cost_us"])
+        checked_columns("calls", ["cost_us"])
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ from koderz_core.report.status import (
     ago,
     at_work,
     beat_seconds,
+    benchmark_remark,
     changed,
     freshness,
     marked_state,
     spent,
-    standing,
     state,
 )
 
@@ -65,7 +65,7 @@ def test_an_end_with_errors_is_called_so() -> None:
     assert (state(ended), marked_state(ended)) == ("finished with 4 errors", "! finished with 4 errors")
     assert state(replace(ROW, errors=4)) == "running"
     assert state(replace(ended, planned=4)) == "ended: 4 of 4 errors, no result"
-    remark = standing(replace(PROGRESS, benchmark=ended))
+    remark = benchmark_remark(replace(PROGRESS, benchmark=ended))
     assert remark is not None
     assert (remark.tone, remark.text.split(".")[0]) == ("warning", "Finished with 4 errors")
 
@@ -78,7 +78,7 @@ def test_what_is_paused_may_be_quiet_and_what_is_large_is_read_less_often() -> N
 
 @pytest.mark.parametrize("state", ["queued", "paused", "stopping", "stopped", "interrupted"])
 def test_a_state_that_asks_for_something_says_what(state: str) -> None:
-    remark = standing(replace(PROGRESS, benchmark=replace(ROW, state=state)))
+    remark = benchmark_remark(replace(PROGRESS, benchmark=replace(ROW, state=state)))
     assert remark is not None
     assert remark.text.startswith(("Queued", "Paused", "Stopping", "Stopped", "Interrupted"))
 

@@ -19,7 +19,7 @@ from koderz_core.events import (
     SpecWritten,
 )
 from koderz_core.records import Sampling, TestFailure, Verdict
-from koderz_core.report.dump import files_of, named
+from koderz_core.report.dump import files_of, text_hashes
 from koderz_core.store.results import Results
 from koderz_core.workspace.again import dump, dump_files
 
@@ -182,7 +182,7 @@ def test_guidance_tells_why_it_was_due_its_sections_and_the_whole_review(journal
 def test_an_id_that_is_none_makes_no_file_name(journal, results, direct):
     journal.ask(direct, 1)
     details = results.experiment(direct.id)
-    texts = results.texts(named(details))
+    texts = results.texts(text_hashes(details))
     elsewhere = replace(details, experiment=replace(details.experiment, id="exp_/../../../.bashrc"))
     with pytest.raises(DataError, match="no id of an experiment"):
         files_of(elsewhere, texts)
