@@ -52,7 +52,7 @@ class Supervision:
 def supervision(trials: Sequence[Trial]) -> Supervision | None:
     """The results of one configuration's trials before and after its checkpoints; None if no trial had one."""
     scored = [trial for trial in trials if trial.scored]
-    helped = [trial for trial in scored if _helped(trial)]
+    helped = [trial for trial in scored if any(try_.checkpoints for try_ in trial.tries)]
     if not helped:
         return None
     alone = [trial.solved and not _guided(trial) for trial in scored]
@@ -94,10 +94,6 @@ def _around(trial: Trial, number: int) -> tuple[float, float] | None:
 def _share(try_: Try) -> float:
     """A reply without a program that can be run has no tests, and passes none."""
     return try_.tests_passed / try_.tests_total if try_.tests_total else float(try_.gate_passed)
-
-
-def _helped(trial: Trial) -> bool:
-    return any(try_.checkpoints for try_ in trial.tries)
 
 
 def _guided(trial: Trial) -> bool:

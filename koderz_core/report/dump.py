@@ -187,7 +187,7 @@ def _verdict(kind: str, verdict: IterationRow | Verdict) -> Iterator[str]:
         yield from _failure(failure, verdict.test_seconds)
     known = {failure.index for failure in verdict.failures}
     if more := [place for place, mark in enumerate(verdict.marks) if mark == "F" and place not in known]:
-        yield f"\nalso failed, details were not kept: test {_numbers(more)}"
+        yield f"\nalso failed, details were not kept: test {', '.join(str(place + 1) for place in more)}"
 
 
 def _failure(failure: TestFailure, seconds: Sequence[float]) -> Iterator[str]:
@@ -204,10 +204,6 @@ def _failure(failure: TestFailure, seconds: Sequence[float]) -> Iterator[str]:
 
 def _line(text: str) -> str:
     return plain(" ".join(text.split()))
-
-
-def _numbers(places: Iterable[int]) -> str:
-    return ", ".join(str(place + 1) for place in places)
 
 
 def _margin(text: str) -> str:

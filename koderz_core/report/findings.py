@@ -219,8 +219,17 @@ def _listed(names: list[str]) -> str:
 
 def remarks(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
     """The remarks that apply to these configurations in any comparison."""
-    makers = (_origins, _limits, _kinds, _missing, _across, _electricity, _graded, _scripted)
-    return tuple(sentence for make in makers for sentence in make(rows))
+    some_scripted = any(scripted(model for members in row.models.values() for model in members) for row in rows)
+    return (
+        *(f"Problems of {origin}." for origin in sorted({row.origin.said for row in rows})),
+        *_limits(rows),
+        *footnotes(row.marks for row in rows),
+        *_missing(rows),
+        *_across(rows),
+        *_electricity(rows),
+        *_graded(rows),
+        *([SOME_SCRIPTED] if some_scripted else []),
+    )
 
 
 def untested(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
@@ -234,11 +243,6 @@ def untested(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
             "problems."
         )
     return tuple(found)
-
-
-def _origins(rows: Sequence[SummaryRow]) -> Iterator[str]:
-    for origin in sorted({row.origin.said for row in rows}):
-        yield f"Problems of {origin}."
 
 
 def footnotes(marks: Iterable[Marks]) -> tuple[str, ...]:
@@ -259,10 +263,6 @@ def _limits(rows: Sequence[SummaryRow]) -> Iterator[str]:
         ]
         if causes:
             yield f"{row.label}: of {row.unsolved} unsolved, {' and '.join(causes)}."
-
-
-def _kinds(rows: Sequence[SummaryRow]) -> Iterator[str]:
-    yield from footnotes(row.marks for row in rows)
 
 
 def _footnotes(marks: Sequence[Marks]) -> Iterator[str]:
@@ -334,11 +334,6 @@ def _graded(rows: Sequence[SummaryRow]) -> Iterator[str]:
         yield "limited: programs here could read your files and use your network."
     if shared := sum(row.shared for row in rows):
         yield f"shared: in {shared} of the experiments tests ran in the program's own process, which could fake a pass."
-
-
-def _scripted(rows: Sequence[SummaryRow]) -> Iterator[str]:
-    if any(scripted(model for members in row.models.values() for model in members) for row in rows):
-        yield SOME_SCRIPTED
 
 
 def _overlap(rows: Sequence[SummaryRow]) -> bool:

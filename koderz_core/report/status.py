@@ -45,9 +45,18 @@ def benchmark_remark(progress: BenchmarkProgress) -> Remark | None:
     row = progress.benchmark
     unpaid = (experiment.shown == "cancelled" and experiment.reason == "budget" for experiment in progress.experiments)
     if row.state == "stopped" and any(unpaid):
-        return Remark("warning", f"Stopped, because its budget is used up. {_more(row)} Every finished step is kept.")
+        command = f"koderz resume {row.id} --max-cost"
+        return Remark(
+            "warning",
+            f"Stopped, because its budget is used up. To continue, run `{command}` with a larger budget in a terminal. "
+            "Every finished step is kept.",
+        )
     if row.state == "finished" and row.errors:
-        return Remark("warning", f"{state(row).capitalize()}. {_UNCOUNTED} {_RETRY}")
+        return Remark(
+            "warning",
+            f"{state(row).capitalize()}. Experiments that ended as an error have no result, so no rate counts them. "
+            "Fix the cause, then retry them.",
+        )
     return _REMARKS.get(row.state)
 
 
@@ -83,7 +92,8 @@ def freshness(progress: BenchmarkProgress, now: float, heard_at: float | None = 
     kind = "event" if news_at == progress.news_at else "text"
     news = "" if news_at is None else f" · newest {kind} {ago(now - news_at)}"
     if row.state == "running" and news_at is not None and now - news_at > QUIET_SECONDS:
-        quiet = f"No completed step for {_rough(now - news_at)}; {_who(row)} is still running."
+        process = f"process {row.holder}" if row.holder else "its process"
+        quiet = f"No completed step for {_rough(now - news_at)}; {process} is still running."
         return Remark("warning" if here else "info", quiet)
     slow = f" · read every {SLOW_BEAT_SECONDS:.0f} s, because it is large" if row.planned > MANY else ""
     return Remark("info", f"Updated {ago(read)}{news}{slow}")
@@ -119,8 +129,6 @@ def ago(seconds: float) -> str:
     return "under 1 s ago" if seconds < 1 else f"{_rough(seconds)} ago"
 
 
-_UNCOUNTED = "Experiments that ended as an error have no result, so no rate counts them."
-_RETRY = "Fix the cause, then retry them."
 _REMARKS = {
     "queued": Remark("info", "Queued: it waits for free concurrency or for a model. No experiment runs yet."),
     "paused": Remark("info", "Paused: it waits before its next step. Resume continues it."),
@@ -131,14 +139,6 @@ _REMARKS = {
         "Interrupted: its process ended too early. Every finished step is kept; Resume continues it.",
     ),
 }
-
-
-def _more(row: BenchmarkRow) -> str:
-    return f"To continue, run `koderz resume {row.id} --max-cost` with a larger budget in a terminal."
-
-
-def _who(row: BenchmarkRow) -> str:
-    return f"process {row.holder}" if row.holder else "its process"
 
 
 def _usd(allowance: Allowance) -> str:

@@ -181,14 +181,9 @@ def steps_beside(pairs: Sequence[StepPair], left: ExperimentRow, right: Experime
     """A line for what each returned, then one per step, with what it took."""
     names = tuple(name for side in SIDES for name in (side, f"{side} tests", f"{side} time", f"{side} cost"))
     first = (RETURNED, *_ended(left), *_ended(right))
-    rows = ((_named(pair), *_step(pair.left), *_step(pair.right)) for pair in pairs)
+    names_of = (NONE if (step := pair.left or pair.right) is None else step_name(step) for pair in pairs)
+    rows = ((name, *_step(pair.left), *_step(pair.right)) for name, pair in zip(names_of, pairs, strict=True))
     return TextTable("Step by step", ("step", *names), (first, *rows))
-
-
-def _named(pair: StepPair) -> str:
-    """The name of the step on the side that has it."""
-    step = pair.left or pair.right
-    return NONE if step is None else step_name(step)
 
 
 def _ended(row: ExperimentRow) -> tuple[str, str, str, str]:
