@@ -1,4 +1,4 @@
-"""The figures of one configuration in a comparison, its letter, and which configuration is the usual baseline."""
+"""The figures of one configuration in a comparison, its letter, and the choice of the usual baseline."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class TierShare:
 
 @dataclass(frozen=True, slots=True)
 class FrontierCost:
-    """``usd``: dollars per problem, None if a call has no price."""
+    """A measured model with strategy direct. ``usd``: dollars per problem, None if a call has no price."""
 
     measured: Measured
     rate: ClusteredRate

@@ -144,7 +144,7 @@ def _joint(kinds: Sequence[_Kind]) -> tuple[Array, Array, Array]:
 
 
 def _power(base: Complex, n: int) -> Complex:
-    """Ten times as fast as numpy's power of complex numbers."""
+    """``base ** n``, ten times as fast as numpy's power of complex numbers."""
     if n == 1:
         return base
     half = _power(base, n // 2)

@@ -119,5 +119,5 @@ def _compared(rows: Sequence[SpecRow]) -> SpecComparison:
 
 
 def _problem(row: SpecRow) -> str:
-    """Problems of one name in two datasets are two problems."""
+    """Problems with the same name in two datasets are different."""
     return f"{row.dataset_sha256} {row.problem}"

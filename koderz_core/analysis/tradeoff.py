@@ -93,7 +93,7 @@ def _cases(trials_by_key: Mapping[K, Sequence[Trial]]) -> Mapping[K, Cases | Non
 
 
 def common_problems(groups: Sequence[Sequence[Trial]]) -> list[str]:
-    """The problems of which every group has a scored trial, in natural order."""
+    """The problems with a scored trial of every group, in natural order."""
     found = [{trial.problem for trial in trials if trial.scored} for trials in groups]
     return sorted(set.intersection(*found), key=natural) if found else []
 

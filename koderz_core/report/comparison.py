@@ -133,7 +133,7 @@ def with_reviews(comparison: Comparison) -> list[Row[Supervision]]:
 def common(comparison: Comparison) -> str:
     """What is the same for all, in one sentence."""
     same = ", ".join(f"{name} {value_text(value)}" for name, value in comparison.differences.common.items())
-    return f"The same for all: {same}." if same else "Nothing is the same for all."
+    return f"The same for all: {same}." if same else "No setting is the same for all."
 
 
 def glance_table(rows: Sequence[SummaryRow]) -> TextTable:
@@ -255,7 +255,7 @@ def answer(comparison: Comparison) -> Answer:
     if pair is None:
         alone = comparison.configurations[0]
         if not alone.n:
-            return Answer("Nothing has a result yet", alone.label)
+            return Answer("No experiment has a result yet", alone.label)
         cases = f"; {case_bounds(alone)} in the worst to best case" if alone.missing else ""
         return Answer(f"{alone.letter} solved {share_of(alone)} of {numbered(alone.n, 'problem')}{cases}", alone.label)
     it, other = comparison.of(pair.key), comparison.of(pair.baseline)

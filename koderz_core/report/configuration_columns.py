@@ -148,7 +148,7 @@ CONFIGURATIONS: Sequence[Column] = [
     whole("n", "experiments with a result: solved and unsolved", shown=Shown("n", 4, _of_planned, "of")),
     whole("solved", "experiments solved"),
     whole("unsolved", "experiments unsolved"),
-    whole("errors", "experiments that ended as our or the provider's error; no rate counts them"),
+    whole("errors", "experiments that ended as error of koderz or the provider; no rate counts them"),
     whole("cancelled", "experiments that a user or the benchmark's budget stopped; no rate counts them"),
     whole("running", "experiments that run now"),
     whole("not_ended", "planned experiments that have not ended, including those that run"),

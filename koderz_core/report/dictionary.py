@@ -199,7 +199,7 @@ def table_named(table: str) -> Table:
 
 
 def checked_columns(table: str, columns: Sequence[str]) -> tuple[str, ...]:
-    """These columns, each once. Raises UnknownNameError for one that the table does not have."""
+    """These columns without duplicates. Raises UnknownNameError for a column that the table does not have."""
     known = table_named(table).names
     for name in columns:
         if name not in known:

@@ -263,7 +263,7 @@ def plain(text: str, limit: int | None = None) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text as ``plain`` has it, on one line with single spaces."""
+    """A text as in ``plain``, on one line with single spaces."""
     return " ".join(plain(text).split())
 
 

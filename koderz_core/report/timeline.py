@@ -178,7 +178,7 @@ def settings_beside(found: Differences) -> TextTable:
 
 
 def steps_beside(pairs: Sequence[StepPair], left: ExperimentRow, right: ExperimentRow) -> TextTable:
-    """A line for what each returned, then one per step, with what it took."""
+    """A line for the returned programs, then one per step, with tests, time and cost."""
     names = tuple(name for side in SIDES for name in (side, f"{side} tests", f"{side} time", f"{side} cost"))
     first = (RETURNED, *_ended(left), *_ended(right))
     names_of = (NONE if (step := pair.left or pair.right) is None else step_name(step) for pair in pairs)
