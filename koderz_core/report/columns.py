@@ -108,6 +108,11 @@ def reasons(*names: str) -> Sequence[Column]:
     return [text(f"{name}_is", meaning.format(name), missing.format(name), path=BESIDE) for name in names]
 
 
+def if_known(text: Callable[[Any], str]) -> Callable[[Any], str | None]:  # Any: as in ``Shown``
+    """A format of values that leaves None to the table."""
+    return lambda value: None if value is None else text(value)
+
+
 def json_rows(columns: Sequence[Column], rows: Sequence[object]) -> list[Numbers]:
     """A flat row for programs per row of a table; see ``json_row``."""
     return [

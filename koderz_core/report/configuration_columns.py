@@ -11,6 +11,7 @@ from koderz_core.report.columns import (
     Column,
     Numbers,
     Shown,
+    if_known,
     interval,
     json_rows,
     number,
@@ -34,7 +35,6 @@ from koderz_core.report.formats import (
 )
 
 if TYPE_CHECKING:  # numpy is slow to import
-    from koderz_core.analysis.bounds import Cases
     from koderz_core.analysis.comparison import Comparison, Measured
     from koderz_core.analysis.configurations import ConfigurationFigures
     from koderz_core.analysis.pairs import Key
@@ -90,14 +90,6 @@ def _group(numbers: str) -> str | None:
     return numbers or None
 
 
-def _mean(value: float | None) -> str | None:
-    return None if value is None else f"{value:.1f}"
-
-
-def _known_duration(seconds: float | None) -> str | None:
-    return None if seconds is None else duration(seconds)
-
-
 def _price(price: Interval | None) -> str:
     return money_span(price.value, price.low, price.high) if price else money(None)
 
@@ -111,10 +103,7 @@ def _success(row: ConfigurationRow) -> str | None:
     return marked_rate(point.success, point.success_low, point.success_high, row.of.marks) if point else None
 
 
-def _cases(cases: Cases | None) -> str | None:
-    return share_cases(cases) if cases else None
-
-
+_MEAN = if_known("{:.1f}".format)
 _NO_RESULT = "no experiment has a result"
 _NO_PRICE = "no result, a price is not known, or see `usd_per_solved_is`"
 _NO_CEILING = "no program was run on both kinds of tests"
@@ -211,7 +200,7 @@ CONFIGURATIONS: Sequence[Column] = [
         "mean_iterations",
         "mean iterations of the solved and unsolved experiments",
         _NO_RESULT,
-        shown=Shown("iterations", 10, _mean),
+        shown=Shown("iterations", 10, _MEAN),
     ),
     usd(
         "usd_per_problem",
@@ -282,7 +271,7 @@ FRONTIER = (
     Shown("configuration", path="of.label"),
     Shown("$ per problem [95 %]", text=_cost, path="point"),
     Shown("solved [95 %]", text=_success, path=""),
-    Shown(CASES, text=_cases, path="point.cases", optional=True),
+    Shown(CASES, text=if_known(share_cases), path="point.cases", optional=True),
     Shown("Pareto frontier", path="point.on_frontier"),
     Shown("P(frontier)", text=chance, path="point.probability"),
     Shown("by mixtures too", path="point.on_hull"),
@@ -303,7 +292,7 @@ GLANCE = (
     Shown("n", text=_of_planned, path=""),
     Shown(CASES, text=case_bounds, path="", optional=True),
     Shown("$ each", text=money, path="cost_per_experiment_usd"),
-    Shown("time each", text=_known_duration, path="seconds_per_experiment"),
-    Shown("iterations", text=_mean, path="mean_iterations"),
+    Shown("time each", text=if_known(duration), path="seconds_per_experiment"),
+    Shown("iterations", text=_MEAN, path="mean_iterations"),
 )
 """Configurations without a comparison."""

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from math import isfinite, isinf
 from typing import TYPE_CHECKING
 
+from koderz_core.analysis.bounds import Cases, WorstCase
 from koderz_core.report.columns import (
     NAMED,
     Column,
     Numbers,
     Shown,
+    if_known,
     interval,
     json_rows,
     number,
@@ -25,7 +27,6 @@ from koderz_core.report.columns import (
 from koderz_core.report.formats import CASES, NONE, chance, money, percent, point_cases, points
 
 if TYPE_CHECKING:  # numpy is slow to import
-    from koderz_core.analysis.bounds import WorstCase
     from koderz_core.analysis.comparison import Comparison
     from koderz_core.analysis.configurations import ConfigurationFigures
     from koderz_core.analysis.curves import BreakEven
@@ -47,6 +48,9 @@ class PairRow:
 
     configuration: ConfigurationFigures
     pair: Pair
+    reach: Reach
+    reach_low: Reach
+    reach_high: Reach
 
     @property
     def of(self) -> Paired:
@@ -59,8 +63,6 @@ class PairRow:
     @property
     def worst(self) -> WorstCase:
         """The observed result if nothing is missing."""
-        from koderz_core.analysis.bounds import Cases, WorstCase  # noqa: PLC0415 (numpy is slow to import)
-
         known = self.of.difference
         cases = None if known is None else Cases(known, known)
         return self.pair.worst or WorstCase(0, cases, self.pair.p_adjusted)
@@ -69,25 +71,10 @@ class PairRow:
     def significant(self) -> bool | None:
         return self.pair.significant if self.of.n else None
 
-    @property
-    def reach(self) -> Reach:
-        even = self.pair.break_even
-        return _reach(even, even.usd if even else None)
-
-    @property
-    def reach_low(self) -> Reach:
-        even = self.pair.break_even
-        return _reach(even, even.low if even else None)
-
-    @property
-    def reach_high(self) -> Reach:
-        even = self.pair.break_even
-        return _reach(even, even.high if even else None)
-
 
 def pairs(comparison: Comparison) -> list[PairRow]:
     """A row per configuration except the baseline."""
-    return [PairRow(comparison.of(pair.key), pair) for pair in comparison.pairs]
+    return [PairRow(comparison.of(pair.key), pair, *_reaches(pair.break_even)) for pair in comparison.pairs]
 
 
 def pair_rows(comparison: Comparison) -> list[Numbers]:
@@ -104,14 +91,17 @@ def break_even_price(found: BreakEven | None) -> str:
     return "never" if isinf(found.usd) else money(found.usd)
 
 
-def _reach(even: BreakEven | None, price: float | None) -> Reach:
+def _reaches(even: BreakEven | None) -> tuple[Reach, Reach, Reach]:
+    if even is None or even.usd is None:
+        missing = Reach(None, "no_target" if even else "unknown")
+        return missing, missing, missing
+    return _reach(even.usd), _reach(even.low), _reach(even.high)
+
+
+def _reach(price: float | None) -> Reach:
     if price is None:
-        return Reach(None, "no_target" if even and even.usd is None else "unknown")
+        return Reach(None, "unknown")
     return Reach(price, "reached") if isfinite(price) else Reach(None, "never")
-
-
-def _ratio(value: float | None) -> str | None:
-    return None if value is None else f"{value:.2g}"
 
 
 def _points(pair: Pair) -> str:
@@ -203,7 +193,7 @@ PAIRS: Sequence[Column] = [
             "not known",
             "times",
             "pair.price",
-            Shown("× $ per solved", 14, _ratio),
+            Shown("× $ per solved", 14, if_known("{:.2g}".format)),
         )
     ),
     *reasons("price_ratio", "price_ratio_low", "price_ratio_high"),
