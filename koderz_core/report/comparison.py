@@ -17,14 +17,11 @@ from koderz_core.analysis.supervision import Supervision
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.columns import (
     NAMED,
-    Column,
     Numbers,
     Row,
     Shown,
     json_row,
     json_rows,
-    number,
-    share,
     shown,
     text_table,
 )
@@ -35,6 +32,7 @@ from koderz_core.report.configuration_columns import (
     GLANCE,
     configuration_rows,
     configurations,
+    curve_columns,
 )
 from koderz_core.report.formats import (
     NONE,
@@ -188,17 +186,6 @@ def _end(line: Row[Curve[Key]], axis: Axis) -> str:
     curve = line.of
     level = marked_rate(curve.share[-1], curve.low[-1], curve.high[-1], line.configuration.marks)
     return f"{level} by {amount(axis, curve.end)}"
-
-
-def curve_columns(axis: Axis) -> Sequence[Column]:
-    """The columns of ``curve_rows``."""
-    return (
-        *NAMED,
-        number(axis, "`attempts`, `usd` or `seconds` used on a problem", path="at"),
-        share("share", "share of the problems solved within that", path="share"),
-        share("low", "lower end of the 95 % interval of `share`", path="low"),
-        share("high", "upper end of the 95 % interval of `share`", path="high"),
-    )
 
 
 def curve_rows(comparison: Comparison, axis: Axis) -> list[Numbers]:

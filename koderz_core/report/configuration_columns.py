@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from koderz_core.report import formats
 from koderz_core.report.columns import (
+    NAMED,
     Column,
     Numbers,
     Shown,
@@ -277,6 +278,18 @@ FRONTIER = (
     Shown("by mixtures too", path="point.on_hull"),
 )
 """Cost against success, on the problems with a result of all configurations: rows that have a point."""
+
+
+def curve_columns(axis: str) -> Sequence[Column]:
+    """The columns of a row per configuration and step of its curve along an axis."""
+    return (
+        *NAMED,
+        number(axis, f"{axis} used on a problem", path="at"),
+        share("share", "share of the problems solved with at most that", path="share"),
+        share("low", "lower end of the 95 % interval of `share`", path="low"),
+        share("high", "upper end of the 95 % interval of `share`", path="high"),
+    )
+
 
 CEILINGS = (
     Shown("", path="of.letter"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from koderz_core.errors import UnknownNameError
 from koderz_core.report.attempts import ATTEMPTS
 from koderz_core.report.columns import Column, Type, json, number, text, usd, whole, yes
-from koderz_core.report.configuration_columns import CONFIGURATIONS, SAW_BASE_TESTS
+from koderz_core.report.configuration_columns import CONFIGURATIONS, SAW_BASE_TESTS, curve_columns
 from koderz_core.report.difficulty import PROBLEMS
 from koderz_core.report.pair_columns import PAIRS
 from koderz_core.report.spending import MARGINS, TIERS
@@ -180,6 +180,11 @@ FURTHER: Mapping[str, Table] = {
     ),
     "tiers": Table(
         "one line per configuration and tier of models; page Compare, `koderz compare --format json`", TIERS
+    ),
+    "curves": Table(
+        "one line per configuration and step of its curve, on the axis `usd`, `attempts` or `seconds`; page Compare, "
+        "`koderz compare --format json`",
+        curve_columns("usd"),
     ),
     "margins": Table("one line per step along the Pareto frontier; `koderz compare --format json`", MARGINS),
     "supervision": Table("one line per configuration with reviews; `koderz analyze --json`", SUPERVISION),

@@ -10,7 +10,7 @@ from test_comparison_tables import compared
 import koderz_core
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.report.configuration_columns import configuration_rows
-from koderz_core.report.dictionary import TABLES, checked_columns, markdown
+from koderz_core.report.dictionary import FURTHER, TABLES, checked_columns, markdown
 from koderz_core.report.export_request import ENDINGS, ExportOrder
 from koderz_core.report.pair_columns import pair_rows
 
@@ -36,7 +36,7 @@ def test_the_guide_is_what_the_command_prints() -> None:
 
 
 def test_no_table_has_a_column_twice_and_each_says_what_it_means() -> None:
-    for table in TABLES.values():
+    for table in (*TABLES.values(), *FURTHER.values()):
         assert len(set(table.names)) == len(table.names)
         assert all(column.meaning for column in table.columns)
 
