@@ -102,7 +102,7 @@ def test_before_anything_has_ended_share_and_time_are_unknown() -> None:
 def test_where_nothing_was_spent_on_nothing_a_cost_per_something_is_undefined_and_not_unknown() -> None:
     free = replace(ROW, solved=0, unsolved=20, ended_cost_usd=0.0)
     begun = replace(free, unsolved=0)
-    assert [money(figures_of(one, 0).cost_per_experiment_usd) for one in (free, begun)] == ["$0.00", "–"]
+    assert [money(figures_of(item, 0).cost_per_experiment_usd) for item in (free, begun)] == ["$0.00", "–"]
 
 
 def test_errors_count_for_no_rate_but_their_money_was_spent() -> None:
@@ -169,7 +169,7 @@ def test_overlapping_intervals_are_not_taken_for_the_absence_of_a_difference() -
     ("solved", "told"), [((20, 2), False), ((2, 20), False), ((2, 20, 3), True), ((9, 2, 9), True)]
 )
 def test_intervals_that_overlap_are_found_wherever_they_stand(solved: tuple[int, ...], told: bool) -> None:
-    rows = [replace(ROW, solved=one, unsolved=20 - one) for one in solved]
+    rows = [replace(ROW, solved=number, unsolved=20 - number) for number in solved]
     assert (OVERLAP in remarks(*rows)) == told
 
 
@@ -197,7 +197,7 @@ def test_different_problems_or_datasets_are_told() -> None:
 
 def test_scripted_answers_are_told() -> None:
     row = replace(ROW, models={"coder": ("ollama/a", "scripted/weak")})
-    assert [figures_of(one, 0).scripted for one in (ROW, row)] == [False, True]
+    assert [figures_of(item, 0).scripted for item in (ROW, row)] == [False, True]
     assert "SCRIPTED" in remarks(ROW, row)
 
 

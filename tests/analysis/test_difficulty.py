@@ -14,13 +14,13 @@ def problems(a: dict[str, str], b: dict[str, str]) -> tuple[Difficulty, ...]:
 
 
 def ids(found: tuple[Difficulty, ...]) -> list[str]:
-    return [one.problem for one in found]
+    return [result.problem for result in found]
 
 
 def test_the_hardest_comes_first_and_what_nobody_finished_last():
     found = problems({"p/10": "0", "p/9": "0", "p/1": "1", "p/2": "1", "p/3": "e"}, {"p/1": "1", "p/2": "0"})
     assert ids(found) == ["p/9", "p/10", "p/2", "p/1", "p/3"]
-    assert [one.share for one in found] == [0, 0, 0.5, 1, None]
+    assert [result.share for result in found] == [0, 0, 0.5, 1, None]
 
 
 def test_each_configuration_weighs_the_same_however_often_it_tried():

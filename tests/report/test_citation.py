@@ -102,7 +102,10 @@ def test_a_journal_that_is_not_where_it_belongs_is_said_to_be_missing(measure: M
 
 def test_each_benchmark_of_a_comparison_has_an_entry(measure: Measure) -> None:
     plans = [measure("0:2", name=name) for name in ("one", "other")]
-    assert [key.split("-")[0] for key in cited(*(plan.id for plan in plans))] == ["koderz", *(one.id for one in plans)]
+    assert [key.split("-")[0] for key in cited(*(plan.id for plan in plans))] == [
+        "koderz",
+        *(item.id for item in plans),
+    ]
 
 
 def test_a_baseline_from_elsewhere_is_cited_where_the_report_stands_on_it() -> None:
@@ -115,7 +118,7 @@ def test_a_baseline_from_elsewhere_is_cited_where_the_report_stands_on_it() -> N
         stands_on = workspace.exporting.report(plans[:2], same_problems=True).sources
         with workspace.exporting.made(ExportOrder("comparison", "bibtex", (*plans[:2],), same_problems=True)) as made:
             found = entries(made.read().decode())
-    assert {one.benchmark for one in stands_on} == set(plans)
+    assert {source.benchmark for source in stands_on} == set(plans)
     assert {key.split("-")[0] for key in found} == {"koderz", *plans}
 
 

@@ -37,7 +37,9 @@ def test_a_difference_that_may_be_luck_is_not_told_apart_and_says_what_this_size
 @pytest.mark.parametrize(("discordant", "points"), [(0, "9.4"), (8, "11"), (16, "15"), (40, "22")])
 def test_what_goes_unnoticed_is_judged_by_how_many_problems_the_two_differ_on(discordant, points):
     half = [1, 0] * (discordant // 2)
-    test = paired(answers(half + [1] * (60 - discordant)), answers([1 - one for one in half] + [1] * (60 - discordant)))
+    test = paired(
+        answers(half + [1] * (60 - discordant)), answers([1 - item for item in half] + [1] * (60 - discordant))
+    )
     assert f"a true difference below {points} points is usually not" in finding(replace(OF, test=test, p_adjusted=1.0))
 
 

@@ -43,11 +43,11 @@ def test_a_rate_of_which_nothing_is_to_come_is_not_called_partial() -> None:
 
 
 def test_a_rate_has_its_marks_and_what_they_mean_stands_below() -> None:
-    rows = [replace(experiment(one, "solved"), saw_base_tests=True) for one in (1, 2)]
+    rows = [replace(experiment(item, "solved"), saw_base_tests=True) for item in (1, 2)]
     kinds = [replace(row, score_kind=kind) for row, kind in zip(rows, ("oracle", "held_out"), strict=True)]
     drawn = lanes(kinds)
     assert drawn.lanes[0].summary == "solved 100 % [34, 100]*(1/2)† of 2"
-    assert [one.split()[0] for one in drawn.footnotes] == ["*", "*(1/2):", "†"]
+    assert [footnote.split()[0] for footnote in drawn.footnotes] == ["*", "*(1/2):", "†"]
 
 
 def test_of_ten_thousand_a_cell_stands_for_as_many_as_keep_the_cells_few() -> None:

@@ -12,7 +12,7 @@ def test_an_answer_that_was_empty_is_named_as_such() -> None:
         for place, text in enumerate(["Mind zero.", " \n"], 1)
     ]
     said = [note_title(note, notes) for note in notes]
-    assert [one.endswith("; the answer was empty") for one in said] == [False, True]
+    assert [item.endswith("; the answer was empty") for item in said] == [False, True]
     assert note_title(NoteRow("exp_0", 1, 0.0, "spec_written", None, "", prompt="minimal"), ()).startswith(
         "spec (minimal);"
     )
