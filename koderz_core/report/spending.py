@@ -65,8 +65,8 @@ def _step(row: MarginRow) -> str:
     return f"{row.cheaper.letter} → {row.dearer.letter}"
 
 
-def _points(share: float) -> str:
-    return f"{100 * share:+.1f}"
+def _points(difference: float) -> str:
+    return f"{100 * difference:+.1f}"
 
 
 TIERS: Sequence[Column] = (
@@ -89,7 +89,12 @@ TIERS: Sequence[Column] = (
     *reasons("usd_per_solved"),
 )
 MARGINS: Sequence[Column] = (
-    text("cheaper", "the cheaper configuration, as benchmark/configuration", path="cheaper.full_id"),
+    text(
+        "cheaper",
+        "the cheaper configuration, as benchmark/configuration",
+        path="cheaper.full_id",
+        shown=Shown("from → to", 1, _step, ""),
+    ),
     text("dearer", "the next more expensive one on the frontier", path="dearer.full_id"),
     usd("usd", "additional dollars per problem", shown=Shown("extra $ per problem", 3, money)),
     share("solved", "additional share solved", shown=Shown("points solved", 2, _points)),
@@ -120,7 +125,7 @@ def tier_rows(comparison: Comparison) -> list[Numbers]:
 def margins_table(comparison: Comparison) -> TextTable:
     """The cost of one additional solve, from each configuration on the frontier to the next."""
     title = "Marginal cost per extra solved problem, along the frontier"
-    return text_table(title, [Shown("from → to", text=_step, path=""), *shown(MARGINS)], _margins(comparison))
+    return text_table(title, shown(MARGINS), _margins(comparison))
 
 
 def margin_rows(comparison: Comparison) -> list[Numbers]:
@@ -180,11 +185,11 @@ def _saved(pair: Pair) -> str:
     return f"{_share(saved.share)} {on} ({each}). {points}"
 
 
-def _share(share: Interval) -> str:
+def _share(saving: Interval) -> str:
     """``saved 92 % [85, 97]``, or ``spent 40 % [20, 60] more``; an interval that includes 0 says so."""
-    value, (low, high) = abs(share.value), (share.low, share.high)
-    saved, more = ("saved", "") if share.value >= 0 else ("spent", " more")
+    value, (low, high) = abs(saving.value), (saving.low, saving.high)
+    saved, more = ("saved", "") if saving.value >= 0 else ("spent", " more")
     if low is None or high is None:
         return f"{saved} {percent(value)}{more}"
     unsure = ", which includes 0," if low <= 0 <= high else ""
-    return f"{saved} {span(value, *((low, high) if share.value >= 0 else (-high, -low)))}{more}{unsure}"
+    return f"{saved} {span(value, *((low, high) if saving.value >= 0 else (-high, -low)))}{more}{unsure}"
