@@ -12,7 +12,18 @@ from koderz_core.analysis.timing import PHASES, Timing
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
 from koderz_core.report.findings import remarks, untested
-from koderz_core.report.formats import CASES, MARKS, NONE, SHARED, case_bounds, count, duration, money, plain, share
+from koderz_core.report.formats import (
+    CASES,
+    MARKS,
+    NONE,
+    SHARED,
+    case_bounds,
+    count,
+    duration,
+    money,
+    plain,
+    solved_rate,
+)
 from koderz_core.times import day
 
 PIPED_WIDTH = 140  # columns without a terminal
@@ -59,7 +70,7 @@ def print_summaries(
         table.add_row(
             *(_benchmark(row.benchmark, benchmarks or {}) if several else ()),
             plain(row.label),
-            share(one),
+            solved_rate(one),
             f"{one.n}/{row.planned}",
             *((case_bounds(one) or NONE,) if missing else ()),
             "?" if row.mean_iterations is None else f"{row.mean_iterations:.1f}",

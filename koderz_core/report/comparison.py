@@ -43,10 +43,8 @@ from koderz_core.report.formats import (
     marked_rate,
     numbered,
     percent,
+    solved_rate,
     value_text,
-)
-from koderz_core.report.formats import (
-    share as share_of,
 )
 from koderz_core.report.pair_columns import PAIRS, pair_rows, pairs
 from koderz_core.report.spending import margin_rows, margins_table, tier_rows, tiers_table
@@ -244,7 +242,9 @@ def answer(comparison: Comparison) -> Answer:
         if not alone.n:
             return Answer("No experiment has a result yet", alone.label)
         cases = f"; {case_bounds(alone)} in the worst to best case" if alone.missing else ""
-        return Answer(f"{alone.letter} solved {share_of(alone)} of {numbered(alone.n, 'problem')}{cases}", alone.label)
+        return Answer(
+            f"{alone.letter} solved {solved_rate(alone)} of {numbered(alone.n, 'problem')}{cases}", alone.label
+        )
     it, other = comparison.of(pair.key), comparison.of(pair.baseline)
     if pair.test.difference is None:
         return Answer(f"No common results for {it.letter} and {other.letter} yet", pair.finding)

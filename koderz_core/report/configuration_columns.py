@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from koderz_core.report import formats
 from koderz_core.report.columns import (
     NAMED,
     Column,
@@ -33,6 +32,7 @@ from koderz_core.report.formats import (
     money_span,
     rate,
     share_cases,
+    solved_rate,
 )
 
 if TYPE_CHECKING:  # numpy is slow to import
@@ -148,7 +148,7 @@ CONFIGURATIONS: Sequence[Column] = [
             "share solved of `n`; interval by Wilson, with repeats clustered by problem",
             _NO_RESULT,
             path="of.rate",
-            shown=Shown("solved [95 %]", 3, formats.share, "of"),
+            shown=Shown("solved [95 %]", 3, solved_rate, "of"),
         )
     ),
     share(
@@ -301,7 +301,7 @@ CEILINGS = (
 
 GLANCE = (
     Shown("configuration", path="label"),
-    Shown("solved [95 %]", text=formats.share, path=""),
+    Shown("solved [95 %]", text=solved_rate, path=""),
     Shown("n", text=_of_planned, path=""),
     Shown(CASES, text=case_bounds, path="", optional=True),
     Shown("$ each", text=money, path="cost_per_experiment_usd"),

@@ -163,7 +163,7 @@ def marked_rate(share: float | None, low: float | None, high: float | None, mark
     return (percent(share) if low is None else span(share, low, high)) + marks.signs
 
 
-def share(row: ConfigurationFigures) -> str:
+def solved_rate(row: ConfigurationFigures) -> str:
     """The share solved with its interval and its marks."""
     low, high = (row.rate.low, row.rate.high) if row.rate else (None, None)
     return marked_rate(row.share, low, high, row.marks)

@@ -22,8 +22,7 @@ from koderz_core.report.columns import (
     usd,
     whole,
 )
-from koderz_core.report.formats import TextTable, chance, count, money, numbered, percent, span, tier_name
-from koderz_core.report.formats import share as share_of
+from koderz_core.report.formats import TextTable, chance, count, money, numbered, percent, solved_rate, span, tier_name
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison
@@ -165,7 +164,7 @@ def savings_sentences(comparison: Comparison) -> Iterator[str]:
     elsewhere = all(pair.key[0] != base.benchmark for pair in comparison.pairs)
     where = f", measured in {base.benchmark}" if elsewhere else ""
     yield (
-        f"Frontier model alone: {base.label} solved {share_of(base)} of {numbered(base.n, 'experiment')} for "
+        f"Frontier model alone: {base.label} solved {solved_rate(base)} of {numbered(base.n, 'experiment')} for "
         f"{money(base.cost_usd)}, {money(base.cost_per_experiment_usd)} each{where}."
     )
     for pair in comparison.pairs:
