@@ -97,42 +97,52 @@ def compare(
     ``baseline``: one of them, None for the usual one. ``axes``: the axes of the curves to compute.
     """
     keys = [(row.benchmark, row.configuration) for row in rows]
-    held = _held(rows, trials)
-    configurations = tuple(_with_rate(figures_of(row, at), held[keys[at]]) for at, row in enumerate(rows))
+    trials_by_key = _trials_by_key(rows, trials)
+    configurations = tuple(_with_rate(figures_of(row, at), trials_by_key[keys[at]]) for at, row in enumerate(rows))
     against = baseline or usual_baseline(rows)
     base = configurations[rows.index(against)] if against and len(rows) > 1 else None
     tested = (
-        pairs(base, [configuration for configuration in configurations if configuration != base], held) if base else ()
+        pairs(base, [configuration for configuration in configurations if configuration != base], trials_by_key)
+        if base
+        else ()
     )
     return Comparison(
         configurations=configurations,
-        measured={key: _measured(held[key]) for key in keys},
+        measured={key: _measured(trials_by_key[key]) for key in keys},
         baseline=base.key if base else None,
         pairs=tested,
-        groups=tuple(rank_groups(keys, held)),
-        tradeoff=tradeoff(held),
-        margins=margins(held),
-        curves={axis: curves(_shared(held), axis) for axis in axes},
+        groups=tuple(rank_groups(keys, trials_by_key)),
+        tradeoff=tradeoff(trials_by_key),
+        margins=margins(trials_by_key),
+        curves={axis: curves(_shared(trials_by_key), axis) for axis in axes},
         differences=differences(rows),
-        mixed_problems=of_two_kinds(held.values()),
+        mixed_problems=of_two_kinds(trials_by_key.values()),
     )
 
 
-def _held(rows: Sequence[SummaryRow], trials: Sequence[Trial]) -> dict[Key, list[Trial]]:
+def _trials_by_key(rows: Sequence[SummaryRow], trials: Sequence[Trial]) -> dict[Key, list[Trial]]:
     """The trials of each. Problems of different datasets are different, even if their ids are the same."""
     of = {(row.benchmark, row.configuration): row.dataset_sha256 for row in rows}
     several = len(set(of.values())) > 1
-    held: dict[Key, list[Trial]] = {key: [] for key in of}
+    trials_by_key: dict[Key, list[Trial]] = {key: [] for key in of}
     for trial in trials:
         apart = structs.replace(trial, problem=f"{of[trial.key]} {trial.problem}") if several else trial
-        held[trial.key].append(apart)
-    return held
+        trials_by_key[trial.key].append(apart)
+    return trials_by_key
 
 
-def _shared(held: Mapping[Key, Sequence[Trial]]) -> Mapping[Key, Sequence[Trial]]:
+def _shared(trials_by_key: Mapping[Key, Sequence[Trial]]) -> Mapping[Key, Sequence[Trial]]:
     """The trials of the problems given to all, because a baseline may have been given more; all if there are none."""
-    given = set.intersection(*({trial.problem for trial in trials} for trials in held.values())) if held else set()
-    return {key: [trial for trial in held[key] if trial.problem in given] for key in held} if given else held
+    given = (
+        set.intersection(*({trial.problem for trial in trials} for trials in trials_by_key.values()))
+        if trials_by_key
+        else set()
+    )
+    return (
+        {key: [trial for trial in trials_by_key[key] if trial.problem in given] for key in trials_by_key}
+        if given
+        else trials_by_key
+    )
 
 
 def _with_rate(configuration: ConfigurationFigures, trials: Sequence[Trial]) -> ConfigurationFigures:

@@ -112,8 +112,8 @@ def curves(trials_by_key: Mapping[K, Sequence[Trial]], axis: Axis, seed: int = 0
     configuration's share solved.
     """
     of_problem = {key: _problems(trials) for key, trials in trials_by_key.items()}
-    held = {key: courses(trials, axis, of_problem[key]) for key, trials in trials_by_key.items()}
-    known = {key: ends for key, ends in held.items() if ends is not None and (ends.events != CENSORED).any()}
+    by_key = {key: courses(trials, axis, of_problem[key]) for key, trials in trials_by_key.items()}
+    known = {key: ends for key, ends in by_key.items() if ends is not None and (ends.events != CENSORED).any()}
     drawn = tuple(_curve(key, ends, seed) for key, ends in known.items())
     end = max((curve.end for curve in drawn), default=0.0)
     return Curves(axis, end, drawn, tuple(key for key in trials_by_key if key not in known))
@@ -146,18 +146,18 @@ def break_even(
     difference, as in ``pairs._direction``; the bounds do not contradict it.
     """
     problems = common_problems((cheap, frontier))
-    held = courses(cheap, "usd", problems) if problems else None
-    if held is None:
+    data = courses(cheap, "usd", problems) if problems else None
+    if data is None:
         return None
     scored = [trial for trial in frontier if trial.scored]
     solved = means(problems, scored, lambda trial: trial.solved)
     paid = float(means(problems, scored, lambda trial: np.nan if trial.usd is None else trial.usd).mean())
     n = len(problems)
-    drawn, plain, target = weights(n, seed), incidence(held, np.ones((n, 1)))[:, 0], float(solved.mean())
+    drawn, plain, target = weights(n, seed), incidence(data, np.ones((n, 1)))[:, 0], float(solved.mean())
     targets = sums(solved, drawn) / n
-    never = (at_the_end(held, drawn) < targets - NEARLY)[targets > NEARLY]
-    at = next((float(used) for used, share in zip(steps(held), plain, strict=True) if share >= target - NEARLY), inf)
-    bounds = _where_even(held, solved, at_once, direction, seed) if target and n > 1 else None
+    never = (at_the_end(data, drawn) < targets - NEARLY)[targets > NEARLY]
+    at = next((float(used) for used, share in zip(steps(data), plain, strict=True) if share >= target - NEARLY), inf)
+    bounds = _where_even(data, solved, at_once, direction, seed) if target and n > 1 else None
     return BreakEven(
         usd=at if target else None,
         low=min(bounds[0], at) if bounds else None,
@@ -170,14 +170,14 @@ def break_even(
     )
 
 
-def _where_even(held: Courses, solved: Array, at_once: int, direction: int | None, seed: int) -> tuple[float, float]:
+def _where_even(data: Courses, solved: Array, at_once: int, direction: int | None, seed: int) -> tuple[float, float]:
     """The first and the last amount at which the curve may equal the mean of ``solved``.
 
     These are the steps at which ``bonett_price``'s interval of the difference contains 0. Before the first step the
     curve is 0.
     """
-    at, n = np.append(steps(held), np.inf), held.problems
-    mean, variance = gaps(held, solved, seed)
+    at, n = np.append(steps(data), np.inf), data.problems
+    mean, variance = gaps(data, solved, seed)
     low, high = bonett_price_of(n, mean, variance * n + mean**2, at_once)
     # The first step that may reach it, and the step after the last that may not.
     first = int(np.argmax(high >= 0)) if (high >= 0).any() else len(low)
@@ -192,21 +192,21 @@ def _where_even(held: Courses, solved: Array, at_once: int, direction: int | Non
     return float(at[first]), float(at[after])
 
 
-def _curve(key: K, held: Courses, seed: int) -> Curve[K]:
-    ones = np.ones((held.problems, 1))
-    at, share = steps(held), incidence(held, ones)[:, 0]
-    low, high = _band(held, share, resampled(held, seed).var(axis=1))
-    stopped = incidence(held, ones, FALSE_PASS)[:, 0]
+def _curve(key: K, data: Courses, seed: int) -> Curve[K]:
+    ones = np.ones((data.problems, 1))
+    at, share = steps(data), incidence(data, ones)[:, 0]
+    low, high = _band(data, share, resampled(data, seed).var(axis=1))
+    stopped = incidence(data, ones, FALSE_PASS)[:, 0]
     return Curve(
         key,
-        at=(0.0, *at.tolist(), float(held.ends[-1])),
+        at=(0.0, *at.tolist(), float(data.ends[-1])),
         share=_to_the_end(share),
         low=_to_the_end(low),
         high=_to_the_end(high),
         false_passes=float(stopped[-1]) if len(stopped) else 0.0,
-        problems=held.with_result,
-        trials=len(held.ends),
-        censored=int((held.events == CENSORED).sum()),
+        problems=data.with_result,
+        trials=len(data.ends),
+        censored=int((data.events == CENSORED).sum()),
     )
 
 
@@ -216,16 +216,16 @@ def _to_the_end(heights: Array) -> tuple[float, ...]:
     return (*rising, rising[-1])
 
 
-def _band(held: Courses, share: Array, variance: Array) -> tuple[Array, Array]:
+def _band(data: Courses, share: Array, variance: Array) -> tuple[Array, Array]:
     """Wilson's interval with the effective number of problems by the bootstrap's variance, as in ``clustered``.
 
     Resamples with only successes, or with none, do not vary. So one problem that is always solved and one that is never
     solved are added.
     """
-    n = held.with_result
+    n = data.with_result
     squares = variance * n * n + n * share**2 + 1
     mean = (n * share + 1) / (n + 2)
-    worth = np.minimum(n * mean * (1 - mean) / (squares / (n + 2) - mean**2), (held.events != CENSORED).sum())
+    worth = np.minimum(n * mean * (1 - mean) / (squares / (n + 2) - mean**2), (data.events != CENSORED).sum())
     z = 1.959963984540054
     middle = (share * worth + z * z / 2) / (worth + z * z)
     reach = z / (worth + z * z) * np.sqrt(share * (1 - share) * worth + z * z / 4)

@@ -58,12 +58,12 @@ def courses(trials: Sequence[Trial], axis: Axis, problems: Sequence[str]) -> Cou
     return Courses(ends[order], events[order], problem, shows / np.maximum(count, 1)[problem], len(problems))
 
 
-def steps(held: Courses, event: int = SUCCESS) -> Array:
+def steps(data: Courses, event: int = SUCCESS) -> Array:
     """The amounts at which the curve of an event rises."""
-    return np.unique(held.ends[held.events == event])
+    return np.unique(data.ends[data.events == event])
 
 
-def incidence(held: Courses, drawn: Array, event: int = SUCCESS) -> Array:
+def incidence(data: Courses, drawn: Array, event: int = SUCCESS) -> Array:
     """The share of problems with the event by each of ``steps`` (rows), per column of problem weights.
 
     Aalen and Johansen's estimator of the cumulative incidence (Scandinavian Journal of Statistics 5 (1978) 141-150):
@@ -71,84 +71,84 @@ def incidence(held: Courses, drawn: Array, event: int = SUCCESS) -> Array:
     which each event is weighted by the inverse chance not to be censored before, which gives the same number: Satten
     and Datta, The American Statistician 55 (2001) 207-210. Without censoring it is the plain share.
     """
-    ends, problem, share = _together(held, event)
+    ends, problem, share = _merged(data, event)
     happened = drawn[problem] * share[:, None]
-    if (held.events == CENSORED).any():
-        happened /= _watched(held, drawn, ends)
-    first = np.searchsorted(ends, steps(held, event))
+    if (data.events == CENSORED).any():
+        happened /= _chance_uncensored(data, drawn, ends)
+    first = np.searchsorted(ends, steps(data, event))
     risen = np.add.reduceat(happened, first, axis=0) if len(first) else happened
-    counted = drawn[_known(held)].sum(axis=0)
+    counted = drawn[_known(data)].sum(axis=0)
     shares: Array = np.cumsum(risen, axis=0) / np.where(counted > 0, counted, 1)  # 0: only problems without information
     return shares
 
 
-def at_the_end(held: Courses, drawn: Array) -> Array:
+def at_the_end(data: Courses, drawn: Array) -> Array:
     """The last value of ``incidence`` per column of problem weights, computed alone if nothing is censored."""
-    if _lost(held):
-        shares = incidence(held, drawn)
+    if _incomplete(data):
+        shares = incidence(data, drawn)
         return shares[-1] if len(shares) else np.zeros(drawn.shape[1])
-    solved = held.events == SUCCESS
-    each = np.bincount(held.problem[solved], held.share[solved], held.problems).astype(np.float64)
+    solved = data.events == SUCCESS
+    each = np.bincount(data.problem[solved], data.share[solved], data.problems).astype(np.float64)
     end: Array = sums(each, drawn) / drawn.sum(axis=0)
     return end
 
 
-def gaps(held: Courses, solved: Array, seed: int) -> tuple[Array, Array]:
+def gaps(data: Courses, solved: Array, seed: int) -> tuple[Array, Array]:
     """At each step the mean over problems of the curve less ``solved``, and the variance of that mean.
 
     If something is censored, the variance is that of resamples.
     """
-    if _lost(held):
-        drawn = weights(held.problems, seed)
-        plain = incidence(held, np.ones((held.problems, 1)))[:, 0]
-        return plain - solved.mean(), (resampled(held, seed) - sums(solved, drawn) / held.problems).var(axis=1)
-    each = _risen(held) - solved
-    return each.mean(axis=1), each.var(axis=1) / held.problems
+    if _incomplete(data):
+        drawn = weights(data.problems, seed)
+        plain = incidence(data, np.ones((data.problems, 1)))[:, 0]
+        return plain - solved.mean(), (resampled(data, seed) - sums(solved, drawn) / data.problems).var(axis=1)
+    each = _risen(data) - solved
+    return each.mean(axis=1), each.var(axis=1) / data.problems
 
 
-def resampled(held: Courses, seed: int) -> Array:
+def resampled(data: Courses, seed: int) -> Array:
     """``incidence`` of success in each bootstrap resample of problems."""
-    return incidence(held, weights(held.problems, seed))
+    return incidence(data, weights(data.problems, seed))
 
 
-def _together(held: Courses, event: int) -> tuple[Array, NDArray[np.intp], Array]:
+def _merged(data: Courses, event: int) -> tuple[Array, NDArray[np.intp], Array]:
     """End, problem and share of the trials of an event; trials of one problem with the same end are merged."""
-    rows = np.flatnonzero(held.events == event)
-    ends, at = np.unique(held.ends[rows], return_inverse=True)
-    place, which = np.unique(at * held.problems + held.problem[rows], return_inverse=True)
-    share: Array = np.bincount(which, held.share[rows], len(place)).astype(np.float64)
-    return ends[place // held.problems], place % held.problems, share
+    rows = np.flatnonzero(data.events == event)
+    ends, at = np.unique(data.ends[rows], return_inverse=True)
+    place, which = np.unique(at * data.problems + data.problem[rows], return_inverse=True)
+    share: Array = np.bincount(which, data.share[rows], len(place)).astype(np.float64)
+    return ends[place // data.problems], place % data.problems, share
 
 
-def _risen(held: Courses) -> Array:
+def _risen(data: Courses) -> Array:
     """By step and problem: the successes so far."""
-    ends, problem, share = _together(held, SUCCESS)
-    risen = np.zeros((len(steps(held)), held.problems))
-    risen[np.searchsorted(steps(held), ends), problem] = share
+    ends, problem, share = _merged(data, SUCCESS)
+    risen = np.zeros((len(steps(data)), data.problems))
+    risen[np.searchsorted(steps(data), ends), problem] = share
     return np.cumsum(risen, axis=0, out=risen)
 
 
-def _lost(held: Courses) -> bool:
+def _incomplete(data: Courses) -> bool:
     """Whether the success of some problem is not known until the end."""
-    return bool((held.events == CENSORED).any() or not _known(held).all())
+    return bool((data.events == CENSORED).any() or not _known(data).all())
 
 
-def _known(held: Courses) -> NDArray[np.bool_]:
+def _known(data: Courses) -> NDArray[np.bool_]:
     """Which problems have a trial with information."""
-    known: NDArray[np.bool_] = np.bincount(held.problem, held.share, held.problems) > 0
+    known: NDArray[np.bool_] = np.bincount(data.problem, data.share, data.problems) > 0
     return known
 
 
-def _watched(held: Courses, drawn: Array, at: Array) -> Array:
+def _chance_uncensored(data: Courses, drawn: Array, at: Array) -> Array:
     """The chance of not being censored before each of these ends: Kaplan and Meier's estimator of censoring."""
-    parts = np.zeros((len(held.ends) + 1, held.problems))
-    parts[np.arange(len(held.ends)), held.problem] = held.share
+    parts = np.zeros((len(data.ends) + 1, data.problems))
+    parts[np.arange(len(data.ends)), data.problem] = data.share
     left = parts[::-1].cumsum(axis=0)[::-1]  # from this trial on, by problem
-    censored = held.events == CENSORED
-    times = np.unique(held.ends[censored])
-    first = np.searchsorted(held.ends[censored], times)
+    censored = data.events == CENSORED
+    times = np.unique(data.ends[censored])
+    first = np.searchsorted(data.ends[censored], times)
     at_risk = left[np.flatnonzero(censored)[first]]  # other ends at the same amount are sorted before
-    after = left[np.searchsorted(held.ends, times, side="right")]
+    after = left[np.searchsorted(data.ends, times, side="right")]
     stayed = ratio(sums(after, drawn), sums(at_risk, drawn))
     chance = np.vstack((np.ones_like(drawn[:1]), np.cumprod(np.nan_to_num(stayed), axis=0)))
     return np.maximum(chance[np.searchsorted(times, at)], 1e-9)  # 0: then no event is left

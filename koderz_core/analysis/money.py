@@ -183,11 +183,11 @@ def margins(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> tuple[
     Dominated configurations and those with an unknown price are omitted. The incremental ratio of cost-effectiveness
     analysis: Drummond et al., Methods for the Economic Evaluation of Health Care Programmes, 2015, section 4.3.
     """
-    held = {key: trials for key, trials in trials_by_key.items() if any(trial.scored for trial in trials)}
-    problems = common_problems(list(held.values()))
-    usd = {key: _usd(problems, trials) for key, trials in held.items()}
-    priced = [key for key in held if problems and not np.isnan(usd[key]).any()]
-    solved = {key: _solved(problems, held[key]) for key in priced}
+    usable = {key: trials for key, trials in trials_by_key.items() if any(trial.scored for trial in trials)}
+    problems = common_problems(list(usable.values()))
+    usd = {key: _usd(problems, trials) for key, trials in usable.items()}
+    priced = [key for key in usable if problems and not np.isnan(usd[key]).any()]
+    solved = {key: _solved(problems, usable[key]) for key in priced}
     paid = {key: float(usd[key].mean()) for key in priced}
     if not priced:
         return ()

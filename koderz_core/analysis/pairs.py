@@ -97,10 +97,10 @@ def pairs(
     return tuple(found)
 
 
-def of_two_kinds(held: Iterable[Sequence[Trial]]) -> int:
+def of_two_kinds(groups: Iterable[Sequence[Trial]]) -> int:
     """On how many problems one of these is scored by the tests it stopped on, and another by held-out tests."""
     kinds: defaultdict[str, set[ScoreKind]] = defaultdict(set)
-    for trials in held:
+    for trials in groups:
         scored = ((trial.problem, trial.score_kind) for trial in trials if trial.scored)
         for problem, kind in kinds_by_problem(scored).items():
             kinds[problem].add(kind)

@@ -63,16 +63,16 @@ def tradeoff(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> Trade
     """
     scored = {key: [trial for trial in trials if trial.scored] for key, trials in trials_by_key.items()}
     left_out = tuple(key for key, trials in scored.items() if not trials)
-    held = {key: trials for key, trials in scored.items() if trials}
-    problems = common_problems(list(held.values()))
+    usable = {key: trials for key, trials in scored.items() if trials}
+    problems = common_problems(list(usable.values()))
     if not problems:
         return Tradeoff((), 0, left_out)
-    success = np.stack([means(problems, trials, lambda trial: trial.solved) for trials in held.values()])
-    usd = np.stack([means(problems, trials, _usd) for trials in held.values()])
+    success = np.stack([means(problems, trials, lambda trial: trial.solved) for trials in usable.values()])
+    usd = np.stack([means(problems, trials, _usd) for trials in usable.values()])
     priced = np.array([not np.isnan(row).any() for row in usd])
     frontier = iter(_frontier(usd[priced], success[priced], seed))
-    points, kept, bounded = [], set(problems), _cases({key: trials_by_key[key] for key in held})
-    for at, (key, trials) in enumerate(held.items()):
+    points, kept, bounded = [], set(problems), _cases({key: trials_by_key[key] for key in usable})
+    for at, (key, trials) in enumerate(usable.items()):
         rate = clustered(by_problem(trial for trial in trials if trial.problem in kept))
         solved = float(success[at].mean()), rate.low, rate.high
         if not priced[at]:
@@ -86,10 +86,10 @@ def tradeoff(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> Trade
 def _cases(trials_by_key: Mapping[K, Sequence[Trial]]) -> Mapping[K, Cases | None]:
     """The bounds of each on the problems given to all; empty if nothing is missing there."""
     given = set.intersection(*({trial.problem for trial in trials} for trials in trials_by_key.values()))
-    held = {key: [trial for trial in trials if trial.problem in given] for key, trials in trials_by_key.items()}
-    if all(trial.scored for trials in held.values() for trial in trials):
+    shared = {key: [trial for trial in trials if trial.problem in given] for key, trials in trials_by_key.items()}
+    if all(trial.scored for trials in shared.values() for trial in trials):
         return {}
-    return {key: cases(trials) for key, trials in held.items()}
+    return {key: cases(trials) for key, trials in shared.items()}
 
 
 def common_problems(groups: Sequence[Sequence[Trial]]) -> list[str]:
