@@ -13,7 +13,7 @@ from test_compared import ROW
 from koderz_core.analysis.comparison import Comparison, compare
 from koderz_core.analysis.differences import differences
 from koderz_core.analysis.paired import paired
-from koderz_core.analysis.pairs import telling
+from koderz_core.analysis.pairs import leading_pair
 from koderz_core.analysis.rates import Interval, wilson
 from koderz_core.records.progress import SummaryRow, TierCost
 from koderz_core.report.findings import NO_BASELINE, with_sentences
@@ -139,21 +139,21 @@ def test_of_repeats_a_parting_shows_one_that_went_each_way() -> None:
 def test_p_is_adjusted_for_how_many_pairs_there_are() -> None:
     weak, cheap = compared().pairs
     assert weak.p_adjusted == pytest.approx(2 * weak.test.p)
-    assert (weak.told_apart, cheap.told_apart) == (weak.p_adjusted <= 0.05, False)
+    assert (weak.significant, cheap.significant) == (weak.p_adjusted <= 0.05, False)
 
 
 def test_no_line_says_that_two_are_told_apart_beside_an_interval_that_holds_0_or_the_reverse() -> None:
     held = trials("cheap", {f"p/{n}": "11" for n in range(10)}) + trials("dear", {f"p/{n}": "01" for n in range(10)})
     (pair,) = compare([replace(row("cheap"), planned=20), replace(row("dear"), planned=20)], held).pairs
     raw = paired(held[:20], held[20:])
-    assert pair.told_apart
+    assert pair.significant
     assert raw.low is not None
     assert (pair.test.low, pair.test.high) == (max(raw.low, 0.0), raw.high)
     one_way = compare(
         [row("cheap"), row("dear")],
         trials("cheap", {f"p/{n}": "1" for n in range(5)}) + trials("dear", {f"p/{n}": "0" for n in range(5)}),
     ).pairs[0]
-    assert (one_way.told_apart, one_way.test.low) == (False, 0.0)  # p = 0.06, and Bonett-Price begins above 0
+    assert (one_way.significant, one_way.test.low) == (False, 0.0)  # p = 0.06, and Bonett-Price begins above 0
 
 
 def test_all_intervals_of_pairs_are_wider_the_more_pairs_there_are() -> None:
@@ -165,7 +165,7 @@ def test_all_intervals_of_pairs_are_wider_the_more_pairs_there_are() -> None:
 
 def test_the_first_finding_is_of_the_pair_that_matters() -> None:
     found = compared()
-    assert telling(found.pairs) == found.pairs[1]  # cheaper, and not told to solve less
+    assert leading_pair(found.pairs) == found.pairs[1]  # cheaper, and not told to solve less
     assert found.findings[0] == found.pairs[1].finding
     assert found.findings[1].startswith("This pair was selected from 2 after the results were known")
     assert not any("picked" in finding for finding in compared(ROWS[1:]).findings)
@@ -175,10 +175,10 @@ def test_what_costs_less_is_looked_at_before_what_costs_more_and_what_solves_les
     weak, cheap = compared().pairs
     better = replace(cheap, p_adjusted=0.01, test=replace(cheap.test, difference=0.1))
     dearer = replace(better, price=Interval(2.0, None, None))
-    assert telling([weak, dearer, cheap]) == cheap
-    assert telling([weak, cheap, better]) == better
-    assert telling([weak]) == weak
-    assert telling([]) is None
+    assert leading_pair([weak, dearer, cheap]) == cheap
+    assert leading_pair([weak, cheap, better]) == better
+    assert leading_pair([weak]) == weak
+    assert leading_pair([]) is None
 
 
 def test_with_repeats_the_rate_is_clustered_by_problem_and_without_it_is_wilsons() -> None:
@@ -211,7 +211,7 @@ def test_two_kinds_of_scores_on_one_problem_are_told_of_that_problem_and_move_no
     pair = next(item for item in found.pairs if item.key[1] == "cheap")
     assert (found.mixed_problems, [item.mixed for item in found.pairs]) == (1, [0, 1])
     assert "On 1 of the 10 problems one of them is scored by the tests it stopped on" in pair.finding
-    assert telling(found.pairs) == pair
+    assert leading_pair(found.pairs) == pair
 
 
 def test_only_what_differs_is_listed_and_what_does_not_once() -> None:
