@@ -20,8 +20,7 @@ from process_tree import machine
 
 from koderz_core.analysis.bootstrap import ratio, ratio_interval, sums, weights
 from koderz_core.analysis.curves import break_even, ceiling, curves
-from koderz_core.analysis.rates import Interval, simultaneous
-from koderz_core.analysis.student import student
+from koderz_core.analysis.rates import Interval, simultaneous, student
 from koderz_core.analysis.tradeoff import tradeoff
 from koderz_core.records.trials import Trial, Try
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from koderz_core.records.rows import BenchmarkRow
-from koderz_core.report.dictionary import TABLES, described
+from koderz_core.report.dictionary import TABLES, table_named
 from koderz_core.report.export_request import COMPARED, REPORT_FORMS, TABLE_FORMS, ExportOrder
 from pages.ui.address import choice
 from pages.ui.bundles import show_bundles
@@ -49,10 +49,10 @@ def main() -> None:
 
 
 def _table(page: Page, rows: Mapping[str, BenchmarkRow], table: str) -> None:
-    st.caption(f"{table}: {described(table).about}")
+    st.caption(f"{table}: {table_named(table).about}")
     of = _benchmark(rows, every=table not in COMPARED)
     form = choice("format", "Format", TABLE_FORMS, FORMS.__getitem__, short=True)
-    columns = st.multiselect("Columns", described(table).names, placeholder="all", key=f"columns of {table}")
+    columns = st.multiselect("Columns", table_named(table).names, placeholder="all", key=f"columns of {table}")
     defused = form == "csv" and st.toggle(
         "For spreadsheets", help="Puts an apostrophe before text that a spreadsheet would read as a formula."
     )

@@ -12,7 +12,7 @@ from koderz_core import Workspace
 from koderz_core.records.progress import BenchmarkProgress, Snapshot, meant
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.formats import duration
-from koderz_core.report.status import MANY, at_work, beat_seconds, freshness, standing
+from koderz_core.report.status import MANY, at_work, beat_seconds, benchmark_remark, freshness
 from pages.ui.address import choice
 from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page, show_empty, show_provenance
@@ -102,8 +102,8 @@ def _draw_figures(workspace: Workspace, progress: BenchmarkProgress, fault: str 
     fresh = freshness(progress, time.time(), heard_at, here=here)
     show_figures(row, **({"at work": at_work(row), "time left": _left(progress)} if row.under_way else {}))
     show_receipt(progress.receipt)
-    if stands := standing(progress):
-        show_remark(stands)
+    if remark := benchmark_remark(progress):
+        show_remark(remark)
     if not row.under_way:
         show_causes(progress.experiments)
     show_controls(workspace, progress)

@@ -18,7 +18,7 @@ from koderz_core.events import ExperimentFinished, encode
 from koderz_core.journal import read_all
 from koderz_core.report.charts import cost_against_success
 from koderz_core.report.comparison import answer, glance_table
-from koderz_core.report.status import experiment_standing
+from koderz_core.report.status import experiment_remark
 from koderz_core.runner.experiment import without_result
 from koderz_core.runner.header import recorded_plan
 
@@ -47,16 +47,16 @@ def test_a_loop_whose_prompts_outgrow_the_context_keeps_every_problem_in_its_rat
     rates = {one.strategy: (one.solved, one.n, one.errors) for one in found.configurations}
     assert rates == {"supervised": (32, 60, 0), "direct": (20, 60, 0)}
     (pair,) = found.pairs
-    assert (pair.test.n, pair.test.unpaired, pair.told_apart) == (60, 0, False)
+    assert (pair.test.n, pair.test.unpaired, pair.significant) == (60, 0, False)
     ended = [one for one in short_context.results.experiments(plan.id) if one.reason == "context"]
     assert len(ended) > 20
     assert all(one.outcome == "unsolved" and "so it was not sent" in (one.error or "") for one in ended)
     told = koderz("analyze", ended[0].id).out
     assert "Stopped: The prompt for scripted/weak has at least" in told
     (row,) = short_context.results.benchmarks()
-    remark = experiment_standing(ended[0], row)
+    remark = experiment_remark(ended[0], row)
     assert remark
-    assert remark.said.startswith("A prompt did not fit the context of its model")
+    assert remark.text.startswith("A prompt did not fit the context of its model")
 
 
 @pytest.fixture
@@ -107,13 +107,13 @@ def test_a_difference_that_missing_results_could_turn_round_is_significant_only_
     (pair,) = comparison.pairs
     assert (strong.n, strong.missing, strong.not_ended, strong.share) == (12, 8, 0, 11 / 12)
     assert strong.cases == Cases(11 / 20, 19 / 20)
-    assert (pair.test.n, pair.seems_apart, pair.told_apart) == (12, True, False)
+    assert (pair.test.n, pair.significant_so_far, pair.significant) == (12, True, False)
     assert (
         "significant on the 12 problems with a result of both, but not for every possible result of the 8 experiments"
         in pair.finding
     )
     assert len(comparison.groups) == 1
-    assert "but not for every possible result of what is missing" in answer(comparison).headline
+    assert "but not for every possible result of the missing experiments" in answer(comparison).headline
     assert any(one.startswith("Worst–best: the share solved if none or all of these 8") for one in comparison.remarks)
 
 
@@ -136,7 +136,7 @@ def test_the_bounds_stand_beside_every_rate_and_only_where_something_is_missing(
     assert "55 to 95 %" in [row[table.columns.index("worst–best")] for row in table.rows]
     figure = cost_against_success(found(complete))
     assert len(figure.data) == drawn + 1
-    assert any("55 to 95 % of all that were given" in text for one in figure.data for text in one.customdata or ())
+    assert any("55 to 95 % of all problems given" in text for one in figure.data for text in one.customdata or ())
 
 
 def test_in_files_the_bounds_always_stand_and_are_the_rate_where_nothing_is_missing(

@@ -11,7 +11,7 @@ from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.pairs import Pair
 from koderz_core.analysis.rates import Interval
 from koderz_core.records.progress import SummaryRow
-from koderz_core.report.formats import NONE, TextTable, chance, columns, money, points
+from koderz_core.report.formats import NONE, TextTable, chance, money, points
 from koderz_core.report.pair_columns import break_even_price
 from koderz_core.workspace import Workspace
 
@@ -63,7 +63,7 @@ def answer_table(found: Comparison) -> TextTable:
         " | x $ per solved [95 %, 3 at once] | reaches it at | P(never)"
     )
     rows = tuple(_answer(found, pair) for pair in found.pairs)
-    return TextTable("The question: against the 1.5B asked once", columns(names), rows)
+    return TextTable("The question: against the 1.5B asked once", tuple(names.split(" | ")), rows)
 
 
 def matches(pair: Pair) -> bool | None:
@@ -81,7 +81,9 @@ def price_table(opened: Workspace) -> TextTable:
     once = next(row for row in rows if _is(row, "direct", LARGE))
     names = "configuration | s of the 0.5B | s of the 1.5B | $ | cheaper where an hour of the 1.5B costs more than"
     told = tuple(_price(row, busy[row.configuration], busy[once.configuration]) for row in rows)
-    return TextTable("Machine time per solved problem, and the price that turns the order over", columns(names), told)
+    return TextTable(
+        "Machine time per solved problem, and the price that turns the order over", tuple(names.split(" | ")), told
+    )
 
 
 ABOUT_PRICES = (
@@ -129,7 +131,7 @@ def spent_table(opened: Workspace, rows: Sequence[SummaryRow], found: Comparison
                 _times(prices.get((row.benchmark, row.configuration))),
             )
         )
-    return TextTable("What each asked and paid", columns(names), tuple(told))
+    return TextTable("What each asked and paid", tuple(names.split(" | ")), tuple(told))
 
 
 def choice_table(opened: Workspace) -> TextTable:

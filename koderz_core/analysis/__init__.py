@@ -1,1 +1,1 @@
-"""What the numbers mean: pure functions from outcomes to rates and intervals, each citing its source."""
+"""Statistics: pure functions from outcomes to rates, intervals and tests, each citing its source."""

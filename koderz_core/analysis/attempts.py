@@ -1,4 +1,4 @@
-"""Attempt by attempt: how many solve, what errors turn into, and how often the same program comes again."""
+"""Results attempt by attempt: solves, transitions between errors, and repeated programs."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from koderz_core.analysis.money import AttemptCost, attempt_costs
-from koderz_core.analysis.rates import ClusteredRate, clustered
+from koderz_core.analysis.rates import ClusteredRate, clustered, counted
 from koderz_core.records.trials import Trial
 from koderz_core.records.verdicts import ErrorClass
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One attempt of the trials that came to it (``at_risk``).
+    """One attempt of the trials that reached it (``at_risk``).
 
-    ``hazard``: the share of these that it solved, with an interval. ``false_passes``: those that it ended by a pass of
-    the gate which the held-out tests refute. ``tests``: the mean share of gate tests passed by ``tested`` of them; None
+    ``hazard``: the share of these that it solved, with an interval. ``false_passes``: trials that it ended by passing
+    the gate but not the held-out tests. ``tests``: the mean share of gate tests passed by the ``tested`` programs; None
     if none was tested.
     """
 
@@ -33,7 +33,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """How often an attempt that ended as ``before`` was followed by one that ended as ``after``; None: it passed."""
+    """How often an attempt with the error ``before`` was followed by one with ``after``; None: it passed the gate."""
 
     before: ErrorClass | None
     after: ErrorClass | None
@@ -42,9 +42,9 @@ class Transition:
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """Of ``programs`` tried, ``repeated`` say to Python what one before them in the same trial said.
+    """Of ``programs`` tried, ``repeated`` are the same to Python as an earlier one of the same trial.
 
-    That happened in ``trials`` of the trials.
+    ``trials``: the number of trials with such a program.
     """
 
     programs: int
@@ -54,7 +54,7 @@ class Repeats:
 
 @dataclass(frozen=True, slots=True)
 class AttemptByAttempt:
-    """What one configuration's trials show, attempt by attempt. ``costs``: None if a price is unknown."""
+    """The results of one configuration's trials, attempt by attempt. ``costs``: None if a price is unknown."""
 
     attempts: tuple[Attempt, ...]
     costs: tuple[AttemptCost, ...] | None
@@ -63,15 +63,16 @@ class AttemptByAttempt:
 
 
 def attempt_by_attempt(trials: Sequence[Trial], shapes: Mapping[str, str]) -> AttemptByAttempt:
-    """All of it. ``shapes``: of SHA-256 of programs, equal for those that are the same but for layout and comments."""
+    """All of it. ``shapes``: by SHA-256 of programs, equal for programs that differ only in layout and comments."""
     return AttemptByAttempt(attempts(trials), attempt_costs(trials), transitions(trials), repeats(trials, shapes))
 
 
 def attempts(trials: Sequence[Trial]) -> tuple[Attempt, ...]:
-    """Attempts 1, 2, ... of trials that have a result; an untested answer is the first and only attempt of its trial.
+    """Attempts 1, 2, ... of trials with a result; an untested answer is the only attempt of its trial.
 
     The hazard in discrete time: Kalbfleisch and Prentice, The Statistical Analysis of Failure Time Data, 2002, section
-    2.4.2. Later attempts are made on what is left, the harder problems: a falling hazard is not tiredness.
+    2.4.2. Later attempts are made on the remaining, harder problems, so a falling hazard does not mean that models get
+    worse.
     """
     scored = [trial for trial in trials if trial.scored]
     longest = max((_length(trial) for trial in scored), default=0)
@@ -80,12 +81,12 @@ def attempts(trials: Sequence[Trial]) -> tuple[Attempt, ...]:
 
 def transitions(trials: Sequence[Trial]) -> tuple[Transition, ...]:
     """Which error follows which, most frequent first."""
-    counts = Counter((one.error, other.error) for trial in trials for one, other in pairwise(trial.tries))
+    counts = Counter((try_.error, following.error) for trial in trials for try_, following in pairwise(trial.tries))
     return tuple(Transition(before, after, count) for (before, after), count in counts.most_common())
 
 
 def repeats(trials: Sequence[Trial], shapes: Mapping[str, str]) -> Repeats:
-    """How often models went round in circles; a program without a shape is the same as itself only."""
+    """How often models repeated a program; a program without a shape only equals itself."""
     programs = [[shapes.get(try_.code, try_.code) for try_ in trial.tries if try_.code is not None] for trial in trials]
     again = [len(tried) - len(set(tried)) for tried in programs]
     return Repeats(sum(map(len, programs)), sum(again), sum(number > 0 for number in again))
@@ -96,16 +97,12 @@ def _attempt(scored: Sequence[Trial], number: int) -> Attempt:
     ended = [trial for trial in at_risk if _length(trial) == number]
     tries = [trial.tries[number - 1] for trial in at_risk if trial.tries]
     shares = [try_.tests_passed / try_.tests_total if try_.tests_total else float(try_.gate_passed) for try_ in tries]
-    counts: dict[str, tuple[int, int]] = {}
-    for one in at_risk:
-        solved, n = counts.get(one.problem, (0, 0))
-        counts[one.problem] = solved + (one.solved and _length(one) == number), n + 1
     return Attempt(
         attempt=number,
         at_risk=len(at_risk),
         solved=sum(trial.solved for trial in ended),
         false_passes=sum(bool(trial.gate_passed) and not trial.solved for trial in ended),
-        hazard=clustered(counts),
+        hazard=clustered(counted((trial.problem, trial.solved and _length(trial) == number) for trial in at_risk)),
         tests=sum(shares) / len(shares) if shares else None,
         tested=len(shares),
     )

@@ -1,6 +1,6 @@
-"""Ratios and means over problems with intervals: Student's, and resampled weights of problems.
+"""Ratios and means over problems with Student's intervals, and resampled weights of problems.
 
-Apart from ``rates``, which what reads results imports without numpy.
+``rates`` is a separate file because it is imported without numpy.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from math import inf, isnan
 import numpy as np
 from numpy.typing import NDArray
 
-from koderz_core.analysis.rates import Interval, simultaneous
-from koderz_core.analysis.student import student
+from koderz_core.analysis.rates import Interval, simultaneous, student
 from koderz_core.records.trials import Trial
 
 Array = NDArray[np.float64]
@@ -22,9 +21,9 @@ RESAMPLES = 2000
 
 @lru_cache(maxsize=8)
 def weights(problems: int, seed: int = 0) -> Array:
-    """How often each problem (row) was drawn in each resample (column), with replacement, as many as there are.
+    """How often each problem (row) was drawn in each resample (column), with replacement.
 
-    One matrix serves all configurations, so that what they did on one problem stays together (pairs stay pairs): Efron
+    All configurations use the same matrix, so that their results on one problem stay together (pairs stay pairs): Efron
     and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 9. The same seed gives the same matrix.
     """
     draws = np.random.default_rng(seed).integers(0, problems, (problems, RESAMPLES))
@@ -35,28 +34,28 @@ def weights(problems: int, seed: int = 0) -> Array:
 
 
 def sums(rows: Array, drawn: Array) -> Array:
-    """What the numbers of the problems (last axis) add up to in each resample; of equal numbers to equal sums.
+    """The sum over problems (last axis) in each resample; equal numbers give equal sums.
 
-    No matrix product: that one wakes up threads, which on a busy machine takes a hundred times as long as the product.
+    This is not a matrix product, because that starts threads, which on a busy machine takes a hundred times longer.
     """
     added: Array = np.einsum("...p,pr->...r", rows, drawn)
     return added
 
 
 def ratio(over: Array | float, under: Array | float) -> Array:
-    """``over / under``, where nothing is below infinite if something is above, else nan."""
+    """``over / under``; if ``under`` is 0, infinite or, for 0 / 0, nan."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.divide(over, under)
 
 
 def ratio_interval(over: Array, under: Array, at_once: int = 1) -> Interval:
-    """The sum over problems of ``over`` by that of ``under``, neither negative, with an interval of that ratio.
+    """The sum over problems of ``over`` divided by that of ``under``, neither negative, with its interval.
 
-    With a row for each of several, the product of the sums of the rows by that of the others. Student's interval of
-    the logarithm, whose deviations are, to the first order, those of the sums, each by its mean (the delta method:
-    Cochran, Sampling Techniques, 1977, section 6.4; Oehlert, The American Statistician 46 (1992) 27-29). Simulated it
-    covers as often as percentiles of resamples or more (docs/statistics.md), and nothing in it is drawn. ``at_once``:
-    how many intervals are to hold together (``simultaneous``).
+    With several rows, the product of their sums is divided by the product of the other sums. Student's interval of
+    the logarithm, whose deviations are, to the first order, those of the sums divided by their means (the delta method:
+    Cochran, Sampling Techniques, 1977, section 6.4; Oehlert, The American Statistician 46 (1992) 27-29). In simulations
+    its coverage is at least that of percentiles of resamples (docs/statistics.md), and it is not random. ``at_once``:
+    the number of intervals that are to hold together (``simultaneous``).
     """
     parts, others = np.atleast_2d(over), np.atleast_2d(under)
     problems = parts.shape[1]
@@ -73,7 +72,7 @@ def ratio_interval(over: Array, under: Array, at_once: int = 1) -> Interval:
 
 
 def mean_interval(values: Array, at_once: int = 1, counts: Array | None = None) -> Interval:
-    """The mean over problems with Student's interval; with ``counts`` the sum of values by that of counts instead."""
+    """The mean over problems with Student's interval; with ``counts`` the sum of values divided by that of counts."""
     counted = np.ones(len(values)) if counts is None else counts
     value = float(values.sum() / counted.sum())
     if len(values) < 2:
@@ -88,10 +87,10 @@ def _reach(away: Array, at_once: int) -> float:
 
 
 def means(problems: Sequence[str], trials: Iterable[Trial], of: Callable[[Trial], float]) -> Array:
-    """The mean over the trials of each problem, so that every problem weighs the same; nan where there is no trial."""
+    """The mean over the trials of each problem, so that every problem weighs the same; nan without a trial."""
     place = {problem: at for at, problem in enumerate(problems)}
-    held = [(place[trial.problem], of(trial)) for trial in trials if trial.problem in place]
-    at = np.array([one for one, _ in held], dtype=np.intp)
-    values = np.array([value for _, value in held], dtype=np.float64)
+    pairs = [(place[trial.problem], of(trial)) for trial in trials if trial.problem in place]
+    at = np.array([row for row, _ in pairs], dtype=np.intp)
+    values = np.array([value for _, value in pairs], dtype=np.float64)
     total = np.bincount(at, values, len(problems)).astype(np.float64)
     return ratio(total, np.bincount(at, minlength=len(problems)).astype(np.float64))

@@ -1,7 +1,7 @@
-"""What experiments without a result could change: the worst and the best case, with no assumption why they are missing.
+"""What experiments without a result could change: worst and best case, without assumptions about why they are missing.
 
 Manski, "Nonparametric Bounds on Treatment Effects", American Economic Review 80 (1990) 319-323. An experiment may be
-missing because it was hard (it ran longest when the budget ended), so leaving it out can flatter a configuration.
+missing because it was hard (it ran longest when the budget ended), so omitting it can flatter a configuration.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from koderz_core.records.trials import Trial
 
 ALPHA = 0.05
 MOST_COMPLETIONS = 128
-"""Completions that are tested at most: each test takes 1 to 50 ms."""
+"""The most completions that are tested: each test takes 1 to 50 ms."""
 _Counts = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """A share, or a difference of shares, of all planned experiments: ``worst`` and ``best`` bound what it can be."""
+    """Bounds of a share, or of a difference of shares, of all planned experiments."""
 
     worst: float
     best: float
@@ -37,11 +37,11 @@ class Cases:
 class WorstCase:
     """Two configurations on all problems that both were given.
 
-    ``missing``: how many of their experiments there have no result. ``difference``: a's share solved less b's, at
-    least (a's missing ones unsolved, b's solved) and at most. ``p``: the largest that the paired test could have,
-    whatever the missing results are; if that is above ``ALPHA`` perhaps a smaller one that is above it too. It is 1 if
-    some results of the missing ones leave no difference, or if there are too many possible results to test them all.
-    Where nothing is missing all is as in ``Paired``.
+    ``missing``: how many of their experiments there have no result. ``difference``: a's share solved less b's, at least
+    (a's missing experiments unsolved, b's solved) and at most. ``p``: the largest p of the paired test over all
+    possible missing results; if it is above ``ALPHA``, it may be a smaller one that is above it too. It is 1 if some
+    possible results leave no difference, or if there are too many to test them all. If nothing is missing, the figures
+    are those of ``Paired``.
     """
 
     missing: int
@@ -49,54 +49,54 @@ class WorstCase:
     p: float | None
 
 
-def filled(trials: Sequence[Trial], *, solved: bool) -> list[Trial]:
-    """The same with every missing result made up."""
+def completed(trials: Sequence[Trial], *, solved: bool) -> list[Trial]:
+    """The same trials with every missing result filled in."""
     outcome = "solved" if solved else "unsolved"
     return [trial if trial.scored else structs.replace(trial, outcome=outcome) for trial in trials]
 
 
 def cases(trials: Sequence[Trial]) -> Cases | None:
-    """The share solved of all that was planned, every problem weighing the same; None if nothing was."""
-    worst, best = (by_problem(filled(trials, solved=solved)).values() for solved in (False, True))
+    """The share solved of all planned trials, every problem weighing the same; None if none is planned."""
+    worst, best = (by_problem(completed(trials, solved=solved)).values() for solved in (False, True))
     if not worst:
         return None
     return Cases(fmean(solved / n for solved, n in worst), fmean(solved / n for solved, n in best))
 
 
 def worst_case(a: Sequence[Trial], b: Sequence[Trial], test: Paired) -> WorstCase:
-    """What ``test``, of a against b, becomes if their missing results are made up."""
+    """The worst case of ``test``, of a against b, over their missing results."""
     given = {trial.problem for trial in a} & {trial.problem for trial in b}
     of_a, of_b = ([trial for trial in trials if trial.problem in given] for trials in (a, b))
     missing = sum(not trial.scored for trial in (*of_a, *of_b))
     if not missing:
         known = None if test.difference is None else Cases(test.difference, test.difference)
         return WorstCase(0, known, test.p)
-    its, others = cases(of_a), cases(of_b)
-    assert its
-    assert others  # what is missing was given to both
-    difference = Cases(its.worst - others.best, its.best - others.worst)
+    cases_a, cases_b = cases(of_a), cases(of_b)
+    assert cases_a
+    assert cases_b  # a problem with a missing result was given to both
+    difference = Cases(cases_a.worst - cases_b.best, cases_a.best - cases_b.worst)
     if test.difference is None or test.p is None:
         return WorstCase(missing, difference, None)
     better = test.difference > 0
     left = difference.worst if better else -difference.best
     if left <= 0:
         return WorstCase(missing, difference, 1.0)
-    against = paired(filled(of_a, solved=not better), filled(of_b, solved=better))
+    against = paired(completed(of_a, solved=not better), completed(of_b, solved=better))
     if against.method == "exact McNemar" or against.p is None or against.p > ALPHA:
         return WorstCase(missing, difference, against.p)
     return WorstCase(missing, difference, _largest_p(of_a, of_b))
 
 
 def _largest_p(a: Sequence[Trial], b: Sequence[Trial]) -> float:
-    """Over all results of the missing trials, up to the first above ``ALPHA``; 1 if there are too many of them.
+    """Over all possible missing results, up to the first p above ``ALPHA``; 1 if there are too many of them.
 
-    With repeats the p of a studentized statistic may be larger where fewer results speak against the difference, so
+    With repeats, the p of a studentized statistic can be larger although fewer results contradict the difference, so
     no single completion is known to be the worst. Problems with the same counts are interchangeable.
     """
     from koderz_core.analysis.permutation import label_permutation  # noqa: PLC0415 (numpy is slow to import)
 
-    found = Counter(zip(_possible(a), _possible(b), strict=True))
-    kinds = [(tuple(product(*possible)), problems) for possible, problems in found.items()]
+    possibilities = Counter(zip(_possible(a), _possible(b), strict=True))
+    kinds = [(tuple(product(*possible)), problems) for possible, problems in possibilities.items()]
     if prod(comb(len(results) + problems - 1, problems) for results, problems in kinds) > MOST_COMPLETIONS:
         return 1.0
     largest = 0.0
@@ -109,10 +109,11 @@ def _largest_p(a: Sequence[Trial], b: Sequence[Trial]) -> float:
 
 
 def _possible(trials: Sequence[Trial]) -> Iterator[tuple[_Counts, ...]]:
-    """By problem, the counts of solved trials, of all planned, that its missing results allow."""
-    held: defaultdict[str, list[Trial]] = defaultdict(list)
+    """By problem, the possible counts of solved trials, of all planned."""
+    by_id: defaultdict[str, list[Trial]] = defaultdict(list)
     for trial in trials:
-        held[trial.problem].append(trial)
-    for _, of_problem in sorted(held.items()):
-        solved, missing = (sum(one) for one in zip(*((t.solved, not t.scored) for t in of_problem), strict=True))
+        by_id[trial.problem].append(trial)
+    for _, of_problem in sorted(by_id.items()):
+        solved = sum(trial.solved for trial in of_problem)
+        missing = sum(not trial.scored for trial in of_problem)
         yield tuple((solved + more, len(of_problem)) for more in range(missing + 1))

@@ -1,4 +1,4 @@
-"""Configurations side by side: how many each solves, how surely, at what price, and what a reader must know."""
+"""A comparison of configurations: rates, prices, pairs, curves and groups, with their uncertainty."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
-from koderz_core.analysis.configurations import Compared, compared, usual_baseline
+from koderz_core.analysis.configurations import ConfigurationFigures, figures_of, usual_baseline
 from koderz_core.analysis.curves import Ceiling, Curves, ceiling, curves
 from koderz_core.analysis.differences import Differences, differences
 from koderz_core.analysis.incidence import Axis
@@ -36,7 +36,7 @@ class Measured:
     """What the trials of one configuration show.
 
     ``price``: dollars per solved problem, ``parts`` by tier; None without a result or a price. ``ceiling``: None if no
-    program was put to both kinds of tests. ``supervision``: None if nothing was reviewed.
+    program was run on both kinds of tests. ``supervision``: None if nothing was reviewed.
     """
 
     price: Interval | None
@@ -48,16 +48,16 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Configurations in the order given, and what can be said of them together.
+    """Configurations in their order, and the results of comparing them.
 
-    ``baseline``: which the others are held against in ``pairs``; None if there is no other. ``groups``: best first, who
-    shares one cannot be told apart. ``margins``: what one solve more costs along the frontier. ``findings``: what all
-    comes to and how sure that is; each pair has its own. ``remarks``: sentences without which the numbers mislead.
-    ``across``: the one of them that they are not of the same problems, None if they are. ``mixed_problems``: on how
-    many problems one is scored by the tests it stopped on and another by held-out tests.
+    ``baseline``: the one that the others are compared with in ``pairs``; None if there is no other. ``groups``: best
+    first, without a significant difference inside a group. ``margins``: the cost of one more solve along the frontier.
+    ``findings``: the conclusions and their uncertainty; each pair has its own. ``remarks``: sentences without which the
+    numbers mislead. ``across``: the remark that they are not of the same problems, None if they are.
+    ``mixed_problems``: on how many problems one is scored by the tests it stopped on and another by held-out tests.
     """
 
-    configurations: tuple[Compared, ...]
+    configurations: tuple[ConfigurationFigures, ...]
     measured: Mapping[Key, Measured]
     baseline: Key | None
     pairs: tuple[Pair, ...]
@@ -73,16 +73,16 @@ class Comparison:
 
     @property
     def scripted(self) -> bool:
-        """Whether some of the answers come from a script."""
+        """Whether some answers come from a script."""
         return any(configuration.scripted for configuration in self.configurations)
 
     @property
     def mixed(self) -> bool:
-        """Whether scores of the tests that a loop stopped on stand beside scores of tests that no loop saw."""
+        """Whether some scores are by tests that a loop stopped on, and others by tests that no loop saw."""
         return self.mixed_problems > 0
 
-    def of(self, key: Key) -> Compared:
-        """The configuration of that key."""
+    def of(self, key: Key) -> ConfigurationFigures:
+        """The configuration with that key."""
         return next(configuration for configuration in self.configurations if configuration.key == key)
 
 
@@ -92,55 +92,65 @@ def compare(
     baseline: SummaryRow | None = None,
     axes: Sequence[Axis] = AXES,
 ) -> Comparison:
-    """Put configurations, of one benchmark or of several, side by side; ``trials`` are all of theirs.
+    """Compare configurations of one benchmark or of several; ``trials``: all trials of these.
 
-    ``baseline``: one of them, None for the usual one. ``axes``: of which curves are wanted.
+    ``baseline``: one of them, None for the usual one. ``axes``: the axes of the curves to compute.
     """
     keys = [(row.benchmark, row.configuration) for row in rows]
-    held = _held(rows, trials)
-    configurations = tuple(_with_rate(compared(row, at), held[keys[at]]) for at, row in enumerate(rows))
+    trials_by_key = _trials_by_key(rows, trials)
+    configurations = tuple(_with_rate(figures_of(row, at), trials_by_key[keys[at]]) for at, row in enumerate(rows))
     against = baseline or usual_baseline(rows)
     base = configurations[rows.index(against)] if against and len(rows) > 1 else None
     tested = (
-        pairs(base, [configuration for configuration in configurations if configuration != base], held) if base else ()
+        pairs(base, [configuration for configuration in configurations if configuration != base], trials_by_key)
+        if base
+        else ()
     )
     return Comparison(
         configurations=configurations,
-        measured={key: _measured(held[key]) for key in keys},
+        measured={key: _measured(trials_by_key[key]) for key in keys},
         baseline=base.key if base else None,
         pairs=tested,
-        groups=tuple(rank_groups(keys, held)),
-        tradeoff=tradeoff(held),
-        margins=margins(held),
-        curves={axis: curves(_shared(held), axis) for axis in axes},
+        groups=tuple(rank_groups(keys, trials_by_key)),
+        tradeoff=tradeoff(trials_by_key),
+        margins=margins(trials_by_key),
+        curves={axis: curves(_shared(trials_by_key), axis) for axis in axes},
         differences=differences(rows),
-        mixed_problems=of_two_kinds(held.values()),
+        mixed_problems=of_two_kinds(trials_by_key.values()),
     )
 
 
-def _held(rows: Sequence[SummaryRow], trials: Sequence[Trial]) -> dict[Key, list[Trial]]:
-    """The trials of each. Problems of different datasets are different ones, even where their ids are the same."""
+def _trials_by_key(rows: Sequence[SummaryRow], trials: Sequence[Trial]) -> dict[Key, list[Trial]]:
+    """The trials of each. Problems of different datasets are different, even if their ids are the same."""
     of = {(row.benchmark, row.configuration): row.dataset_sha256 for row in rows}
     several = len(set(of.values())) > 1
-    held: dict[Key, list[Trial]] = {key: [] for key in of}
+    trials_by_key: dict[Key, list[Trial]] = {key: [] for key in of}
     for trial in trials:
         apart = structs.replace(trial, problem=f"{of[trial.key]} {trial.problem}") if several else trial
-        held[trial.key].append(apart)
-    return held
+        trials_by_key[trial.key].append(apart)
+    return trials_by_key
 
 
-def _shared(held: Mapping[Key, Sequence[Trial]]) -> Mapping[Key, Sequence[Trial]]:
-    """Those of the problems that all were given, as a baseline from elsewhere was given more; all if there are none."""
-    given = set.intersection(*({trial.problem for trial in trials} for trials in held.values())) if held else set()
-    return {key: [trial for trial in held[key] if trial.problem in given] for key in held} if given else held
+def _shared(trials_by_key: Mapping[Key, Sequence[Trial]]) -> Mapping[Key, Sequence[Trial]]:
+    """The trials of the problems given to all, because a baseline may have been given more; all if there are none."""
+    given = (
+        set.intersection(*({trial.problem for trial in trials} for trials in trials_by_key.values()))
+        if trials_by_key
+        else set()
+    )
+    return (
+        {key: [trial for trial in trials_by_key[key] if trial.problem in given] for key in trials_by_key}
+        if given
+        else trials_by_key
+    )
 
 
-def _with_rate(one: Compared, trials: Sequence[Trial]) -> Compared:
-    """With an interval where problems are repeated, which only trials can tell."""
-    if one.rate is not None:
-        return one
+def _with_rate(configuration: ConfigurationFigures, trials: Sequence[Trial]) -> ConfigurationFigures:
+    """With the interval for repeated problems, which needs the trials."""
+    if configuration.rate is not None:
+        return configuration
     rate = clustered(by_problem(trials))
-    return replace(one, rate=rate, share=rate.value)
+    return replace(configuration, rate=rate, share=rate.value)
 
 
 def _measured(trials: Sequence[Trial]) -> Measured:

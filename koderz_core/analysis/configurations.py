@@ -1,4 +1,4 @@
-"""The figures of one configuration in a comparison, its letter, and which configuration is the usual baseline."""
+"""The figures of one configuration in a comparison, its letter, and the choice of the usual baseline."""
 
 from __future__ import annotations
 
@@ -16,21 +16,19 @@ from koderz_core.records.progress import SummaryRow, TierCost
 
 _TIERS: Sequence[Tier] = ("local", "small_frontier", "frontier")
 DIRECT, SUPERVISED = "direct", "supervised"
-FEWEST = 2  # ablations that make a grid
+FEWEST = 2  # ablations that make a set
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """One configuration of one benchmark.
+class ConfigurationFigures:
+    """The figures of one configuration of one benchmark.
 
-    ``letter``: what it is called where its label has no room, by its place in the comparison.
-    ``n`` experiments were solved or unsolved; ``share`` of them solved, None if there are none. ``rate`` has the
-    interval too, clustered by problem where problems are repeated; None where their trials were not looked at.
-    ``marks``: by which tests it is scored.
-    ``tier``: the highest that answered a call. Costs are None if unknown. ``cost_usd`` is of all calls so far; per
-    experiment it is of those that ended, with a result or without: infinite if money was spent on none, nan if nothing
-    was. What a solved problem costs only trials can tell (``Measured.price``).
-    ``rental_usd``: what its calls to local models would have cost where the same weights are rented.
+    ``letter``: its short name, by its place in the comparison. ``n`` experiments were solved or unsolved; ``share`` of
+    them solved, None if there are none. ``rate`` adds the interval, clustered by problem if problems are repeated; None
+    if this needs trials that were not read. ``marks``: by which tests it is scored. ``tier``: the highest that answered
+    a call. Costs are None if unknown. ``cost_usd`` covers all calls so far; per experiment it covers those that ended:
+    infinite if none has but money was spent, nan if no money was. The cost of a solved problem needs trials
+    (``Measured.price``). ``rental_usd``: the price of its calls to local models if the same weights were rented.
     """
 
     letter: str
@@ -59,7 +57,7 @@ class Compared:
 
     @property
     def missing(self) -> int:
-        """How many of the planned experiments have no result, whether they ended without one or have not ended."""
+        """How many planned experiments have no result: they ended without one or have not ended."""
         return self.planned - self.n
 
     @property
@@ -69,9 +67,10 @@ class Compared:
 
     @property
     def cases(self) -> Cases | None:
-        """The share solved of all planned if none of the missing was solved, and if all were; None if none is planned.
+        """The share solved of all planned experiments if no missing one was solved, and if all were.
 
-        Every problem is planned equally often, so that these are means over problems as ``share`` is.
+        Every problem is planned equally often, so these are means over problems, like ``share``. None if none is
+        planned.
         """
         if not self.missing and self.share is not None:
             return Cases(self.share, self.share)
@@ -79,15 +78,20 @@ class Compared:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from all others, as in ``Trial``."""
+        """Identifies it among all configurations, as in ``Trial``."""
         return self.benchmark, self.configuration
 
+    @property
+    def full_id(self) -> str:
+        """``benchmark/configuration``."""
+        return "/".join(self.key)
 
-def compared(row: SummaryRow, place: int) -> Compared:
-    """What the summary of a configuration says; ``place``: its place in the comparison, from 0."""
+
+def figures_of(row: SummaryRow, place: int) -> ConfigurationFigures:
+    """The figures of a configuration from its summary; ``place``: its place in the comparison, from 0."""
     n = row.solved + row.unsolved
     ended = n + row.errors + row.cancelled
-    return Compared(
+    return ConfigurationFigures(
         letter=letter(place),
         benchmark=row.benchmark,
         configuration=row.configuration,
@@ -131,10 +135,10 @@ def _per(cost_usd: float | None, number: int) -> float | None:
 
 
 def usual_baseline(rows: Sequence[SummaryRow]) -> SummaryRow | None:
-    """What others are ablations of, else the frontier model asked once, else the dearest asked once, else the first.
+    """The configuration that others are ablations of, else the frontier model with strategy direct, else another one.
 
-    All on these problems. Of several frontier models the dearest per experiment; a price that is not known counts as
-    none. None of none.
+    The latter is the most expensive configuration with strategy direct, or the first one. Of several frontier models it
+    is the most expensive per experiment; an unknown price counts as 0. None if there are no configurations.
     """
     if whole := ablated(rows):
         return whole
@@ -143,22 +147,22 @@ def usual_baseline(rows: Sequence[SummaryRow]) -> SummaryRow | None:
 
 
 def frontier_asked_once(rows: Sequence[SummaryRow]) -> list[SummaryRow]:
-    """The measured baselines: what frontier models solve when they are asked directly; errors measure nothing."""
-    asked = [
+    """The measured baselines: frontier models with strategy direct that have a result."""
+    direct = [
         row for row in rows if row.strategy == DIRECT and any(tier_cost.tier == "frontier" for tier_cost in row.tiers)
     ]
-    return [row for row in asked if row.solved or row.unsolved]
+    return [row for row in direct if row.solved or row.unsolved]
 
 
 def ablated(rows: Sequence[SummaryRow]) -> SummaryRow | None:
-    """The supervised one that at least two others are ablations of, more than of any other; None: there is none."""
+    """The supervised configuration with the most ablations, at least two; None if there is none."""
     counts = [sum(_is_ablation(other, row) for other in rows) for row in rows]
     most = max(counts, default=0)
     return rows[counts.index(most)] if most >= FEWEST and counts.count(most) == 1 else None
 
 
 def _is_ablation(row: SummaryRow, whole: SummaryRow) -> bool:
-    """Whether it is the whole but for one thing; a switch is one that was on there."""
+    """Whether it differs from the whole in one parameter; a switch must be on in the whole."""
     kin = row.strategy == whole.strategy == SUPERVISED and row.benchmark == whole.benchmark
     same = (row.gate, row.feedback) == (whole.gate, whole.feedback)
     if not kin or not same or any(members != whole.models.get(role) for role, members in row.models.items()):

@@ -1,4 +1,4 @@
-"""Success against attempts, dollars and seconds; the ceiling that false passes set; where cheap reaches frontier."""
+"""Success against attempts, dollars and seconds; the ceiling set by false passes; the break-even price."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from koderz_core.analysis.incidence import (
     steps,
 )
 from koderz_core.analysis.paired import bonett_price_of
-from koderz_core.analysis.rates import ClusteredRate, clustered
+from koderz_core.analysis.rates import ClusteredRate, clustered, counted
 from koderz_core.analysis.tradeoff import common_problems
 from koderz_core.records.plans import natural
 from koderz_core.records.trials import Trial
@@ -34,11 +34,11 @@ K = TypeVar("K")
 
 @dataclass(frozen=True, slots=True)
 class Curve(Generic[K]):
-    """Which ``share`` of the problems was solved having used no more than ``at``: a staircase from 0 to ``end``.
+    """The ``share`` of problems solved with at most ``at``: a staircase from 0 to ``end``.
 
     ``low`` and ``high`` bound each step (95 %, one step at a time). ``false_passes``: the share that stopped on the
-    gate but fails the held-out tests. ``problems``: those with a result; ``censored`` trials were cancelled, failed on
-    our side or have not ended.
+    gate but fails the held-out tests. ``problems``: those with a result; ``censored`` trials were cancelled, ended as
+    error or have not ended.
     """
 
     key: K
@@ -53,7 +53,7 @@ class Curve(Generic[K]):
 
     @property
     def end(self) -> float:
-        """The most that one of its trials used: no trial went further, so the share stays what it is there."""
+        """The most that one of its trials used: no trial went further, so the share does not change after it."""
         return self.at[-1]
 
 
@@ -61,7 +61,7 @@ class Curve(Generic[K]):
 class Curves(Generic[K]):
     """Curves of one axis, each to its own end, and the last of these ends.
 
-    ``left_out``: configurations without a result, or of an unknown price or duration.
+    ``left_out``: configurations without a result, or with an unknown price or duration.
     """
 
     axis: Axis
@@ -74,8 +74,8 @@ class Curves(Generic[K]):
 class Ceiling:
     """How far retrying until the gate passes can go: ``rate`` is P(held-out tests pass | gate passes).
 
-    ``false_positives``: P(gate passes | held-out tests fail). Both over the distinct programs of each trial, a problem
-    with more of them weighing no more.
+    ``false_positives``: P(gate passes | held-out tests fail). Both are over the distinct programs of each trial; every
+    problem weighs the same.
     """
 
     rate: ClusteredRate
@@ -84,13 +84,13 @@ class Ceiling:
 
 @dataclass(frozen=True, slots=True)
 class BreakEven:
-    """With how many dollars allowed per problem the cheap configuration solves ``target``, what the frontier one does.
+    """The dollars per problem at which the cheap configuration solves ``target``, the share of the frontier one.
 
-    ``usd``, ``low`` and ``high``: infinite is "never"; a bound is None if it is unknown, as one problem does not vary.
-    ``never`` is the share of resamples in which it never does, of those in which the frontier one solved something. If
-    the frontier one solved nothing, there is no target to reach, and all four are None. ``reached``: the most that the
-    cheap one solves; ``frontier_usd``: what the frontier one spends on a problem, None if unknown. ``problems``: those
-    on which both have a result.
+    ``usd``, ``low`` and ``high``: infinite means never; a bound is None if there is only one problem. ``never``: the
+    share of resamples in which it never does, of those in which the frontier one solved something. If the frontier one
+    solved nothing, there is no target, and all four are None. ``reached``: the most that the cheap one solves;
+    ``frontier_usd``: what the frontier one spends on a problem, None if unknown. ``problems``: those with a result of
+    both.
     """
 
     usd: float | None
@@ -106,32 +106,27 @@ class BreakEven:
 def curves(trials_by_key: Mapping[K, Sequence[Trial]], axis: Axis, seed: int = 0) -> Curves[K]:
     """The cumulative incidence of success along an axis.
 
-    A pass of the gate that the held-out tests refute ends a trial for good and stays in the denominator, as does
-    stopping at a limit of the configuration's own; Kaplan and Meier's estimator would drop both and rise above the
-    ceiling (Stroebl, Kapoor, Narayanan, arXiv 2411.17501). Each curve depends on the trials of its own configuration
-    alone. If every trial has a result, it ends at the configuration's share solved.
+    A false pass of the gate ends a trial and stays in the denominator, as does a limit of the configuration; Kaplan and
+    Meier's estimator would drop both and rise above the ceiling (Stroebl, Kapoor, Narayanan, arXiv 2411.17501). Each
+    curve depends only on the trials of its own configuration. If every trial has a result, it ends at the
+    configuration's share solved.
     """
     of_problem = {key: _problems(trials) for key, trials in trials_by_key.items()}
-    held = {key: courses(trials, axis, of_problem[key]) for key, trials in trials_by_key.items()}
-    known = {key: one for key, one in held.items() if one is not None and (one.events != CENSORED).any()}
-    drawn = tuple(_curve(key, one, seed) for key, one in known.items())
+    by_key = {key: courses(trials, axis, of_problem[key]) for key, trials in trials_by_key.items()}
+    known = {key: ends for key, ends in by_key.items() if ends is not None and (ends.events != CENSORED).any()}
+    drawn = tuple(_curve(key, ends, seed) for key, ends in known.items())
     end = max((curve.end for curve in drawn), default=0.0)
     return Curves(axis, end, drawn, tuple(key for key in trials_by_key if key not in known))
 
 
 def ceiling(trials: Iterable[Trial]) -> Ceiling | None:
-    """The ceiling of one configuration; None if none of its programs was put to both kinds of tests.
+    """The ceiling of one configuration; None if none of its programs was run on both kinds of tests.
 
     Stroebl, Kapoor and Narayanan, "The Limits of Inference Scaling Through Resampling", arXiv 2411.17501, section 3.
     """
-    passing: dict[str, tuple[int, int]] = {}
-    failing: dict[str, tuple[int, int]] = {}
-    for trial in trials:
-        for gate, held_out in _judged(trial):
-            if gate:
-                _count(passing, trial.problem, held_out)
-            if not held_out:
-                _count(failing, trial.problem, gate)
+    judged = [(trial.problem, *verdicts) for trial in trials for verdicts in _verdicts(trial)]
+    passing = counted((problem, held_out) for problem, gate, held_out in judged if gate)
+    failing = counted((problem, gate) for problem, gate, held_out in judged if not held_out)
     return Ceiling(clustered(passing), clustered(failing)) if passing or failing else None
 
 
@@ -142,27 +137,27 @@ def break_even(
     direction: int | None = None,
     seed: int = 0,
 ) -> BreakEven | None:
-    """Where the cheap configuration's curve reaches the frontier one's success; None if that cannot be told.
+    """Where the cheap configuration's curve reaches the frontier one's success; None if unknown.
 
-    That needs a problem on which both have a result, and the prices of the cheap one. Limits are part of a
-    configuration: "never" is said of the cheap one with its own limits of iterations and dollars. The bounds are the
+    This needs a problem with a result of both, and the prices of the cheap one. Limits are part of a configuration:
+    "never" holds for the cheap one with its own limits of iterations and dollars. The bounds are the first and the last
     dollars at which Bonett and Price's interval of the difference between the curve and the frontier one's success
-    begins and ceases to hold 0. ``at_once``: of how many such intervals this is one. ``direction``: what the test of
-    the whole difference says, as ``_direction`` has it, which the bounds then do not contradict.
+    contains 0. ``at_once``: the number of such intervals. ``direction``: the result of the test of the whole
+    difference, as in ``pairs._direction``; the bounds do not contradict it.
     """
     problems = common_problems((cheap, frontier))
-    held = courses(cheap, "usd", problems) if problems else None
-    if held is None:
+    data = courses(cheap, "usd", problems) if problems else None
+    if data is None:
         return None
     scored = [trial for trial in frontier if trial.scored]
-    solved = means(problems, scored, lambda one: one.solved)
-    paid = float(means(problems, scored, lambda one: np.nan if one.usd is None else one.usd).mean())
+    solved = means(problems, scored, lambda trial: trial.solved)
+    paid = float(means(problems, scored, lambda trial: np.nan if trial.usd is None else trial.usd).mean())
     n = len(problems)
-    drawn, plain, target = weights(n, seed), incidence(held, np.ones((n, 1)))[:, 0], float(solved.mean())
+    drawn, plain, target = weights(n, seed), incidence(data, np.ones((n, 1)))[:, 0], float(solved.mean())
     targets = sums(solved, drawn) / n
-    never = (at_the_end(held, drawn) < targets - NEARLY)[targets > NEARLY]
-    at = next((float(used) for used, share in zip(steps(held), plain, strict=True) if share >= target - NEARLY), inf)
-    bounds = _where_even(held, solved, at_once, direction, seed) if target and n > 1 else None
+    never = (at_the_end(data, drawn) < targets - NEARLY)[targets > NEARLY]
+    at = next((float(used) for used, share in zip(steps(data), plain, strict=True) if share >= target - NEARLY), inf)
+    bounds = _where_even(data, solved, at_once, direction, seed) if target and n > 1 else None
     return BreakEven(
         usd=at if target else None,
         low=min(bounds[0], at) if bounds else None,
@@ -175,15 +170,16 @@ def break_even(
     )
 
 
-def _where_even(held: Courses, solved: Array, at_once: int, direction: int | None, seed: int) -> tuple[float, float]:
-    """Between which steps the curve may reach the mean of ``solved``: those whose intervals of the difference hold 0.
+def _where_even(data: Courses, solved: Array, at_once: int, direction: int | None, seed: int) -> tuple[float, float]:
+    """The first and the last amount at which the curve may equal the mean of ``solved``.
 
-    At each step ``bonett_price``'s interval. Before the first step there is nothing that could be even.
+    These are the steps at which ``bonett_price``'s interval of the difference contains 0. Before the first step the
+    curve is 0.
     """
-    at, n = np.append(steps(held), np.inf), held.problems
-    mean, variance = gaps(held, solved, seed)
+    at, n = np.append(steps(data), np.inf), data.problems
+    mean, variance = gaps(data, solved, seed)
     low, high = bonett_price_of(n, mean, variance * n + mean**2, at_once)
-    # The first step that may be there, and the one after the last that may not.
+    # The first step that may reach it, and the step after the last that may not.
     first = int(np.argmax(high >= 0)) if (high >= 0).any() else len(low)
     after = int(np.flatnonzero(low < 0)[-1]) + 1 if (low < 0).any() else 0
     last = max(len(low) - 1, 0)
@@ -196,47 +192,48 @@ def _where_even(held: Courses, solved: Array, at_once: int, direction: int | Non
     return float(at[first]), float(at[after])
 
 
-def _curve(key: K, held: Courses, seed: int) -> Curve[K]:
-    ones = np.ones((held.problems, 1))
-    at, share = steps(held), incidence(held, ones)[:, 0]
-    low, high = _band(held, share, resampled(held, seed).var(axis=1))
-    stopped = incidence(held, ones, FALSE_PASS)[:, 0]
+def _curve(key: K, data: Courses, seed: int) -> Curve[K]:
+    ones = np.ones((data.problems, 1))
+    at, share = steps(data), incidence(data, ones)[:, 0]
+    low, high = _band(data, share, resampled(data, seed).var(axis=1))
+    stopped = incidence(data, ones, FALSE_PASS)[:, 0]
     return Curve(
         key,
-        at=(0.0, *at.tolist(), float(held.ends[-1])),
+        at=(0.0, *at.tolist(), float(data.ends[-1])),
         share=_to_the_end(share),
         low=_to_the_end(low),
         high=_to_the_end(high),
         false_passes=float(stopped[-1]) if len(stopped) else 0.0,
-        problems=held.with_result,
-        trials=len(held.ends),
-        censored=int((held.events == CENSORED).sum()),
+        problems=data.with_result,
+        trials=len(data.ends),
+        censored=int((data.events == CENSORED).sum()),
     )
 
 
 def _to_the_end(heights: Array) -> tuple[float, ...]:
-    """From nothing at 0, and flat after the last step."""
+    """The heights from 0 on, and flat after the last step."""
     rising = [0.0, *heights.tolist()]
     return (*rising, rising[-1])
 
 
-def _band(held: Courses, share: Array, variance: Array) -> tuple[Array, Array]:
-    """Wilson's interval for as many problems as the bootstrap's variance is that of, as ``clustered`` does.
+def _band(data: Courses, share: Array, variance: Array) -> tuple[Array, Array]:
+    """Wilson's interval with the effective number of problems by the bootstrap's variance, as in ``clustered``.
 
-    Resamples of no success, or of nothing else, do not vary: so one problem always and one never solved are added.
+    Resamples with only successes, or with none, do not vary. So one problem that is always solved and one that is never
+    solved are added.
     """
-    n = held.with_result
+    n = data.with_result
     squares = variance * n * n + n * share**2 + 1
     mean = (n * share + 1) / (n + 2)
-    worth = np.minimum(n * mean * (1 - mean) / (squares / (n + 2) - mean**2), (held.events != CENSORED).sum())
+    worth = np.minimum(n * mean * (1 - mean) / (squares / (n + 2) - mean**2), (data.events != CENSORED).sum())
     z = 1.959963984540054
     middle = (share * worth + z * z / 2) / (worth + z * z)
     reach = z / (worth + z * z) * np.sqrt(share * (1 - share) * worth + z * z / 4)
     return np.maximum(middle - reach, 0), np.minimum(middle + reach, 1)
 
 
-def _judged(trial: Trial) -> Iterable[tuple[bool, bool]]:
-    """What each distinct program did on gate and held-out tests."""
+def _verdicts(trial: Trial) -> Iterable[tuple[bool, bool]]:
+    """Whether each distinct program passed the gate and the held-out tests."""
     if trial.score_kind != "held_out":
         return ()
     tried = {
@@ -245,11 +242,6 @@ def _judged(trial: Trial) -> Iterable[tuple[bool, bool]]:
     if not tried and trial.gate_passed is not None:
         return ((trial.gate_passed, trial.solved),)
     return [(gate, bool(held_out)) for gate, held_out in tried.values()]
-
-
-def _count(counts: dict[str, tuple[int, int]], problem: str, happened: bool) -> None:
-    so_far, n = counts.get(problem, (0, 0))
-    counts[problem] = so_far + happened, n + 1
 
 
 def _problems(trials: Iterable[Trial]) -> list[str]:

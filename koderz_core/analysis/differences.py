@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from koderz_core.records import Scalar
 from koderz_core.records.progress import SummaryRow
@@ -12,7 +13,7 @@ from koderz_core.records.rows import Step
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One thing that can be chosen: what each configuration has, in their order; None where it means nothing."""
+    """A setting and its value in each configuration, in their order; None if it does not apply."""
 
     name: str
     values: tuple[Scalar, ...]
@@ -20,29 +21,29 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """Each setting once: those that differ for each configuration, those that are the same for all with their value."""
+    """The settings that differ, with a value per configuration, and the common ones with their value."""
 
     differing: tuple[Setting, ...]
     common: Mapping[str, Scalar]
 
 
 def differences(rows: Sequence[SummaryRow]) -> Differences:
-    """Which settings differ among configurations, in the order in which they are named first."""
+    """Which settings differ among configurations, in the order of their first occurrence."""
     return differing([_settings(row) for row in rows])
 
 
 def differing(each: Sequence[Mapping[str, Scalar]]) -> Differences:
-    """The same of settings by name."""
+    """The same for settings by name."""
     names = dict.fromkeys(name for settings in each for name in settings)
-    found = {name: tuple(settings.get(name) for settings in each) for name in names}
-    # By their texts: to Python, True, 1 and 1.0 would be the same.
-    same = {name for name, values in found.items() if len({repr(value) for value in values}) == 1}
-    differing = tuple(Setting(name, values) for name, values in found.items() if name not in same)
-    return Differences(differing, {name: values[0] for name, values in found.items() if name in same})
+    values_of = {name: tuple(settings.get(name) for settings in each) for name in names}
+    # By their texts: to Python, True, 1 and 1.0 are equal.
+    same = {name for name, values in values_of.items() if len({repr(value) for value in values}) == 1}
+    differing = tuple(Setting(name, values) for name, values in values_of.items() if name not in same)
+    return Differences(differing, {name: values[0] for name, values in values_of.items() if name in same})
 
 
 def _settings(row: SummaryRow) -> dict[str, Scalar]:
-    """All that somebody chose; problems are told by their number, and apart where they are others."""
+    """All settings of a configuration; problems are given by number and a part of their hash."""
     models = {f"{role} model": " + ".join(members) for role, members in row.models.items()}
     parameters = {name.replace("_", " "): value for name, value in row.parameters.items()}
     return {
@@ -60,23 +61,21 @@ def _settings(row: SummaryRow) -> dict[str, Scalar]:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """A step of the one and the step of the other that is like it; None: the other has none."""
+class StepPair:
+    """A step of the left experiment and the corresponding one of the right; None: there is none."""
 
     left: Step | None
     right: Step | None
 
 
-def aligned(left: Sequence[Step], right: Sequence[Step]) -> tuple[Beside, ...]:
-    """Both in their order. Tries stand beside tries of the same number; what came before each beside its like."""
-    one, other = _before_tries(left), _before_tries(right)
-    length = max(len(one), len(other))
-    parts = ((*each, *[()] * (length - len(each))) for each in (one, other))
-    return tuple(pair for of_left, of_right in zip(*parts, strict=True) for pair in _paired(of_left, of_right))
+def aligned(left: Sequence[Step], right: Sequence[Step]) -> tuple[StepPair, ...]:
+    """Both in their order. Tries of the same number are pairs; so are steps of one kind before each try."""
+    parts = zip_longest(_before_tries(left), _before_tries(right), fillvalue=())
+    return tuple(pair for of_left, of_right in parts for pair in _paired(of_left, of_right))
 
 
 def _before_tries(steps: Sequence[Step]) -> list[tuple[Step, ...]]:
-    """The steps up to each try, that one included; in the end those that no try followed."""
+    """The steps up to and including each try; at the end those that no try followed."""
     parts: list[tuple[Step, ...]] = []
     part: list[Step] = []
     for step in steps:
@@ -87,20 +86,20 @@ def _before_tries(steps: Sequence[Step]) -> list[tuple[Step, ...]]:
     return [*parts, tuple(part)] if part else parts
 
 
-def _paired(left: Sequence[Step], right: Sequence[Step]) -> Iterator[Beside]:
-    """The first of a kind beside the first of that kind; the tries, which come last, beside each other."""
+def _paired(left: Sequence[Step], right: Sequence[Step]) -> Iterator[StepPair]:
+    """Pairs of steps of the same kind, in their order; the tries, which come last, are a pair."""
     left, right = list(left), list(right)
     while left or right:
         if left and right and _kind(left[0]) == _kind(right[0]):
-            yield Beside(left.pop(0), right.pop(0))
+            yield StepPair(left.pop(0), right.pop(0))
         elif left and not (_is_try(left[0]) and right):
-            yield Beside(left.pop(0), None)
+            yield StepPair(left.pop(0), None)
         else:
-            yield Beside(None, right.pop(0))
+            yield StepPair(None, right.pop(0))
 
 
 def _is_try(step: Step) -> bool:
-    """An answer that is handed in untested is a try as well."""
+    """An answer that is submitted untested is a try as well."""
     return step.kind in ("iteration", "answer")
 
 

@@ -1,4 +1,4 @@
-"""How hard each problem is for some configurations, and the problems that tell them apart."""
+"""How hard each problem is for some configurations, and the problems on which they differ."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Literal
 
 from koderz_core.records.plans import natural
 from koderz_core.records.trials import Trial
+from koderz_core.sums import known_sum
 
 Key = tuple[str, str]
 """Benchmark and configuration."""
@@ -19,14 +20,34 @@ Kind = Literal["all", "unsolved", "flaky", "only", "differ"]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What came of one configuration on one problem: ``solved`` of its ``n`` trials with a result.
+    """The results of one configuration on one problem: ``solved`` of its ``n`` trials with a result.
 
-    ``trials``: all, in the order of repeats. What was cancelled, failed on our side or has not ended has no result.
+    ``trials``: all, in the order of repeats. Cancelled trials, errors and trials that have not ended have no result.
     """
 
     trials: tuple[Trial, ...]
     solved: int
     n: int
+
+    @property
+    def planned(self) -> int:
+        """How many trials there are, with and without a result."""
+        return len(self.trials)
+
+    @property
+    def iterations(self) -> int:
+        """How many programs the loop tested in all trials."""
+        return sum(trial.iterations for trial in self.trials)
+
+    @property
+    def experiments(self) -> str:
+        """The ids of its experiments, separated by spaces."""
+        return " ".join(trial.experiment for trial in self.trials)
+
+    @property
+    def usd(self) -> float | None:
+        """The dollars of all trials so far; None if one of their prices is unknown."""
+        return known_sum(trial.usd for trial in self.trials)
 
     @property
     def share(self) -> float | None:
@@ -35,7 +56,7 @@ class Cell:
 
     @property
     def flaky(self) -> bool:
-        """Whether its repeats disagree."""
+        """Whether its repeats have different results."""
         return 0 < self.solved < self.n
 
 
@@ -43,8 +64,8 @@ class Cell:
 class Difficulty:
     """One problem with a cell for each configuration that was given it.
 
-    ``share``: of it solved, the mean over configurations with a result, so that each weighs the same however often it
-    tried; None without any. ``complete``: whether each has a result, without which nothing is said of all of them.
+    ``share``: the mean over configurations of the share solved, so that each weighs the same; None without a result.
+    ``complete``: whether each configuration has a result.
     """
 
     problem: str
@@ -53,54 +74,64 @@ class Difficulty:
     complete: bool
 
     @property
+    def iterations(self) -> int:
+        """How many programs were tested on it."""
+        return sum(cell.iterations for cell in self.cells.values())
+
+    @property
+    def usd(self) -> float | None:
+        """The dollars spent on it so far; None if a price is unknown."""
+        return known_sum(cell.usd for cell in self.cells.values())
+
+    @property
     def unsolved(self) -> bool:
-        """Whether every configuration has a result, and none a solution."""
+        """Whether every configuration has a result and none solved it."""
         return self.complete and not self.share
 
     @property
     def flaky(self) -> bool:
-        """Whether the repeats of some configuration disagree."""
+        """Whether the repeats of some configuration have different results."""
         return any(cell.flaky for cell in self.cells.values())
 
     @property
     def only(self) -> Key | None:
-        """The one of several configurations that solved it at least once, while every other never did."""
+        """The only one of several configurations that solved it at least once."""
         solvers = [key for key, cell in self.cells.items() if cell.solved]
         return solvers[0] if self.complete and len(solvers) == 1 < len(self.cells) else None
 
-    def parts(self, a: Key, b: Key) -> bool:
-        """Whether one of two configurations solved it, or solved it in more of its repeats, as in ``Paired``."""
+    def separates(self, a: Key, b: Key) -> bool:
+        """Whether one of two configurations solved it in a larger share of its repeats, as in ``Paired``."""
         shares = [self.cells[key].share if key in self.cells else None for key in (a, b)]
         return None not in shares and shares[0] != shares[1]
 
 
 def difficulties(keys: Collection[Key], trials: Iterable[Trial]) -> tuple[Difficulty, ...]:
-    """Every problem that these configurations were given, the hardest first; last those without any result."""
-    held: dict[str, dict[Key, list[Trial]]] = {}
+    """Every problem that these configurations were given, the hardest first; problems without a result are last."""
+    by_id: dict[str, dict[Key, list[Trial]]] = {}
     for trial in trials:
         if trial.key in keys:
-            held.setdefault(trial.problem, {}).setdefault(trial.key, []).append(trial)
-    found = [_difficulty(problem, of) for problem, of in held.items()]
-    return tuple(sorted(found, key=lambda one: (2.0 if one.share is None else one.share, natural(one.problem))))
+            by_id.setdefault(trial.problem, {}).setdefault(trial.key, []).append(trial)
+    every = [_difficulty(problem, trials_by_key) for problem, trials_by_key in by_id.items()]
+    return tuple(sorted(every, key=lambda it: (2.0 if it.share is None else it.share, natural(it.problem))))
 
 
-def chosen(
+def problems_of_kind(
     problems: Sequence[Difficulty], kind: Kind, a: Key | None = None, b: Key | None = None
 ) -> tuple[Difficulty, ...]:
-    """Those that none solved, that are flaky, that only ``a`` solved, or that ``a`` and ``b`` differ on; or all."""
+    """The problems of a kind: unsolved by all, flaky, solved only by ``a``, different for ``a`` and ``b``; or all."""
     fits: Mapping[Kind, Callable[[Difficulty], bool]] = {
         "all": lambda _: True,
-        "unsolved": lambda one: one.unsolved,
-        "flaky": lambda one: one.flaky,
-        "only": lambda one: a is not None and one.only == a,
-        "differ": lambda one: a is not None and b is not None and one.parts(a, b),
+        "unsolved": lambda problem: problem.unsolved,
+        "flaky": lambda problem: problem.flaky,
+        "only": lambda problem: a is not None and problem.only == a,
+        "differ": lambda problem: a is not None and b is not None and problem.separates(a, b),
     }
     return tuple(filter(fits[kind], problems))
 
 
 def only_solved(problems: Iterable[Difficulty]) -> Mapping[Key, int]:
-    """How many problems each configuration alone solved; those without any are left out."""
-    return Counter(one.only for one in problems if one.only is not None)
+    """How many problems each configuration alone solved; configurations without any are omitted."""
+    return Counter(problem.only for problem in problems if problem.only is not None)
 
 
 def _difficulty(problem: str, trials_by_key: Mapping[Key, Sequence[Trial]]) -> Difficulty:
@@ -110,5 +141,5 @@ def _difficulty(problem: str, trials_by_key: Mapping[Key, Sequence[Trial]]) -> D
 
 
 def _cell(trials: Sequence[Trial]) -> Cell:
-    ordered = tuple(sorted(trials, key=lambda one: one.repeat))
+    ordered = tuple(sorted(trials, key=lambda trial: trial.repeat))
     return Cell(ordered, sum(trial.solved for trial in ordered), sum(trial.scored for trial in ordered))

@@ -1,4 +1,4 @@
-"""What electricity has to do with a ranking: the energy in configurations, and the price of it that turns them over."""
+"""Energy in the cost of configurations, and the electricity prices at which their order changes."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from koderz_core.sums import known_sum
 
 MOST_PAIRS = 3
 DEAREST_USD_PER_KWH = 2.0
-"""Nobody pays more (household prices of 2026 are 0.05 to 0.50): a ranking that flips only beyond it is settled."""
+"""An upper limit (household prices of 2026 are 0.05 to 0.50): changes of order beyond it do not matter."""
 CHEAPEST_USD_PER_KWH = 0.001
-"""Nobody pays less: what flips only below it is settled too, and may be no more than a rounding of sums."""
+"""A lower limit: changes of order below it do not matter, and may be rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """What something costs: US dollars whatever electricity costs, and the energy in it.
+    """A cost: US dollars without electricity, and the energy used.
 
-    Two that are held against each other are of as many experiments, or both per solved problem.
+    Two bills are comparable if both are for the same number of experiments, or both per solved problem.
     """
 
     usd_without_energy: float
     kwh: float
 
     def usd(self, usd_per_kwh: float) -> float:
-        """What it costs at that price of electricity."""
+        """The cost at this price of electricity."""
         return self.usd_without_energy + self.kwh * usd_per_kwh
 
 
-def break_even_usd_per_kwh(one: Bill, other: Bill) -> float | None:
-    """The price of electricity at which the cheaper of two bills changes; None if the same is cheaper at any price.
+def break_even_usd_per_kwh(first: Bill, second: Bill) -> float | None:
+    """The price of electricity at which the cheaper of two bills changes; None if the same one is always cheaper.
 
     It solves ``a + p x = b + q x`` for the price ``x``, with a and b the dollars and p and q the energy of the bills.
     """
-    kwh, usd = one.kwh - other.kwh, other.usd_without_energy - one.usd_without_energy
+    kwh, usd = first.kwh - second.kwh, second.usd_without_energy - first.usd_without_energy
     if kwh == 0:
         return None
     price = usd / kwh
@@ -44,9 +44,9 @@ def break_even_usd_per_kwh(one: Bill, other: Bill) -> float | None:
 
 
 def bill_per_solved(row: SummaryRow) -> Bill | None:
-    """What one solved problem of a configuration cost; None if unknown or none was solved.
+    """The cost of one solved problem of a configuration; None if unknown or none was solved.
 
-    Unknown too where an experiment has no result: what its calls cost is in no cost per solved problem.
+    Also None if an experiment has no result, because its calls are not part of a cost per solved problem.
     """
     if row.cost_usd is None or not row.solved or row.solved + row.unsolved < row.planned:
         return None
@@ -57,7 +57,7 @@ def bill_per_solved(row: SummaryRow) -> Bill | None:
 
 
 def rental_usd(tiers: Sequence[TierCost]) -> float | None:
-    """What the calls to local models would have cost where the same weights are rented; None if that is not known."""
+    """The price of the calls to local models if the same weights were rented; None if unknown."""
     local = [tier for tier in tiers if tier.tier == "local"]
     return known_sum(tier_cost.rental_usd for tier_cost in local) if local else None
 
@@ -75,8 +75,8 @@ def flips(rows: Sequence[SummaryRow]) -> list[Flip]:
     """The pairs of configurations, at most three, whose order by $ per solved depends on the price of electricity."""
     bills = [(row, bill) for row in rows if (bill := bill_per_solved(row)) is not None]
     found = []
-    for (one, first), (other, second) in combinations(bills, 2):
-        price = break_even_usd_per_kwh(first, second)
+    for (row, bill), (other_row, other_bill) in combinations(bills, 2):
+        price = break_even_usd_per_kwh(bill, other_bill)
         if price is not None and CHEAPEST_USD_PER_KWH <= price <= DEAREST_USD_PER_KWH:
-            found.append(Flip(price, *((one, other) if first.kwh > second.kwh else (other, one))))
+            found.append(Flip(price, *((row, other_row) if bill.kwh > other_bill.kwh else (other_row, row))))
     return found[:MOST_PAIRS]

@@ -1,4 +1,4 @@
-"""How many have succeeded by when, if some stop for good before and of some the end is not known."""
+"""The share that has succeeded by an amount used, if some trials stop before and the end of some is unknown."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from numpy.typing import NDArray
 
 from koderz_core.analysis.bootstrap import Array, ratio, sums, weights
 from koderz_core.records.trials import Trial
+from koderz_core.sums import all_known
 
 Axis = Literal["attempts", "usd", "seconds"]
 CENSORED, SUCCESS, FALSE_PASS, GAVE_UP = range(4)
-NEARLY = 1e-9  # sums of equal numbers may differ in the last digits
+NEARLY = 1e-9  # sums of equal numbers can differ in the last digits
 
 
 @dataclass(frozen=True, slots=True)
 class Courses:
-    """What trials had used when they ended, in rising order (equals: censored last), and which of the events it was.
+    """What trials had used when they ended, in rising order (equals: censored last), and their events.
 
-    ``problem``: of which row of the weights each is; ``share``: its part in that problem, so that all weigh the same.
-    What was censored at 0 shows nothing, so its part is 0.
+    ``problem``: the row of each in the weights; ``share``: its part in the problem, so that all problems weigh the
+    same. A trial censored at 0 carries no information, so its part is 0.
     """
 
     ends: Array
@@ -33,124 +34,124 @@ class Courses:
 
     @property
     def with_result(self) -> int:
-        """How many problems have a trial that is not censored."""
+        """The number of problems with a trial that is not censored."""
         return len(np.unique(self.problem[self.events != CENSORED]))
 
 
 def courses(trials: Sequence[Trial], axis: Axis, problems: Sequence[str]) -> Courses | None:
-    """Trials of these problems along an axis; None if it is not known how far a scored one went.
+    """Trials of these problems along an axis; None if the amount that a scored one used is unknown.
 
-    A trial ends where it stopped, at its try that passed the gate if that was its last. What was cancelled, failed on
-    our side or has not ended is censored at what it had used, and left out if that is unknown.
+    A trial ends where it stopped, or at its last try if that passed the gate. Cancelled trials, errors and trials that
+    have not ended are censored at the amount they had used, and omitted if it is unknown.
     """
     place = {problem: at for at, problem in enumerate(problems)}
-    held = [trial for trial in trials if trial.problem in place and (trial.scored or _used(trial, axis) is not None)]
-    used = [_used(trial, axis) for trial in held]
-    ends = np.array([value for value in used if value is not None], dtype=np.float64)
-    if len(ends) < len(used):
+    kept = [trial for trial in trials if trial.problem in place and (trial.scored or _used(trial, axis) is not None)]
+    used = all_known(_used(trial, axis) for trial in kept)
+    if used is None:
         return None
-    events = np.array([_event(trial) for trial in held], dtype=np.intp)
+    ends = np.array(used, dtype=np.float64)
+    events = np.array([_event(trial) for trial in kept], dtype=np.intp)
     order = np.lexsort((events == CENSORED, ends))
-    problem = np.array([place[trial.problem] for trial in held], dtype=np.intp)[order]
+    problem = np.array([place[trial.problem] for trial in kept], dtype=np.intp)[order]
     shows = ((events != CENSORED) | (ends > 0))[order]
     count = np.bincount(problem, shows, len(problems))
     return Courses(ends[order], events[order], problem, shows / np.maximum(count, 1)[problem], len(problems))
 
 
-def steps(held: Courses, event: int = SUCCESS) -> Array:
-    """Where the curve of an event rises."""
-    return np.unique(held.ends[held.events == event])
+def steps(data: Courses, event: int = SUCCESS) -> Array:
+    """The amounts at which the curve of an event rises."""
+    return np.unique(data.ends[data.events == event])
 
 
-def incidence(held: Courses, drawn: Array, event: int = SUCCESS) -> Array:
-    """The share to which the event has happened by each of ``steps`` (rows), per column of problem weights.
+def incidence(data: Courses, drawn: Array, event: int = SUCCESS) -> Array:
+    """The share of problems with the event by each of ``steps`` (rows), per column of problem weights.
 
     Aalen and Johansen's estimator of the cumulative incidence (Scandinavian Journal of Statistics 5 (1978) 141-150):
-    ends other than the event are competing and stay in the denominator, only the censored leave it. Computed as the
-    plain share in which each event stands for those like it that were lost before, which is the same number:
-    Satten and Datta, The American Statistician 55 (2001) 207-210. With nothing censored it is that share.
+    other ends are competing events and stay in the denominator, only censored trials leave it. Computed as a share in
+    which each event is weighted by the inverse chance not to be censored before, which gives the same number: Satten
+    and Datta, The American Statistician 55 (2001) 207-210. Without censoring it is the plain share.
     """
-    ends, problem, share = _together(held, event)
+    ends, problem, share = _merged(data, event)
     happened = drawn[problem] * share[:, None]
-    if (held.events == CENSORED).any():
-        happened /= _watched(held, drawn, ends)
-    first = np.searchsorted(ends, steps(held, event))
+    if (data.events == CENSORED).any():
+        happened /= _chance_uncensored(data, drawn, ends)
+    first = np.searchsorted(ends, steps(data, event))
     risen = np.add.reduceat(happened, first, axis=0) if len(first) else happened
-    counted = drawn[_known(held)].sum(axis=0)
-    shares: Array = np.cumsum(risen, axis=0) / np.where(counted > 0, counted, 1)  # 0: only problems that show nothing
+    counted = drawn[_known(data)].sum(axis=0)
+    shares: Array = np.cumsum(risen, axis=0) / np.where(counted > 0, counted, 1)  # 0: only problems without information
     return shares
 
 
-def at_the_end(held: Courses, drawn: Array) -> Array:
-    """The last of ``incidence`` per column of problem weights, without computing the others where nothing is lost."""
-    if _lost(held):
-        shares = incidence(held, drawn)
+def at_the_end(data: Courses, drawn: Array) -> Array:
+    """The last value of ``incidence`` per column of problem weights, computed alone if nothing is censored."""
+    if _incomplete(data):
+        shares = incidence(data, drawn)
         return shares[-1] if len(shares) else np.zeros(drawn.shape[1])
-    solved = held.events == SUCCESS
-    each = np.bincount(held.problem[solved], held.share[solved], held.problems).astype(np.float64)
+    solved = data.events == SUCCESS
+    each = np.bincount(data.problem[solved], data.share[solved], data.problems).astype(np.float64)
     end: Array = sums(each, drawn) / drawn.sum(axis=0)
     return end
 
 
-def gaps(held: Courses, solved: Array, seed: int) -> tuple[Array, Array]:
-    """At each step the mean over problems of what the curve has less ``solved``, and the variance of that mean.
+def gaps(data: Courses, solved: Array, seed: int) -> tuple[Array, Array]:
+    """At each step the mean over problems of the curve less ``solved``, and the variance of that mean.
 
-    Where something is censored, the variance is that of resamples.
+    If something is censored, the variance is that of resamples.
     """
-    if _lost(held):
-        drawn = weights(held.problems, seed)
-        plain = incidence(held, np.ones((held.problems, 1)))[:, 0]
-        return plain - solved.mean(), (resampled(held, seed) - sums(solved, drawn) / held.problems).var(axis=1)
-    each = _risen(held) - solved
-    return each.mean(axis=1), each.var(axis=1) / held.problems
+    if _incomplete(data):
+        drawn = weights(data.problems, seed)
+        plain = incidence(data, np.ones((data.problems, 1)))[:, 0]
+        return plain - solved.mean(), (resampled(data, seed) - sums(solved, drawn) / data.problems).var(axis=1)
+    each = _risen(data) - solved
+    return each.mean(axis=1), each.var(axis=1) / data.problems
 
 
-def resampled(held: Courses, seed: int) -> Array:
+def resampled(data: Courses, seed: int) -> Array:
     """``incidence`` of success in each bootstrap resample of problems."""
-    return incidence(held, weights(held.problems, seed))
+    return incidence(data, weights(data.problems, seed))
 
 
-def _together(held: Courses, event: int) -> tuple[Array, NDArray[np.intp], Array]:
-    """End, problem and share of the trials of an event, those that ended at once on one problem as one."""
-    rows = np.flatnonzero(held.events == event)
-    ends, at = np.unique(held.ends[rows], return_inverse=True)
-    place, which = np.unique(at * held.problems + held.problem[rows], return_inverse=True)
-    share: Array = np.bincount(which, held.share[rows], len(place)).astype(np.float64)
-    return ends[place // held.problems], place % held.problems, share
+def _merged(data: Courses, event: int) -> tuple[Array, NDArray[np.intp], Array]:
+    """End, problem and share of the trials of an event; trials of one problem with the same end are merged."""
+    rows = np.flatnonzero(data.events == event)
+    ends, at = np.unique(data.ends[rows], return_inverse=True)
+    place, which = np.unique(at * data.problems + data.problem[rows], return_inverse=True)
+    share: Array = np.bincount(which, data.share[rows], len(place)).astype(np.float64)
+    return ends[place // data.problems], place % data.problems, share
 
 
-def _risen(held: Courses) -> Array:
-    """By step and problem: its part of the successes so far."""
-    ends, problem, share = _together(held, SUCCESS)
-    risen = np.zeros((len(steps(held)), held.problems))
-    risen[np.searchsorted(steps(held), ends), problem] = share
+def _risen(data: Courses) -> Array:
+    """By step and problem: the successes so far."""
+    ends, problem, share = _merged(data, SUCCESS)
+    risen = np.zeros((len(steps(data)), data.problems))
+    risen[np.searchsorted(steps(data), ends), problem] = share
     return np.cumsum(risen, axis=0, out=risen)
 
 
-def _lost(held: Courses) -> bool:
-    """Whether the success of some problem is not known to the end."""
-    return bool((held.events == CENSORED).any() or not _known(held).all())
+def _incomplete(data: Courses) -> bool:
+    """Whether the success of some problem is not known until the end."""
+    return bool((data.events == CENSORED).any() or not _known(data).all())
 
 
-def _known(held: Courses) -> NDArray[np.bool_]:
-    """Of which problems a trial shows something."""
-    known: NDArray[np.bool_] = np.bincount(held.problem, held.share, held.problems) > 0
+def _known(data: Courses) -> NDArray[np.bool_]:
+    """Which problems have a trial with information."""
+    known: NDArray[np.bool_] = np.bincount(data.problem, data.share, data.problems) > 0
     return known
 
 
-def _watched(held: Courses, drawn: Array, at: Array) -> Array:
-    """The chance not to have been censored before each of these ends: Kaplan and Meier's estimator, of censoring."""
-    parts = np.zeros((len(held.ends) + 1, held.problems))
-    parts[np.arange(len(held.ends)), held.problem] = held.share
-    left = parts[::-1].cumsum(axis=0)[::-1]  # from this one on, by problem
-    censored = held.events == CENSORED
-    times = np.unique(held.ends[censored])
-    first = np.searchsorted(held.ends[censored], times)
-    at_risk = left[np.flatnonzero(censored)[first]]  # what ended otherwise at that time is sorted before
-    after = left[np.searchsorted(held.ends, times, side="right")]
-    kept = ratio(sums(after, drawn), sums(at_risk, drawn))
-    chance = np.vstack((np.ones_like(drawn[:1]), np.cumprod(np.nan_to_num(kept), axis=0)))
-    return np.maximum(chance[np.searchsorted(times, at)], 1e-9)  # 0: of them none is left to happen
+def _chance_uncensored(data: Courses, drawn: Array, at: Array) -> Array:
+    """The chance of not being censored before each of these ends: Kaplan and Meier's estimator of censoring."""
+    parts = np.zeros((len(data.ends) + 1, data.problems))
+    parts[np.arange(len(data.ends)), data.problem] = data.share
+    left = parts[::-1].cumsum(axis=0)[::-1]  # from this trial on, by problem
+    censored = data.events == CENSORED
+    times = np.unique(data.ends[censored])
+    first = np.searchsorted(data.ends[censored], times)
+    at_risk = left[np.flatnonzero(censored)[first]]  # other ends at the same amount are sorted before
+    after = left[np.searchsorted(data.ends, times, side="right")]
+    stayed = ratio(sums(after, drawn), sums(at_risk, drawn))
+    chance = np.vstack((np.ones_like(drawn[:1]), np.cumprod(np.nan_to_num(stayed), axis=0)))
+    return np.maximum(chance[np.searchsorted(times, at)], 1e-9)  # 0: then no event is left
 
 
 def _event(trial: Trial) -> int:
@@ -162,7 +163,7 @@ def _event(trial: Trial) -> int:
 
 
 def _used(trial: Trial, axis: Axis) -> float | None:
-    """None: unknown."""
+    """What a trial used until its end; None: unknown."""
     last = trial.tries[-1] if trial.tries and (trial.tries[-1].gate_passed or not trial.scored) else None
     if axis == "attempts":
         return last.iteration if last else trial.attempts

@@ -1,13 +1,12 @@
-"""Which of some models a policy prefers, by what they have done on the same problems."""
+"""Ranks models by the policy of a selection, from their results on the same problems."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from statistics import fmean
 
 from koderz_core.errors import UnknownNameError
 from koderz_core.records.plans import CONTEXT, COST, FIXED, LATENCY, POLICIES, QUALITY, Measurement, Ranked
-from koderz_core.sums import all_known
+from koderz_core.sums import known_mean
 
 Problem = tuple[str, str]
 """The hash of a dataset, and the id of a problem in it."""
@@ -19,21 +18,21 @@ def ranked(
     measured: Iterable[Measurement] = (),
     contexts: Mapping[str, int | None] | None = None,
 ) -> tuple[Ranked, ...]:
-    """These models, the preferred one first; those that nothing is known of come last, and equals as they are named.
+    """These models, the preferred one first; unknown ones come last, and equals keep their order.
 
-    Only problems count that all of those were tried on that were tried at all: an easy set of them would speak for
-    whoever was given it. ``contexts``: the tokens of prompt and answer together. Raises UnknownNameError.
+    Only problems with results of all measured models count: otherwise an easy set of problems would favour the models
+    that were given it. ``contexts``: the tokens of prompt and answer together. Raises UnknownNameError.
     """
     if policy not in POLICIES:
         raise UnknownNameError("policy of a selection", policy, POLICIES)
     if policy == FIXED:
-        return tuple(Ranked(one, None, f"named {place} of {len(models)}") for place, one in enumerate(models, 1))
+        return tuple(Ranked(model, None, f"named {place} of {len(models)}") for place, model in enumerate(models, 1))
     if policy == CONTEXT:
-        found = [_by_context(model, (contexts or {}).get(model)) for model in models]
+        candidates = [_by_context(model, (contexts or {}).get(model)) for model in models]
     else:
-        found = _by_results(policy, models, measured)
+        candidates = _by_results(policy, models, measured)
     sign = -1 if policy in (QUALITY, CONTEXT) else 1
-    return tuple(sorted(found, key=lambda one: (one.score is None, sign * (one.score or 0.0))))
+    return tuple(sorted(candidates, key=lambda model: (model.score is None, sign * (model.score or 0.0))))
 
 
 def _by_context(model: str, tokens: int | None) -> Ranked:
@@ -53,21 +52,20 @@ def _by_results(policy: str, models: Sequence[str], measured: Iterable[Measureme
 
 
 def _scored(policy: str, model: str, results: Sequence[Measurement] | None) -> Ranked:
-    """``results`` None: it was never tried; empty: not on a problem that all others were tried on too."""
+    """``results`` None: it has none; empty: none on a problem with results of all others."""
     if not results:
         return Ranked(model, None, "no results" if results is None else "no problem that all others were tried on too")
-    known = all_known(_VALUES[policy](result) for result in results)
-    if known is None:
+    score, count = known_mean(_VALUES[policy](result) for result in results), len(results)
+    if score is None:
         return Ranked(model, None, f"its {policy} is not known")
-    score, count = fmean(known), len(results)
     problems = f"{count} {'problem' if count == 1 else 'problems'}"
     return Ranked(model, score, f"{_SAID[policy].format(score)} on {problems}")
 
 
 _VALUES: Mapping[str, Callable[[Measurement], float | None]] = {
-    QUALITY: lambda one: one.solved / one.experiments,
-    LATENCY: lambda one: None if one.seconds is None else one.seconds / one.experiments,
-    COST: lambda one: None if one.cost_usd is None else one.cost_usd / one.experiments,
+    QUALITY: lambda result: result.solved / result.experiments,
+    LATENCY: lambda result: None if result.seconds is None else result.seconds / result.experiments,
+    COST: lambda result: None if result.cost_usd is None else result.cost_usd / result.experiments,
 }
 _SAID: Mapping[str, str] = {
     QUALITY: "solved {:.1%}",

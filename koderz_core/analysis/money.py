@@ -11,12 +11,12 @@ from typing import Generic, TypeVar, get_args
 import numpy as np
 
 from koderz_core.analysis.bootstrap import Array, mean_interval, means, ratio, ratio_interval, sums, weights
-from koderz_core.analysis.rates import ClusteredRate, Interval, clustered
+from koderz_core.analysis.rates import ClusteredRate, Interval, clustered, counted
 from koderz_core.analysis.tradeoff import common_problems, non_dominated
 from koderz_core.records import Tier
 from koderz_core.records.progress import TierCost
 from koderz_core.records.trials import Measured, Trial
-from koderz_core.sums import all_known, known_sum
+from koderz_core.sums import all_known, known_mean, known_sum
 
 K = TypeVar("K")
 _ORDER: tuple[Tier | None, ...] = (*get_args(Tier), None)
@@ -24,10 +24,10 @@ _ORDER: tuple[Tier | None, ...] = (*get_args(Tier), None)
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """What a configuration spent less than a baseline on the ``problems`` that both solved, in mean dollars of each.
+    """How much less a configuration spent than a baseline, in mean dollars of the ``problems`` that both solved.
 
     ``share``: of the baseline's dollars, negative if it spent more, None if the baseline was free. ``difference``: its
-    success rate less the baseline's on the ``of`` problems where both have a result, without which savings say little.
+    success rate less the baseline's on the ``of`` problems with a result of both, which gives savings their context.
     """
 
     problems: int
@@ -41,7 +41,7 @@ class Savings:
 
 @dataclass(frozen=True, slots=True)
 class FrontierShare:
-    """How much of the dollars and tokens went to models of the frontier tiers; None if unknown or none was used."""
+    """The shares of dollars and tokens for models of the frontier tiers; None if unknown or nothing was used."""
 
     usd: float | None
     tokens: float | None
@@ -49,9 +49,10 @@ class FrontierShare:
 
 @dataclass(frozen=True, slots=True)
 class Margin(Generic[K]):
-    """From the next cheaper configuration to a dearer one: dollars and solves more per problem, and their ratio.
+    """From a cheaper configuration to the next more expensive one: additional dollars and solves, and their ratio.
 
-    ``sure``: the share of resamples in which the dearer one really solves more.
+    ``usd`` and ``solved`` are per problem. ``sure``: the share of resamples in which the more expensive one solves
+    more.
     """
 
     cheaper: K
@@ -64,9 +65,9 @@ class Margin(Generic[K]):
 
 @dataclass(frozen=True, slots=True)
 class AttemptCost:
-    """What one attempt more cost the ``trials`` that made it, and how many it solved.
+    """What an attempt cost the ``trials`` that made it, and how many it solved.
 
-    Per solve it is infinite if it solved none, nan if it cost nothing either.
+    ``usd_per_solve`` is infinite if it solved none, nan if it also cost nothing.
     """
 
     attempt: int
@@ -78,7 +79,7 @@ class AttemptCost:
 
 @dataclass(frozen=True, slots=True)
 class TierShare:
-    """What the calls to one tier took; ``usd`` and ``tokens``: the share of all tiers', None if unknown or none."""
+    """The calls to one tier; ``usd`` and ``tokens``: shares of all tiers, None if unknown or nothing was used."""
 
     spent: TierCost
     usd: float | None
@@ -87,7 +88,7 @@ class TierShare:
 
 @dataclass(frozen=True, slots=True)
 class FrontierCost:
-    """``usd``: dollars per problem, None if a call has no price."""
+    """A measured model with strategy direct. ``usd``: dollars per problem, None if a call has no price."""
 
     measured: Measured
     rate: ClusteredRate
@@ -95,10 +96,10 @@ class FrontierCost:
 
 
 def cost_per_solved(trials: Sequence[Trial]) -> Interval | None:
-    """Mean dollars per problem by the share solved; infinite if none was; None without a result or if unpriced.
+    """Mean dollars per problem divided by the share solved; infinite if none was; None without a result or a price.
 
     The expected cost of one right answer: cost-of-pass, Erol et al., arXiv 2504.13359 (2025), over all problems at
-    once. Failures are paid for; what was cancelled or failed on our side says nothing and is not counted.
+    once. Unsolved trials are included; cancelled trials and errors are not.
     """
     problems = common_problems([trials])
     usd, solved = _usd(problems, trials), _solved(problems, trials)
@@ -106,13 +107,13 @@ def cost_per_solved(trials: Sequence[Trial]) -> Interval | None:
 
 
 def parts_per_solved(trials: Sequence[Trial]) -> Mapping[Tier, float | None]:
-    """What each tier has of the cost per solved problem: they add up to it. None without a result or if unpriced."""
+    """The part of each tier in the cost per solved problem; None without a result or a price."""
     problems = common_problems([trials])
     solved = _solved(problems, trials).sum()
     of_tier: Mapping[Tier, Callable[[Trial], float]] = {
-        "local": lambda one: _known(one.usd) - _known(one.frontier_usd),
-        "small_frontier": lambda one: _known(one.small_frontier_usd),
-        "frontier": lambda one: _known(one.frontier_usd) - _known(one.small_frontier_usd),
+        "local": lambda trial: _known(trial.usd) - _known(trial.frontier_usd),
+        "small_frontier": lambda trial: _known(trial.small_frontier_usd),
+        "frontier": lambda trial: _known(trial.frontier_usd) - _known(trial.small_frontier_usd),
     }
     spent = {tier: means(problems, _scored(trials), of).sum() for tier, of in of_tier.items()}
     unknown = {tier for tier, usd in spent.items() if not problems or isnan(usd)}
@@ -120,10 +121,10 @@ def parts_per_solved(trials: Sequence[Trial]) -> Mapping[Tier, float | None]:
 
 
 def price_ratio(a: Sequence[Trial], b: Sequence[Trial], at_once: int = 1) -> Interval | None:
-    """How often the cost per solved problem of b that of a is, on the problems where both have a result.
+    """The cost per solved problem of a divided by that of b, on the problems with a result of both.
 
-    None if there are none, a price is unknown, b is free, or one of them solved none. ``at_once``: of how many such
-    intervals this is one.
+    None if there are none, a price is unknown, b is free, or one of them solved none. ``at_once``: the number of such
+    intervals.
     """
     problems = common_problems((a, b))
     if not problems:
@@ -136,10 +137,10 @@ def price_ratio(a: Sequence[Trial], b: Sequence[Trial], at_once: int = 1) -> Int
 
 
 def savings(a: Sequence[Trial], baseline: Sequence[Trial], at_once: int = 1) -> Savings | None:
-    """a against a measured baseline, on the problems both solved in at least one repeat, by what a repeat cost there.
+    """a against a measured baseline, on the problems that both solved in at least one repeat, by the mean cost there.
 
-    Repeats that failed there are paid for too. None if there are no such problems or a price is unknown.
-    ``at_once``: of how many such intervals its are one.
+    Unsolved repeats of these problems are included. None if there are no such problems or a price is unknown.
+    ``at_once``: the number of such intervals.
     """
     compared = common_problems((a, baseline))
     solved_by = [[trial for trial in trials if trial.solved] for trials in (a, baseline)]
@@ -160,8 +161,8 @@ def savings(a: Sequence[Trial], baseline: Sequence[Trial], at_once: int = 1) -> 
 
 
 def frontier_share(trials: Sequence[Trial]) -> FrontierShare:
-    """Over the trials that have a result."""
-    scored = [trial for trial in trials if trial.scored]
+    """The shares over the trials with a result."""
+    scored = _scored(trials)
     return FrontierShare(
         _part([trial.frontier_usd for trial in scored], [trial.usd for trial in scored]),
         _part([trial.frontier_tokens for trial in scored], [trial.tokens for trial in scored]),
@@ -169,25 +170,24 @@ def frontier_share(trials: Sequence[Trial]) -> FrontierShare:
 
 
 def tier_shares(tiers: Sequence[TierCost]) -> tuple[TierShare, ...]:
-    """The cheapest tier first. One unknown amount makes every share of it unknown."""
-    ordered = sorted(tiers, key=lambda one: _ORDER.index(one.tier))
+    """The cheapest tier first. One unknown amount makes all shares of that kind unknown."""
+    ordered = sorted(tiers, key=lambda spent: _ORDER.index(spent.tier))
     usd = _shares([tier_cost.cost_usd for tier_cost in ordered])
     tokens = _shares([tier_cost.tokens for tier_cost in ordered])
-    return tuple(TierShare(*one) for one in zip(ordered, usd, tokens, strict=True))
+    return tuple(map(TierShare, ordered, usd, tokens))
 
 
 def margins(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> tuple[Margin[K], ...]:
-    """Incremental cost per extra solve along the frontier, by rising cost, on the problems that all have a result of.
+    """Incremental cost per extra solve along the frontier, by rising cost, on the problems with a result of all.
 
-    What is dominated buys nothing and is left out, as are configurations of unknown price. The incremental ratio of
-    cost-effectiveness analysis: Drummond et al., Methods for the Economic Evaluation of Health Care Programmes, 2015,
-    section 4.3.
+    Dominated configurations and those with an unknown price are omitted. The incremental ratio of cost-effectiveness
+    analysis: Drummond et al., Methods for the Economic Evaluation of Health Care Programmes, 2015, section 4.3.
     """
-    held = {key: trials for key, trials in trials_by_key.items() if any(trial.scored for trial in trials)}
-    problems = common_problems(list(held.values()))
-    usd = {key: _usd(problems, trials) for key, trials in held.items()}
-    priced = [key for key in held if problems and not np.isnan(usd[key]).any()]
-    solved = {key: _solved(problems, held[key]) for key in priced}
+    usable = {key: trials for key, trials in trials_by_key.items() if any(trial.scored for trial in trials)}
+    problems = common_problems(list(usable.values()))
+    usd = {key: _usd(problems, trials) for key, trials in usable.items()}
+    priced = [key for key in usable if problems and not np.isnan(usd[key]).any()]
+    solved = {key: _solved(problems, usable[key]) for key in priced}
     paid = {key: float(usd[key].mean()) for key in priced}
     if not priced:
         return ()
@@ -195,52 +195,61 @@ def margins(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> tuple[
     order = sorted((key for key, on in zip(priced, best, strict=True) if on), key=lambda key: paid[key])
     drawn = weights(len(problems), seed)
     return tuple(
-        Margin(one, other, paid[other] - paid[one], more, (paid[other] - paid[one]) / more, sure)
-        for one, other in pairwise(order)
-        if (more := float((solved[other] - solved[one]).mean())) > 0
-        for sure in (float((sums(solved[other] - solved[one], drawn) > 1e-9).mean()),)
+        Margin(
+            cheaper,
+            dearer,
+            paid[dearer] - paid[cheaper],
+            more,
+            (paid[dearer] - paid[cheaper]) / more,
+            float((sums(solved[dearer] - solved[cheaper], drawn) > 1e-9).mean()),
+        )
+        for cheaper, dearer in pairwise(order)
+        if (more := float((solved[dearer] - solved[cheaper]).mean())) > 0
     )
 
 
 def attempt_costs(trials: Sequence[Trial]) -> tuple[AttemptCost, ...] | None:
-    """The marginal dollars of attempts 1, 2, ... of the trials that have a result; None if a price is unknown.
+    """The marginal dollars of attempts 1, 2, ... of the trials with a result; None if a price is unknown.
 
-    The first includes what came before it, as a spec; the last what came after it. A solve counts for the last.
+    The first attempt includes the calls before it, such as a spec; the last one the calls after it. A solve counts for
+    the last attempt.
     """
-    scored = [trial for trial in trials if trial.scored]
+    scored = _scored(trials)
     paid = [_spent(trial) for trial in scored]
     if any(isnan(value) for spent in paid for value in spent):
         return None
-    found = []
+    costs = []
     for attempt in range(1, max(map(len, paid), default=0) + 1):
-        made = [(one, spent) for one, spent in zip(scored, paid, strict=True) if len(spent) >= attempt]
+        made = [(trial, spent) for trial, spent in zip(scored, paid, strict=True) if len(spent) >= attempt]
         usd = sum(spent[attempt - 1] for _, spent in made)
-        solved = sum(one.solved and len(spent) == attempt for one, spent in made)
-        found.append(AttemptCost(attempt, len(made), usd, solved, float(ratio(usd, solved))))
-    return tuple(found)
+        solved = sum(trial.solved and len(spent) == attempt for trial, spent in made)
+        costs.append(AttemptCost(attempt, len(made), usd, solved, float(ratio(usd, solved))))
+    return tuple(costs)
 
 
-def frontier_cost(one: Measured) -> FrontierCost:
-    """The rate and the mean cost of a model that was asked directly, both over problems."""
-    held: dict[str, list[int]] = {}
-    for place, problem in enumerate(one.problems):
-        held.setdefault(problem, []).append(place)
-    counts = {problem: (sum(one.solved[at] for at in places), len(places)) for problem, places in held.items()}
+def frontier_cost(measured: Measured) -> FrontierCost:
+    """The rate and the mean cost of a model with strategy direct, both over problems."""
+    by_problem: dict[str, list[float | None]] = {}
+    for problem, cost in zip(measured.problems, measured.usd, strict=True):
+        by_problem.setdefault(problem, []).append(cost)
+    usd = all_known(map(known_mean, by_problem.values()))
     return FrontierCost(
-        one, clustered(counts), _usd_per_problem([[one.usd[at] for at in places] for places in held.values()])
+        measured,
+        clustered(counted(zip(measured.problems, measured.solved, strict=True))),
+        ratio_interval(np.array(usd), np.ones(len(usd))) if usd else None,
     )
 
 
 def _spent(trial: Trial) -> list[float]:
-    """Dollars attempt by attempt; an untested answer is one attempt; nan: unknown."""
+    """Dollars attempt by attempt; an untested answer is one attempt; nan means unknown."""
     so_far = [nan if try_.usd is None else try_.usd for try_ in trial.tries[:-1]]
     totals = [0.0, *so_far, nan if trial.usd is None else trial.usd]
     return [after - before for before, after in pairwise(totals)]
 
 
 def _rest(spent: Interval) -> Interval:
-    """What is left of 1."""
-    low, high = (None if one is None else 1 - one for one in (spent.high, spent.low))
+    """1 less a number."""
+    low, high = (None if bound is None else 1 - bound for bound in (spent.high, spent.low))
     return Interval(1 - spent.value, low, high)
 
 
@@ -256,7 +265,7 @@ def _shares(amounts: Sequence[float | None]) -> list[float | None]:
 
 
 def _usd(problems: Sequence[str], trials: Sequence[Trial]) -> Array:
-    return means(problems, _scored(trials), lambda one: _known(one.usd))
+    return means(problems, _scored(trials), lambda trial: _known(trial.usd))
 
 
 def _known(usd: float | None) -> float:
@@ -264,15 +273,8 @@ def _known(usd: float | None) -> float:
 
 
 def _solved(problems: Sequence[str], trials: Sequence[Trial]) -> Array:
-    return means(problems, _scored(trials), lambda one: one.solved)
+    return means(problems, _scored(trials), lambda trial: trial.solved)
 
 
 def _scored(trials: Sequence[Trial]) -> list[Trial]:
     return [trial for trial in trials if trial.scored]
-
-
-def _usd_per_problem(by_problem: Sequence[Sequence[float | None]]) -> Interval | None:
-    known = [[usd for usd in repeats if usd is not None] for repeats in by_problem]
-    if not known or any(len(some) < len(repeats) for some, repeats in zip(known, by_problem, strict=True)):
-        return None
-    return ratio_interval(np.array([sum(some) / len(some) for some in known]), np.ones(len(known)))

@@ -1,4 +1,4 @@
-"""Many configurations: which of them can be told apart when all pairs are looked at."""
+"""Many configurations: which pairs differ significantly when all pairs are tested."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """The p-values, in their order, made larger for their number: at most ``alpha`` of such families claim wrongly.
+    """The p-values, in their order, adjusted for their number: a family has a false positive with chance at most alpha.
 
     Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6 (1979) 65-70.
     """
@@ -29,15 +29,15 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def compatible(test: Paired, p: float | None, alpha: float = 0.05) -> Paired:
-    """The test with an interval that never contradicts ``p``, which is its own p adjusted for how many there are.
+    """The test with an interval that never contradicts ``p``, which is its own p adjusted for the number of tests.
 
-    If p is at most ``alpha``, 0 is not in the interval: a bound on the other side of 0 becomes 0, which is then itself
-    left out. Else 0 is in it. So the interval holds a true difference of 0 exactly as often as the test does not
-    reject it, and any other at least as often as before, but for rejections in the wrong direction. The compatible
-    one-sided bounds for Holm's procedure have 0 there too: Strassburger and Bretz, Statistics in Medicine 27 (2008)
-    4914-4927; Guilbaud, Biometrical Journal 50 (2008) 678-692. Theirs hold for all pairs at once by construction. These
-    begin with Bonferroni's, which are two-sided and say more where p is small; that they hold was simulated
-    (docs/statistics.md).
+    If p is at most ``alpha``, 0 is not in the interval: a bound on the other side of 0 becomes 0, which is then
+    excluded. Otherwise 0 is in it. So the interval contains a true difference of 0 exactly as often as the test does
+    not reject it, and any other difference at least as often as before, except for rejections in the wrong direction.
+    The compatible one-sided bounds for Holm's procedure have 0 there too: Strassburger and Bretz, Statistics in
+    Medicine 27 (2008) 4914-4927; Guilbaud, Biometrical Journal 50 (2008) 678-692. Those hold for all pairs at once by
+    construction. These start from Bonferroni's intervals, which are two-sided and more informative if p is small;
+    simulations confirm their coverage (docs/statistics.md).
     """
     if p is None or test.low is None or test.high is None or test.difference is None:
         return test
@@ -51,43 +51,43 @@ def compatible(test: Paired, p: float | None, alpha: float = 0.05) -> Paired:
 def rank_groups(
     keys: Sequence[K], trials_by_key: Mapping[K, Sequence[Trial]], alpha: float = 0.05
 ) -> list[tuple[K, ...]]:
-    """Groups, best first, of configurations that cannot be told apart: two share a group exactly if they cannot.
+    """Groups of configurations, best first: two share a group exactly if they do not differ significantly.
 
-    Two are told apart if the p of their paired test is at most ``alpha`` after Holm's adjustment over all pairs that
-    have a problem in common, and in the worst case of experiments without a result (``worst_case``) as well. Groups
-    are as large as can be, so a configuration may be in several: one in the middle that differs neither from the best
-    nor from the worst. Inside a group the order is that of ``keys`` and means nothing; groups are ordered by the shares
-    solved of their members, the best first. A configuration without any result is in none. This is the compact letter
-    display, found by insert-and-absorb: Piepho, Journal of Computational and Graphical Statistics 13 (2004) 456-466.
+    Two differ significantly if the p of their paired test is at most ``alpha`` after Holm's adjustment over all pairs
+    with a common problem, and also in the worst case of experiments without a result (``worst_case``). Groups are as
+    large as possible, so a configuration may be in several, for example if it differs neither from the best nor from
+    the worst. Inside a group the order is that of ``keys`` and has no meaning; groups are ordered by the shares solved
+    of their members, the best first. A configuration without a result is in no group. This is the compact letter
+    display, computed by insert-and-absorb: Piepho, Journal of Computational and Graphical Statistics 13 (2004) 456-466.
     """
     shares = {key: share for key in keys if (share := _share(trials_by_key[key])) is not None}
     known = [key for key in keys if key in shares]
     groups = [frozenset(known)] if known else []
-    for one, other in _told_apart(known, trials_by_key, alpha):
-        groups = _parted(groups, one, other)
+    for a, b in _significant(known, trials_by_key, alpha):
+        groups = _split(groups, a, b)
     best_first = {key: place for place, key in enumerate(sorted(known, key=shares.__getitem__, reverse=True))}
     groups.sort(key=lambda group: sorted(best_first[key] for key in group))
     return [tuple(key for key in known if key in group) for group in groups]
 
 
-def _told_apart(keys: Sequence[K], trials_by_key: Mapping[K, Sequence[Trial]], alpha: float) -> list[tuple[K, K]]:
+def _significant(keys: Sequence[K], trials_by_key: Mapping[K, Sequence[Trial]], alpha: float) -> list[tuple[K, K]]:
     tested, known, worst = [], [], []
-    for one, other in combinations(keys, 2):
-        test = paired(trials_by_key[one], trials_by_key[other])
-        case = worst_case(trials_by_key[one], trials_by_key[other], test)
+    for a, b in combinations(keys, 2):
+        test = paired(trials_by_key[a], trials_by_key[b])
+        case = worst_case(trials_by_key[a], trials_by_key[b], test)
         if test.p is not None and case.p is not None:
-            tested.append((one, other))
+            tested.append((a, b))
             known.append(test.p)
             worst.append(case.p)
     adjusted = zip(tested, holm(known), holm(worst), strict=True)
     return [pair for pair, p, at_worst in adjusted if max(p, at_worst) <= alpha]
 
 
-def _parted(groups: Sequence[frozenset[K]], one: K, other: K) -> list[frozenset[K]]:
-    """The groups after these two have been told apart, without those that lie inside another."""
+def _split(groups: Sequence[frozenset[K]], a: K, b: K) -> list[frozenset[K]]:
+    """The groups after separating these two, without groups inside another."""
     halves: list[frozenset[K]] = []
     for group in groups:
-        halves += [group - {one}, group - {other}] if {one, other} <= group else [group]
+        halves += [group - {a}, group - {b}] if {a, b} <= group else [group]
     distinct = list(dict.fromkeys(halves))
     return [group for group in distinct if not any(group < larger for larger in distinct)]
 

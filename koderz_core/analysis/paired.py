@@ -1,4 +1,4 @@
-"""Two configurations on the same problems: which solves more, by how much, and whether that could be luck."""
+"""Two configurations on the same problems: which solves more, by how much, and whether that could be chance."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PairedTest = Literal["exact McNemar", "label permutation"]
 
 @dataclass(frozen=True, slots=True)
 class Discordant:
-    """The problems that one of two configurations solved, or solved in more of its repeats than the other."""
+    """The problems that one of two configurations solved in a larger share of its repeats than the other."""
 
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
@@ -31,12 +31,12 @@ class Discordant:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """a against b on the ``n`` problems where both have a result; ``unpaired``: where only one has, or neither.
+    """a against b on the ``n`` problems with a result of both; ``unpaired``: the other problems.
 
-    ``only_a`` problems were solved by a alone, with repeats in a larger share of them than by b; ``both`` by both
-    alike, ``neither`` by none. ``difference``: a's share solved less b's, from -1 to 1, every problem weighing the
-    same; ``low`` and ``high`` bound the true one, with 95 % those of ``at_once`` pairs together. ``p``: of ``method``,
-    two-sided and of this pair alone. These four are None if ``n`` is 0.
+    ``only_a`` problems were solved by a alone, with repeats in a larger share of them than by b; ``both`` by both in
+    equal shares, ``neither`` by none. ``difference``: a's share solved less b's, from -1 to 1, every problem weighing
+    the same; ``low`` and ``high`` bound the true one, at 95 % for ``at_once`` pairs together. ``p``: of ``method``,
+    two-sided and for this pair alone. These four are None if ``n`` is 0.
     """
 
     n: int
@@ -55,10 +55,10 @@ class Paired:
 
 
 def paired(a: Sequence[Trial], b: Sequence[Trial], at_once: int = 1) -> Paired:
-    """Compare the trials of two configurations, problem by problem; what has no result is left out and counted.
+    """Compare the trials of two configurations, problem by problem; trials without a result are omitted and counted.
 
-    With one trial of each problem the exact McNemar test, else ``label_permutation``, which is the same where there is
-    one of each. The interval is ``bonett_price``'s: ``compatible`` makes it agree with p once that is adjusted.
+    With one trial of each problem the test is the exact McNemar test, else ``label_permutation``, which generalizes it.
+    The interval is ``bonett_price``'s: ``compatible`` makes it agree with the adjusted p.
     """
     of_a, of_b = by_problem(a), by_problem(b)
     problems = sorted(of_a.keys() & of_b.keys(), key=natural)
@@ -92,10 +92,10 @@ def paired(a: Sequence[Trial], b: Sequence[Trial], at_once: int = 1) -> Paired:
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
-    """The two-sided p of the exact test that a problem solved by one alone is as likely to be either's.
+    """The two-sided p of the exact test that a problem solved by one alone is equally likely to be a's or b's.
 
     Twice the smaller binomial tail, at most 1. McNemar, Psychometrika 12 (1947) 153-157; exact and not mid-p, because
-    it never claims more often than it says.
+    its error rate never exceeds its level.
     """
     n = only_a + only_b
     tail = sum(comb(n, k) for k in range(min(only_a, only_b) + 1))
@@ -105,11 +105,11 @@ def mcnemar(only_a: int, only_b: int) -> float:
 def bonett_price(differences: Sequence[float], at_once: int = 1) -> tuple[float, float]:
     """The adjusted Wald 95 % interval of the mean of differences, one per problem, each from -1 to 1; at least one.
 
-    As if one problem more had been solved by a alone and one by b alone. Bonett and Price, "Adjusted Wald Confidence
+    One problem solved by a alone and one solved by b alone are added. Bonett and Price, "Adjusted Wald Confidence
     Interval for a Difference of Binomial Proportions Based on Paired Data", Journal of Educational and Behavioral
-    Statistics 37 (2012) 479-488, where differences are -1, 0 or 1. With repeats the two are still whole problems, since
-    repeats tell nothing about problems that were not drawn (so does ``evalstats`` 0.3.3). ``at_once``: how many
-    intervals are to hold together (``simultaneous``).
+    Statistics 37 (2012) 479-488, where differences are -1, 0 or 1. With repeats the two are still whole problems,
+    because repeats tell nothing about problems that were not drawn (``evalstats`` 0.3.3 does the same). ``at_once``:
+    the number of intervals that are to hold together (``simultaneous``).
     """
     n = len(differences)
     low, high = bonett_price_of(n, sum(differences) / n, sum(value * value for value in differences) / n, at_once)

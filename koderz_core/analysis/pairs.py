@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from koderz_core.analysis.bounds import ALPHA, WorstCase, worst_case
-from koderz_core.analysis.configurations import Compared
+from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.curves import BreakEven, break_even
 from koderz_core.analysis.money import Savings, price_ratio, savings
 from koderz_core.analysis.multiplicity import compatible, holm
@@ -24,8 +24,8 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Parting:
-    """A problem that one of the two solved, or solved in more of its repeats: an experiment of each that shows it.
+class DiscordantProblem:
+    """A problem that one of the two solved in a larger share of its repeats, with an experiment of each as an example.
 
     ``code``: SHA-256 of the program that the experiment returned, None if it returned none.
     """
@@ -42,20 +42,20 @@ class Parting:
 class Pair:
     """A configuration, ``a`` of ``test``, against the baseline, ``b``; ``p_adjusted`` by Holm over all these pairs.
 
-    All intervals hold for all these pairs at once, so also for the one that is picked out. That of ``test`` leaves out
-    0 exactly if ``p_adjusted`` is at most ``ALPHA`` (``compatible``). ``worst``: what experiments without a result
-    could change, its p adjusted as well; None where all pairs are complete.
+    All intervals hold for all these pairs at once, so also for a selected pair. That of ``test`` excludes 0 exactly if
+    ``p_adjusted`` is at most ``ALPHA`` (``compatible``). ``worst``: what experiments without a result could change, its
+    p adjusted as well; None if all pairs are complete.
 
-    ``partings``: those that only the baseline solved first, for they show what the other lacks. ``price``: its cost per
-    solved problem by the baseline's. ``mixed``: on how many problems one of the two is scored by the tests it stopped
-    on and the other by held-out tests. ``finding``: all of it in words.
+    ``partings``: the discordant problems, those that only the baseline solved first, because they show what the other
+    lacks. ``price``: its cost per solved problem divided by the baseline's. ``mixed``: on how many problems one of the
+    two is scored by the tests it stopped on and the other by held-out tests. ``finding``: all of it in words.
     """
 
     key: Key
     baseline: Key
     test: Paired
     p_adjusted: float | None
-    partings: tuple[Parting, ...]
+    partings: tuple[DiscordantProblem, ...]
     price: Interval | None
     break_even: BreakEven | None
     savings: Savings | None
@@ -64,23 +64,20 @@ class Pair:
     finding: str = ""
 
     @property
-    def told_apart(self) -> bool:
-        """Whether the test, adjusted for how many there are, says that one of them solves more: in the worst case too.
-
-        The worst case is that of experiments without a result.
-        """
+    def significant(self) -> bool:
+        """Whether the difference is significant after the adjustment, also in the worst case of missing results."""
         worst = self.worst is None or (self.worst.p is not None and self.worst.p <= ALPHA)
-        return self.seems_apart and worst
+        return self.significant_so_far and worst
 
     @property
-    def seems_apart(self) -> bool:
-        """Whether the test says so of the problems with a result alone."""
+    def significant_so_far(self) -> bool:
+        """Whether the difference is significant on the problems with a result alone."""
         return self.p_adjusted is not None and self.p_adjusted <= ALPHA
 
 
 def pairs(
-    baseline: Compared,
-    others: Sequence[Compared],
+    baseline: ConfigurationFigures,
+    others: Sequence[ConfigurationFigures],
     trials_by_key: Mapping[Key, Sequence[Trial]],
 ) -> tuple[Pair, ...]:
     """One pair per other configuration, in their order."""
@@ -88,22 +85,22 @@ def pairs(
     tested = sum(bool(common_problems((trials_by_key[other.key], base))) for other in others) or 1
     tests = [paired(trials_by_key[other.key], base, tested) for other in others]
     adjusted = _adjusted([test.p for test in tests])
-    worst = _worst([worst_case(trials_by_key[one.key], base, test) for one, test in zip(others, tests, strict=True)])
+    worst = _worst([worst_case(trials_by_key[it.key], base, test) for it, test in zip(others, tests, strict=True)])
     found = []
-    for one, raw, p, case in zip(others, tests, adjusted, worst, strict=True):
-        trials, test = trials_by_key[one.key], compatible(raw, p, ALPHA)
+    for other, raw, p, case in zip(others, tests, adjusted, worst, strict=True):
+        trials, test = trials_by_key[other.key], compatible(raw, p, ALPHA)
         price, saved = price_ratio(trials, base, tested), savings(trials, base, tested)
         even = break_even(trials, base, tested, _direction(test, p))
         mixed = of_two_kinds((trials, base))
         partings = tuple(_partings(test, trials, base))
-        found.append(Pair(one.key, baseline.key, test, p, partings, price, even, saved, mixed, case))
+        found.append(Pair(other.key, baseline.key, test, p, partings, price, even, saved, mixed, case))
     return tuple(found)
 
 
-def of_two_kinds(held: Iterable[Sequence[Trial]]) -> int:
+def of_two_kinds(groups: Iterable[Sequence[Trial]]) -> int:
     """On how many problems one of these is scored by the tests it stopped on, and another by held-out tests."""
     kinds: defaultdict[str, set[ScoreKind]] = defaultdict(set)
-    for trials in held:
+    for trials in groups:
         scored = ((trial.problem, trial.score_kind) for trial in trials if trial.scored)
         for problem, kind in kinds_by_problem(scored).items():
             kinds[problem].add(kind)
@@ -111,28 +108,30 @@ def of_two_kinds(held: Iterable[Sequence[Trial]]) -> int:
 
 
 def _adjusted(p: Sequence[float | None]) -> list[float | None]:
-    """By Holm over those that are known."""
+    """By Holm over the known ones."""
     left = iter(holm([value for value in p if value is not None]))
     return [None if value is None else next(left) for value in p]
 
 
-def _worst(found: Sequence[WorstCase]) -> list[WorstCase | None]:
-    """With adjusted p, of every pair if any has a missing result: how far p is raised depends on all of them."""
-    if not any(case.missing for case in found):
-        return [None] * len(found)
-    return [replace(one, p=p) for one, p in zip(found, _adjusted([case.p for case in found]), strict=True)]
+def _worst(cases: Sequence[WorstCase]) -> list[WorstCase | None]:
+    """With adjusted p, for every pair if any has a missing result, because the adjustment depends on all pairs."""
+    if not any(case.missing for case in cases):
+        return [None] * len(cases)
+    return [replace(case, p=p) for case, p in zip(cases, _adjusted([case.p for case in cases]), strict=True)]
 
 
-def telling(found: Sequence[Pair]) -> Pair | None:
-    """The pair to look at first: of those that solve more for less per solved problem the cheapest, else of those that
-    cannot be told to solve less for less, else of those that solve more, else that cannot be told to, else any. Those
-    whose two are scored by tests of different kinds on most problems come after all others.
+def leading_pair(found: Sequence[Pair]) -> Pair | None:
+    """The pair to look at first; None if there are no pairs.
+
+    In this order: significantly more solved for less per solved problem; no significant difference for less; more for
+    more; no significant difference for more; less. Of equals the cheapest. Pairs scored by tests of different kinds on
+    most problems come last.
     """
     return min(found, key=_interest, default=None)
 
 
 def _direction(test: Paired, p: float | None) -> int | None:
-    """1 or -1: the test says that the one solves more or less than the baseline; 0: neither; None: it was not made."""
+    """1 or -1: it solves significantly more or less than the baseline; 0: no significant difference; None: no test."""
     if p is None or test.difference is None:
         return None
     return 0 if p > ALPHA else 1 if test.difference > 0 else -1
@@ -141,19 +140,19 @@ def _direction(test: Paired, p: float | None) -> int | None:
 def _interest(pair: Pair) -> tuple[bool, int, float]:
     difference, mixed = pair.test.difference, 2 * pair.mixed > pair.test.n
     price = pair.price.value if pair.price else inf
-    if difference is None or (pair.told_apart and difference < 0):
+    if difference is None or (pair.significant and difference < 0):
         return mixed, 4, -(difference or -1.0)
-    return mixed, (0 if pair.told_apart else 1) + (0 if price < 1 else 2), price
+    return mixed, (0 if pair.significant else 1) + (0 if price < 1 else 2), price
 
 
-def _partings(test: Paired, of_it: Sequence[Trial], of_baseline: Sequence[Trial]) -> Iterator[Parting]:
+def _partings(test: Paired, of_it: Sequence[Trial], of_baseline: Sequence[Trial]) -> Iterator[DiscordantProblem]:
     for problems, by_baseline in ((test.ids.only_b, True), (test.ids.only_a, False)):
         for problem in problems:
             it = _shown(of_it, problem, solved=not by_baseline)
             other = _shown(of_baseline, problem, solved=by_baseline)
-            yield Parting(problem, by_baseline, it.experiment, other.experiment, it.code, other.code)
+            yield DiscordantProblem(problem, by_baseline, it.experiment, other.experiment, it.code, other.code)
 
 
 def _shown(trials: Sequence[Trial], problem: str, *, solved: bool) -> Trial:
-    """The first repeat that went that way: who solved more of them has one solved, the other has one unsolved."""
+    """The first repeat with this result; both exist, because the two solved different shares of their repeats."""
     return next(trial for trial in trials if trial.problem == problem and trial.scored and trial.solved == solved)

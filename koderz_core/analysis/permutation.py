@@ -1,4 +1,4 @@
-"""Whether the labels of two configurations could as well be swapped among the trials of each problem."""
+"""A permutation test of the labels of two configurations among the trials of each problem."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 Counts = tuple[int, int]
-"""Solved, of so many trials."""
+"""Solved trials and all trials."""
 _Table = tuple[int, int, int, int]
 """Solved and trials of a, solved and trials of b, on one problem."""
 
@@ -24,9 +24,9 @@ _NEARLY = 1e-9  # sums of equal numbers may differ in the last digits
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What swapped labels may come to on each of ``problems`` with the same trials, as many of them solved.
+    """The permutations on each of ``problems`` with the same numbers of trials and solved trials.
 
-    ``counts``: how many of the solved trials may be a's, with their ``chances``; ``scores``: those less their mean.
+    ``counts``: the possible numbers of a's solved trials, with their ``chances``; ``scores``: counts less their mean.
     ``steps``: the squares of the scores, in whole units above ``least``.
     """
 
@@ -40,7 +40,7 @@ class _Kind:
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """The values that a sum over all problems may have, ``size`` of them from ``low`` on; ``terms``: by kind."""
+    """The possible values of a sum over all problems, ``size`` of them from ``low`` on; ``terms``: by kind."""
 
     low: int
     size: int
@@ -48,30 +48,30 @@ class _Axis:
 
     @property
     def values(self) -> Array:
-        """In the order in which a discrete Fourier transform has them."""
+        """In the order of a discrete Fourier transform."""
         return self.low + (np.arange(self.size, dtype=np.float64) - self.low) % self.size
 
     def waves(self, frequencies: int) -> list[Complex]:
-        """By kind, a row for each of so many frequencies and a column for each term."""
+        """By kind, a row per frequency and a column per term."""
         return [np.exp(-2j * np.pi / self.size * np.outer(np.arange(frequencies), terms)) for terms in self.terms]
 
 
 def label_permutation(of_a: Sequence[Counts], of_b: Sequence[Counts]) -> float:
     """The two-sided p of the test that both solve each problem with the same chance, from counts by problem.
 
-    Under that hypothesis all trials of a problem are exchangeable, whatever the numbers of repeats: how many of its m
-    solved trials are a's is hypergeometric. Each problem's score is that number less its mean, and the statistic is
+    Under that hypothesis all trials of a problem are exchangeable for any number of repeats: the number of a's trials
+    among its m solved ones is hypergeometric. Each problem's score is that number less its mean, and the statistic is
     the sum of scores (that of Cochran, Biometrics 10 (1954) 417-451, and of Mantel and Haenszel, Journal of the
-    National Cancer Institute 22 (1959) 719-748) by the square root of the sum of their squares. So studentized, the
-    test keeps its level nearly also where chances differ from problem to problem and only their means are the same:
+    National Cancer Institute 22 (1959) 719-748) divided by the square root of the sum of their squares. Studentized in
+    this way, the test nearly keeps its level even if chances differ between problems and only their means are equal:
     Janssen, Statistics & Probability Letters 36 (1997) 9-21; Chung and Romano, Annals of Statistics 41 (2013) 484-507.
 
     p is twice the tail on the side of the observed difference (Fay, The R Journal 2:1 (2010) 53-58), at most 1. It is 1
-    if the mean of the problems' differences lies on the other side, and at least what as many problems give that all
-    went one way, ``2 / 2**n``: repeats that always agree are no further problems. Both only make it larger. With one
-    trial of each problem it is ``mcnemar``. Nothing is drawn: the joint distribution of both sums is computed by a
-    Fourier transform. For that, squares are rounded to half the standard deviation of one of them, in the observed
-    statistic as in all others, so the test stays exact; p is off by less than 1e-8.
+    if the mean of the problems' differences lies on the other side, and at least ``2 / 2**n``, the p of n discordant
+    problems that all went one way, because repeats that always agree are not further problems. Both only make it
+    larger. With one trial of each problem it is ``mcnemar``. It is not random: the joint distribution of both sums is
+    computed by a Fourier transform. For that, squares are rounded to half the standard deviation of one of them, in the
+    observed statistic as in all others, so the test stays exact; the error of p is below 1e-8.
     """
     tables = Counter((s, a, t, b) for (s, a), (t, b) in zip(of_a, of_b, strict=True))
     score = sum(n * _score(*table) for table, n in tables.items())
@@ -87,7 +87,7 @@ def _score(s: int, a: int, t: int, b: int) -> float:
 
 
 def _tail(tables: Mapping[_Table, int], score: float) -> float:
-    """The chance of a statistic that is at least as far out, on the side of the observed one."""
+    """The chance of a statistic at least as extreme, on the side of the observed one."""
     kinds, unit = _kinds(tables)
     mean = sum(kind.problems * (kind.counts[0] - kind.scores[0]) for kind in kinds.values())
     least = sum(kind.problems * kind.least for kind in kinds.values())
@@ -104,7 +104,7 @@ def _tail(tables: Mapping[_Table, int], score: float) -> float:
 
 
 def _kinds(tables: Mapping[_Table, int]) -> tuple[dict[tuple[int, int, int], _Kind], float]:
-    """By trials of both and how many of them are solved, without those that leave no choice; and the unit of steps."""
+    """The kinds by trials of both and number solved, without those with one permutation only; and the unit of steps."""
     times: Counter[tuple[int, int, int]] = Counter()
     for (s, a, t, b), n in tables.items():
         times[a, b, s + t] += n * (0 < s + t < a + b)
@@ -123,7 +123,7 @@ def _kind(a: int, b: int, solved: int, problems: int) -> _Kind:
 
 
 def _stepped(kind: _Kind, unit: float) -> _Kind:
-    """Rounded twice, so that equal squares do not part at a half."""
+    """Rounded twice, so that equal squares are not rounded differently at a half."""
     squares = kind.scores**2
     return replace(kind, least=float(squares.min()), steps=np.rint(np.round((squares - squares.min()) / unit, 6)))
 
@@ -131,7 +131,7 @@ def _stepped(kind: _Kind, unit: float) -> _Kind:
 def _joint(kinds: Sequence[_Kind]) -> tuple[Array, Array, Array]:
     """The values of the sums of counts and of steps, and the chance of each pair of them.
 
-    No matrix product: that one wakes up threads, which takes far longer on a busy machine.
+    This is not a matrix product, because that starts threads, which takes far longer on a busy machine.
     """
     of_counts = _axis(kinds, [kind.counts for kind in kinds])
     of_steps = _axis(kinds, [kind.steps for kind in kinds])
@@ -144,7 +144,7 @@ def _joint(kinds: Sequence[_Kind]) -> tuple[Array, Array, Array]:
 
 
 def _power(base: Complex, n: int) -> Complex:
-    """Ten times as fast as numpy's power of complex numbers."""
+    """``base ** n``, ten times as fast as numpy's power of complex numbers."""
     if n == 1:
         return base
     half = _power(base, n // 2)
@@ -152,7 +152,7 @@ def _power(base: Complex, n: int) -> Complex:
 
 
 def _axis(kinds: Sequence[_Kind], terms: Sequence[Array]) -> _Axis:
-    """All values of the sum of terms, or those within Bernstein's bound if these are fewer.
+    """All values of the sum of terms, or the values within Bernstein's bound if these are fewer.
 
     Bennett, "Probability Inequalities for the Sum of Independent Random Variables", JASA 57 (1962) 33-45, equation (7).
     """

@@ -1,29 +1,43 @@
-"""How large a true difference between two configurations must be to be seen with a given number of problems."""
+"""What a number of problems can show: detectable differences, power, noninferiority, and what past pairs suggest."""
 
 from __future__ import annotations
 
-from math import inf, sqrt
-from statistics import NormalDist
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from math import ceil, floor, inf, sqrt
+from statistics import NormalDist, median
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
+from koderz_core.records import Plan
+from koderz_core.records.forecasts import PastPair
+from koderz_core.records.plans import scripted
+
+if TYPE_CHECKING:  # numpy is slow to import, and few commands need it
     from numpy import float64, int_
     from numpy.typing import NDArray
 
     Array = NDArray[float64]
     Numbers = NDArray[int_]
 
+ASSUMED_DISCORDANCE = 0.25
+"""Share of problems on which two configurations are assumed to differ if no past pair is known. In koderz' own study
+(docs/study) the three pairs that were chosen beforehand differed on 14 or 15 of 60 problems of HumanEval+."""
+
+_LEVEL = 0.05
 _NEGLIGIBLE_DEVIATIONS = 8.0
 _ALMOST_ONE = 1 - 1e-15
 _ROUNDING = 1e-9
+_Kind = tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]
 
 
 def power(n: int, difference: float, discordant: float, alpha: float = 0.05, variance_left: float = 1.0) -> float:
     """The chance that the paired test on n problems has a p of at most ``alpha`` if the true difference is this one.
 
     ``difference`` and ``discordant`` are shares of problems: what one of the two solves more, and on how many problems
-    the two have different outcomes in one trial each. A difference above ``discordant`` makes that as large: the better
-    one then wins every problem on which they differ, so this is the most that can be hoped for.
+    the two have different outcomes in one trial each. A difference above ``discordant`` raises ``discordant`` to it:
+    the better one then wins every problem on which they differ, so this is an upper bound.
 
     ``variance_left``: the part of the variance of a problem's difference that is left with repeats
     (``variance_left_by``). At 1, one trial of each problem, the test is the exact McNemar test and all outcomes are
@@ -43,7 +57,7 @@ def power(n: int, difference: float, discordant: float, alpha: float = 0.05, var
 
 
 def detectable(n: int, discordant: float, power: float = 0.8, alpha: float = 0.05, variance_left: float = 1.0) -> float:
-    """The smallest true difference, a share of problems, seen with this ``power``; inf if not even 1 would be."""
+    """The smallest true difference, a share of problems, detected with this ``power``; inf if not even 1 is."""
     assert 0 < power < 1, f"power {power}"
 
     def enough(difference: float) -> bool:
@@ -64,7 +78,7 @@ _power = power  # the parameter of ``detectable`` has its name
 def observed_discordance(discordant: float, n: int) -> float:
     """The share of problems that only one of two solves, from the ``discordant`` of ``n`` problems that were observed.
 
-    Agresti and Coull's adjusted share, as if four problems more had been observed and two of them were discordant:
+    Agresti and Coull's adjusted share, as if four more problems had been observed and two of them were discordant:
     "Approximate is Better than 'Exact' for Interval Estimation of Binomial Proportions", The American Statistician 52
     (1998) 119-126. So it is never 0: that two did not differ on 10 problems does not mean that they never would.
     """
@@ -75,13 +89,145 @@ def observed_discordance(discordant: float, n: int) -> float:
 def variance_left_by(repeats: int, from_chance: float) -> float:
     """The part of the variance of a problem's difference in one trial each that is left when each is repeated.
 
-    ``from_chance``: the part of that variance that lies between trials of one problem, the rest lies between problems
-    and stays whatever the number of repeats. The law of total variance: Miller, "Adding Error Bars to Evals", arXiv
+    ``from_chance``: the part of that variance between trials of one problem. The rest lies between problems and does
+    not depend on the number of repeats. The law of total variance: Miller, "Adding Error Bars to Evals", arXiv
     2411.00640 (2024), section 3; measured by Wang, "Measuring all the noises of LLM evals", arXiv 2512.21326 (2025).
     """
     assert repeats >= 1, f"{repeats} repeats"
     assert 0 <= from_chance <= 1, f"a part of {from_chance} from chance"
     return 1 - from_chance + from_chance / repeats
+
+
+def noninferiority_p(only_a: int, only_b: int, n: int, margin: float) -> float:
+    """The one-sided p of the score test that a solves a share of problems lower than b's by ``margin`` or more.
+
+    ``only_a`` and ``only_b`` of the ``n`` problems were solved by one alone. Small: a is not worse than b by as much as
+    the margin, a share of problems above 0. Tango, "Equivalence test and confidence interval for the difference in
+    proportions for the paired-sample design", Statistics in Medicine 17 (1998) 891-908. It keeps its level better than
+    the test by the observed variance (Liu, Hsueh, Hsieh and Chen, Statistics in Medicine 21 (2002) 231-245).
+    """
+    import numpy as np  # noqa: PLC0415 (slow, and few commands need it)
+
+    assert only_a >= 0 <= only_b, f"{only_a} and {only_b} problems solved by one alone"
+    assert only_a + only_b <= n > 0, f"{only_a} and {only_b} of {n} problems"
+    return 1 - NormalDist().cdf(float(_score(np.array(only_a), np.array(only_b), n, margin)))
+
+
+def noninferiority_power(
+    n: int, margin: float, discordant: float, difference: float = 0.0, alpha: float = 0.025
+) -> float:
+    """The chance that n problems show that a is not worse by ``margin``: a ``noninferiority_p`` of at most ``alpha``.
+
+    ``difference``: the true one, what a solves more, and ``discordant``: on how many problems the two differ, both
+    shares of problems. The chances of all outcomes with a p of at most ``alpha`` are added up, so it is exact.
+    """
+    import numpy as np  # noqa: PLC0415 (as above)
+
+    assert n > 0, f"{n} problems"
+    assert abs(difference) <= discordant <= 1, f"a difference of {difference} with {discordant} discordant"
+    chances = (discordant + difference) / 2, (discordant - difference) / 2, 1 - discordant
+    only_a, only_b = (grid.ravel() for grid in np.meshgrid(*(_likely(n, chance) for chance in chances[:2])))
+    shown = (only_a + only_b <= n) & (_score(only_a, only_b, n, margin) >= NormalDist().inv_cdf(1 - alpha))
+    numbers = only_a[shown], only_b[shown], n - only_a[shown] - only_b[shown]
+    factorials = _log_factorials(n)
+    logs = factorials[n] - sum(factorials[number] for number in numbers)
+    for number, chance in zip(numbers, chances, strict=True):
+        logs = logs + (number * np.log(chance) if chance > 0 else np.where(number > 0, -np.inf, 0.0))
+    return float(np.exp(logs).sum())
+
+
+def noninferiority_problems(
+    margin: float, discordant: float, power: float = 0.8, difference: float = 0.0, alpha: float = 0.025
+) -> int | None:
+    """How many problems it takes to show with this ``power`` that a is not worse by ``margin``; None: it is worse.
+
+    The first number from ``(z_alpha + z_power)^2 (discordant - difference^2) / (margin + difference)^2`` on at which
+    ``noninferiority_power`` is as large. That formula is of the test by the observed variance: Lu and Bean, "On the
+    sample size for one-sided equivalence of sensitivities based upon McNemar's test", Statistics in Medicine 14 (1995)
+    1831-1839. It is too optimistic if few problems are discordant.
+    """
+    assert 0 < power < 1, f"power {power}"
+    if difference <= -margin:
+        return None
+    normal = NormalDist()
+    deviations = normal.inv_cdf(1 - alpha) + normal.inv_cdf(power)
+    n = max(1, ceil(deviations**2 * (discordant - difference**2) / (margin + difference) ** 2))
+    while noninferiority_power(n, margin, discordant, difference, alpha) < power:
+        n += 1
+    return n
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """How two configurations of a plan are expected to differ, and the evidence for it.
+
+    ``discordance``: on what share of the problems, the median over ``pairs`` past pairs; an assumption if there are
+    none. ``same``: the pairs have strategies and models that the plan pairs too, otherwise any on its ``dataset``.
+    ``from_chance``: as in ``PastPair``, the median over ``repeated`` of them; None if there are none.
+    """
+
+    dataset: str
+    discordance: float = ASSUMED_DISCORDANCE
+    pairs: int = 0
+    same: bool = False
+    from_chance: float | None = None
+    repeated: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """True differences, as shares of problems, that are detected with power 0.5 (``half``) and 0.8 (``most``)."""
+
+    half: float
+    most: float
+
+
+def expected(plan: Plan, past: Sequence[PastPair]) -> Expectation:
+    """What past pairs on its dataset suggest about the pairs of a plan.
+
+    Uses the pairs with the same strategies and models as two configurations of the plan, otherwise all. Pairs with
+    scripted models show nothing about models, so they count only for plans that have scripted models as well.
+    """
+    wanted = {
+        _pair(_kind(a.strategy, a.models), _kind(b.strategy, b.models)) for a, b in combinations(plan.configurations, 2)
+    }
+    comparable = [pair for pair in past if _scripted(pair) == scripted(plan.models())]
+    same = [pair for pair in comparable if _pair(*map(_kind, pair.strategies, pair.models)) in wanted]
+    like = same or comparable
+    if not like:
+        return Expectation(plan.dataset.name)
+    from_chance = [pair.from_chance for pair in like if pair.from_chance is not None]
+    return Expectation(
+        plan.dataset.name,
+        median(observed_discordance(pair.discordant, pair.problems) for pair in like),
+        len(like),
+        bool(same),
+        median(from_chance) if from_chance else None,
+        len(from_chance),
+    )
+
+
+@cache
+def visible(n: int, pairs: int, discordance: float, variance_left: float) -> Visible | None:
+    """What ``n`` problems show about each of several pairs; None if no difference can be significant.
+
+    With more than two configurations each is compared with one of them, at the strictest level that Holm's adjustment
+    may use: the level divided by the number of these pairs.
+    """
+    half, most = (detectable(n, discordance, power, _LEVEL / pairs, variance_left) for power in (0.5, 0.8))
+    return None if half == inf else Visible(half, most)
+
+
+def _scripted(pair: PastPair) -> bool:
+    return scripted(name for models in pair.models for members in models.values() for name in members)
+
+
+def _kind(strategy: str, models: Mapping[str, tuple[str, ...]]) -> _Kind:
+    return strategy, tuple(sorted(models.items()))
+
+
+def _pair(a: _Kind, b: _Kind) -> tuple[_Kind, ...]:
+    return tuple(sorted((a, b)))
 
 
 def _of_means(n: int, difference: float, share: float, alpha: float, variance_left: float) -> float:
@@ -97,18 +243,17 @@ def _of_means(n: int, difference: float, share: float, alpha: float, variance_le
 
 
 def _of_counts(n: int, difference: float, share: float, alpha: float) -> float:
-    import numpy as np  # noqa: PLC0415 (slow, and few commands need it)
+    import numpy as np  # noqa: PLC0415 (as above)
 
     share, wins = min(share, _ALMOST_ONE), min((share + difference) / 2 / share, _ALMOST_ONE)
-    factorials = np.concatenate(([0.0], np.log(np.arange(1, n + 1)).cumsum()))
-    reach = _NEGLIGIBLE_DEVIATIONS * (1 + sqrt(n * share * (1 - share)))
-    discordant = np.arange(max(0, int(n * share - reach)), min(n, int(n * share + reach)) + 1)
+    factorials = _log_factorials(n)
+    discordant = _likely(n, share)
     rarer = np.arange(discordant[-1] // 2 + 1)  # how many the one with fewer may have
     of, fewer = discordant[:, None], np.minimum(rarer, discordant[:, None])
     p = 2 * np.where(rarer <= of, _binomial(factorials, of, fewer, 0.5), 0.0).cumsum(axis=1)
-    told_apart = (p <= alpha * (1 + _ROUNDING)) & (rarer <= of)
+    significant = (p <= alpha * (1 + _ROUNDING)) & (rarer <= of)
     chances = _binomial(factorials, of, fewer, wins) + _binomial(factorials, of, fewer, 1 - wins)
-    return float(_binomial(factorials, np.array(n), discordant, share) @ (chances * told_apart).sum(axis=1))
+    return float(_binomial(factorials, np.array(n), discordant, share) @ (chances * significant).sum(axis=1))
 
 
 def _binomial(factorials: Array, n: Numbers, k: Numbers, p: float) -> Array:
@@ -117,3 +262,33 @@ def _binomial(factorials: Array, n: Numbers, k: Numbers, p: float) -> Array:
 
     chances: Array = np.exp(factorials[n] - factorials[k] - factorials[n - k] + k * np.log(p) + (n - k) * np.log1p(-p))
     return chances
+
+
+def _log_factorials(n: int) -> Array:
+    import numpy as np  # noqa: PLC0415 (as above)
+
+    return np.concatenate(([0.0], np.log(np.arange(1, n + 1)).cumsum()))
+
+
+def _likely(n: int, chance: float) -> Numbers:
+    """The numbers of successes, of n, whose chance is not negligible."""
+    import numpy as np  # noqa: PLC0415 (as above)
+
+    reach = _NEGLIGIBLE_DEVIATIONS * (1 + sqrt(n * chance * (1 - chance)))
+    return np.arange(max(0, floor(n * chance - reach)), min(n, ceil(n * chance + reach)) + 1)
+
+
+def _score(only_a: Numbers, only_b: Numbers, n: int, margin: float) -> Array:
+    """Tango's statistic: how far the difference is above ``-margin``, in standard deviations if that were the true one.
+
+    ``worse``: the chance that b alone solves a problem, as likely as can be if a's chance is lower by the margin.
+    """
+    import numpy as np  # noqa: PLC0415 (as above)
+
+    assert 0 < margin < 1, f"a margin of {margin}"
+    b = -only_a - only_b - (2 * n - only_a + only_b) * margin
+    c = only_b * margin * (1 + margin)
+    worse = (np.sqrt(np.maximum(b * b - 8 * n * c, 0)) - b) / (4 * n)
+    variance = n * (2 * worse - margin * (1 + margin))
+    scores: Array = (only_a - only_b + n * margin) / np.sqrt(variance)  # above 0, as ``worse`` is at least the margin
+    return scores

@@ -1,19 +1,24 @@
-"""Rates over problems with confidence intervals: Wilson, clustered, several at once."""
+"""Rates over problems with confidence intervals: Wilson, clustered, several at once; quantiles of Student's t."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import sqrt
+from functools import lru_cache
+from math import exp, inf, lgamma, log, log1p, sqrt
 from statistics import NormalDist, fmean
 
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.trials import Trial
 
+_TERMS = 1000
+_SMALLEST = 1e-300
+_NEARLY = 1e-15
+
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """``successes`` of ``n`` independent trials; ``low`` and ``high`` bound the true rate, None if none was made."""
+    """``successes`` of ``n`` independent trials; ``low`` and ``high`` bound the true rate, None without trials."""
 
     successes: int
     n: int
@@ -22,16 +27,17 @@ class Rate:
 
     @property
     def value(self) -> float | None:
-        """The observed rate; None if no trial was made."""
+        """The observed rate; None without trials."""
         return self.successes / self.n if self.n else None
 
 
 @dataclass(frozen=True, slots=True)
 class ClusteredRate:
-    """``successes`` of ``n`` trials of ``problems``, of each one or more. What was not tried at all is None.
+    """``successes`` of ``n`` trials of ``problems``, at least one trial of each.
 
     ``value``: the mean over problems of the share solved, so that every problem weighs the same. ``low`` and ``high``
-    bound the rate over all problems like these, not over further repeats of these alone.
+    bound the rate over all problems like these, not over further repeats of only these. All three are None without
+    trials.
     """
 
     problems: int
@@ -54,37 +60,42 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> Rate:
 
 
 def rate_of(row: SummaryRow) -> Rate | None:
-    """The rate with Wilson's interval, which is for independent trials: None where problems are repeated."""
+    """The rate with Wilson's interval, which is for independent trials: None if problems are repeated."""
     return wilson(row.solved, row.solved + row.unsolved) if row.planned == row.problems else None
 
 
 def clustered(successes_by_problem: Mapping[str, tuple[int, int]], confidence: float = 0.95) -> ClusteredRate:
-    """The rate where problems are repeated, from ``(successes, trials)`` of each: Wilson's interval, clustered.
+    """The rate of repeated problems, from ``(successes, trials)`` of each: Wilson's interval, clustered.
 
-    Repeats of a problem resemble each other, so Wilson's n becomes the number of independent trials that the data are
-    worth (Kish, Survey Sampling, 1965, section 8.2; for intervals Korn and Graubard, Survey Methodology 24 (1998)
-    193-201): ``p (1 - p) / v``, v the variance of the mean of the problems' shares. Between one per problem and all.
-    Both p and v are taken with one problem that is always and one that never solved added, as Bonett and Price (2012)
-    do for pairs: v is 0 at 0 and 100 % and says too little near them. With one trial of each problem it is ``wilson``.
+    Repeats of a problem resemble each other, so Wilson's n becomes the effective number of independent trials (Kish,
+    Survey Sampling, 1965, section 8.2; for intervals Korn and Graubard, Survey Methodology 24 (1998) 193-201):
+    ``p (1 - p) / v``, where v is the variance of the mean of the problems' shares. It is at least the number of
+    problems and at most the number of trials. For p and v, one problem that is always solved and one that is never
+    solved are added, as Bonett and Price (2012) do for pairs: without them v is 0 at 0 and 100 %, and too small near
+    these. With one trial of each problem the result is that of ``wilson``.
     """
     counts = [(successes, n) for successes, n in successes_by_problem.values() if n]
     assert all(0 <= successes <= n for successes, n in counts), "more successes than trials"
-    problems, successes, n = len(counts), sum(one for one, _ in counts), sum(n for _, n in counts)
+    problems, successes, n = len(counts), sum(solved for solved, _ in counts), sum(n for _, n in counts)
     if not problems:
         return ClusteredRate(0, 0, 0, None, None, None)
-    shares = [one / of for one, of in counts]
+    shares = [solved / n for solved, n in counts]
     worth = min(float(n), problems * _design_gain(shares))
     value = fmean(shares)
     return ClusteredRate(problems, successes, n, value, *_score_interval(value, worth, confidence))
 
 
 def by_problem(trials: Iterable[Trial]) -> dict[str, tuple[int, int]]:
-    """How many trials of each problem were solved, and of how many with a result; problems without are left out."""
+    """How many trials of each problem were solved, and how many have a result; problems without results are omitted."""
+    return counted((trial.problem, trial.solved) for trial in trials if trial.scored)
+
+
+def counted(results: Iterable[tuple[str, bool]]) -> dict[str, tuple[int, int]]:
+    """Successes and number of results of each problem, from pairs of a problem and whether it was a success."""
     counts: dict[str, tuple[int, int]] = {}
-    for trial in trials:
-        if trial.scored:
-            solved, n = counts.get(trial.problem, (0, 0))
-            counts[trial.problem] = solved + trial.solved, n + 1
+    for problem, success in results:
+        successes, n = counts.get(problem, (0, 0))
+        counts[problem] = successes + success, n + 1
     return counts
 
 
@@ -93,14 +104,14 @@ def _score_interval(share: float, n: float, confidence: float) -> tuple[float, f
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     middle = (share * n + z * z / 2) / (n + z * z)
     reach = z / (n + z * z) * sqrt(share * (1 - share) * n + z * z / 4)
-    # Exact at the ends, where rounding would leave the interval a hair off the possible.
+    # Exact at the ends, where rounding could put a bound outside 0 to 1.
     low = 0.0 if share == 0 else max(0.0, middle - reach)
     high = 1.0 if share == 1 else min(1.0, middle + reach)
     return low, high
 
 
 def _design_gain(shares: list[float]) -> float:
-    """How many independent trials each problem's repeats are worth; at least 1, as no share varies more than 0 or 1."""
+    """The effective number of independent trials per problem; at least 1, because no share varies more than 0 or 1."""
     n = len(shares) + 2
     mean = (sum(shares) + 1) / n
     variance = (sum(share * share for share in shares) + 1) / n - mean * mean
@@ -109,9 +120,9 @@ def _design_gain(shares: list[float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A number with the bounds of the true one (95 %). The bounds are None if nothing varies that could be told from.
+    """A number with the bounds of the true one (95 %). The bounds are None if the data do not vary.
 
-    Any of them may be infinite: a price of something of which there may be none.
+    Each may be infinite, for example the price of something that may not exist.
     """
 
     value: float
@@ -120,9 +131,59 @@ class Interval:
 
 
 def simultaneous(at_once: int) -> float:
-    """Up to which quantile an interval of 95 % reaches that is one of so many, all of which are to hold together.
+    """The upper quantile of a 95 % interval if ``at_once`` intervals are to hold together.
 
-    Bonferroni's division of the 5 %, whatever the intervals have to do with each other: Dunn, "Multiple Comparisons
-    Among Means", JASA 56 (1961) 52-64. So none of them claims too much because it was picked out for looking best.
+    Bonferroni's division of the 5 %, valid for any dependence between the intervals: Dunn, "Multiple Comparisons Among
+    Means", JASA 56 (1961) 52-64. So an interval that was selected because it looks best does not claim too much.
     """
     return 1 - 0.025 / at_once
+
+
+@lru_cache(maxsize=256)
+def student(quantile: float, freedom: float) -> float:
+    """The quantile, above a half, of Student's t with ``freedom`` degrees of freedom, which need not be whole.
+
+    Computed by bisection on the tail, which is half of the regularized incomplete beta function (Abramowitz and Stegun,
+    Handbook of Mathematical Functions, 1964, 26.7.1 and 26.5.8).
+    """
+    assert 0.5 < quantile < 1, f"quantile {quantile}"
+    assert freedom > 0, f"{freedom} degrees of freedom"
+    low, high = 0.0, 1.0
+    while _tail(high, freedom) > 1 - quantile and high < inf:
+        low, high = high, 2 * high
+    while high - low > _NEARLY * high:
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if _tail(middle, freedom) > 1 - quantile else (low, middle)
+    return high
+
+
+def _tail(t: float, freedom: float) -> float:
+    if t * t < 3:  # there the fraction converges fast
+        return 0.5 - _beta(t * t / (freedom + t * t), 0.5, freedom / 2) / 2
+    return _beta(freedom / (freedom + t * t), freedom / 2, 0.5) / 2
+
+
+def _beta(x: float, a: float, b: float) -> float:
+    """The regularized incomplete beta function, by its continued fraction, evaluated as Lentz (1976) does."""
+    if x <= 0:
+        return 0.0
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
+    c, d = 1.0, 1 / _not_0(1 - (a + b) * x / (a + 1))
+    value = d
+    for m in range(1, _TERMS):
+        before = value
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for term in (even, odd):
+            d = 1 / _not_0(1 + term * d)
+            c = _not_0(1 + term / c)
+            value *= c * d
+        if abs(value - before) <= _NEARLY * abs(value):
+            break
+    return front * value
+
+
+def _not_0(number: float) -> float:
+    return number if abs(number) > _SMALLEST else _SMALLEST

@@ -1,4 +1,4 @@
-"""Time: how long each phase of experiments took, and forecasts of the time and cost of a benchmark and of its rest."""
+"""The time of each phase of experiments, and estimates of the time and cost of a benchmark and of its rest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import chain
 from math import ceil, sqrt
 from statistics import fmean, variance
 
-from koderz_core.analysis.student import student
+from koderz_core.analysis.rates import student
 from koderz_core.records import Configuration
 from koderz_core.records.forecasts import Forecast, Past, Range
 from koderz_core.records.rows import ExperimentRow, Phase, Span
@@ -17,15 +17,15 @@ from koderz_core.sums import all_known
 
 PARTS: tuple[Phase, ...] = ("waiting", "calls", "tests", "scoring")
 PHASES: tuple[Phase, ...] = (*PARTS, "journal")
-FEWEST = 3  # experiments that ended, from which anything is told
+FEWEST = 3  # ended experiments that an estimate needs
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """The seconds that the ended experiments of one configuration took, added up, and how much each phase had of them.
+    """The total seconds of the ended experiments of one configuration, and the part of each phase.
 
-    Calls made at the same time count once. ``journal`` is all that is left: writing it, prompts, reading answers, and
-    waiting for a place among tests.
+    Concurrent calls count once. ``journal`` is the rest: writing the journal, prompts, reading answers, and waiting for
+    tests to start.
     """
 
     label: str
@@ -48,15 +48,17 @@ def _timing(label: str, spans: Sequence[Span]) -> Timing:
         by_experiment[span.experiment].append(span)
     whole = [span.seconds for span in spans if span.phase is None]
     phases = {
-        phase: sum(_covered(one for one in held if one.phase == phase) for held in by_experiment.values())
+        phase: sum(
+            _covered(span for span in of_experiment if span.phase == phase) for of_experiment in by_experiment.values()
+        )
         for phase in PARTS
     }
-    rest = max(0.0, sum(whole) - sum(phases.values()))  # clocks may differ by a little
+    rest = max(0.0, sum(whole) - sum(phases.values()))  # clocks can differ slightly
     return Timing(label, len(whole), sum(whole), {**phases, "journal": rest})
 
 
 def _covered(spans: Iterable[Span]) -> float:
-    """The seconds that lie in at least one of the spans."""
+    """The seconds covered by at least one of the spans."""
     edges = sorted(chain.from_iterable(((span.at, 1), (span.at + span.seconds, -1)) for span in spans))
     covered, depth, began = 0.0, 0, 0.0
     for at, step in edges:
@@ -69,35 +71,34 @@ def _covered(spans: Iterable[Span]) -> float:
 
 
 def forecast(left: Sequence[tuple[Configuration, int]], past: Sequence[Past], at_once: int) -> Forecast:
-    """What so many experiments of each configuration will take, ``at_once`` of them sharing the time, in whole waves.
+    """An estimate for the remaining experiments of each configuration, ``at_once`` of them at a time, in whole waves.
 
-    Told from past ones of the same configuration or, if these are fewer than ``FEWEST``, of the same strategy with the
-    same models. As if problems were drawn alike, and an experiment were no slower beside so many others: harder ones
-    than before, and more at once at the same server, take more.
+    It uses past experiments of the same configuration or, if there are fewer than ``FEWEST``, of the same strategy with
+    the same models. It assumes problems of the same difficulty and no slow-down by concurrency: harder problems, and
+    more experiments at the same server, take longer.
     """
-    told = [(times, _like(configuration, past)) for configuration, times in left if times]
-    known = all(len(like) >= FEWEST for _, like in told)
-    number = sum(times for times, _ in told)
-    waves = ceil(number / at_once)  # the last of them may leave places idle
+    samples = [(configuration.id, number, _like(configuration, past)) for configuration, number in left if number]
+    known = all(len(like) >= FEWEST for _, _, like in samples)
+    experiments = sum(number for _, number, _ in samples)
+    waves = ceil(experiments / at_once)  # the last wave may be smaller
 
     def total(of: Callable[[Past], float | None], share: float = 1.0) -> Range | None:
-        return (
-            _total([(times, [of(experiment) for experiment in like]) for times, like in told], share) if known else None
-        )
+        parts = [(number, [of(experiment) for experiment in like]) for _, number, like in samples]
+        return _total(parts, share) if known else None
 
     return Forecast(
-        experiments=number,
-        calls=total(lambda one: one.calls),
-        cost_usd=total(lambda one: one.cost_usd),
-        seconds=total(lambda one: one.seconds, number / waves if waves else 1.0),
-        past=sum(len(like) for _, like in told),
-        unknown=tuple(one.id for one, times in left if times and len(_like(one, past)) < FEWEST),
+        experiments=experiments,
+        calls=total(lambda experiment: experiment.calls),
+        cost_usd=total(lambda experiment: experiment.cost_usd),
+        seconds=total(lambda experiment: experiment.seconds, experiments / waves if waves else 1.0),
+        past=sum(len(like) for _, _, like in samples),
+        unknown=tuple(configuration for configuration, _, like in samples if len(like) < FEWEST),
         unpriced=(),
     )
 
 
 def _like(configuration: Configuration, past: Sequence[Past]) -> list[Past]:
-    wanted = configuration.id  # a fingerprint, which is not to be taken anew for thousands
+    wanted = configuration.id  # a fingerprint, which is computed once and not per experiment
     same = [experiment for experiment in past if experiment.configuration == wanted]
     if len(same) >= FEWEST:
         return same
@@ -106,10 +107,11 @@ def _like(configuration: Configuration, past: Sequence[Past]) -> list[Past]:
 
 
 def _total(parts: Sequence[tuple[int, Sequence[float | None]]], share: float) -> Range | None:
-    """The sum of so many further draws from each sample; None if a value of a sample is.
+    """The sum of a number of further draws from each sample; None if a value of a sample is unknown.
 
-    The mean, and the one-sided 90 % bound of the normal prediction interval for a sum of N draws after n seen, with
-    variance s² (N + N²/n), the parts added by Welch and Satterthwaite (Hahn and Meeker, Statistical Intervals, 1991).
+    The mean, and the one-sided 90 % bound of the normal prediction interval for a sum of N draws after n observed ones,
+    with variance s² (N + N²/n), the parts added by Welch and Satterthwaite (Hahn and Meeker, Statistical Intervals,
+    1991).
     """
     mean = spread = weights = 0.0
     for number, values in parts:
@@ -125,10 +127,10 @@ def _total(parts: Sequence[tuple[int, Sequence[float | None]]], share: float) ->
 def seconds_left(rows: Sequence[ExperimentRow], now: float) -> float | None:
     """Seconds until all experiments of a benchmark have a result; None while none has. ``now``: seconds since 1970.
 
-    Each that waits takes as long as those of its configuration with a result took on average (or all, if none of it
-    has one), each that runs what is left of that; as many as run now share the work. Those that ended without a result
-    count as waiting: who goes on with a benchmark takes them up again, and nothing here tells which have had their
-    turn. An extrapolation, not a promise: problems differ, and the last ones leave threads idle.
+    Each waiting experiment takes the mean time of its configuration's experiments with a result (or of all, if it has
+    none), each running one the rest of that; the number that runs now shares the work. Experiments that ended without a
+    result count as waiting, because resuming runs them again, and the rows do not show which have been retried. This is
+    an extrapolation: problems differ, and the last ones leave threads idle.
     """
     took: dict[str, list[float]] = {}
     waiting: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Cost against success: which configurations are beaten by none, and how surely."""
+"""Cost against success: the Pareto frontier and its uncertainty."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ Booleans = NDArray[np.bool_]
 class Point(Generic[K]):
     """A configuration's success rate and its mean dollars per problem, with 95 % intervals.
 
-    ``on_frontier``: none is as cheap and as good and in one of both better. ``probability``: the share of resamples in
-    which that holds. ``on_hull``: no mixture of two others is either. All that needs a price is None if one is unknown.
-    ``cases``: of the success on all problems that every one was given; None if all of them have results there.
+    ``on_frontier``: no other is as cheap and as good, and better in one of both. ``probability``: the share of
+    resamples in which this holds. ``on_hull``: no mixture of two others is better either. These three and the dollars
+    are None without a known price. ``cases``: bounds of the success on all problems given to every configuration; None
+    if all have results there.
     """
 
     key: K
@@ -43,9 +44,9 @@ class Point(Generic[K]):
 
 @dataclass(frozen=True, slots=True)
 class Tradeoff(Generic[K]):
-    """Points in the order given, of the ``problems`` on which every one of them has a result.
+    """Points in the order given, on the ``problems`` with a result of every one of them.
 
-    ``left_out``: configurations without any result. Without a common problem there are no points.
+    ``left_out``: configurations without a result. Without a common problem there are no points.
     """
 
     points: tuple[Point[K], ...]
@@ -54,24 +55,24 @@ class Tradeoff(Generic[K]):
 
 
 def tradeoff(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> Tradeoff[K]:
-    """Put configurations on the plane of cost and success, resampling problems jointly for what is uncertain.
+    """Cost and success of configurations, with the uncertainty from joint resamples of problems.
 
-    The frontier is Kapoor et al., "AI Agents That Matter", arXiv 2407.01502 (2024), section 2; its probability is the
-    share of joint bootstrap resamples, as in the package ``evalstats``. The rate's interval is ``clustered``'s, since
-    resamples of all or nothing do not vary. The cost of what has no result (cancelled, error) is not counted.
+    The frontier is that of Kapoor et al., "AI Agents That Matter", arXiv 2407.01502 (2024), section 2; its probability
+    is the share of joint bootstrap resamples, as in the package ``evalstats``. The rate's interval is ``clustered``'s,
+    because resamples of 0 or 100 % do not vary. The cost of trials without a result is not counted.
     """
     scored = {key: [trial for trial in trials if trial.scored] for key, trials in trials_by_key.items()}
     left_out = tuple(key for key, trials in scored.items() if not trials)
-    held = {key: trials for key, trials in scored.items() if trials}
-    problems = common_problems(list(held.values()))
+    usable = {key: trials for key, trials in scored.items() if trials}
+    problems = common_problems(list(usable.values()))
     if not problems:
         return Tradeoff((), 0, left_out)
-    success = np.stack([means(problems, trials, lambda one: one.solved) for trials in held.values()])
-    usd = np.stack([means(problems, trials, _usd) for trials in held.values()])
+    success = np.stack([means(problems, trials, lambda trial: trial.solved) for trials in usable.values()])
+    usd = np.stack([means(problems, trials, _usd) for trials in usable.values()])
     priced = np.array([not np.isnan(row).any() for row in usd])
     frontier = iter(_frontier(usd[priced], success[priced], seed))
-    points, kept, bounded = [], set(problems), _cases({key: trials_by_key[key] for key in held})
-    for at, (key, trials) in enumerate(held.items()):
+    points, kept, bounded = [], set(problems), _cases({key: trials_by_key[key] for key in usable})
+    for at, (key, trials) in enumerate(usable.items()):
         rate = clustered(by_problem(trial for trial in trials if trial.problem in kept))
         solved = float(success[at].mean()), rate.low, rate.high
         if not priced[at]:
@@ -83,28 +84,28 @@ def tradeoff(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> Trade
 
 
 def _cases(trials_by_key: Mapping[K, Sequence[Trial]]) -> Mapping[K, Cases | None]:
-    """Of each on the problems that all were given; none at all where nothing is missing there."""
+    """The bounds of each on the problems given to all; empty if nothing is missing there."""
     given = set.intersection(*({trial.problem for trial in trials} for trials in trials_by_key.values()))
-    held = {key: [trial for trial in trials if trial.problem in given] for key, trials in trials_by_key.items()}
-    if all(trial.scored for trials in held.values() for trial in trials):
+    shared = {key: [trial for trial in trials if trial.problem in given] for key, trials in trials_by_key.items()}
+    if all(trial.scored for trials in shared.values() for trial in trials):
         return {}
-    return {key: cases(trials) for key, trials in held.items()}
+    return {key: cases(trials) for key, trials in shared.items()}
 
 
 def common_problems(groups: Sequence[Sequence[Trial]]) -> list[str]:
-    """The problems of which every group has a scored trial, in natural order."""
+    """The problems with a scored trial of every group, in natural order."""
     found = [{trial.problem for trial in trials if trial.scored} for trials in groups]
     return sorted(set.intersection(*found), key=natural) if found else []
 
 
 def non_dominated(usd: Array, success: Array) -> Booleans:
-    """For which configurations (first axis) no other costs no more and solves no less, and one of both really.
+    """Which configurations (first axis) no other dominates: costs no more, solves no less, and differs in one of both.
 
-    Equals do not beat each other. Further axes, as resamples, are looked at one by one.
+    Equals do not dominate each other. Further axes, such as resamples, are independent.
     """
     cheaper, better = usd[:, None] <= usd[None], success[:, None] >= success[None]  # [i, j]: i than j
-    really = (usd[:, None] < usd[None]) | (success[:, None] > success[None])
-    beats: Booleans = cheaper & better & really
+    differs = (usd[:, None] < usd[None]) | (success[:, None] > success[None])
+    beats: Booleans = cheaper & better & differs
     best: Booleans = np.logical_not(np.any(beats, axis=0))
     return best
 
@@ -112,8 +113,8 @@ def non_dominated(usd: Array, success: Array) -> Booleans:
 def hull(usd: Array, success: Array) -> Booleans:
     """Which configurations are on the upper hull of the frontier: no mixture of two costs as little and solves more.
 
-    Problems given to one of two configurations by lot cost and solve what lies on the line between them. Monotone
-    chain: Andrew, Information Processing Letters 9 (1979) 216-219.
+    A mixture gives each problem to one of two configurations at random; its cost and success lie on the line between
+    them. Monotone chain: Andrew, Information Processing Letters 9 (1979) 216-219.
     """
     frontier = non_dominated(usd, success)
     chain: list[tuple[float, float]] = []
@@ -135,7 +136,7 @@ def _frontier(usd: Array, success: Array, seed: int) -> list[tuple[bool, float, 
 
 
 def _exact(numbers: Array) -> Array:
-    """Without the last digits, in which sums of equal numbers may differ."""
+    """Without the last digits, in which sums of equal numbers can differ."""
     scale = np.abs(numbers).max(initial=0.0) or 1.0
     exact: Array = (numbers / scale).round(12)
     return exact

@@ -21,15 +21,24 @@ from koderz_core.records.notes import NoteRow
 from koderz_core.records.plans import natural
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentDetails
-from koderz_core.report.formats import MARKS, SHARED, count, duration, isolation, money, noted, plain
-from koderz_core.report.specs import LAST_RUN, receipt
+from koderz_core.report.columns import Row
+from koderz_core.report.forecasts import LAST_RUN, receipt
+from koderz_core.report.formats import MARKS, SHARED, count, duration, isolation, money, note_title, plain
 from koderz_core.report.status import changed
-from koderz_core.report.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_numbers, supervision_table
-from koderz_core.report.timeline import came_of, parted, repeated
+from koderz_core.report.supervision import (
+    SHOWS,
+    SHOWS_NOT,
+    reviews_table,
+    supervised,
+    supervision_numbers,
+    supervision_table,
+)
+from koderz_core.report.timeline import passed_sections, repeated, review_outcome
 from koderz_core.workspace import Workspace
+from koderz_core.workspace.comparisons import Supervision
 from koderz_core.workspace.experiments import PHASES, Timing
 from koderz_core.workspace.grading import gate_remarks
-from koderz_core.workspace.names import letter
+from koderz_core.workspace.names import figures_of
 
 MOST_OF_A_NOTE = 3000  # characters: as much of a review as any prompt gets
 
@@ -101,8 +110,8 @@ def _course(details: ExperimentDetails) -> None:
 
 
 def _note(note: NoteRow, details: ExperimentDetails) -> None:
-    click.echo(f"\n{plain(noted(note, details.notes))}:")
-    for remark in (came_of(note, details.notes, details.iterations), parted(note)[0]):
+    click.echo(f"\n{plain(note_title(note, details.notes))}:")
+    for remark in (review_outcome(note, details.notes, details.iterations), passed_sections(note)[0]):
         if remark:
             click.echo(f"({plain(remark)})")
     click.echo(plain(note.text, MOST_OF_A_NOTE))
@@ -129,7 +138,7 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
     progress = opened.results.progress(benchmark)
     if as_json:
         whole = {"benchmark": benchmark, "summaries": summaries, "failures": failures, "experiments": rows}
-        effects = {key[1]: effect for key, effect in opened.comparisons.supervision(summaries).items()}
+        effects = _supervised(opened, summaries)
         whole["changes"] = progress.changes
         print_json({**whole, "receipt": progress.receipt, "supervision": supervision_numbers(effects)})
         return
@@ -153,12 +162,7 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
 
 def _supervision(opened: Workspace, summaries: Sequence[SummaryRow]) -> None:
     """The effect of reviews, for the configurations in which a stronger model reviewed; and what it does not show."""
-    by_key = opened.comparisons.supervision(summaries)
-    effects = {
-        (letter(place), row.label): by_key[row.benchmark, row.configuration]
-        for place, row in enumerate(summaries)
-        if (row.benchmark, row.configuration) in by_key
-    }
+    effects = _supervised(opened, summaries)
     screen = console()
     for table in (supervision_table(effects), reviews_table(effects)):
         if table.rows:
@@ -166,6 +170,11 @@ def _supervision(opened: Workspace, summaries: Sequence[SummaryRow]) -> None:
             screen.print(drawn(table, known=False))
     for remark in (SHOWS, SHOWS_NOT) if effects else ():
         screen.print(remark, style="dim")
+
+
+def _supervised(opened: Workspace, summaries: Sequence[SummaryRow]) -> list[Row[Supervision]]:
+    configurations = [figures_of(row, place) for place, row in enumerate(summaries)]
+    return supervised(configurations, opened.comparisons.supervision(summaries))
 
 
 def print_programs(details: ExperimentDetails, texts: Mapping[str, str]) -> None:

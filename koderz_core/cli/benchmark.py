@@ -37,9 +37,9 @@ from koderz_core.records.plans import SCRIPTED, default_concurrency, scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentRow
 from koderz_core.report.findings import remarks
+from koderz_core.report.forecasts import between, receipt
 from koderz_core.report.formats import count, duration, isolation, money, numbered, plain
-from koderz_core.report.specs import between, receipt
-from koderz_core.report.spending import UNKNOWN, savings_said, spending_table
+from koderz_core.report.spending import UNKNOWN, savings_sentences, spending_table
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.grading import gate_remarks
 from koderz_core.workspace.runs import Runner
@@ -324,7 +324,7 @@ def print_spending(opened: Workspace, rows: Sequence[SummaryRow]) -> None:
     if not comparison.pairs:
         return
     screen.print(f"\nCompared with a frontier model alone{at_once(comparison) or ' (95 % intervals)'}", style="bold")
-    for sentence in savings_said(comparison):
+    for sentence in savings_sentences(comparison):
         screen.print(plain(sentence), soft_wrap=True)
     for remark in comparison.remarks:
         if remark not in remarks(rows):

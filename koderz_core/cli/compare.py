@@ -17,9 +17,10 @@ from koderz_core.records.plans import scripted
 from koderz_core.records.trials import Measured
 from koderz_core.report.attempts import ABOUT_ATTEMPTS, Found, attempt_numbers, attempt_tables
 from koderz_core.report.benchmark_report import escaped, markdown_tables
-from koderz_core.report.comparison import common, helped, settings_by_row, tables
-from koderz_core.report.comparison_numbers import comparison_numbers, configuration_rows, pair_rows
+from koderz_core.report.comparison import common, comparison_numbers, settings_by_row, tables, with_reviews
+from koderz_core.report.configuration_columns import configuration_rows
 from koderz_core.report.formats import TextTable, csv_of, money, money_span, plain, rate
+from koderz_core.report.pair_columns import pair_rows
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT
 from koderz_core.times import day, iso
 from koderz_core.workspace.comparisons import Comparison, FrontierCost
@@ -102,7 +103,7 @@ def _tables(comparison: Comparison, by_attempt: Found) -> Sequence[TextTable]:
 
 
 def _remarks(comparison: Comparison, by_attempt: Found) -> Sequence[str]:
-    about = (SHOWS, SHOWS_NOT) if helped(comparison) else ()
+    about = (SHOWS, SHOWS_NOT) if with_reviews(comparison) else ()
     return (*comparison.remarks, *about, *((ABOUT_ATTEMPTS,) if by_attempt else ()))
 
 

@@ -16,7 +16,7 @@ from koderz_core.report.difficulty import MEANING, key_of, problem_rows, problem
 from koderz_core.report.findings import remarks
 from koderz_core.report.formats import TextTable, plain
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.comparisons import Kind, chosen
+from koderz_core.workspace.comparisons import Kind, problems_of_kind
 from koderz_core.workspace.names import configuration_named
 
 LONGEST_NAME = 32  # of a problem, in characters
@@ -65,7 +65,7 @@ def _show(
     opened: Workspace, rows: Sequence[SummaryRow], kind: Kind, keys: Sequence[tuple[str, str]], *, as_json: bool
 ) -> None:
     every = opened.comparisons.problems(rows)
-    shown = chosen(every, kind, *keys)
+    shown = problems_of_kind(every, kind, *keys)
     if as_json:
         print_json(problem_rows(rows, shown))
         return

@@ -26,7 +26,7 @@ from koderz_core.events.tally import Tally, Totals, added
 from koderz_core.records import Plan
 from koderz_core.report.dump import write
 from koderz_core.report.formats import duration, money, numbered, plain
-from koderz_core.report.outages import Stage, TroubleNotice, trouble_notices
+from koderz_core.report.status import Stage, TroubleNotice, trouble_notices
 from koderz_core.workspace.experiments import AT_ONCE, Dump, Experiments
 from koderz_core.workspace.runs import Runner
 

@@ -15,9 +15,9 @@ from koderz_core.records.notes import SpecRow
 from koderz_core.records.plans import SCRIPTED
 from koderz_core.report.findings import footnotes
 from koderz_core.report.formats import plain
-from koderz_core.report.specs import CAUTION, built_on, specs_table, written
+from koderz_core.report.supervision import CAUTION, spec_origin, spec_outcome, specs_table
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.experiments import built, compare_specs, without
+from koderz_core.workspace.experiments import compare_specs, count_empty, spec_results
 
 LONGEST = 600  # characters of each of several specs
 WORDS = 4  # columns that hold words, before those of numbers
@@ -66,7 +66,7 @@ def _of_experiment(opened: Workspace, what: str, model: str | None, *, as_json: 
     elif found:
         _scripted(found)
         for spec in found:
-            click.echo(f"{plain(spec.problem)}  {plain(spec.label)}\n{plain(written(spec))}\n\n{plain(spec.text)}")
+            click.echo(f"{plain(spec.problem)}  {plain(spec.label)}\n{plain(spec_origin(spec))}\n\n{plain(spec.text)}")
     else:
         click.echo(f"{experiment} did not use a spec. Its problem:\n\n{plain(_text(opened, experiment))}")
 
@@ -93,7 +93,7 @@ def _text(opened: Workspace, experiment: str) -> str:
 
 
 def _of_problem(opened: Workspace, problem: str, model: str | None, *, as_json: bool) -> None:
-    found = built(_by(model, opened.results.specs(problem=problem)))
+    found = spec_results(_by(model, opened.results.specs(problem=problem)))
     if as_json:
         print_json(found)
         return
@@ -101,7 +101,7 @@ def _of_problem(opened: Workspace, problem: str, model: str | None, *, as_json: 
     for use in found:
         spec = use.spec
         dataset = plain(spec.dataset_origin.said)
-        click.echo(f"{plain(written(spec))}; {built_on(use)}. {dataset}\n\n{plain(spec.text, LONGEST)}\n")
+        click.echo(f"{plain(spec_origin(spec))}; {spec_outcome(use)}. {dataset}\n\n{plain(spec.text, LONGEST)}\n")
     if not found:
         click.echo(f"No experiment on {plain(problem)} used a spec.")
 
@@ -118,7 +118,7 @@ def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_
         click.echo("No experiment used a spec.")
         return
     _scripted(rows)
-    if empty := without(rows):
+    if empty := count_empty(rows):
         click.echo(
             f"Left out, because the answer was empty: specs of {empty} experiments. Raise --review-tokens.", err=True
         )

@@ -16,15 +16,15 @@ from koderz_core.report.formats import (
     NONE,
     SHARED,
     TextTable,
-    bounded,
+    case_bounds,
     count,
     duration,
     money,
     plain,
-    share,
+    solved_rate,
 )
 from koderz_core.times import day
-from koderz_core.workspace.names import compared
+from koderz_core.workspace.names import figures_of
 
 PIPED_WIDTH = 140  # columns without a terminal
 WORDS = ("", "configuration", "tier", "ended with", "the next with")
@@ -83,7 +83,7 @@ def print_summaries(
         return
     several = len({row.benchmark for row in rows}) > 1
     table = terminal_table()
-    configurations = [compared(row, place) for place, row in enumerate(rows)]
+    configurations = [figures_of(row, place) for place, row in enumerate(rows)]
     missing = (CASES,) if any(it.missing for it in configurations) else ()
     for name in ("benchmark", "begun") if several else ():
         table.add_column(name, no_wrap=True)
@@ -93,9 +93,9 @@ def print_summaries(
         table.add_row(
             *(_benchmark(row.benchmark, benchmarks or {}) if several else ()),
             plain(row.label),
-            share(it),
+            solved_rate(it),
             f"{it.n}/{row.planned}",
-            *((bounded(it) or NONE,) if missing else ()),
+            *((case_bounds(it) or NONE,) if missing else ()),
             "?" if row.mean_iterations is None else f"{row.mean_iterations:.1f}",
             f"{count(row.input_tokens)} / {count(row.output_tokens)}",
             duration(row.seconds),

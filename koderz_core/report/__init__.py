@@ -1,1 +1,1 @@
-"""What leaves koderz for people and other programs: formats, tables, files."""
+"""Results for people and other programs: formats, columns, tables, charts, sentences and files."""

@@ -1,127 +1,178 @@
-"""Attempt by attempt in words and in numbers: who solves at which one, at what price, and what errors turn into."""
+"""Results attempt by attempt, in words and in numbers: solves, dollars, errors and repeated programs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from koderz_core.analysis.attempts import AttemptByAttempt
-from koderz_core.analysis.configurations import Compared
-from koderz_core.analysis.pairs import Key
-from koderz_core.report.columns import Numbers, json_row
-from koderz_core.report.comparison_numbers import spread
-from koderz_core.report.formats import TextTable, columns, count, money, percent, rate
+from koderz_core.report.columns import (
+    NAMED,
+    Numbers,
+    Row,
+    Shown,
+    interval,
+    json_row,
+    json_rows,
+    reasons,
+    share,
+    shown,
+    text,
+    text_table,
+    usd,
+    whole,
+)
+from koderz_core.report.formats import TextTable, count, money, percent, rate
 
-Found = Mapping[Key, AttemptByAttempt]
+if TYPE_CHECKING:  # numpy is slow to import
+    from koderz_core.analysis.attempts import Attempt, AttemptByAttempt, Repeats, Transition
+    from koderz_core.analysis.configurations import ConfigurationFigures
+    from koderz_core.analysis.money import AttemptCost
 
+Found = Mapping[tuple[str, str], "AttemptByAttempt"]
+"""By key of the configuration."""
 MOST_TRANSITIONS = 12
-PASSED = "passes the gate"
 ABOUT_ATTEMPTS = (
-    "Solved here: of those that came to an attempt, the share that it solved. It falls because what is left is "
-    "harder, not because models tire. $ per solve more: what the attempt cost all that made it, by how many it solved; "
-    "the first has the spec in it. It has no interval: with few solves it is a guess."
+    "Solved here: the share of the experiments that reached this attempt and were solved by it. The share falls "
+    "because the remaining problems are harder, not because models get worse. $ per solve more: the cost of the "
+    "attempt for all experiments that made it, divided by the number that it solved; the first attempt includes the "
+    "spec. It has no interval: with few solves it is a rough estimate."
 )
 
 
-def attempt_tables(rows: Sequence[Compared], found: Found) -> tuple[TextTable, ...]:
-    """Every table that has something to say."""
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """One attempt of a configuration. ``cost``: None if a price is unknown."""
+
+    configuration: ConfigurationFigures
+    of: Attempt
+    cost: AttemptCost | None
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionRow:
+    """A transition of a configuration. ``share``: of all its transitions."""
+
+    configuration: ConfigurationFigures
+    of: Transition
+    share: float
+
+
+def _end(error: str | None) -> str:
+    return error or "passes the gate"
+
+
+def _share_repeated(repeats: Repeats) -> str:
+    return percent(repeats.repeated / repeats.programs)
+
+
+ATTEMPT = (
+    whole("attempt", "number of the attempt, from 1", shown=Shown("attempt", 3)),
+    whole("at_risk", "experiments with a result that reached this attempt", shown=Shown("came to it", 3, count)),
+    whole("solved", "experiments that it solved", shown=Shown("solved", 3, count)),
+    whole("false_passes", "experiments that it ended by passing only the gate tests", shown=Shown("false passes", 5)),
+    *interval(
+        share(
+            "hazard",
+            "`solved` divided by `at_risk`, every problem weighing the same",
+            shown=Shown("solved here [95 %]", 4, rate, "of.hazard"),
+        )
+    ),
+    share(
+        "gate_tests_passed",
+        "mean share of gate tests passed",
+        "no program was tested",
+        path="of.tests",
+        shown=Shown("gate tests passed", 6, percent),
+    ),
+    whole("tested", "experiments whose program was tested in this attempt"),
+    usd(
+        "usd",
+        "dollars that this attempt cost",
+        "a price is not known",
+        path="cost.usd",
+        shown=Shown("$ of all", 7, money),
+    ),
+    usd(
+        "usd_per_solve",
+        "`usd` divided by `solved`",
+        "a price is not known, or see the next",
+        path="cost.usd_per_solve",
+        shown=Shown("$ per solve more", 8, money),
+    ),
+    *reasons("usd_per_solve"),
+)
+TRANSITION = (
+    text("before", "error class of an attempt", "it passed the gate", shown=Shown("ended with", 3, _end)),
+    text("after", "error class of the next attempt", "it passed the gate", shown=Shown("the next with", 3, _end)),
+    whole("count", "how often the one followed the other", shown=Shown("times", 3, count)),
+)
+REPEATS = (
+    whole("programs", "programs that were tried", shown=Shown("programs tried", 3, count)),
+    whole("repeated", "programs tried before in the same experiment", shown=Shown("tried before", 3, count)),
+    whole("trials", "experiments that tried a program again", shown=Shown("in experiments", 5, count)),
+)
+ATTEMPTS = (*NAMED, *ATTEMPT)
+
+
+def attempt_tables(rows: Sequence[ConfigurationFigures], found: Found) -> tuple[TextTable, ...]:
+    """Every table that has lines."""
     made = (attempts_table, transitions_table, repeats_table)
     return tuple(table for make in made if (table := make(rows, found)).rows)
 
 
-def attempts_table(rows: Sequence[Compared], found: Found) -> TextTable:
+def attempts_table(rows: Sequence[ConfigurationFigures], found: Found) -> TextTable:
     """One line per configuration and attempt."""
-    lines = []
-    for row in _asked(rows, found):
-        costs = found[row.key].costs
-        for place, one in enumerate(found[row.key].attempts):
-            cost = costs[place] if costs else None
-            lines.append(
-                (
-                    row.letter,
-                    row.label,
-                    str(one.attempt),
-                    count(one.at_risk),
-                    count(one.solved),
-                    rate(one.hazard),
-                    str(one.false_passes),
-                    percent(one.tests),
-                    money(cost.usd if cost else None),
-                    money(cost.usd_per_solve if cost else None),
-                )
-            )
-    names = (
-        "letter | configuration | attempt | came to it | solved | solved here [95 %] | false passes | "
-        "gate tests passed | $ of all | $ per solve more"
-    )
-    return TextTable("Attempt by attempt", columns(names), tuple(lines))
+    lines = [line for row in _with_attempts(rows, found) for line in _attempts(row, found)]
+    return text_table("Attempt by attempt", shown(ATTEMPTS), lines)
 
 
-def transitions_table(rows: Sequence[Compared], found: Found) -> TextTable:
-    """What an attempt that failed was followed by, the most frequent of each configuration."""
-    lines = []
-    for row in _asked(rows, found):
-        told = found[row.key].transitions
-        of = sum(transition.count for transition in told)
-        for one in told[:MOST_TRANSITIONS]:
-            ends = (one.before or PASSED, one.after or PASSED)
-            lines.append((row.letter, row.label, *ends, count(one.count), percent(one.count / of)))
-    names = columns("letter | configuration | ended with | the next with | times | share")
-    return TextTable("What errors turn into", names, tuple(lines))
+def transitions_table(rows: Sequence[ConfigurationFigures], found: Found) -> TextTable:
+    """The most frequent transitions of each configuration from one failed attempt to the next attempt."""
+    lines = [line for row in _with_attempts(rows, found) for line in _transitions(row, found)[:MOST_TRANSITIONS]]
+    return text_table("What errors turn into", shown((*NAMED, *TRANSITION, Shown("share", 4, percent, "share"))), lines)
 
 
-def repeats_table(rows: Sequence[Compared], found: Found) -> TextTable:
-    """How often the same program came again."""
-    lines = []
-    for row in _asked(rows, found):
-        told = found[row.key].repeats
-        if told.programs:
-            share = percent(told.repeated / told.programs)
-            lines.append((row.letter, row.label, count(told.programs), count(told.repeated), share, count(told.trials)))
-    names = columns("letter | configuration | programs tried | tried before | share | in experiments")
-    return TextTable("The same program again, but for layout and comments", names, tuple(lines))
+def repeats_table(rows: Sequence[ConfigurationFigures], found: Found) -> TextTable:
+    """How often a program was tried again."""
+    repeats = [Row(row, found[row.key].repeats) for row in _with_attempts(rows, found)]
+    columns = shown((*NAMED, *REPEATS, Shown("share", 4, _share_repeated, "of")))
+    tried = [row for row in repeats if row.of.programs]
+    return text_table("The same program again, except for layout and comments", columns, tried)
 
 
-def attempt_numbers(rows: Sequence[Compared], found: Found) -> list[Numbers]:
+def attempt_numbers(rows: Sequence[ConfigurationFigures], found: Found) -> list[Numbers]:
     """All of it for programs, an entry per configuration."""
     return [
         json_row(
             {
                 "letter": row.letter,
-                "configuration": "/".join(row.key),
-                "attempts": list(_attempts(found[row.key])),
-                "transitions": [asdict(transition) for transition in found[row.key].transitions],
-                "repeats": asdict(found[row.key].repeats),
+                "configuration": row.full_id,
+                "attempts": json_rows(ATTEMPT, list(_attempts(row, found))),
+                "transitions": json_rows(TRANSITION, _transitions(row, found)),
+                "repeats": json_rows(REPEATS, [Row(row, found[row.key].repeats)])[0],
             }
         )
-        for row in _asked(rows, found)
+        for row in _with_attempts(rows, found)
     ]
 
 
-def attempt_rows(rows: Sequence[Compared], found: Found) -> list[Numbers]:
+def attempt_rows(rows: Sequence[ConfigurationFigures], found: Found) -> list[Numbers]:
     """One flat row per configuration and attempt."""
-    return [
-        json_row({"letter": row.letter, "configuration": "/".join(row.key), "label": row.label} | attempt)
-        for row in _asked(rows, found)
-        for attempt in _attempts(found[row.key])
-    ]
+    return json_rows(ATTEMPTS, [line for row in _with_attempts(rows, found) for line in _attempts(row, found)])
 
 
-def _attempts(told: AttemptByAttempt) -> Iterator[Numbers]:
-    for place, one in enumerate(told.attempts):
-        cost = told.costs[place] if told.costs else None
-        yield {
-            "attempt": one.attempt,
-            "at_risk": one.at_risk,
-            "solved": one.solved,
-            "false_passes": one.false_passes,
-            **spread("hazard", one.hazard),
-            "gate_tests_passed": one.tests,
-            "tested": one.tested,
-            "usd": cost.usd if cost else None,
-            "usd_per_solve": cost.usd_per_solve if cost else None,
-        }
+def _attempts(row: ConfigurationFigures, found: Found) -> Iterator[AttemptRow]:
+    results = found[row.key]
+    for place, attempt in enumerate(results.attempts):
+        yield AttemptRow(row, attempt, results.costs[place] if results.costs else None)
 
 
-def _asked(rows: Sequence[Compared], found: Found) -> list[Compared]:
+def _transitions(row: ConfigurationFigures, found: Found) -> list[TransitionRow]:
+    transitions = found[row.key].transitions
+    total = sum(transition.count for transition in transitions)
+    return [TransitionRow(row, transition, transition.count / total) for transition in transitions]
+
+
+def _with_attempts(rows: Sequence[ConfigurationFigures], found: Found) -> list[ConfigurationFigures]:
     return [row for row in rows if row.key in found]

@@ -13,7 +13,7 @@ from koderz_core.analysis.comparison import AXES, Comparison
 from koderz_core.records.plans import SOME_SCRIPTED
 from koderz_core.records.rows import Provenance
 from koderz_core.report import formats
-from koderz_core.report.comparison import common, curves_table, frontier_table, helped, tables
+from koderz_core.report.comparison import common, curves_table, frontier_table, tables, with_reviews
 from koderz_core.report.formats import TextTable, isolation, numbered, one_line
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT
 from koderz_core.times import day, minute
@@ -34,56 +34,56 @@ _SPECIAL = re.compile("[#$%&_]")
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A comparison and what it stands on; ``made_at``: seconds since 1970, ``version``: of the koderz that made it."""
+    """A comparison and its sources; ``made_at``: seconds since 1970, ``version``: of the koderz that made it."""
 
     comparison: Comparison
-    stands_on: tuple[Provenance, ...]
+    sources: tuple[Provenance, ...]
     made_at: float
     version: str
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What has to be said before any number."""
+        """The warnings before any number."""
         return (SOME_SCRIPTED,) if self.comparison.scripted else ()
 
     @property
     def tables(self) -> Sequence[TextTable]:
-        """All of them, the charts' too."""
+        """All tables, including those of the charts."""
         compared = self.comparison
         drawn = (frontier_table(compared), *(curves_table(compared, axis) for axis in AXES))
         return (*tables(compared), *(table for table in drawn if table.rows))
 
     @property
     def remarks(self) -> Sequence[str]:
-        """What a reader must know, below the tables; may hold a stranger's words."""
+        """What a reader must know, below the tables. Hostile text."""
         compared = self.comparison
-        about = (SHOWS, SHOWS_NOT) if helped(compared) else ()
-        ends = dict.fromkeys(said for axis in AXES for said in formats.curves_beside_rates(compared, axis))
+        about = (SHOWS, SHOWS_NOT) if with_reviews(compared) else ()
+        ends = dict.fromkeys(remark for axis in AXES for remark in formats.curves_beside_rates(compared, axis))
         return (INTERVALS, common(compared), *(remark.strip() for remark in compared.remarks), *about, *ends)
 
     def origins(self) -> Iterator[str]:
-        """One sentence per benchmark: what it was about, and what it was measured with. May hold a stranger's words."""
-        for one in self.stands_on:
-            called = f"{one.benchmark}{f' ({one.name})' if one.name else ''}"
+        """One sentence per benchmark: its problems, and the versions it was measured with. Hostile text."""
+        for source in self.sources:
+            name = f"{source.benchmark}{f' ({source.name})' if source.name else ''}"
             yield (
-                f"{called}: begun {minute(one.opened_at)}, {asked(one, one.origin.said)}; koderz {one.koderz_version}, "
-                f"prices {one.price_version}, isolation {isolation(one.isolation, one.self_test)}; "
-                f"journal: {journal(one)}."
+                f"{name}: started {minute(source.opened_at)}, {asked(source, source.origin.said)}; "
+                f"koderz {source.koderz_version}, prices {source.price_version}, "
+                f"isolation {isolation(source.isolation, source.self_test)}; journal: {journal(source)}."
             )
 
     @property
     def made(self) -> str:
-        """When and by what."""
+        """When and by which version it was made."""
         return f"Made {minute(self.made_at)} by koderz {self.version}."
 
 
 def markdown(report: Report) -> str:
-    """The whole report; charts are in the HTML one."""
-    lead = [f"# {TITLE}", *(f"**{escaped(said)}**" for said in report.warnings)]
+    """The whole report without charts, which only the HTML report has."""
+    lead = [f"# {TITLE}", *(f"**{escaped(warning)}**" for warning in report.warnings)]
     lead += map(escaped, report.comparison.findings)
-    said = [f"- {escaped(one)}" for one in (*report.remarks, *report.origins(), report.made)]
-    cited = f"### {TO_CITE}\n\n```bibtex\n{bibtex(report.stands_on, report.version)}```"
-    return "\n\n".join([*lead, *markdown_tables(report.tables), "\n".join(said), cited]) + "\n"
+    notes = [f"- {escaped(note)}" for note in (*report.remarks, *report.origins(), report.made)]
+    cited = f"### {TO_CITE}\n\n```bibtex\n{bibtex(report.sources, report.version)}```"
+    return "\n\n".join([*lead, *markdown_tables(report.tables), "\n".join(notes), cited]) + "\n"
 
 
 def markdown_tables(tables: Sequence[TextTable]) -> Iterator[str]:
@@ -96,34 +96,33 @@ def markdown_tables(tables: Sequence[TextTable]) -> Iterator[str]:
 
 
 def escaped(text: str) -> str:
-    """Labels may hold a stranger's words: nothing in them becomes a link, a mention, a picture, HTML or another cell.
+    """The text with Markdown and HTML escaped: no label becomes a link, a mention, a picture, HTML or another cell.
 
-    Where Markdown is shown, mentions and addresses are also looked for in what escapes came to, so those are broken by
-    a mark without width.
+    Some viewers also look for mentions and addresses in escaped text, so a character without width splits these.
     """
     line = re.sub(r"([\\`*_\[\]|~#])", r"\\\1", one_line(text))
     line = line.replace("&", "&amp;").replace("<", "&lt;")
     return re.sub(r"(@|#(?=[0-9])|:(?=//)|www(?=\.))", rf"\1{NO_WIDTH}", line, flags=re.IGNORECASE)
 
 
-def bibtex(stands_on: Iterable[Provenance], version: str) -> str:
-    """An entry for koderz of this version, and one for each benchmark, whose key tells its states apart."""
+def bibtex(sources: Iterable[Provenance], version: str) -> str:
+    """An entry for this version of koderz, and one per benchmark, whose key changes with its journal."""
     own = {
         "author": "{The koderz developers}",
         "title": f"{{{CITATION_TITLE}}}",
         "note": f"Version {_safe(version)}, MIT licence",
     }
-    entries = [_entry("koderz", own), *(_entry(_key(one), _measured(one)) for one in stands_on)]
+    entries = [_entry("koderz", own), *(_entry(_key(source), _measured(source)) for source in sources)]
     return "\n\n".join(["% Fill in who measured: koderz does not know.", *entries]) + "\n"
 
 
 def journal(of: Provenance) -> str:
-    """What tells a benchmark's journal, as far as the numbers are made of it, from every other file."""
+    """Identifies a benchmark's journal, up to the events that the numbers are made of."""
     return f"{of.journal_bytes} bytes, SHA-256 {of.journal_sha256}" if of.journal_sha256 else "could not be read"
 
 
 def asked(of: Provenance, dataset: str) -> str:
-    """How much of what it asked; ``dataset``: in words that fit where this is said."""
+    """The number of its problems and repeats; ``dataset``: its name or description."""
     times = f", each {of.repeats} times" if of.repeats > 1 else ""
     return f"{numbered(of.problems, 'problem')} of {dataset}{times}"
 
@@ -132,14 +131,14 @@ def _measured(of: Provenance) -> Mapping[str, str]:
     about = f"Benchmark {_safe(of.name) or _safe(of.benchmark)}: {asked(of, _safe(of.dataset))}"
     note = (
         *(["SCRIPTED: some answers come from a script, not from a model"] if of.scripted else []),
-        f"Begun {minute(of.opened_at)}, koderz {_safe(of.koderz_version)}",
+        f"Started {minute(of.opened_at)}, koderz {_safe(of.koderz_version)}",
         f"{numbered(of.configurations, 'configuration')}, {of.ended} of {of.planned} experiments with a result",
         f"problems: SHA-256 {_safe(of.dataset_sha256[:12])}",
         f"journal: {journal(of)}",
     )
     return {
         "author": "{FILL IN}",
-        "title": f"{{{about}}}",  # as it is: styles change other letters
+        "title": f"{{{about}}}",  # braces keep the letters as they are
         "year": day(of.opened_at)[:4],
         "note": "; ".join(note),
     }
@@ -154,5 +153,5 @@ def _entry(key: str, fields: Mapping[str, str]) -> str:
 
 
 def _safe(text: str) -> str:
-    """A stranger's words as one line that ends no field and commands nothing; what TeX would misread is a ``?``."""
+    """Hostile text as one line that neither ends a field nor is a TeX command; special characters become ``?``."""
     return _SPECIAL.sub(r"\\\g<0>", _UNSAFE.sub("?", one_line(text)))

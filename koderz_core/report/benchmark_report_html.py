@@ -1,4 +1,4 @@
-"""A report as one HTML file with its charts: it opens from a disk without koderz, without a network."""
+"""A report as one HTML file with its charts, which opens without koderz and without a network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ship
 from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]  # as above
 
 from koderz_core.analysis.comparison import AXES, Comparison
-from koderz_core.analysis.pairs import telling
+from koderz_core.analysis.pairs import leading_pair
 from koderz_core.report import formats
 from koderz_core.report.benchmark_report import TITLE, TO_CITE, Report, bibtex
 from koderz_core.report.charts import cost_against_success, cost_by_tier
@@ -33,12 +33,12 @@ LOOKS: Mapping[str, Mapping[str, object]] = {
         "colours": ("#B2D7FC", "#E77609", "#009A61", "#CC79A7", "#F0E442", "#005EDB", "#CED4D6", "#B18FE9"),
     },
 }
-"""The dashboard's: what the places of colours in a figure stand for."""
+"""The dashboard's colours, by their places in a figure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A figure with our words: its name (once in a report), title, what is to be seen, and how to read it."""
+    """A figure with its name (unique in a report), title, alternative text and caption."""
 
     name: str
     title: str
@@ -48,7 +48,7 @@ class Chart:
 
 
 def html(report: Report) -> str:
-    """The whole report. Texts of unknown origin are characters in it; its scripts are those it names, no others."""
+    """The whole report. Hostile texts are escaped; only the scripts named in its policy run."""
     charts = tuple(charts_of(report.comparison))
     scripts = (get_plotlyjs(), _beside("report.js"))
     return "\n".join(
@@ -71,12 +71,12 @@ def html(report: Report) -> str:
 
 
 def charts_of(comparison: Comparison) -> Iterator[Chart]:
-    """Those of the Compare page that have something to show."""
+    """The charts of the Compare page that have data."""
     if any(point.usd is not None for point in comparison.tradeoff.points):
         alt = "Cost per problem against share solved, with intervals on both and the frontier"
         figure = cost_against_success(comparison)
         yield Chart("frontier", "Cost against success", alt, formats.frontier(comparison.tradeoff), figure)
-    pair = telling(comparison.pairs)
+    pair = leading_pair(comparison.pairs)
     looked_at = (pair.baseline, pair.key) if pair else ()
     for axis in AXES:
         if comparison.curves[axis].curves:
@@ -94,7 +94,7 @@ def _lead(report: Report) -> Iterator[str]:
     yield from (
         f'<p class="warning"><span aria-hidden="true">⚠</span> {_text(warning)}</p>' for warning in report.warnings
     )
-    yield from (f"<p>{_text(said)}</p>" for said in report.comparison.findings)
+    yield from (f"<p>{_text(finding)}</p>" for finding in report.comparison.findings)
 
 
 def _drawn(chart: Chart) -> str:
@@ -115,14 +115,14 @@ def _tabled(table: TextTable) -> str:
 
 
 def _foot(report: Report) -> Iterator[str]:
-    """How to read the tables, what a reader must know, what all of it stands on, and how to cite it."""
+    """How to read the tables, what a reader must know, the sources, and how to cite them."""
     reading = (formats.GROUPS, formats.PAIRS) if report.comparison.pairs else (formats.GROUPS,)
-    for title, said in (
+    for title, notes in (
         ("What to know", (*report.remarks, *reading)),
-        ("What this stands on", (*report.origins(), report.made)),
+        ("Sources", (*report.origins(), report.made)),
     ):
-        yield f"<section><h2>{title}</h2><ul>{''.join(f'<li>{_text(one)}</li>' for one in said)}</ul></section>"
-    yield f"<section><h2>{TO_CITE}</h2><pre>{_text(bibtex(report.stands_on, report.version))}</pre></section>"
+        yield f"<section><h2>{title}</h2><ul>{''.join(f'<li>{_text(note)}</li>' for note in notes)}</ul></section>"
+    yield f"<section><h2>{TO_CITE}</h2><pre>{_text(bibtex(report.sources, report.version))}</pre></section>"
 
 
 def _text(text: str) -> str:
@@ -130,13 +130,13 @@ def _text(text: str) -> str:
 
 
 def _data(charts: Sequence[Chart]) -> str:
-    """JSON that cannot end the element it stands in."""
+    """JSON that cannot end its script element."""
     figures = {chart.name: json.loads(chart.figure.update_layout(template=None).to_json()) for chart in charts}
     return json.dumps({"looks": LOOKS, "figures": figures}).replace("<", "\\u003c")
 
 
 def _policy(scripts: Sequence[str]) -> str:
-    """Only these scripts run, and nothing is fetched from anywhere; Plotly writes styles of its own."""
+    """Only these scripts run, and nothing is fetched; Plotly needs inline styles."""
     known = " ".join(f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts)
     return (
         f"default-src 'none'; script-src {known}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "

@@ -1,6 +1,6 @@
-"""Charts of cost: dollars per solved problem by tier, and cost against success; and what all charts share.
+"""Charts of cost: dollars per solved problem by tier, and cost against success; and the parts that all charts share.
 
-Shared are the colours of the theme, the signs and names of tiers, lanes of configurations, and axes of dollars.
+Shared parts: the colours of the theme, signs and names of tiers, lanes of configurations, and axes of dollars.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from os.path import commonprefix
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 
 from koderz_core.analysis.comparison import Comparison
-from koderz_core.analysis.configurations import Compared
+from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.pairs import Key
 from koderz_core.analysis.tradeoff import Point
 from koderz_core.records import Tier
@@ -23,18 +23,18 @@ from koderz_core.report.formats import chance, marked_rate, money, money_span, s
 
 HEIGHT = 430
 LETTER = 14
-FURTHEST = 2.0  # times the dearest point: what reaches beyond leaves the chart, else the points would lie in a heap
-FEW = 8  # configurations whose names have room beside their points; of more the letters stand there
-WIDTH, MARGIN = 220.0, 50.0  # pixels on a narrow screen: what the points span, and the room on either side of it
-CHARACTER, LETTERS = 7.0, 40.0  # pixels of one character, and of the letters beside a point
-TALL = 0.07  # of the success: a text is as tall
-NEAR = 0.02  # of the success and, relatively, of the cost: letters any closer would lie on each other
+FURTHEST = 2.0  # times the most expensive point: intervals are cut there, otherwise the points would crowd together
+FEW = 8  # configurations whose names fit next to their points; with more, only letters are shown
+WIDTH, MARGIN = 220.0, 50.0  # pixels on a narrow screen: the width of the points, and the margin on either side
+CHARACTER, LETTERS = 7.0, 40.0  # pixels of a character, and of the letters next to a point
+TALL = 0.07  # height of a text, as a share of the success axis
+NEAR = 0.02  # of the success and, relatively, of the cost: closer letters would overlap
 TIERS: Mapping[Tier | None, str] = {"local": "circle", "small_frontier": "square", "frontier": "diamond", None: "x"}
-COLOURS = 8  # that the theme has
+COLOURS = 8  # in the theme
 LONGEST_LABEL = 32
-LONGEST_NAME = 24  # characters beside a point
+LONGEST_NAME = 24  # characters next to a point
 TICK, TITLE = 12, 13  # pixels of the texts of axes
-WIDE = 20.0  # costs that differ more than this many times get a logarithmic axis
+WIDE = 20.0  # a larger ratio of costs gets a logarithmic axis
 
 
 def cost_by_tier(comparison: Comparison) -> go.Figure:
@@ -60,12 +60,12 @@ def cost_by_tier(comparison: Comparison) -> go.Figure:
 
 
 def _drawn(usd: float | None) -> float | None:
-    """Nothing is drawn of what is unknown or has no end."""
+    """None if unknown or infinite: nothing is drawn."""
     return usd if usd is not None and math.isfinite(usd) else None
 
 
 def _totals(figure: go.Figure, comparison: Comparison) -> None:
-    """What each bar comes to: a cheap one is too short to be read off."""
+    """The total of each bar, because a cheap one is too short to be read."""
     for row in comparison.configurations:
         price = comparison.measured[row.key].price
         usd = price.value if price else None
@@ -85,25 +85,25 @@ def cost_against_success(comparison: Comparison) -> go.Figure:
     rows = {row.key: row for row in comparison.configurations}
     points = [(point.usd, point) for point in comparison.tradeoff.points if point.usd is not None]
     _frontier(figure, points)
-    letters = _letters([(usd, one.success, rows[one.key].letter) for usd, one in points])
-    texts = _texts([(usd, one.success, rows[one.key]) for usd, one in points], letters)
+    letters = _letters([(usd, point.success, rows[point.key].letter) for usd, point in points])
+    texts = _texts([(usd, point.success, rows[point.key]) for usd, point in points], letters)
     for place, (tier, sign) in enumerate(TIERS.items()):
-        shown = [(usd, one) for usd, one in points if rows[one.key].tier == tier]
+        shown = [(usd, point) for usd, point in points if rows[point.key].tier == tier]
         if shown:
-            x, y = [usd for usd, _ in shown], [100 * one.success for _, one in shown]
+            x, y = [usd for usd, _ in shown], [100 * point.success for _, point in shown]
             _cases(figure, shown, theme_color(place))
             figure.add_scatter(
                 x=x,
                 y=y,
-                error_x=reaches(x, [(one.usd_low, one.usd_high) for _, one in shown]),
-                error_y=reaches(y, [(_percent(one.success_low), _percent(one.success_high)) for _, one in shown]),
+                error_x=reaches(x, [(point.usd_low, point.usd_high) for _, point in shown]),
+                error_y=reaches(y, [(_percent(point.success_low), _percent(point.success_high)) for _, point in shown]),
                 mode="markers+text",
-                text=[texts.get(rows[one.key].letter, _Text("")).said for _, one in shown],
-                textposition=[texts.get(rows[one.key].letter, _Text("")).side for _, one in shown],
+                text=[texts.get(rows[point.key].letter, _Text("")).text for _, point in shown],
+                textposition=[texts.get(rows[point.key].letter, _Text("")).side for _, point in shown],
                 textfont={"size": LETTER},
                 name=tier_name(tier),
                 marker={"color": theme_color(place), "symbol": sign, "size": 11},
-                customdata=[_told(one, rows[one.key]) for _, one in shown],
+                customdata=[_hover(point, rows[point.key]) for _, point in shown],
                 hovertemplate="%{customdata}<extra></extra>",
             )
     axis = dollars(_costs(points))
@@ -114,13 +114,13 @@ def cost_against_success(comparison: Comparison) -> go.Figure:
 
 
 def _cases(figure: go.Figure, points: Sequence[tuple[float, Point[Key]]], color: str) -> None:
-    """Thin bars, behind those of the intervals, to what missing results could make of a success."""
-    held = [(usd, 100 * one.success, one.cases) for usd, one in points if one.cases]
-    if held:
-        bounds = [(min(100 * case.worst, at), max(100 * case.best, at)) for _, at, case in held]
-        y = [at for _, at, _ in held]
+    """Thin bars, behind those of the intervals, from the worst to the best case of missing results."""
+    incomplete = [(usd, 100 * point.success, point.cases) for usd, point in points if point.cases]
+    if incomplete:
+        bounds = [(min(100 * case.worst, at), max(100 * case.best, at)) for _, at, case in incomplete]
+        y = [at for _, at, _ in incomplete]
         figure.add_scatter(
-            x=[usd for usd, _, _ in held],
+            x=[usd for usd, _, _ in incomplete],
             y=y,
             error_y={**reaches(y, bounds), "thickness": 0.8, "width": 0, "color": color},
             mode="markers",
@@ -131,8 +131,8 @@ def _cases(figure: go.Figure, points: Sequence[tuple[float, Point[Key]]], color:
 
 
 def _frontier(figure: go.Figure, points: Sequence[tuple[float, Point[Key]]]) -> None:
-    """A step from each point that nobody beats to the next."""
-    best = sorted((usd, 100 * one.success) for usd, one in points if one.on_frontier)
+    """A step from each point on the Pareto frontier to the next."""
+    best = sorted((usd, 100 * point.success) for usd, point in points if point.on_frontier)
     figure.add_scatter(
         x=[usd for usd, _ in best],
         y=[success for _, success in best],
@@ -144,28 +144,28 @@ def _frontier(figure: go.Figure, points: Sequence[tuple[float, Point[Key]]]) -> 
 
 
 def _costs(points: Sequence[tuple[float, Point[Key]]]) -> list[float]:
-    """What the axis has to show: the points, and their intervals as far as that leaves the points apart."""
+    """The costs that the axis has to show: the points, and their intervals up to ``FURTHEST``."""
     most = FURTHEST * max((usd for usd, _ in points), default=0.0)
-    bounds = [bound for _, one in points for bound in (one.usd_low, one.usd_high) if bound is not None]
+    bounds = [bound for _, point in points for bound in (point.usd_low, point.usd_high) if bound is not None]
     return [usd for usd, _ in points] + [min(bound, most) for bound in bounds if bound > 0]
 
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """What stands beside a point, and on which side of it."""
+    """The text next to a point, and its side."""
 
-    said: str
+    text: str
     side: str = "top right"
 
 
-def _texts(points: Sequence[tuple[float, float, Compared]], letters: Mapping[str, str]) -> dict[str, _Text]:
-    """Beside the first point of each place its letters; the name of a single one where there is room on a telephone."""
-    texts = {letter: _Text(f"<b>{said}</b>") for letter, said in letters.items()}
+def _texts(points: Sequence[tuple[float, float, ConfigurationFigures]], letters: Mapping[str, str]) -> dict[str, _Text]:
+    """The letters next to the first point of each place; for a single point also the name if it fits on a phone."""
+    texts = {letter: _Text(f"<b>{group}</b>") for letter, group in letters.items()}
     if len(points) > FEW:
         return texts
     names, across = short_names([row for _, _, row in points]), _across([usd for usd, _, _ in points])
     for usd, success, row in points:
-        said, name = f"<b>{row.letter}</b> {escape(names[row.letter])}", names[row.letter]
+        text, name = f"<b>{row.letter}</b> {escape(names[row.letter])}", names[row.letter]
         at, long = across[usd], CHARACTER * (len(name) + 2)
         level = [across[it] for it, height, other in points if other is not row and abs(height - success) < TALL]
         for side, start in (("top right", at), ("top left", at - long)):
@@ -175,13 +175,13 @@ def _texts(points: Sequence[tuple[float, float, Compared]], letters: Mapping[str
                 and room
                 and not any(start - LETTERS <= it <= start + long + CHARACTER for it in level)
             ):
-                texts[row.letter] = _Text(said, side)
+                texts[row.letter] = _Text(text, side)
                 break
     return texts
 
 
 def _across(costs: Sequence[float]) -> dict[float, float]:
-    """How far to the right of the cheapest point each cost lies, in pixels."""
+    """The distance of each cost from the cheapest point, in pixels."""
     low, high = min(costs), max(costs)
     if needs_logarithm(costs):
         return {usd: WIDTH * log(usd / low) / log(high / low) for usd in costs}
@@ -189,32 +189,32 @@ def _across(costs: Sequence[float]) -> dict[float, float]:
 
 
 def _letters(points: Sequence[tuple[float, float, str]]) -> dict[str, str]:
-    """What stands beside a point, by its letter: the letters of all that lie there too, at the first of them only."""
-    there: list[tuple[float, float, list[str]]] = []
+    """The letters of all points at a place, by the letter of the first of them."""
+    places: list[tuple[float, float, list[str]]] = []
     for usd, success, letter in points:
-        near = [held for at, height, held in there if abs(height - success) < NEAR and abs(at - usd) <= NEAR * at]
+        near = [group for at, height, group in places if abs(height - success) < NEAR and abs(at - usd) <= NEAR * at]
         if near:
             near[0].append(letter)
         else:
-            there.append((usd, success, [letter]))
-    return {held[0]: " ".join(held) for _, _, held in there}
+            places.append((usd, success, [letter]))
+    return {group[0]: " ".join(group) for _, _, group in places}
 
 
 def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def _told(point: Point[Key], row: Compared) -> str:
-    """Plotly reads tags in its texts, and a label may hold a stranger's words."""
+def _hover(point: Point[Key], row: ConfigurationFigures) -> str:
+    """The text of a point under the pointer. Labels are hostile text, and Plotly interprets tags."""
     success = marked_rate(point.success, point.success_low, point.success_high, row.marks)
     cost = f"{money_span(point.usd, point.usd_low, point.usd_high)} per problem"
-    said = f"on the frontier with probability {chance(point.probability)}"
-    cases = f"<br>{share_cases(point.cases)} of all that were given (worst to best case)" if point.cases else ""
-    return f"<b>{row.letter}</b> {escape(row.label)}<br>solved {success}{cases}<br>{cost}<br>{said}"
+    frontier = f"on the frontier with probability {chance(point.probability)}"
+    cases = f"<br>{share_cases(point.cases)} of all problems given (worst to best case)" if point.cases else ""
+    return f"<b>{row.letter}</b> {escape(row.label)}<br>solved {success}{cases}<br>{cost}<br>{frontier}"
 
 
 def theme_color(place: int) -> str:
-    """The theme's categorical colour of that place (0 to 9): what shows it puts the real one in, light or dark."""
+    """A placeholder for the theme's categorical colour of that place (0 to 9), which the page or report replaces."""
     return f"#{place + 1:06d}"
 
 
@@ -222,37 +222,39 @@ def tier_name(tier: str | None) -> str:
     return "no call yet" if tier is None else tier.replace("_", " ")
 
 
-def lane(row: Compared) -> str:
-    """The letter of a configuration, which no other has, and both ends of its label: they say most."""
+def lane(row: ConfigurationFigures) -> str:
+    """The letter of a configuration and both ends of its label, which are the most informative parts."""
     end = LONGEST_LABEL // 2
-    said = row.label if len(row.label) <= LONGEST_LABEL else f"{row.label[: end - 1]}…{row.label[-end:]}"
-    return f"{escape(said)}  <b>{row.letter}</b>"
+    label = row.label if len(row.label) <= LONGEST_LABEL else f"{row.label[: end - 1]}…{row.label[-end:]}"
+    return f"{escape(label)}  <b>{row.letter}</b>"
 
 
-def short_names(rows: Sequence[Compared]) -> dict[str, str]:
-    """By letter: the words of the label, models without the beginning that all share; settings only if they decide."""
+def short_names(rows: Sequence[ConfigurationFigures]) -> dict[str, str]:
+    """By letter: the label with models without their common beginning; with settings only if names are equal."""
     words = {row.letter: row.label.partition(" (")[0].split() for row in rows}
-    models = {word for said in words.values() for word in said[1:] if "-" in word}
+    models = {word for label in words.values() for word in label[1:] if "-" in word}
     shared = commonprefix(list(models)).rpartition("-")[0]  # noqa: RUF071 (names of models are no paths)
     short = {
-        letter: " ".join(word[len(shared) + 1 :] if shared and word in models else word for word in said)
-        for letter, said in words.items()
+        letter: " ".join(word[len(shared) + 1 :] if shared and word in models else word for word in label)
+        for letter, label in words.items()
     }
     names = list(short.values())
     for row in rows:
         if names.count(short[row.letter]) > 1:
             short[row.letter] += row.label[len(row.label.partition(" (")[0]) :]
-    return {letter: one if len(one) <= LONGEST_NAME else f"{one[: LONGEST_NAME - 1]}…" for letter, one in short.items()}
+    return {
+        letter: name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…" for letter, name in short.items()
+    }
 
 
-def lanes(figure: go.Figure, rows: Sequence[Compared]) -> go.Figure:
-    """A lane per configuration, from the first at the top, whatever trace it is in."""
+def lanes(figure: go.Figure, rows: Sequence[ConfigurationFigures]) -> go.Figure:
+    """A lane per configuration in their order, the first at the top."""
     order = [lane(row) for row in rows]
     return figure.update_yaxes(automargin=True, type="category", categoryarray=order, autorange="reversed")
 
 
 def reaches(values: Sequence[float], bounds: Sequence[tuple[float | None, float | None]]) -> dict[str, object]:
-    """Error bars from values to their bounds; none where there is no bound."""
+    """Error bars from values to their bounds; none without a bound."""
     pairs = list(zip(values, bounds, strict=True))
     up = [math.nan if high is None or math.isinf(high) else high - value for value, (_, high) in pairs]
     down = [math.nan if low is None else value - low for value, (low, _) in pairs]
@@ -260,12 +262,12 @@ def reaches(values: Sequence[float], bounds: Sequence[tuple[float | None, float 
 
 
 def needs_logarithm(costs: Sequence[float]) -> bool:
-    """Whether an axis of costs has to be logarithmic to tell the small ones apart."""
+    """Whether an axis of costs has to be logarithmic to show the differences of small ones."""
     return bool(costs) and min(costs) > 0 and max(costs) / min(costs) > WIDE
 
 
 def dollars(costs: Sequence[float]) -> dict[str, object]:
-    """An axis that shows all costs with room beside them, in the words that money has everywhere."""
+    """An axis that shows all costs with a margin, in the format of ``money``."""
     low, high = min(costs, default=0.0), max(costs, default=0.0)
     if not needs_logarithm(costs):
         return {"range": [-0.06 * (high or 1.0), 1.15 * (high or 1.0)], "tickprefix": "$", "exponentformat": "none"}
@@ -277,7 +279,7 @@ def dollars(costs: Sequence[float]) -> dict[str, object]:
 
 
 def calm(figure: go.Figure, height: int) -> go.Figure:
-    """Above the chart its legend, however many lines that takes."""
+    """The chart with the shared layout; its legend is above it."""
     legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
     figure.update_xaxes(tickfont={"size": TICK}, title_font={"size": TITLE})
     figure.update_yaxes(tickfont={"size": TICK}, title_font={"size": TITLE})

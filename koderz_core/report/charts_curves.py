@@ -1,4 +1,4 @@
-"""The chart of success against what was used: a staircase per configuration, in its band."""
+"""The chart of success against attempts, dollars or seconds: a staircase per configuration, in its band."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itertools import pairwise
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 
 from koderz_core.analysis.comparison import Comparison
-from koderz_core.analysis.configurations import Compared
+from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.curves import Curve, Curves
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key
@@ -21,16 +21,16 @@ from koderz_core.report.formats import amount, duration, marked_rate, money
 
 HEIGHT = 430
 ROOM = 64  # pixels for letters at the end
-MOST_BANDS = 2  # more would hide each other: then only the two that are looked at have theirs
+MOST_BANDS = 2  # more would hide each other; then only the selected two have bands
 MOST_TICKS = 20
-DOTTED = "1.5px,3.5px"  # Plotly's own dots look like dashes where lines are thin
-DASHES = ("solid", "dash", "longdashdot")  # nothing that could be taken for a level without further tries
+DOTTED = "1.5px,3.5px"  # Plotly's own dots look like dashes in thin lines
+DASHES = ("solid", "dash", "longdashdot")  # none that looks like a level without further tries
 TITLES = {"attempts": "attempts", "usd": "dollars per problem", "seconds": "seconds per problem"}
 
 
 @dataclass(frozen=True, slots=True)
 class Tread:
-    """A level part of a curve: where it lies on the axis, and the place of its level in the curve."""
+    """A level part of a curve: its ends on the axis, and the index of its level."""
 
     left: float
     right: float
@@ -39,10 +39,10 @@ class Tread:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A curve and how it looks. ``strong``: it is one of those to look at, with its band."""
+    """A curve and its style. ``strong``: it is selected and has a band."""
 
     curve: Curve[Key]
-    row: Compared
+    row: ConfigurationFigures
     treads: Sequence[Tread]
     colour: str
     dash: str
@@ -50,7 +50,7 @@ class Line:
 
 
 def success_by(comparison: Comparison, axis: Axis, looked_at: Sequence[Key]) -> go.Figure:
-    """Share solved by what had been used; ``looked_at``: whose bands are shown if there are many."""
+    """Share solved by the amount used; ``looked_at``: the configurations with bands if there are many."""
     figure, found = go.Figure(), comparison.curves[axis]
     floor = least_shown(found)
     left, right = extent(found, floor)
@@ -70,21 +70,21 @@ def success_by(comparison: Comparison, axis: Axis, looked_at: Sequence[Key]) -> 
 
 
 def curves_alt(comparison: Comparison, axis: Axis) -> str:
-    """The chart in words: where each configuration's curve ends, and which of them have no further tries there."""
+    """The chart in words: the end of each configuration's curve, and which have no further tries after it."""
     found = comparison.curves[axis]
-    rows = [comparison.of(one.key) for one in found.curves]
     ends = [
-        f"{row.letter} {marked_rate(one.share[-1], None, None, row.marks)} within {amount(axis, one.end)}"
-        + (", then no further tries" if one.end < found.end else "")
-        for one, row in zip(found.curves, rows, strict=True)
+        f"{row.letter} {marked_rate(curve.share[-1], None, None, row.marks)} within {amount(axis, curve.end)}"
+        + (", then no further tries" if curve.end < found.end else "")
+        for curve in found.curves
+        for row in (comparison.of(curve.key),)
     ]
     return f"Share solved against {TITLES[axis]}, one curve per configuration: {'; '.join(ends)}."
 
 
 def treads(curve: Curve[Key], axis: Axis, floor: float = 0.0) -> list[Tread]:
-    """The level parts of a curve up to its own end. An attempt has its number in its middle, so that all can be seen.
+    """The level parts of a curve up to its own end. An attempt is centred on its number, so that all are visible.
 
-    ``floor``: the least that a logarithmic axis shows.
+    ``floor``: the lowest value of a logarithmic axis.
     """
     if axis == "attempts":
         numbers = range(1, round(curve.end) + 1)
@@ -94,9 +94,9 @@ def treads(curve: Curve[Key], axis: Axis, floor: float = 0.0) -> list[Tread]:
 
 
 def least_shown(found: Curves[Key]) -> float:
-    """Where a logarithmic axis begins, 0 if none is called for: what some use is too little to be seen beside others.
+    """The lowest value of a logarithmic axis, 0 if a linear axis shows all curves.
 
-    Half of the least that anybody had used when the first problem was solved.
+    It is half of the least amount used until a first problem was solved.
     """
     first = [curve.at[1] for curve in found.curves if len(curve.at) > 2 and curve.at[1] > 0]
     wide = found.axis != "attempts" and bool(first) and found.end / min(first) > 5 * WIDE
@@ -104,19 +104,19 @@ def least_shown(found: Curves[Key]) -> float:
 
 
 def extent(found: Curves[Key], floor: float = 0.0) -> tuple[float, float]:
-    """From where to where the axis goes, with a little room behind the last curve's end."""
+    """Both ends of the axis, with a small margin after the last curve's end."""
     if found.axis == "attempts":
         return 0.5, max(found.end, 1) + 0.5
     return floor, (1.15 if floor else 1.03) * (found.end or 1.0)
 
 
 def corners(of: Sequence[Tread]) -> list[float]:
-    """Where each level begins and ends, along the axis."""
+    """Both ends of each level, along the axis."""
     return [edge for tread in of for edge in (tread.left, tread.right)]
 
 
 def heights(of: Sequence[Tread], levels: Sequence[float]) -> list[float]:
-    """What belongs to ``corners``, in percent."""
+    """The heights at ``corners``, in percent."""
     return [100 * levels[tread.step] for tread in of for _ in range(2)]
 
 
@@ -137,7 +137,7 @@ def _lines(comparison: Comparison, found: Curves[Key], floor: float, looked_at: 
 
 
 def _band(figure: go.Figure, line: Line) -> None:
-    """One closed outline, up along the higher bound and back along the lower one."""
+    """One closed outline, along the upper bound and back along the lower one."""
     along = corners(line.treads)
     figure.add_scatter(
         x=[*along, *reversed(along)],
@@ -155,7 +155,7 @@ def _band(figure: go.Figure, line: Line) -> None:
 
 def _solid(figure: go.Figure, line: Line, axis: Axis) -> None:
     """The curve up to its own end."""
-    told = _told(line, axis)
+    texts = _hover(line, axis)
     figure.add_scatter(
         x=corners(line.treads),
         y=heights(line.treads, line.curve.share),
@@ -163,16 +163,16 @@ def _solid(figure: go.Figure, line: Line, axis: Axis) -> None:
         name=line.row.letter,
         legendgroup=line.row.letter,
         line={"color": line.colour, "dash": line.dash, "width": 2.5 if line.strong else 1.2},
-        customdata=[told[tread.step] for tread in line.treads for _ in range(2)],
+        customdata=[texts[tread.step] for tread in line.treads for _ in range(2)],
         hovertemplate="%{customdata}<extra></extra>",
     )
 
 
 def _held(figure: go.Figure, line: Line, axis: Axis, right: float) -> None:
-    """Its level from a dot at its own end to the end of the axis, dotted: no further tries."""
+    """Its level from a dot at its own end to the end of the axis, as a dotted line: no further tries."""
     level = line.curve.share[-1]
     reached = marked_rate(level, None, None, line.row.marks)
-    said = f"{_who(line.row)}{reached} after {amount(axis, line.curve.end)}, no further tries"
+    text = f"{_name(line.row)}{reached} after {amount(axis, line.curve.end)}, no further tries"
     figure.add_scatter(
         x=[line.treads[-1].right if line.treads else 0.5, right],
         y=[100 * level] * 2,
@@ -183,43 +183,43 @@ def _held(figure: go.Figure, line: Line, axis: Axis, right: float) -> None:
         opacity=0.9,
         line={"color": line.colour, "dash": DOTTED, "width": 1.5},
         marker={"color": line.colour, "size": [6 if line.strong else 4, 0], "line": {"width": 0}},
-        customdata=[said] * 2,
+        customdata=[text] * 2,
         hovertemplate="%{customdata}<extra></extra>",
     )
 
 
-def _ends(figure: go.Figure, curves: Sequence[tuple[Curve[Key], Compared]]) -> None:
-    """The letter of each curve at its end, those at about the same height in one place."""
-    heights: dict[int, list[tuple[Curve[Key], Compared]]] = {}
-    for curve, row in sorted(curves, key=lambda one: one[0].share[-1]):
+def _ends(figure: go.Figure, curves: Sequence[tuple[Curve[Key], ConfigurationFigures]]) -> None:
+    """The letter of each curve at its end; letters at about the same height are joined."""
+    heights: dict[int, list[tuple[Curve[Key], ConfigurationFigures]]] = {}
+    for curve, row in sorted(curves, key=lambda line: line[0].share[-1]):
         near = next((height for height in heights if abs(height - 100 * curve.share[-1]) < 3), None)
         heights.setdefault(round(100 * curve.share[-1]) if near is None else near, []).append((curve, row))
     for height, there in heights.items():
-        said = " ".join(row.letter for _, row in sorted(there, key=lambda one: one[1].letter))
+        letters = " ".join(sorted(row.letter for _, row in there))
         figure.add_annotation(
-            x=1.0, xref="paper", y=height, text=f"<b>{said}</b>", showarrow=False, xanchor="left", xshift=4
+            x=1.0, xref="paper", y=height, text=f"<b>{letters}</b>", showarrow=False, xanchor="left", xshift=4
         )
 
 
 def _reached(figure: go.Figure, comparison: Comparison, axis: Axis, looked_at: Sequence[Key]) -> None:
-    """Where the configuration looked at reaches what the baseline solves; that is a matter of dollars."""
+    """Where the selected configuration reaches the baseline's rate; only on the axis of dollars."""
     pair = next((pair for pair in comparison.pairs if pair.key in looked_at), None)
     if pair is None or pair.break_even is None or axis != "usd":
         return
     even, its, other = pair.break_even, comparison.of(pair.key).letter, comparison.of(pair.baseline).letter
     quiet = {"dash": "dash", "width": 1, "color": theme_color(6)}
     if even.usd is None:
-        said = f"{other} solved nothing: there is nothing to reach"
+        text = f"{other} solved nothing: there is nothing to reach"
     elif math.isinf(even.usd):
-        said = f"{its} never reaches what {other} solved (dashed)"
+        text = f"{its} never reaches what {other} solved (dashed)"
     else:
-        said = f"{its} reaches what {other} solved (dashed) at {money(even.usd)}"
+        text = f"{its} reaches what {other} solved (dashed) at {money(even.usd)}"
     if even.usd is not None:
         figure.add_hline(y=100 * even.target, line=quiet)
     if even.usd and even.usd <= comparison.curves[axis].end:
         figure.add_shape(x0=even.usd, x1=even.usd, y0=-3, y1=100 * even.target, line=quiet)
     place = {"x": 0.0, "xref": "paper", "xanchor": "left", "y": 1.0, "yref": "paper", "yanchor": "top"}
-    figure.add_annotation(text=said, showarrow=False, **place)
+    figure.add_annotation(text=text, showarrow=False, **place)
 
 
 def _ticks(axis: Axis, floor: float, over: tuple[float, float]) -> dict[str, object]:
@@ -232,21 +232,21 @@ def _ticks(axis: Axis, floor: float, over: tuple[float, float]) -> dict[str, obj
         }
         return {"range": [left, right], **ticks[axis]}
     powers = range(math.ceil(math.log10(floor)), math.floor(math.log10(right)) + 1)
-    say = money if axis == "usd" else duration
+    formatted = money if axis == "usd" else duration
     places = [10.0**power for power in powers]
     span = [math.log10(left), math.log10(right)]
-    return {"type": "log", "range": span, "tickvals": places, "ticktext": [say(place) for place in places]}
+    return {"type": "log", "range": span, "tickvals": places, "ticktext": [formatted(place) for place in places]}
 
 
-def _told(line: Line, axis: Axis) -> list[str]:
-    curve, who = line.curve, _who(line.row)
+def _hover(line: Line, axis: Axis) -> list[str]:
+    curve, name = line.curve, _name(line.row)
     steps = zip(curve.at, curve.share, curve.low, curve.high, strict=True)
     return [
-        f"{who}{marked_rate(share, low, high, line.row.marks)} within {amount(axis, at)}"
+        f"{name}{marked_rate(share, low, high, line.row.marks)} within {amount(axis, at)}"
         for at, share, low, high in steps
     ]
 
 
-def _who(row: Compared) -> str:
-    """Plotly reads tags in its texts, and a label may hold a stranger's words."""
+def _name(row: ConfigurationFigures) -> str:
+    """The configuration in a text under the pointer. Labels are hostile text, and Plotly interprets tags."""
     return f"<b>{row.letter}</b> {escape(row.label)}<br>"

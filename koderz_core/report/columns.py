@@ -6,17 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import isfinite, isnan
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from koderz_core.report.formats import NONE, TextTable, worded
+from koderz_core.report.formats import NONE, TextTable, value_text
 
+if TYPE_CHECKING:
+    from koderz_core.analysis.configurations import ConfigurationFigures
+
+Result = TypeVar("Result")
 Type = Literal["text", "integer", "number", "yes/no", "JSON"]
 Numbers = dict[str, object]
 """A row for programs: values by names of columns."""
 
 LAST = 99
 BESIDE = "_is"
-"""The path of a column that ``json_row`` adds beside a number."""
+"""The path of a column that ``json_row`` adds next to a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +28,13 @@ class Shown:
     """A column in tables for people: terminal, Markdown, HTML and pages.
 
     ``header`` may name the ``{baseline}``. ``place`` orders the columns of a table; equal places keep the order of the
-    files. ``text`` is of what ``path`` leads to from a row, by default of the column's value; an empty path is the row
-    itself. None is shown as a dash. An ``optional`` column is left out if no row has a text in it.
+    files. ``text`` formats the value at ``path`` from a row, by default the column's value; an empty path means the
+    whole row. None is shown as a dash. An ``optional`` column is omitted if no row has a text for it.
     """
 
     header: str
     place: int = LAST
-    text: Callable[[Any], str | None] = worded  # Any: columns have values of different types
+    text: Callable[[Any], str | None] = value_text  # Any: columns have values of different types
     path: str | None = None
     optional: bool = False
 
@@ -39,9 +43,9 @@ class Shown:
 class Column:
     """One column of a table.
 
-    ``missing``: what an empty cell means; empty if no cell ever is. ``path``: the attributes that lead from a row to
-    the value, by default ``of`` and the name; unused in tables that the store reads. ``shown``: None if only files have
-    the column.
+    ``missing``: what an empty cell means; empty if no cell can be. ``path``: the attributes that lead from a row to the
+    value, by default ``of`` and the name; the store does not use it for its own tables. ``shown``: None if only files
+    have the column.
     """
 
     name: str
@@ -67,13 +71,34 @@ yes = partial(Column, type="yes/no")
 json = partial(Column, type="JSON")
 
 
+@dataclass(frozen=True, slots=True)
+class Row(Generic[Result]):
+    """A result of a configuration."""
+
+    configuration: ConfigurationFigures
+    of: Result
+
+
+NAMED: Sequence[Column] = (
+    text("letter", "the configuration's letter in this comparison", path="configuration.letter", shown=Shown("", 1)),
+    text(
+        "configuration",
+        "the configuration, as benchmark/configuration",
+        path="configuration.full_id",
+        shown=Shown("configuration", 2, path="configuration.label"),
+    ),
+    text("label", "the configuration in short", path="configuration.label"),
+)
+"""How a ``Row`` names its configuration."""
+
+
 def interval(column: Column) -> Sequence[Column]:
     """A number with both ends of its 95 % interval; its path leads to the record that has all three."""
     ends = {end: f"{end} end of the 95 % interval of `{column.name}`" for end in ("lower", "upper")}
     return (
-        replace(column, path=f"{column.path}.value"),
-        replace(column, name=f"{column.name}_low", meaning=ends["lower"], path=f"{column.path}.low", shown=None),
-        replace(column, name=f"{column.name}_high", meaning=ends["upper"], path=f"{column.path}.high", shown=None),
+        replace(column, path=f"{column.source}.value"),
+        replace(column, name=f"{column.name}_low", meaning=ends["lower"], path=f"{column.source}.low", shown=None),
+        replace(column, name=f"{column.name}_high", meaning=ends["upper"], path=f"{column.source}.high", shown=None),
     )
 
 
@@ -81,6 +106,11 @@ def reasons(*names: str) -> Sequence[Column]:
     """For each of these columns one that says why its number is missing if it is infinite or undefined."""
     meaning, missing = "`unbounded` or `undefined`: why `{}` is missing", "`{}` is a number or unknown"
     return [text(f"{name}_is", meaning.format(name), missing.format(name), path=BESIDE) for name in names]
+
+
+def if_known(text: Callable[[Any], str]) -> Callable[[Any], str | None]:  # Any: as in ``Shown``
+    """A format of values that leaves None to the table."""
+    return lambda value: None if value is None else text(value)
 
 
 def json_rows(columns: Sequence[Column], rows: Sequence[object]) -> list[Numbers]:
@@ -91,28 +121,32 @@ def json_rows(columns: Sequence[Column], rows: Sequence[object]) -> list[Numbers
 
 
 def json_row(row: Mapping[str, object]) -> Numbers:
-    """JSON-safe: a number that is not finite is None, and behind it ``..._is`` is ``unbounded`` or ``undefined``."""
-    found: Numbers = {}
+    """JSON-safe: a number that is not finite is None, followed by ``..._is``: ``unbounded`` or ``undefined``."""
+    safe: Numbers = {}
     for name, value in row.items():
-        found[name] = _json(value)
+        safe[name] = _json(value)
         if isinstance(value, float) and not isfinite(value):
-            found[f"{name}_is"] = "undefined" if isnan(value) else "unbounded"
-    return found
+            safe[f"{name}_is"] = "undefined" if isnan(value) else "unbounded"
+    return safe
 
 
-def shown(columns: Sequence[Column]) -> list[Shown]:
+def shown(columns: Sequence[Column | Shown]) -> list[Shown]:
     """The columns that are shown, in the order of their places."""
-    found = ((column.shown, column.source) for column in columns if column.shown)
-    made = (replace(one, path=source) if one.path is None else one for one, source in found)
-    return sorted(made, key=lambda one: one.place)
+    found = []
+    for column in columns:
+        if isinstance(column, Shown):
+            found.append(column)
+        elif column.shown:
+            found.append(column.shown if column.shown.path is not None else replace(column.shown, path=column.source))
+    return sorted(found, key=lambda column: column.place)
 
 
 def text_table(title: str, columns: Sequence[Shown], rows: Sequence[object], baseline: str = "") -> TextTable:
-    """A table in words; ``baseline``: how headers name it."""
+    """A table in words; ``baseline``: the baseline's name in headers."""
     cells = [(column, [column.text(_at(row, column.path or "")) for row in rows]) for column in columns]
-    kept = [(one, texts) for one, texts in cells if any(texts) or not one.optional]
+    kept = [(column, texts) for column, texts in cells if any(texts) or not column.optional]
     lines = zip(*([NONE if text is None else text for text in texts] for _, texts in kept), strict=True)
-    return TextTable(title, tuple(one.header.format(baseline=baseline) for one, _ in kept), tuple(lines))
+    return TextTable(title, tuple(column.header.format(baseline=baseline) for column, _ in kept), tuple(lines))
 
 
 def _at(row: object, path: str) -> object:
@@ -126,5 +160,5 @@ def _json(value: object) -> object:
     if isinstance(value, Mapping):
         return json_row(value)
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_json(one) for one in value]
+        return [_json(item) for item in value]
     return None if isinstance(value, float) and not isfinite(value) else value

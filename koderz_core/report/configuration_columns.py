@@ -1,4 +1,4 @@
-"""What a comparison says of each configuration: the columns of files, tables and the data dictionary."""
+"""The columns of configurations in a comparison: for files, tables and the data dictionary."""
 
 from __future__ import annotations
 
@@ -6,29 +6,53 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from koderz_core.report import formats
-from koderz_core.report.columns import Column, Shown, interval, number, reasons, share, text, usd, whole, yes
-from koderz_core.report.formats import CASES, bounded, chance, duration, marked_rate, money, money_span, share_cases
+from koderz_core.report.columns import (
+    NAMED,
+    Column,
+    Numbers,
+    Shown,
+    if_known,
+    interval,
+    json_rows,
+    number,
+    reasons,
+    share,
+    text,
+    usd,
+    whole,
+    yes,
+)
+from koderz_core.report.formats import (
+    CASES,
+    case_bounds,
+    chance,
+    duration,
+    marked_rate,
+    money,
+    money_span,
+    rate,
+    share_cases,
+    solved_rate,
+)
 
 if TYPE_CHECKING:  # numpy is slow to import
-    from koderz_core.analysis.bounds import Cases
     from koderz_core.analysis.comparison import Comparison, Measured
-    from koderz_core.analysis.configurations import Compared
+    from koderz_core.analysis.configurations import ConfigurationFigures
     from koderz_core.analysis.pairs import Key
     from koderz_core.analysis.rates import Interval
     from koderz_core.analysis.tradeoff import Point
 
-SAW_BASE_TESTS = "whether the loop shows its models base tests with their expected values once a program has failed"
+SAW_BASE_TESTS = "whether the loop shows its models base tests with their expected values after a program failed"
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationRow:
-    """A configuration and all that a comparison found of it.
+    """A configuration with all its results in a comparison.
 
-    ``point``: None if it is not comparable in cost and success. ``groups``: numbers of its rank groups, 1 the best.
+    ``point``: None if it is not comparable in cost and success. ``groups``: numbers of its rank groups, 1 is the best.
     """
 
-    of: Compared
+    of: ConfigurationFigures
     measured: Measured
     point: Point[Key] | None
     groups: str
@@ -46,30 +70,25 @@ def configurations(comparison: Comparison) -> list[ConfigurationRow]:
             configuration,
             comparison.measured[configuration.key],
             placed.get(configuration.key),
-            _groups(comparison, configuration.key),
+            " ".join(
+                str(place) for place, group in enumerate(comparison.groups, start=1) if configuration.key in group
+            ),
         )
         for configuration in comparison.configurations
     ]
 
 
-def _groups(comparison: Comparison, key: Key) -> str:
-    return " ".join(str(number) for number, group in enumerate(comparison.groups, start=1) if key in group)
+def configuration_rows(comparison: Comparison) -> list[Numbers]:
+    """One flat row per configuration."""
+    return json_rows(CONFIGURATIONS, configurations(comparison))
 
 
-def _of_planned(row: Compared) -> str:
+def _of_planned(row: ConfigurationFigures) -> str:
     return f"{row.n}/{row.planned}"
 
 
 def _group(numbers: str) -> str | None:
     return numbers or None
-
-
-def _mean(value: float | None) -> str | None:
-    return None if value is None else f"{value:.1f}"
-
-
-def _known_duration(seconds: float | None) -> str | None:
-    return None if seconds is None else duration(seconds)
 
 
 def _price(price: Interval | None) -> str:
@@ -85,19 +104,16 @@ def _success(row: ConfigurationRow) -> str | None:
     return marked_rate(point.success, point.success_low, point.success_high, row.of.marks) if point else None
 
 
-def _cases(cases: Cases | None) -> str | None:
-    return share_cases(cases) if cases else None
-
-
+_MEAN = if_known("{:.1f}".format)
 _NO_RESULT = "no experiment has a result"
 _NO_PRICE = "no result, a price is not known, or see `usd_per_solved_is`"
-_NO_CEILING = "no program was put to both kinds of tests"
+_NO_CEILING = "no program was run on both kinds of tests"
 _NO_REVIEW = "no checkpoint reviewed anything"
 _NONE_PLANNED = "nothing is planned"
 _NOT_COMPARABLE = "not comparable"
 
 CONFIGURATIONS: Sequence[Column] = [
-    text("letter", "what the configuration is called in this comparison", shown=Shown("", 1)),
+    text("letter", "the configuration's letter in this comparison", shown=Shown("", 1)),
     text("benchmark", "id of the benchmark"),
     text("configuration", "id of the configuration"),
     text("label", "the configuration in short", shown=Shown("configuration", 2)),
@@ -122,17 +138,17 @@ CONFIGURATIONS: Sequence[Column] = [
     whole("n", "experiments with a result: solved and unsolved", shown=Shown("n", 4, _of_planned, "of")),
     whole("solved", "experiments solved"),
     whole("unsolved", "experiments unsolved"),
-    whole("errors", "experiments that ended as our or the provider's error; no rate counts them"),
-    whole("cancelled", "experiments that somebody or the benchmark's budget stopped; no rate counts them"),
-    whole("running", "experiments that somebody is at now"),
-    whole("not_ended", "planned experiments that have not ended, the running ones among them"),
+    whole("errors", "experiments that ended as error of koderz or the provider; no rate counts them"),
+    whole("cancelled", "experiments that a user or the benchmark's budget stopped; no rate counts them"),
+    whole("running", "experiments that run now"),
+    whole("not_ended", "planned experiments that have not ended, including those that run"),
     *interval(
         share(
             "share",
             "share solved of `n`; interval by Wilson, with repeats clustered by problem",
             _NO_RESULT,
             path="of.rate",
-            shown=Shown("solved [95 %]", 3, formats.share, "of"),
+            shown=Shown("solved [95 %]", 3, solved_rate, "of"),
         )
     ),
     share(
@@ -140,7 +156,7 @@ CONFIGURATIONS: Sequence[Column] = [
         "share solved of `planned` if none without a result was solved",
         _NONE_PLANNED,
         path="of.cases.worst",
-        shown=Shown(CASES, 5, bounded, "of", optional=True),
+        shown=Shown(CASES, 5, case_bounds, "of", optional=True),
     ),
     share(
         "share_best",
@@ -150,14 +166,14 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     text(
         "groups",
-        "numbers of its rank groups, 1 the best: who shares one cannot be told apart; may be empty",
+        "numbers of its rank groups, 1 is the best: no significant difference within a group; may be empty",
         path="groups",
         shown=Shown("group", 6, _group),
     ),
     *interval(
         usd(
             "usd_per_solved",
-            "dollars of the experiments with a result by how many were solved",
+            "dollars of the experiments with a result, divided by how many were solved",
             _NO_PRICE,
             path="measured.price",
             shown=Shown("$ per solved [95 %]", 7, _price, "measured.price"),
@@ -166,30 +182,30 @@ CONFIGURATIONS: Sequence[Column] = [
     *reasons("usd_per_solved", "usd_per_solved_low", "usd_per_solved_high"),
     usd(
         "usd_per_experiment",
-        "mean dollars of those that ended",
+        "mean dollars of the experiments that ended",
         "a price is not known, or see the next",
         path="of.cost_per_experiment_usd",
         shown=Shown("$ each", 8, money),
     ),
     *reasons("usd_per_experiment"),
     usd("cost_usd", "dollars of all its calls so far", "a price is not known"),
-    usd("rental_usd", "what its calls to local models would have cost where the same weights are rented", "not known"),
+    usd("rental_usd", "the price of its calls to local models if the same weights were rented", "not known"),
     number(
         "seconds_per_experiment",
-        "mean duration of those that ended",
+        "mean duration of the experiments that ended",
         "none has ended",
         "s",
         shown=Shown("time each", 11, duration),
     ),
     number(
         "mean_iterations",
-        "mean iterations of the solved and unsolved",
+        "mean iterations of the solved and unsolved experiments",
         _NO_RESULT,
-        shown=Shown("iterations", 10, _mean),
+        shown=Shown("iterations", 10, _MEAN),
     ),
     usd(
         "usd_per_problem",
-        "mean dollars per problem, on the problems that all have a result of",
+        "mean dollars per problem, on the problems with a result of all configurations",
         _NOT_COMPARABLE,
         path="point.usd",
     ),
@@ -205,10 +221,15 @@ CONFIGURATIONS: Sequence[Column] = [
         _NOT_COMPARABLE,
         path="point.usd_high",
     ),
-    yes("on_frontier", "whether nothing here is both cheaper and better", _NOT_COMPARABLE, path="point.on_frontier"),
+    yes(
+        "on_frontier",
+        "whether no configuration here is both cheaper and better",
+        _NOT_COMPARABLE,
+        path="point.on_frontier",
+    ),
     share(
         "frontier_probability",
-        "share of resamples that leave it unbeaten",
+        "share of resamples in which it is on the Pareto frontier",
         _NOT_COMPARABLE,
         path="point.probability",
         shown=Shown("P(frontier)", 9, chance),
@@ -216,7 +237,7 @@ CONFIGURATIONS: Sequence[Column] = [
     *interval(
         share(
             "ceiling",
-            "P(held-out tests pass if the gate passes): the ceiling of trying on",
+            "P(held-out tests pass if the gate passes): the ceiling of further tries",
             _NO_CEILING,
             path="measured.ceiling.rate",
         )
@@ -251,20 +272,40 @@ FRONTIER = (
     Shown("configuration", path="of.label"),
     Shown("$ per problem [95 %]", text=_cost, path="point"),
     Shown("solved [95 %]", text=_success, path=""),
-    Shown(CASES, text=_cases, path="point.cases", optional=True),
+    Shown(CASES, text=if_known(share_cases), path="point.cases", optional=True),
     Shown("Pareto frontier", path="point.on_frontier"),
     Shown("P(frontier)", text=chance, path="point.probability"),
     Shown("by mixtures too", path="point.on_hull"),
 )
-"""Of cost against success, on the problems that all have a result of: rows that have a point."""
+"""Cost against success, on the problems with a result of all configurations: rows that have a point."""
+
+
+def curve_columns(axis: str) -> Sequence[Column]:
+    """The columns of a row per configuration and step of its curve along an axis."""
+    return (
+        *NAMED,
+        number(axis, f"{axis} used on a problem", path="at"),
+        share("share", "share of the problems solved with at most that", path="share"),
+        share("low", "lower end of the 95 % interval of `share`", path="low"),
+        share("high", "upper end of the 95 % interval of `share`", path="high"),
+    )
+
+
+CEILINGS = (
+    Shown("", path="of.letter"),
+    Shown("configuration", path="of.label"),
+    Shown("right if gate passes [95 %]", text=rate, path="measured.ceiling.rate"),
+    Shown("passes though wrong [95 %]", text=rate, path="measured.ceiling.false_positives"),
+)
+"""The verifier precision and the false-pass rate: rows that have a ceiling."""
 
 GLANCE = (
     Shown("configuration", path="label"),
-    Shown("solved [95 %]", text=formats.share, path=""),
+    Shown("solved [95 %]", text=solved_rate, path=""),
     Shown("n", text=_of_planned, path=""),
-    Shown(CASES, text=bounded, path="", optional=True),
+    Shown(CASES, text=case_bounds, path="", optional=True),
     Shown("$ each", text=money, path="cost_per_experiment_usd"),
-    Shown("time each", text=_known_duration, path="seconds_per_experiment"),
-    Shown("iterations", text=_mean, path="mean_iterations"),
+    Shown("time each", text=if_known(duration), path="seconds_per_experiment"),
+    Shown("iterations", text=_MEAN, path="mean_iterations"),
 )
-"""Of configurations that were not compared."""
+"""Configurations without a comparison."""

@@ -1,4 +1,4 @@
-"""The data dictionary: every table that can be taken away, with what each of its columns means."""
+"""The data dictionary: the columns of every table that koderz exports, and the meaning of each column."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from koderz_core.errors import UnknownNameError
+from koderz_core.report.attempts import ATTEMPTS
 from koderz_core.report.columns import Column, Type, json, number, text, usd, whole, yes
-from koderz_core.report.configuration_columns import CONFIGURATIONS, SAW_BASE_TESTS
+from koderz_core.report.configuration_columns import CONFIGURATIONS, SAW_BASE_TESTS, curve_columns
+from koderz_core.report.difficulty import PROBLEMS
 from koderz_core.report.pair_columns import PAIRS
+from koderz_core.report.spending import MARGINS, TIERS
+from koderz_core.report.supervision import REVIEW, SUPERVISION
 
 SQL_TYPES: Mapping[Type, str] = {
     "text": "varchar",
@@ -20,8 +24,8 @@ SQL_TYPES: Mapping[Type, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
-    """A table: what a line of it is, and its columns in their order."""
+class Table:
+    """A table: what one of its lines is, and its columns in their order."""
 
     about: str
     columns: Sequence[Column]
@@ -39,11 +43,11 @@ _ORIGIN = (
 )
 _CONFIGURATION = (
     text("configuration", "id of the configuration: strategy, parameters, models"),
-    text("label", "the configuration in short, as it is shown everywhere"),
+    text("label", "the configuration in short"),
     text("strategy", "name of the strategy"),
-    text("models", "which models play which role: `coder: a, b; reviewer: c`"),
+    text("models", "the models of each role: `coder: a, b; reviewer: c`"),
     text("problem", "id of the problem"),
-    whole("repeat", "which repeat of the same configuration on the same problem, from 0"),
+    whole("repeat", "number of the repeat of the configuration on the problem, from 0"),
 )
 _OF = (_BENCHMARK, *_ORIGIN, *_CONFIGURATION)
 _SHARED = "whether tests ran in the program's own process, which could in principle fake what it reports"
@@ -51,38 +55,38 @@ _SHARED = "whether tests ran in the program's own process, which could in princi
 EXPERIMENTS: tuple[Column, ...] = (
     text("id", "id of the experiment"),
     *_OF,
-    text("state", "`planned`, `running`, `interrupted` (nobody is at it) or `finished`"),
+    text("state", "`planned`, `running`, `interrupted` (no process runs it) or `finished`"),
     text(
         "outcome",
-        "`solved`, `unsolved`, `cancelled` or `error` (ours or the provider's); while it runs again, the one before",
+        "`solved`, `unsolved`, `cancelled` or `error` (koderz' or the provider's); during a retry, the previous one",
         "it never ended",
     ),
     text("reason", "why it stopped: `gate`, `iterations`, `budget`, `context` or `gave_up`", "it has no result"),
-    text("score_kind", "`held_out`, or `oracle` where the loop stopped on the very tests that score it", "no result"),
+    text("score_kind", "`held_out`, or `oracle` if the loop stopped on the tests that score it", "no result"),
     text("code", "SHA-256 of the program that was returned", "none was returned"),
     yes("gate_passed", "whether the returned program passed the gate tests", "not scored on them"),
     whole("gate_tests_passed", "gate tests that the returned program passed", "not scored on them", "tests"),
-    whole("gate_tests_total", "gate tests there are", "not scored on them", "tests"),
+    whole("gate_tests_total", "number of gate tests", "not scored on them", "tests"),
     yes("held_out_passed", "whether the returned program passed the held-out tests", "not scored on them"),
     whole("held_out_tests_passed", "held-out tests that the returned program passed", "not scored on them", "tests"),
-    whole("held_out_tests_total", "held-out tests there are", "not scored on them", "tests"),
+    whole("held_out_tests_total", "number of held-out tests", "not scored on them", "tests"),
     whole("iterations", "programs that its loop tested; 0 if one was submitted untested, as by `direct`"),
     whole("calls", "requests to models that were answered"),
-    whole("input_tokens", "tokens sent in answered calls, those of caches too", "a call did not report them", "tokens"),
+    whole("input_tokens", "tokens sent in answered calls, with cached ones", "a call did not report them", "tokens"),
     whole("output_tokens", "tokens received in answered calls", "a call did not report them", "tokens"),
     usd(
         "cost_usd",
-        "price of its answered calls, and of the local calls that failed or were interrupted",
+        "price of its answered calls, and of local calls that failed or were interrupted",
         "an answered call has no known price",
     ),
     whole("unpriced", "answered calls without a known price"),
     number("seconds", "how long it took", "it has not ended", "s"),
-    number("started_at", "when it began", "it has not begun", "s since 1970"),
+    number("started_at", "when it started", "it has not started", "s since 1970"),
     number("finished_at", "when it ended", "it has not ended", "s since 1970"),
     text("failure", "error class of the returned program", "it passed, or there is no result"),
-    text("error", "what went wrong beside the model, or which prompt did not fit, in words", "nothing did"),
+    text("error", "an error outside the model, or the prompt that did not fit, in words", "no error"),
     text("isolation", "sandbox tier that programs ran in: `hardened`, `strong` or `limited`"),
-    text("self_test", "how many checks of the sandbox passed before the benchmark, as `17/17`; empty if unknown"),
+    text("self_test", "checks of the sandbox that passed before the benchmark, as `17/17`; empty if unknown"),
     yes("shared", _SHARED, "not scored"),
     yes("saw_base_tests", SAW_BASE_TESTS),
 )
@@ -91,97 +95,117 @@ ITERATIONS: tuple[Column, ...] = (
     *_OF,
     text("experiment", "id of the experiment"),
     whole("iteration", "number of the iteration in its experiment, from 1"),
-    whole("ordinal", "place among all steps of the experiment, in program order", "not known"),
-    number("at", "when its tests had run", "", "s since 1970"),
+    whole("ordinal", "position among all steps of the experiment", "not known"),
+    number("at", "when its tests had finished", "", "s since 1970"),
     text("code", "SHA-256 of the program", "the reply held none"),
-    text("how", "rule that found the program in the reply: `fence`, `fence-last`, `unfinished-fence`, ..."),
+    text("how", "rule that extracted the program from the reply: `fence`, `fence-last`, `unfinished-fence`, ..."),
     yes("passed", "whether it passed all gate tests"),
     text("marks", "a character per gate test: `P` passed, `F` failed, `-` not reached"),
     whole("tests_passed", "gate tests passed", "", "tests"),
-    whole("tests_total", "gate tests there are", "", "tests"),
+    whole("tests_total", "number of gate tests", "", "tests"),
     text("error", "error class of the first failure, such as `syntax`, `assertion`, `timeout`", "none failed"),
-    text("message", "what the first failure said; a program's words; may be empty"),
+    text("message", "message of the first failure; text of the program; may be empty"),
     number("seconds", "how long its tests took", "", "s"),
     text("isolation", "sandbox tier that ran it"),
     json("failures", "the tests that failed: place, source, expected, actual, message"),
     yes("shared", _SHARED),
-    json("test_seconds", "how long each test took, in order; empty where that is not known", "", "s"),
-    text("program", "the program itself, as the model wrote it", "the reply held none"),
+    json("test_seconds", "how long each test took, in order; empty if unknown", "", "s"),
+    text("program", "the program, as the model wrote it", "the reply held none"),
 )
 
 CALLS: tuple[Column, ...] = (
     *_OF,
     text("experiment", "id of the experiment"),
-    whole("ordinal", "place among all steps of the experiment, in program order"),
+    whole("ordinal", "position among all steps of the experiment"),
     whole("attempt", "attempt at the same request, from 1"),
-    number("at", "when it was begun", "", "s since 1970"),
-    text("role", "part of the model in the strategy, such as `coder` or `reviewer`"),
-    whole("member", "which model of its role, from 0"),
+    number("at", "when it started", "", "s since 1970"),
+    text("role", "role of the model in the strategy, such as `coder` or `reviewer`"),
+    whole("member", "number of the model within its role, from 0"),
     text("model", "id of the model"),
     text("tier", "`local`, `small_frontier` or `frontier`", "not known"),
-    text("state", "`started` (its end was never seen), `finished`, `failed` or `interrupted` (by a stop or a crash)"),
-    whole("input_tokens", "tokens sent, those of caches too", "not reported", "tokens"),
+    text("state", "`started` (its end was not recorded), `finished`, `failed` or `interrupted` (by a stop or a crash)"),
+    whole("input_tokens", "tokens sent, including cached ones", "not reported", "tokens"),
     whole("output_tokens", "tokens received", "not reported", "tokens"),
     whole("cache_read_tokens", "tokens read from the provider's cache", "not reported", "tokens"),
     whole("cache_write_tokens", "tokens written to the provider's cache", "not reported", "tokens"),
     usd(
         "cost_usd",
-        "price of the call; without an answer, the machine's time",
+        "price of the call; without an answer, of the machine's time",
         "no known price, or paid and not finished",
     ),
-    text("cost_source", "where the price comes from, with its version", "as `cost_usd`"),
-    number("seconds", "how long it took", "its end was never seen", "s"),
+    text("cost_source", "source of the price, with its version", "as `cost_usd`"),
+    number("seconds", "how long it took", "its end was not recorded", "s"),
     number("first_token_seconds", "until the first token came", "it was not streamed", "s"),
     text("finish", "how the answer ended: `stop`, `length`, `refused` or `empty`", "not finished"),
-    json("sampling", "sampling that was asked for; a null in it leaves the provider's default"),
-    json("honoured", "sampling that was really sent", "not finished"),
+    json("sampling", "sampling that was requested; null means the provider's default"),
+    json("honoured", "sampling that was sent", "not finished"),
     json("messages", "messages that were sent: role and SHA-256 of each text"),
     text("text", "SHA-256 of the answer", "not finished"),
-    text("message", "why it failed", "it did not fail"),
-    text("service_tier", "how the provider processed it, in its word (`flex`, `batch`, ...)", "not reported"),
-    number("machine_seconds", "its share of this machine's time, of local models", "not local, or not finished", "s"),
+    text("message", "reason of the failure", "it did not fail"),
+    text("service_tier", "service tier, as the provider names it (`flex`, `batch`, ...)", "not reported"),
+    number("machine_seconds", "its share of this machine's time, for local models", "not local, or not finished", "s"),
     number("gpu_joules", "its share of the energy of this machine's GPUs", "not local, or not measured", "J"),
-    number("kwh", "energy in it, of local models", "not local, or unknown", "kWh"),
+    number("kwh", "energy used, for local models", "not local, or unknown", "kWh"),
     usd("energy_usd", "the part of `cost_usd` that pays for energy", "not local, or unknown"),
-    usd(
-        "rental_usd", "what the same tokens cost from the same weights where they are rented", "no such offer is known"
-    ),
+    usd("rental_usd", "price of the same tokens if the same weights were rented", "no such offer is known"),
     whole("status", "HTTP status of a failure", "it did not fail, or there was none"),
-    number("wait_seconds", "after which the next attempt was due", "there was to be none", "s"),
-    yes("arrived", "whether a failed request may have reached somebody, who may bill it", "it did not fail"),
+    number("wait_seconds", "wait before the next attempt", "no further attempt", "s"),
+    yes("arrived", "whether a failed request may have reached the provider, who may charge for it", "it did not fail"),
 )
 
-TABLES: Mapping[str, Described] = {
-    "experiments": Described("one line per experiment: outcome, tests, tokens, cost, time", EXPERIMENTS),
-    "iterations": Described(
-        "one line per program that was tried, with the program and what the tests said", ITERATIONS
-    ),
-    "calls": Described("one line per request to a model: tokens, time, price and where it came from", CALLS),
-    "comparison": Described("one line per configuration: rate, price, ceiling, with their intervals", CONFIGURATIONS),
-    "pairs": Described("one line per configuration held against the baseline on the same problems", PAIRS),
+TABLES: Mapping[str, Table] = {
+    "experiments": Table("one line per experiment: outcome, tests, tokens, cost, time", EXPERIMENTS),
+    "iterations": Table("one line per tested program, with the program and the test results", ITERATIONS),
+    "calls": Table("one line per request to a model: tokens, time, price and its source", CALLS),
+    "comparison": Table("one line per configuration: rate, price and ceiling, with intervals", CONFIGURATIONS),
+    "pairs": Table("one line per configuration: compared with the baseline on the same problems", PAIRS),
 }
-"""By name; the columns of each stand in the order in which they are written."""
+"""By name; the columns are in the order in which they are written."""
 
 HEAD = """# Data dictionary
 
-What the tables hold that the page Export and `koderz export` write. `koderz export --dictionary` prints this.
+The columns of the tables that the page Export and `koderz export` write, then of the tables that other pages and
+commands give. `koderz export --dictionary` prints this.
 
-Times are seconds since 1970 (UTC), durations seconds, money US dollars, intervals 95 %. A missing value is an empty
-cell in CSV and null elsewhere; it is never zero. SHA-256 names a text: a program, a message, an answer. Texts of
-models, problems and tests are exported as they are: treat them as a stranger's. JSON stands as text in CSV and Parquet.
+Times are seconds since 1970 (UTC), durations are in seconds, money is in US dollars, intervals have a level of 95 %. A
+missing value is an empty cell in CSV and null elsewhere; it is never zero. A SHA-256 identifies a text: a program, a
+message, an answer. Texts of models, problems and tests are exported unchanged: treat them as untrusted. JSON is written
+as text in CSV and Parquet.
 """
 
 
-def described(table: str) -> Described:
-    """What a table is. Raises UnknownNameError."""
+FURTHER: Mapping[str, Table] = {
+    "attempts": Table(
+        "one line per configuration and attempt; page Compare, `koderz compare --attempts --format json`", ATTEMPTS
+    ),
+    "tiers": Table(
+        "one line per configuration and tier of models; page Compare, `koderz compare --format json`", TIERS
+    ),
+    "curves": Table(
+        "one line per configuration and step of its curve, on the axis `usd`, `attempts` or `seconds`; page Compare, "
+        "`koderz compare --format json`",
+        curve_columns("usd"),
+    ),
+    "margins": Table("one line per step along the Pareto frontier; `koderz compare --format json`", MARGINS),
+    "supervision": Table("one line per configuration with reviews; `koderz analyze --json`", SUPERVISION),
+    "reviews": Table(
+        "one line per configuration and checkpoint; `koderz compare --format json`, `koderz analyze --json`", REVIEW
+    ),
+    "problems": Table("one line per problem and configuration; page Problems, `koderz problems --json`", PROBLEMS),
+}
+"""Tables that pages and commands give together with what they show."""
+
+
+def table_named(table: str) -> Table:
+    """A table by its name. Raises UnknownNameError."""
     if table not in TABLES:
         raise UnknownNameError("table", table, TABLES)
     return TABLES[table]
 
 
-def checked(table: str, columns: Sequence[str]) -> tuple[str, ...]:
-    """These columns, each once. Raises UnknownNameError for one that the table does not have."""
-    known = described(table).names
+def checked_columns(table: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """These columns without duplicates. Raises UnknownNameError for a column that the table does not have."""
+    known = table_named(table).names
     for name in columns:
         if name not in known:
             raise UnknownNameError(f"column of {table}", name, known)
@@ -190,13 +214,13 @@ def checked(table: str, columns: Sequence[str]) -> tuple[str, ...]:
 
 def sql_types(table: str) -> Mapping[str, str]:
     """The SQL type of each column."""
-    return {column.name: SQL_TYPES[column.type] for column in described(table).columns}
+    return {column.name: SQL_TYPES[column.type] for column in table_named(table).columns}
 
 
 def markdown() -> str:
-    """The whole dictionary, as it stands in docs/data-dictionary.md."""
+    """The whole dictionary, as in docs/data-dictionary.md."""
     parts = [HEAD]
-    for name, table in TABLES.items():
+    for name, table in (*TABLES.items(), *FURTHER.items()):
         head = ("| column | type | unit | meaning | missing means |", "|---|---|---|---|---|")
         lines = [
             f"| `{column.name}` | {column.type} | {column.unit} | {column.meaning} | {column.missing} |"

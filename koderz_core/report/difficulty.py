@@ -2,123 +2,154 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 
-from koderz_core.analysis.configurations import letter
+from koderz_core.analysis.configurations import ConfigurationFigures, figures_of, letter
 from koderz_core.analysis.difficulty import Cell, Difficulty, Key, only_solved
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.trials import Trial
+from koderz_core.report.columns import Column, Numbers, Row, Shown, json_rows, share, text, text_table, usd, whole, yes
 from koderz_core.report.formats import MARKS, TextTable, count, duration, money, percent
-from koderz_core.sums import known_sum
 
 MEANING = "✓ solved, ✗ unsolved, 2/3 solved in two of three repeats, ! error or cancelled, · not ended"
 
 
+@dataclass(frozen=True, slots=True)
+class ProblemRow:
+    """One problem and one configuration that was given it."""
+
+    problem: Difficulty
+    configuration: ConfigurationFigures
+    cell: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class SolverRow:
+    """One configuration. ``flaky``: problems on which its repeats disagree; ``alone``: those that it alone solved."""
+
+    of: ConfigurationFigures
+    flaky: int
+    alone: int
+
+
+def _outcome(trial: Trial) -> str:
+    return MARKS[trial.outcome] if trial.outcome else "· not ended"
+
+
+def _seconds(seconds: float | None) -> str:
+    return "" if seconds is None else duration(seconds)
+
+
+def _repeat(repeat: int) -> str:
+    return str(repeat + 1)
+
+
+def _rate(configuration: ConfigurationFigures) -> str:
+    return f"{configuration.solved}/{configuration.n}"
+
+
+def _sign(problem: Difficulty, key: Key) -> str:
+    return sign(problem.cells.get(key))
+
+
+PROBLEMS: Sequence[Column] = (
+    text("problem", "id of the problem", path="problem.problem"),
+    share("share_solved", "mean over configurations of the share solved", "no result", path="problem.share"),
+    text("letter", "the configuration's letter", path="configuration.letter"),
+    text("benchmark", "id of the benchmark", path="configuration.benchmark"),
+    text("configuration", "id of the configuration", path="configuration.configuration"),
+    text("label", "the configuration in short", path="configuration.label"),
+    whole("solved", "experiments solved", path="cell.solved"),
+    whole("n", "experiments with a result", path="cell.n"),
+    whole("planned", "experiments that were planned", path="cell.planned"),
+    yes("flaky", "whether its repeats disagree", path="cell.flaky"),
+    whole("iterations", "programs that its loop tested", path="cell.iterations"),
+    usd("cost_usd", "dollars so far", "a price is not known", path="cell.usd"),
+    text("experiments", "ids of the experiments, separated by spaces", path="cell.experiments"),
+)
+BY_PROBLEM = (
+    Shown("problem", path="problem"),
+    Shown("solved", text=percent, path="share"),
+    Shown("iterations", text=count, path="iterations"),
+    Shown("cost", text=money, path="usd"),
+)
+SOLVERS = (
+    Shown("", path="of.letter"),
+    Shown("configuration", path="of.label"),
+    Shown("solved", text=_rate, path="of"),
+    Shown("flaky", path="flaky"),
+    Shown("only it", path="alone"),
+    Shown("benchmark", path="of.benchmark"),
+)
+TRIALS = (
+    Shown("", path="configuration.letter"),
+    Shown("outcome", text=_outcome, path="of"),
+    Shown("iterations", text=count, path="of.iterations"),
+    Shown("cost", text=money, path="of.usd"),
+    Shown("time", text=_seconds, path="of.seconds"),
+    Shown("repeat", text=_repeat, path="of.repeat"),
+    Shown("experiment", path="of.experiment"),
+)
+
+
 def key_of(row: SummaryRow) -> Key:
-    """What tells it from all others, as in ``Trial``."""
+    """Identifies it among all configurations, as in ``Trial``."""
     return row.benchmark, row.configuration
 
 
 def problems_table(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> TextTable:
     """One line per problem, a sign for each configuration."""
-    lines = [
-        (
-            problem.problem,
-            percent(problem.share),
-            *_taken(problem),
-            *(sign(problem.cells.get(key_of(row))) for row in rows),
-        )
-        for problem in problems
-    ]
-    letters = (letter(place) for place in range(len(rows)))
-    return TextTable("Problems, the hardest first", ("problem", "solved", "iterations", "cost", *letters), tuple(lines))
+    signs = (Shown(letter(place), text=partial(_sign, key=key_of(row)), path="") for place, row in enumerate(rows))
+    return text_table("Problems, the hardest first", (*BY_PROBLEM, *signs), problems)
 
 
 def solvers_table(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> TextTable:
-    """One line per configuration: what its letter stands for, and how many of the problems it alone solved."""
+    """One line per configuration: its letter, and how many of the problems it alone solved."""
     alone = only_solved(problems)
-    lines = [
-        (
-            letter(place),
-            row.label,
-            f"{row.solved}/{row.solved + row.unsolved}",
-            str(sum(cell.flaky for problem in problems if (cell := problem.cells.get(key_of(row))))),
-            str(alone.get(key_of(row), 0)),
-            row.benchmark,
-        )
-        for place, row in enumerate(rows)
-    ]
-    columns = ("", "configuration", "solved", "flaky", "only it", "benchmark")
-    return TextTable("Configurations", columns, tuple(lines))
+    lines = []
+    for configuration in _configurations(rows):
+        cells = [cell for problem in problems if (cell := problem.cells.get(configuration.key))]
+        lines.append(SolverRow(configuration, sum(cell.flaky for cell in cells), alone.get(configuration.key, 0)))
+    return text_table("Configurations", SOLVERS, lines)
 
 
 def trials_table(rows: Sequence[SummaryRow], problem: Difficulty) -> TextTable:
     """One line per experiment on a problem."""
     lines = [
-        (
-            letter(place),
-            MARKS[trial.outcome] if trial.outcome else "· not ended",
-            count(trial.iterations),
-            money(trial.usd),
-            "" if trial.seconds is None else duration(trial.seconds),
-            str(trial.repeat + 1),
-            trial.experiment,
-        )
-        for place, row in enumerate(rows)
-        for trial in _trials(problem, key_of(row))
+        Row(configuration, trial)
+        for configuration in _configurations(rows)
+        if (cell := problem.cells.get(configuration.key))
+        for trial in cell.trials
     ]
-    columns = ("", "outcome", "iterations", "cost", "time", "repeat", "experiment")
-    return TextTable("Experiments on it", columns, tuple(lines))
+    return text_table("Experiments on it", TRIALS, lines)
 
 
-def problem_rows(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> list[dict[str, object]]:
-    """One flat row per problem and configuration, with every number in full; None: unknown."""
-    return [found for problem in problems for found in _numbers(rows, problem)]
+def problem_rows(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> list[Numbers]:
+    """One flat row per problem and configuration, with full precision; None means unknown."""
+    configurations = _configurations(rows)
+    lines = [
+        ProblemRow(problem, configuration, cell)
+        for problem in problems
+        for configuration in configurations
+        if (cell := problem.cells.get(configuration.key))
+    ]
+    return json_rows(PROBLEMS, lines)
+
+
+def _configurations(rows: Sequence[SummaryRow]) -> list[ConfigurationFigures]:
+    return [figures_of(row, place) for place, row in enumerate(rows)]
 
 
 def sign(cell: Cell | None) -> str:
-    """What came of it in at most a few characters; nothing where the problem was not given to it."""
+    """The results in at most a few characters; empty if the problem was not given to the configuration."""
     if cell is None:
         return ""
     ended = all(trial.outcome for trial in cell.trials)
-    lacking = "" if cell.n == len(cell.trials) else "!" if ended else "·"
+    lacking = "" if cell.n == cell.planned else "!" if ended else "·"
     if not cell.n:
         return lacking
     if lacking or cell.flaky:
         return f"{cell.solved}/{cell.n}{lacking}"
     return "✓" if cell.solved else "✗"
-
-
-def taken_usd(trials: Sequence[Trial]) -> float | None:
-    """What experiments have cost so far; None if the price of one of them is not known."""
-    return known_sum(trial.usd for trial in trials)
-
-
-def _taken(problem: Difficulty) -> tuple[str, str]:
-    trials = [trial for cell in problem.cells.values() for trial in cell.trials]
-    return count(sum(trial.iterations for trial in trials)), money(taken_usd(trials))
-
-
-def _trials(problem: Difficulty, key: Key) -> Sequence[Trial]:
-    return problem.cells[key].trials if key in problem.cells else ()
-
-
-def _numbers(rows: Sequence[SummaryRow], problem: Difficulty) -> Iterator[dict[str, object]]:
-    for place, row in enumerate(rows):
-        cell = problem.cells.get(key_of(row))
-        if cell is not None:
-            yield {
-                "problem": problem.problem,
-                "share_solved": problem.share,
-                "letter": letter(place),
-                "benchmark": row.benchmark,
-                "configuration": row.configuration,
-                "label": row.label,
-                "solved": cell.solved,
-                "n": cell.n,
-                "planned": len(cell.trials),
-                "flaky": cell.flaky,
-                "iterations": sum(trial.iterations for trial in cell.trials),
-                "cost_usd": taken_usd(cell.trials),
-                "experiments": " ".join(trial.experiment for trial in cell.trials),
-            }

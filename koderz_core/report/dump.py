@@ -1,7 +1,7 @@
 """The files of an experiment: prompts, replies, programs and test results, written into a folder or one zip.
 
-In texts that koderz composes (prompts, results, guidance) the words of others are indented, or stand below a line that
-says how long they are, so that they cannot pass for koderz' own.
+In texts that koderz composes (prompts, results, guidance) foreign text is indented, or follows a line that states its
+length, so that it cannot be mistaken for koderz' own.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from koderz_core.files import replace_file
 from koderz_core.records import Sampling, TestFailure, Verdict
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
-from koderz_core.report.formats import SHARED, duration, isolation, money, noted, plain
+from koderz_core.report.formats import SHARED, duration, isolation, money, note_title, plain
 from koderz_core.strategies import facts_of
 
 _ID = re.compile(r"exp_[0-9a-f]{12}")
 MARGIN = "    "
-TOLD_APART = ("checkpoint_reviewed", "turn_spoken", "consensus_reached")
+SEPARATE = ("checkpoint_reviewed", "turn_spoken", "consensus_reached")
 """Notes that have files of their own."""
-HELD_OUT = "held-out tests, which ran when the experiment had ended and which no model saw"
+HELD_OUT = "held-out tests, which ran after the experiment ended and which no model saw"
 
 
 def write(files: Iterable[DumpFile], folder: Path) -> None:
-    """Write them into ``folder``, which is made if need be; what has one of their names there is replaced.
+    """Write them into ``folder``, which is created if missing; files of the same names are replaced.
 
     Raises DataError.
     """
@@ -45,46 +45,46 @@ def write(files: Iterable[DumpFile], folder: Path) -> None:
 
 
 def zipped(files: Iterable[DumpFile]) -> bytes:
-    """A zip of them; of the same files always the same bytes."""
-    made = BytesIO()
-    with ZipFile(made, "w") as archive:
+    """A zip of them; the same files always give the same bytes."""
+    buffer = BytesIO()
+    with ZipFile(buffer, "w") as archive:
         for file in files:
             archive.writestr(ZipInfo(file.name), file.content, ZIP_DEFLATED)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 @dataclass(frozen=True, slots=True)
 class DumpFile:
-    """One file, its name made of koderz's own words and an experiment's id."""
+    """One file; its name consists of koderz' own words and the id of an experiment."""
 
     name: str
     content: bytes
 
 
 def files_of(details: ExperimentDetails, texts: Mapping[str, str]) -> tuple[DumpFile, ...]:
-    """The files of an experiment, step by step; ``texts``: by SHA-256, all that ``named`` gives.
+    """The files of an experiment, step by step; ``texts``: by SHA-256, all that ``text_hashes`` returns.
 
-    ``_raw.txt``, ``_code.py`` and ``_spec.txt`` are what a model wrote, byte for byte (UTF-8); where control characters
-    stood, ``_prompt.txt``, ``_result.txt`` and ``_guidance.txt`` have a mark. Raises DataError for an id that is none.
+    ``_raw.txt``, ``_code.py`` and ``_spec.txt`` are the text of a model, byte for byte (UTF-8). In ``_prompt.txt``,
+    ``_result.txt`` and ``_guidance.txt`` a mark replaces control characters. Raises DataError for an invalid id.
     """
     experiment = details.experiment.id
-    if not _ID.fullmatch(experiment):  # it comes from a journal, and anybody may have written that
+    if not _ID.fullmatch(experiment):  # it comes from a journal, which is untrusted
         raise DataError(
-            f"{experiment!r} is no id of an experiment, so no file can be named after it. Mend its journal."
+            f"{experiment!r} is not the id of an experiment, so no file can have its name. Repair its journal."
         )
-    made = (file for step in details.steps for file in _files(details, step, texts))
-    return tuple(DumpFile(f"{experiment}_{name}", text.encode(errors="replace")) for name, text in made)
+    files = (file for step in details.steps for file in _files(details, step, texts))
+    return tuple(DumpFile(f"{experiment}_{name}", text.encode(errors="replace")) for name, text in files)
 
 
-def named(details: ExperimentDetails) -> set[str]:
-    """The SHA-256 of every text that the files of an experiment hold."""
+def text_hashes(details: ExperimentDetails) -> set[str]:
+    """The SHA-256 of every text in the files of an experiment."""
     calls = [call for step in details.steps for call in step.calls]
     sent = {message.text for call in calls for message in call.messages}
     return sent | {call.text for call in calls if call.text} | {step.program for step in details.steps if step.program}
 
 
 def _files(details: ExperimentDetails, step: Step, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Name behind the experiment's id, and content."""
+    """The name after the experiment's id, and the content."""
     stem = _stem(details, step)
     if step.calls:
         yield f"{stem}_prompt.txt", prompt(step, texts)
@@ -114,15 +114,15 @@ def _stem(details: ExperimentDetails, step: Step) -> str:
 
 
 def prompt(step: Step, texts: Mapping[str, str]) -> str:
-    """Every call of a step with the messages that were sent, failed attempts too."""
+    """Every call of a step with the messages that were sent, including failed attempts."""
     return "\n".join(line for call in step.calls for line in (*_head(call), *_messages(call, texts)))
 
 
 def result(details: ExperimentDetails, step: Step) -> str:
-    """What the tests said of a step's program: the gate tests, then those held out, if they have run by now."""
+    """The test results of a step's program: the gate tests, then the held-out tests if they have run."""
     row = details.experiment
     lines = [_line(f"{row.id} · {row.problem} · {row.label} · {step.kind} {step.number}")]
-    lines += [_line(noted(note, details.notes)) for note in details.notes if note.kind not in TOLD_APART]
+    lines += [_line(note_title(note, details.notes)) for note in details.notes if note.kind not in SEPARATE]
     score = next((score for score in details.scores if step.program and score.code == step.program), None)
     gate = step.iteration or (score.gate if score else None)
     held_out = score.held_out if score else None
@@ -136,25 +136,25 @@ def result(details: ExperimentDetails, step: Step) -> str:
 
 
 def guidance(details: ExperimentDetails, note: NoteRow, replies: Sequence[str]) -> str:
-    """Why a review was due, what of it was passed on, its sections, and the whole of it."""
+    """Why a review was due, what of it was passed on, its sections, and the whole review."""
     parts = [("what went into the next prompts", note.text)]
     for name, text in note.sections.items():
         parts.append((f"section {name}, {'passed on' if name in note.passed_on else 'not passed on'}", text))
     parts += [("the whole review", reply) for reply in replies]
-    head = (_line(noted(note, details.notes)), "")
+    head = (_line(note_title(note, details.notes)), "")
     return "\n".join([*head, *(line for title, text in parts for line in _part(title, text))])
 
 
 def _head(call: CallRow) -> Iterator[str]:
     taken = f", {_temperature(call.honoured)} taken" if call.honoured else ""
     temperature = f"temperature {_temperature(call.sampling)} asked{taken}"
-    came_to = f"ended with {call.finish}" if call.state == "finished" else call.state
-    came_to = "no answer yet" if call.state == "started" else came_to
+    end = f"ended with {call.finish}" if call.state == "finished" else call.state
+    end = "no answer yet" if call.state == "started" else end
     spent = f" · {duration(call.seconds)} · {money(call.cost_usd)}" if call.state == "finished" else ""
     if call.state in ("failed", "interrupted") and call.cost_usd is not None:
         spent = f" · {money(call.cost_usd)}"
     attempt = f", attempt {call.attempt}" if call.attempt > 1 else ""
-    yield _line(f"=== {call.role}{attempt} · {call.model} · {temperature} · {came_to}{spent}")
+    yield _line(f"=== {call.role}{attempt} · {call.model} · {temperature} · {end}{spent}")
     if call.message:
         yield _margin(call.message)
 
@@ -187,27 +187,23 @@ def _verdict(kind: str, verdict: IterationRow | Verdict) -> Iterator[str]:
         yield from _failure(failure, verdict.test_seconds)
     known = {failure.index for failure in verdict.failures}
     if more := [place for place, mark in enumerate(verdict.marks) if mark == "F" and place not in known]:
-        yield f"\nfailed too, and no more of it is kept: test {_numbers(more)}"
+        yield f"\nalso failed, details were not kept: test {', '.join(str(place + 1) for place in more)}"
 
 
 def _failure(failure: TestFailure, seconds: Sequence[float]) -> Iterator[str]:
     took = f", {duration(seconds[failure.index])}" if failure.index < len(seconds) else ""
     yield f"\ntest {failure.index + 1} failed{took}"
-    told = {
+    parts = {
         "call": failure.source,
         "returned": failure.actual,
         "expected": failure.expected,
         "message": failure.message,
     }
-    yield from (f"{title}:\n{_margin(text)}" for title, text in told.items() if text)
+    yield from (f"{title}:\n{_margin(text)}" for title, text in parts.items() if text)
 
 
 def _line(text: str) -> str:
     return plain(" ".join(text.split()))
-
-
-def _numbers(places: Iterable[int]) -> str:
-    return ", ".join(str(place + 1) for place in places)
 
 
 def _margin(text: str) -> str:

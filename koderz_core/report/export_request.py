@@ -1,4 +1,4 @@
-"""What somebody wants to take away: which table, of what, in which form."""
+"""An export: which table or report, of which benchmarks, in which format."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from koderz_core.errors import UnknownNameError, UsageError
-from koderz_core.report.dictionary import checked, described
+from koderz_core.report.dictionary import checked_columns, table_named
 from koderz_core.store.frames import FormName
 
 ReportForm = Literal["bibtex", "markdown", "html"]
@@ -33,17 +33,17 @@ TABLE_FORMS: tuple[FormName, ...] = get_args(FormName)
 REPORT_FORMS: tuple[ReportForm, ...] = get_args(ReportForm)
 _NAMED: Mapping[str, str] = {"bibtex": "citation", "markdown": "report", "html": "report"}  # the others by their table
 COMPARED = ("comparison", "pairs")
-"""The tables that are of configurations, not of what was recorded."""
+"""The tables of configurations; the others hold recorded rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportOrder:
-    """A table, or with ``markdown`` and ``html`` a report of a comparison, with ``bibtex`` how to cite it.
+    """A table; with ``markdown`` or ``html`` a report of a comparison, with ``bibtex`` its citation.
 
-    ``of``: benchmarks, as ``koderz results`` names them, none for all; for what is compared also configurations, as
+    ``of``: benchmarks, as ``koderz results`` names them, none for all; for comparisons also configurations, as
     ``koderz compare`` names them, none for the newest benchmark. ``columns``: none for all.
-    ``for_spreadsheets``: texts that a spreadsheet would take for formulas get an apostrophe before them.
-    ``same_problems``: what is compared is about those problems alone that all were given.
+    ``for_spreadsheets``: an apostrophe is put before texts that a spreadsheet would treat as formulas.
+    ``same_problems``: compare only on problems that all configurations were given.
     """
 
     table: str = "experiments"
@@ -54,23 +54,25 @@ class ExportOrder:
     same_problems: bool = False
 
     def __post_init__(self) -> None:
-        """Raise UnknownNameError, UsageError for what cannot be."""
+        """Raise UnknownNameError or UsageError for impossible combinations."""
         if self.form not in ENDINGS:
             raise UnknownNameError("format", self.form, ENDINGS)
-        described(self.table)
+        table_named(self.table)
         if self.is_report and (self.table != "comparison" or self.columns):
             raise UsageError(
-                f"{self.form} is about a whole comparison and has no columns to choose. Take the table comparison "
-                f"without --columns, or one of the formats {', '.join(TABLE_FORMS)}."
+                f"The format {self.form} covers a whole comparison and has no columns to choose. Take the table "
+                f"comparison without --columns, or one of the formats {', '.join(TABLE_FORMS)}."
             )
         if self.for_spreadsheets and self.form != "csv":
-            raise UsageError(f"Only CSV can be made for spreadsheets, not {self.form}. Leave that out, or take csv.")
+            raise UsageError(
+                f"Only CSV has a version for spreadsheets, not {self.form}. Leave out the option, or take csv."
+            )
         if self.same_problems and self.table not in COMPARED:
             raise UsageError(
-                f"Only what is compared can be about the same problems, not {self.table}. Leave that out, or take "
+                f"The table {self.table} cannot be limited to the same problems. Leave out the option, or take "
                 f"{' or '.join(COMPARED)}."
             )
-        checked(self.table, self.columns)
+        checked_columns(self.table, self.columns)
 
     @property
     def is_report(self) -> bool:
@@ -78,10 +80,10 @@ class ExportOrder:
 
     @property
     def file_name(self) -> str:
-        """What its file is called, whatever it is of: nothing but letters, digits, ``-``, ``_`` and a dot."""
-        one = re.sub(r"[^A-Za-z0-9_]+", "-", self.of[0]).strip("-")[:60] if len(self.of) == 1 else ""
+        """The name of its file: only letters, digits, ``-``, ``_`` and a dot."""
+        name = re.sub(r"[^A-Za-z0-9_]+", "-", self.of[0]).strip("-")[:60] if len(self.of) == 1 else ""
         kind = f"{'same-problems-' if self.same_problems else ''}{_NAMED.get(self.form, self.table)}"
-        among = one or ("several" if self.of else "newest" if self.table in COMPARED else "all")
+        among = name or ("several" if self.of else "newest" if self.table in COMPARED else "all")
         return f"koderz-{among}-{kind}.{ENDINGS[self.form]}"
 
     @property

@@ -1,14 +1,14 @@
 """Sentences about a comparison: its findings, and the remarks that a reader needs before comparing configurations.
 
-A finding says how sure it is and claims no more than was tested.
+A finding states its uncertainty and claims no more than was tested.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
-from math import floor, inf, log10
+from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
 from koderz_core.analysis.bounds import ALPHA
@@ -19,12 +19,12 @@ from koderz_core.analysis.rates import rate_of
 from koderz_core.records.marks import ORACLE, SAW_BASE_TESTS, Marks
 from koderz_core.records.plans import SOME_SCRIPTED, scripted
 from koderz_core.records.progress import SummaryRow
-from koderz_core.report.formats import in_points
+from koderz_core.report.formats import in_points, money, numbered, percent
 
 if TYPE_CHECKING:  # most commands need no comparison
     from koderz_core.analysis.bounds import WorstCase
     from koderz_core.analysis.comparison import Comparison
-    from koderz_core.analysis.configurations import Compared
+    from koderz_core.analysis.configurations import ConfigurationFigures
     from koderz_core.analysis.curves import BreakEven
     from koderz_core.analysis.paired import Paired
     from koderz_core.analysis.pairs import Key, Pair
@@ -41,49 +41,30 @@ NO_BASELINE = (
 _FRACTIONS = ("half", "a third", "a quarter", "a fifth", "a sixth", "a seventh", "an eighth", "a ninth", "a tenth")
 
 
-@dataclass(frozen=True, slots=True)
-class Against:
-    """What was found of a configuration, ``a`` of ``test``, against another, ``b``; None where it is not known.
-
-    ``p``: adjusted for how many pairs were tested, ``test.at_once``, as are all bounds. ``price``: a's cost per solved
-    problem by b's (``price_ratio``). ``mixed``: on how many problems one is scored by the tests it stopped on and the
-    other by held-out tests. ``worst``: what experiments without a result could change; None if all pairs are
-    complete.
-    """
-
-    label: str
-    other: str
-    test: Paired
-    p: float | None
-    price: Interval | None
-    break_even: BreakEven | None
-    mixed: int = 0
-    worst: WorstCase | None = None
-
-
-def finding(of: Against) -> str:
-    """Whether the two were told apart, by how much, and what the one costs of the other."""
-    if not of.test.n:
-        return f"{of.label} and {of.other} have no problem on which both have a result, so they cannot be compared."
-    parts = [f"{_difference(of)}: {_verdict(of)}; {_price(of.price, of.test.at_once)}."]
-    if of.break_even is not None:
-        parts.append(_break_even(of.label, of.other, of.break_even, of.test.at_once))
-    if of.mixed:
-        where = "One" if of.mixed >= of.test.n else f"On {of.mixed} of the {of.test.n} problems one"
+def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
+    """Whether the two differ significantly, by how much, and what the one costs relative to the other."""
+    test, label, other = pair.test, labels[pair.key], labels[pair.baseline]
+    if not test.n:
+        return f"{label} and {other} have no problem on which both have a result, so they cannot be compared."
+    price = _price(pair.price, test.at_once)
+    parts = [f"{_difference(test, pair.p_adjusted, label, other)}: {_verdict(pair)}; {price}."]
+    if pair.break_even is not None:
+        parts.append(_break_even(label, other, pair.break_even, test.at_once))
+    if pair.mixed:
+        where = "One" if pair.mixed >= test.n else f"On {pair.mixed} of the {test.n} problems one"
         parts.append(
             f"{where} of them is scored by the tests it stopped on (oracle), the other by held-out tests: the "
-            "difference is not theirs alone."
+            "difference is not due to them alone."
         )
-    if of.test.unpaired:
-        left = f"{of.test.unpaired} problem{'s' if of.test.unpaired > 1 else ''}"
-        parts.append(f"Left out: {left} without a result of both.")
+    if test.unpaired:
+        parts.append(f"Left out: {numbered(test.unpaired, 'problem')} without a result of both.")
     return " ".join(parts)
 
 
 def with_sentences(comparison: Comparison, rows: Sequence[SummaryRow]) -> Comparison:
     """The comparison of these configurations with its findings and remarks, and each pair with its own finding."""
     names = _names(comparison.configurations)
-    pairs = tuple(replace(pair, finding=finding(_against(pair, names))) for pair in comparison.pairs)
+    pairs = tuple(replace(pair, finding=finding(pair, names)) for pair in comparison.pairs)
     best = frontier(_starred(comparison.configurations, names), comparison.tradeoff)
     return replace(
         comparison,
@@ -94,8 +75,8 @@ def with_sentences(comparison: Comparison, rows: Sequence[SummaryRow]) -> Compar
     )
 
 
-def picked(pairs: int) -> str | None:
-    """What must be said of a finding that was picked out of those of so many pairs; None if there is no other."""
+def selection_note(pairs: int) -> str | None:
+    """The caution about a finding that was selected from several pairs; None if there is only one."""
     if pairs < 2:
         return None
     return (
@@ -105,34 +86,34 @@ def picked(pairs: int) -> str | None:
 
 
 def frontier(labels: Mapping[K, str], found: Tradeoff[K]) -> str | None:
-    """Which configurations no other beats in both cost and success, and how often resamples agree; None if unknown."""
+    """The Pareto frontier of cost and success, and how often resamples agree; None if unknown."""
     placed = [(point, point.probability) for point in found.points if point.probability is not None]
-    on = [f"{labels[point.key]} ({_percent(share)})" for point, share in placed if point.on_frontier]
+    on = [f"{labels[point.key]} ({percent(share)})" for point, share in placed if point.on_frontier]
     near = [
-        f"{labels[point.key]} ({_percent(share)})" for point, share in placed if not point.on_frontier and share > ALPHA
+        f"{labels[point.key]} ({percent(share)})" for point, share in placed if not point.on_frontier and share > ALPHA
     ]
     if len(placed) < 2:
         return None
-    said = f"On {found.problems} problems nothing measured is both cheaper and better than {_listed(on)}"
+    best = f"On {found.problems} problems nothing measured is both cheaper and better than {_listed(on)}"
     off = f"; {_listed(near)} cannot be ruled out" if near else ""
-    return f"{said}{off} (in brackets: share of resamples that put it on the frontier)."
+    return f"{best}{off} (in brackets: share of resamples that put it on the frontier)."
 
 
 def _findings(rows: Sequence[SummaryRow], pairs: Sequence[Pair], best: str | None) -> tuple[str, ...]:
-    from koderz_core.analysis.pairs import telling  # noqa: PLC0415 (numpy is slow to import)
+    from koderz_core.analysis.pairs import leading_pair  # noqa: PLC0415 (numpy is slow to import)
 
-    first = telling(pairs)
-    said = (
+    first = leading_pair(pairs)
+    sentences = (
         first and first.finding,
-        first and picked(first.test.at_once),
+        first and selection_note(first.test.at_once),
         best if len(pairs) > 1 else None,
         None if frontier_asked_once(rows) else NO_BASELINE,
     )
-    return tuple(one for one in said if one)
+    return tuple(sentence for sentence in sentences if sentence)
 
 
-def _names(configurations: Sequence[Compared]) -> dict[Key, str]:
-    """Labels, with the letter where several are called the same."""
+def _names(configurations: Sequence[ConfigurationFigures]) -> dict[Key, str]:
+    """Labels, with the letter if several are the same."""
     labels = [configuration.label for configuration in configurations]
     return {
         configuration.key: configuration.label
@@ -142,52 +123,45 @@ def _names(configurations: Sequence[Compared]) -> dict[Key, str]:
     }
 
 
-def _starred(configurations: Sequence[Compared], names: Mapping[Key, str]) -> dict[Key, str]:
-    """The names with the signs that the remarks explain."""
+def _starred(configurations: Sequence[ConfigurationFigures], names: Mapping[Key, str]) -> dict[Key, str]:
+    """The names with their marks, which the remarks explain."""
     return {configuration.key: names[configuration.key] + configuration.marks.signs for configuration in configurations}
 
 
-def _against(pair: Pair, names: Mapping[Key, str]) -> Against:
-    label, other = names[pair.key], names[pair.baseline]
-    return Against(label, other, pair.test, pair.p_adjusted, pair.price, pair.break_even, pair.mixed, pair.worst)
-
-
-def _difference(of: Against) -> str:
-    test = of.test
+def _difference(test: Paired, p: float | None, label: str, other: str) -> str:
     difference = 100 * (test.difference or 0.0)
     than = f"{abs(difference):.3g} points {'more' if difference > 0 else 'less'} than" if difference else "as many as"
-    apart = of.p is not None and of.p <= ALPHA
+    apart = p is not None and p <= ALPHA
     bounds = f"{_level(test.at_once)} {' to '.join(in_points(test.low or 0.0, test.high or 0.0, apart))}"
-    return (
-        f"On {test.n} problem{'s' if test.n > 1 else ''} {of.label} solved {than} {of.other} ({bounds}, p {_p(of.p)})"
-    )
+    return f"On {numbered(test.n, 'problem')} {label} solved {than} {other} ({bounds}, p {_p(p)})"
 
 
-def _verdict(of: Against) -> str:
-    if of.p is None:
+def _verdict(pair: Pair) -> str:
+    test = pair.test
+    if pair.p_adjusted is None:
         return "not tested"
-    if of.p <= ALPHA:
-        return _significant(of.test.n, of.worst)
-    if of.test.method != "exact McNemar":
+    if pair.p_adjusted <= ALPHA:
+        return _significant(test.n, pair.worst)
+    if test.method != "exact McNemar":
         return "no significant difference"
-    discordance = observed_discordance(of.test.only_a + of.test.only_b, of.test.n)
-    # The strictest step of Holm's, as ``visible`` takes.
-    unseen = detectable(of.test.n, discordance, power=0.5, alpha=ALPHA / of.test.at_once)
+    discordance = observed_discordance(test.only_a + test.only_b, test.n)
+    # The strictest step of Holm's adjustment, as in ``visible``.
+    unseen = detectable(test.n, discordance, power=0.5, alpha=ALPHA / test.at_once)
     if unseen == inf:
-        return "no significant difference; with so few problems no difference can be statistically significant"
+        return "no significant difference; with this few problems no difference can be statistically significant"
     below = f"below {100 * unseen:.2g} points"
     return f"no significant difference; with this many problems a true difference {below} is usually not detected"
 
 
 def _significant(n: int, worst: WorstCase | None) -> str:
-    """What is significant only if missing results are left out is so under that condition."""
+    """``significant``, with its condition if missing results could change it."""
     if worst is None:
         return "significant"
     without = "experiments without one" if worst.missing > 1 else "experiment without one"
     whatever = f"every possible result of the {worst.missing} {without}"
     if worst.p is not None and worst.p <= ALPHA:
         return f"significant, for {whatever}" if worst.missing else "significant"
-    on = f"significant on the {n} problem{'s' if n > 1 else ''} with a result of both"
+    on = f"significant on the {numbered(n, 'problem')} with a result of both"
     if not worst.missing:
         return f"{on}, but not after Holm's adjustment in the worst case of the other pairs"
     return f"{on}, but not for {whatever}"
@@ -198,11 +172,11 @@ def _price(price: Interval | None, at_once: int) -> str:
         return "their costs per solved problem cannot be compared"
     if price.value == 0:
         return "it cost nothing"
-    said = f"it cost {_times(price.value)} per solved problem"
+    cost = f"it cost {_times(price.value)} per solved problem"
     if price.low is None or price.high is None:
-        return said
+        return cost
     bounds = f"{_level(at_once)} {price.low:.2g} to {'∞' if price.high == inf else f'{price.high:.2g}'} times"
-    return f"{said} ({bounds}{', so either may be the cheaper' if price.low <= 1 <= price.high else ''})"
+    return f"{cost} ({bounds}{', so either may be the cheaper' if price.low <= 1 <= price.high else ''})"
 
 
 def _times(value: float) -> str:
@@ -215,18 +189,18 @@ def _times(value: float) -> str:
 def _break_even(label: str, other: str, found: BreakEven, at_once: int) -> str:
     if found.usd is None or found.never is None:
         return f"{other} solved nothing, so there is no break-even price."
-    never = f"in {_percent(found.never)} of resamples it never does"
-    bounds = " to ".join(_reached(one) for one in (found.low, found.high) if one is not None)
+    never = f"in {percent(found.never)} of resamples it never does"
+    bounds = " to ".join(_reached(bound) for bound in (found.low, found.high) if bound is not None)
     parts = [never] if found.usd == inf else [f"{_level(at_once)} {bounds}", never]
     sure = f" ({'; '.join(parts)})" if bounds else ""  # one problem does not vary
     if found.usd == inf:
         return f"Within its own limits {label} never reaches what {other} solved{sure}."
-    paid = "" if found.frontier_usd is None else f"; {other} spent {_usd(found.frontier_usd)}"
-    return f"{label} reaches what {other} solved at {_usd(found.usd)} a problem{sure}{paid}."
+    paid = "" if found.frontier_usd is None else f"; {other} spent {money(found.frontier_usd)}"
+    return f"{label} reaches what {other} solved at {money(found.usd)} a problem{sure}{paid}."
 
 
 def _reached(usd: float) -> str:
-    return "never" if usd == inf else _usd(usd)
+    return "never" if usd == inf else money(usd)
 
 
 def _level(at_once: int) -> str:
@@ -239,52 +213,47 @@ def _p(p: float | None) -> str:
     return "< 0.001" if p < 0.001 else f"= {p:.2g}"
 
 
-def _usd(usd: float) -> str:
-    """Two significant digits, and at least cents."""
-    return f"${usd:.{2 if usd == 0 else max(2, 1 - floor(log10(usd)))}f}"
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}".replace("%", " %")
-
-
 def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def remarks(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
-    """The sentences that apply to these configurations, however they are compared."""
-    found = (_origins, _limits, _kinds, _missing, _across, _electricity, _graded, _scripted)
-    return tuple(sentence for tell in found for sentence in tell(rows))
+    """The remarks that apply to these configurations in any comparison."""
+    some_scripted = any(scripted(model for members in row.models.values() for model in members) for row in rows)
+    return (
+        *(f"Problems of {origin}." for origin in sorted({row.origin.said for row in rows})),
+        *_limits(rows),
+        *footnotes(row.marks for row in rows),
+        *_missing(rows),
+        *_across(rows),
+        *_electricity(rows),
+        *_graded(rows),
+        *([SOME_SCRIPTED] if some_scripted else []),
+    )
 
 
 def untested(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
-    """What must be said besides where only summaries are shown, and no trial was held against another."""
-    said = []
+    """The further remarks if only summaries are shown and no pair was tested."""
+    found = []
     if any(row.planned > row.problems for row in rows):
-        said.append("Repeats of one problem are no independent trials: koderz compare gives such rates an interval.")
+        found.append("Repeats of a problem are not independent trials: koderz compare gives these rates an interval.")
     if _overlap(rows):
-        said.append(
+        found.append(
             "Intervals that overlap do not settle it either way: koderz compare tests the configurations on the same "
             "problems."
         )
-    return tuple(said)
-
-
-def _origins(rows: Sequence[SummaryRow]) -> Iterator[str]:
-    for said in sorted({row.origin.said for row in rows}):
-        yield f"Problems of {said}."
+    return tuple(found)
 
 
 def footnotes(marks: Iterable[Marks]) -> tuple[str, ...]:
-    """What the signs of these rates mean."""
+    """The meaning of the marks of these rates."""
     return tuple(_footnotes([mark for mark in marks if mark.kind]))
 
 
 def _limits(rows: Sequence[SummaryRow]) -> Iterator[str]:
-    """How many of a configuration's unsolved experiments its own limits ended; they stay in the denominator."""
+    """How many unsolved experiments a limit of the configuration ended; they stay in the denominator."""
     for row in rows:
-        said = [
+        causes = [
             f"{ended} {cause}"
             for ended, cause in (
                 (row.context_ends, "because a prompt did not fit the context of its model"),
@@ -292,12 +261,8 @@ def _limits(rows: Sequence[SummaryRow]) -> Iterator[str]:
             )
             if ended
         ]
-        if said:
-            yield f"{row.label}: of {row.unsolved} unsolved, {' and '.join(said)}."
-
-
-def _kinds(rows: Sequence[SummaryRow]) -> Iterator[str]:
-    yield from footnotes(row.marks for row in rows)
+        if causes:
+            yield f"{row.label}: of {row.unsolved} unsolved, {' and '.join(causes)}."
 
 
 def _footnotes(marks: Sequence[Marks]) -> Iterator[str]:
@@ -306,12 +271,12 @@ def _footnotes(marks: Sequence[Marks]) -> Iterator[str]:
         yield f"{ORACLE} stopping used the scoring tests: an oracle's rate, not pass@1."
     for partial in sorted({mark.partial for mark in marks if mark.partial}):
         only = partial.replace("/", " of ")
-        yield f"  {ORACLE}({partial}): only on {only} problems; the others are scored by tests that it did not see."
+        yield f"  {ORACLE}({partial}): only on {only} problems; the others have tests that the loop did not see."
     if "oracle" in kinds and len(kinds) > 1:
-        yield f"  Rates with and without {ORACLE} are of two kinds: their difference is not the strategy's alone."
+        yield f"  Rates with and without {ORACLE} are of two kinds: their difference is not due to the strategy alone."
     if any(SAW_BASE_TESTS in mark.signs for mark in marks):
         yield (
-            f"{SAW_BASE_TESTS} The loop shows its models base tests with their expected values: though the score "
+            f"{SAW_BASE_TESTS} The loop shows its models base tests with their expected values: although the score "
             "counts tests that they did not see, it is not pass@1 as EvalPlus measures it."
         )
 
@@ -321,39 +286,39 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
     planned = sum(row.planned for row in rows)
     left = planned - without - sum(row.solved + row.unsolved for row in rows)
     if left:
-        yield f"Partial: {left} of {planned} experiments have not ended, and those that ended may be the easy ones."
+        yield f"Partial: {left} of {planned} experiments have not ended, and the ended ones may be the easy ones."
     if without:
         yield f"{without} of {planned} experiments ended without a result (error or cancelled); no rate counts them."
     if left or without:
         yield (
-            f"Worst–best: the share solved if none or all of these {left + without} were solved. Two configurations "
-            "are told apart only if the test says so in the worst case too."
+            f"Worst–best: the share solved if none or all of these {left + without} were solved. A difference is "
+            "significant only if it is significant in the worst case too."
         )
     unpriced = sum(row.unpriced for row in rows)
     if unpriced:
-        yield f"{unpriced} calls have no known price, so their costs are left open."
+        yield f"{unpriced} calls have no known price, so the costs of their configurations are unknown."
 
 
 def across(rows: Sequence[SummaryRow]) -> str | None:
-    """Why figures of these cannot be held against each other, if they are not of the same problems."""
+    """Why the figures of these cannot be compared, if they are not of the same problems."""
     names, versions = sorted({row.dataset for row in rows}), {row.dataset_sha256 for row in rows}
     if len(names) > 1 or len(versions) > 1:
-        said = ", ".join(names) if len(names) > 1 else f"{len(versions)} versions of {names[0]}"
-        return f"These are of different datasets ({said}): their rates say nothing about each other."
+        which = ", ".join(names) if len(names) > 1 else f"{len(versions)} versions of {names[0]}"
+        return f"These are of different datasets ({which}): their rates cannot be compared."
     if len({row.problem_set for row in rows}) > 1:
         return (
-            "These are of different problems: a difference may be theirs and not the configurations'. koderz compare "
-            "tests pairs on what both were given; with --same-problems (on its page: Problems) every figure is of what "
-            "all were given."
+            "These are of different problems: a difference may be due to the problems, not the configurations. koderz "
+            "compare tests pairs on the problems given to both; with --same-problems (on its page: Problems) every "
+            "figure is about the problems given to all."
         )
     return None
 
 
 def _across(rows: Sequence[SummaryRow]) -> Iterator[str]:
-    if said := across(rows):
-        yield said
+    if reason := across(rows):
+        yield reason
     elif any(row.only for row in rows):
-        yield f"About the {rows[0].problems} problems that all of these were given, though some were given more."
+        yield f"About the {rows[0].problems} problems given to all of these; some were given more."
 
 
 def _electricity(rows: Sequence[SummaryRow]) -> Iterator[str]:
@@ -371,17 +336,12 @@ def _graded(rows: Sequence[SummaryRow]) -> Iterator[str]:
         yield f"shared: in {shared} of the experiments tests ran in the program's own process, which could fake a pass."
 
 
-def _scripted(rows: Sequence[SummaryRow]) -> Iterator[str]:
-    if any(scripted(model for members in row.models.values() for model in members) for row in rows):
-        yield SOME_SCRIPTED
-
-
 def _overlap(rows: Sequence[SummaryRow]) -> bool:
-    """Whether two intervals do, of those that can be compared: rates of one kind, of the same problems."""
+    """Whether two comparable intervals overlap: of rates of one kind, of the same problems."""
     kin: dict[tuple[str, bool], list[tuple[float, float]]] = {}
     for row in rows:
         rate = rate_of(row)
         if rate is not None and rate.low is not None and rate.high is not None:
             kin.setdefault((row.problem_set, row.marks.kind == "oracle"), []).append((rate.low, rate.high))
-    # If any two overlap, two that stand side by side in the order of their lower ends do.
+    # If any two overlap, two neighbours in the order of their lower ends do.
     return any(low <= high for intervals in kin.values() for (_, high), (low, _) in pairwise(sorted(intervals)))

@@ -18,17 +18,17 @@ if TYPE_CHECKING:  # numpy and pandas are slow to import
 
     from koderz_core.analysis.bounds import Cases
     from koderz_core.analysis.comparison import Comparison
-    from koderz_core.analysis.configurations import Compared
+    from koderz_core.analysis.configurations import ConfigurationFigures
     from koderz_core.analysis.incidence import Axis
     from koderz_core.analysis.pairs import Key
     from koderz_core.analysis.rates import ClusteredRate, Rate
     from koderz_core.analysis.tradeoff import Tradeoff
 
 SHARED = "shared: these tests ran in the program's own process, which could in principle fake what it reports"
-"""Said beside a verdict whose tests need values that are not plain data."""
+"""A note on verdicts whose tests need values that are not plain data."""
 NONE = "–"
 CASES = "worst–best"
-"""What columns are called that say what missing results could make of a share, or of a difference."""
+"""The header of columns with the bounds that missing results set to a share or a difference."""
 
 WHY: Mapping[str, str] = {
     "interval": "at its interval",
@@ -40,7 +40,7 @@ WHY: Mapping[str, str] = {
 """Why a checkpoint was due."""
 
 CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, then CodeBLEU"}
-"""What told the program that was handed in from the others."""
+"""How the submitted program was chosen."""
 CURVES = (
     "Share of problems that pass the tests that score them, within a number of attempts, dollars or seconds. A line is "
     "solid up to the most that the configuration used on a problem. From there a dotted line continues its level: no "
@@ -56,29 +56,29 @@ CENSORED = (
     "which overstates success where long experiments stop early, so a curve can end at another level than its rate."
 )
 COSTS = (
-    "The $ per solved in parts: of experiments with a result. Calls and cost so far are of all. "
+    "$ per solved covers experiments with a result; calls and cost so far cover all experiments. "
     "Local cost: watts × seconds × price."
 )
 GROUPS = (
-    "Groups: who shares a number cannot be told apart (Holm over all pairs, 5 %); 1 solves most. P(frontier): how "
-    "often resampled problems leave it on the Pareto frontier of cost and success. $ per solved: dollars of "
-    "the experiments with a result by how many of these were solved (cost-of-pass)."
+    "Groups: configurations with the same number do not differ significantly (Holm over all pairs, 5 %); group 1 "
+    "solves most. P(frontier): the share of resamples in which it is on the Pareto frontier of cost and success. $ per "
+    "solved: dollars of the experiments with a result, divided by the number of solved ones (cost-of-pass)."
 )
 PAIRS = (
-    "p: exact McNemar, with repeats a permutation test of the labels within problems, adjusted by Holm; told apart up "
-    "to 0.05, and then 0 is not inside the interval. Intervals hold for all pairs at once (Bonferroni), so also for "
-    "the one that was picked out above. "
-    "Reaches: the dollars per problem at which its curve is as high; P(never): how often resampled problems never "
-    "let it. Saved: on the problems that both solved."
+    "p: exact McNemar, with repeats a permutation test of the labels within problems, adjusted by Holm. Up to 0.05 the "
+    "difference is significant, and then the interval excludes 0. Intervals hold for all pairs at once (Bonferroni), "
+    "so also for the pair that was selected above. Reaches: the dollars per problem at which its curve is as high as "
+    "the baseline's rate; P(never): the share of resamples in which it never is. Saved: on the problems that both "
+    "solved."
 )
 _FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")  # owasp.org/www-community/attacks/CSV_Injection
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How the outcome or state of an experiment is shown: its word, and its glyph before that in a text.
+    """How the outcome or state of an experiment is shown: its word, and the glyph before it.
 
-    ``cell``: the heavier glyph in a colored cell, where it stands without the word.
+    ``cell``: the heavier glyph for a coloured cell, without the word.
     """
 
     word: str
@@ -110,12 +110,12 @@ STATES: Mapping[BenchmarkState, str] = {
 
 
 def tier_name(tier: str | None) -> str:
-    """``small frontier``; a tier that is not known says so."""
+    """``small frontier``; ``unknown`` for None."""
     return "unknown" if tier is None else tier.replace("_", " ")
 
 
 def isolation(tier: str, self_test: str) -> str:
-    """``hardened, self-test 17/17``: what programs ran in, how many checks of it passed; ``limited`` is marked."""
+    """``hardened, self-test 17/17``: the sandbox tier and its passed checks; ``limited`` is marked."""
     mark = " ⚠ (programs could read your files and use your network)" if tier == "limited" else ""
     return tier + mark + (f", self-test {self_test}" if self_test else "")
 
@@ -133,7 +133,7 @@ def duration(seconds: float | None) -> str:
 
 
 def money(usd: float | None) -> str:
-    """Two significant digits and at least cents; unknown is ``unpriced``, never zero; endless is ``∞``, none ``–``."""
+    """Two significant digits and at least cents; None is ``unpriced``, infinite ``∞``, nan ``–``."""
     if usd is None:
         return "unpriced"
     if isnan(usd):
@@ -154,42 +154,42 @@ def rate(value: Rate | ClusteredRate) -> str:
 
 
 def marked_rate(share: float | None, low: float | None, high: float | None, marks: Marks) -> str:
-    """``62 % [54, 69]*``: a share of solved problems, its interval where that is known, and its marks; unknown: ``–``.
+    """``62 % [54, 69]*``: a share of solved problems, its interval if known, and its marks; unknown: ``–``.
 
-    Every rate that may carry a mark is shown by this function.
+    Every rate that can have a mark is formatted by this function.
     """
     if share is None:
         return percent(None)
     return (percent(share) if low is None else span(share, low, high)) + marks.signs
 
 
-def share(row: Compared) -> str:
+def solved_rate(row: ConfigurationFigures) -> str:
     """The share solved with its interval and its marks."""
     low, high = (row.rate.low, row.rate.high) if row.rate else (None, None)
     return marked_rate(row.share, low, high, row.marks)
 
 
 def span(share: float | None, low: float | None, high: float | None) -> str:
-    """A share with its interval, as ``rate`` says it."""
+    """A share with its interval, as in ``rate``."""
     if share is None or low is None or high is None:
         return "-"
     return f"{share:.0%} [{low * 100:.0f}, {high * 100:.0f}]".replace("%", " %")
 
 
-def share_cases(found: Cases) -> str:
+def share_cases(cases: Cases) -> str:
     """``53 to 95 %``: a share in the worst and in the best case of missing results."""
-    worst, best = (f"{100 * one:.0f}" for one in (found.worst, found.best))
+    worst, best = (f"{100 * share:.0f}" for share in (cases.worst, cases.best))
     return f"{worst} %" if worst == best else f"{worst} to {best} %"
 
 
-def bounded(row: Compared) -> str | None:
-    """The share that a configuration solved in the worst and in the best case; None where nothing is missing."""
+def case_bounds(row: ConfigurationFigures) -> str | None:
+    """The share that a configuration solved in the worst and in the best case; None if nothing is missing."""
     return share_cases(row.cases) if row.missing and row.cases else None
 
 
-def point_cases(found: Cases) -> str:
+def point_cases(cases: Cases) -> str:
     """``-10 to +31``: a difference in percentage points, in the worst and in the best case of missing results."""
-    worst, best = (f"{100 * one:+.0f}" for one in (found.worst, found.best))
+    worst, best = (f"{100 * share:+.0f}" for share in (cases.worst, cases.best))
     return worst if worst == best else f"{worst} to {best}"
 
 
@@ -208,14 +208,14 @@ def points(difference: float | None, low: float | None, high: float | None, apar
 
 
 def in_points(low: float, high: float, apart: bool) -> tuple[str, str]:
-    """The bounds of a difference as they are shown.
+    """The bounds of a difference in percentage points.
 
-    ``apart``: p is small enough, so 0 is not inside, and a bound that rounds to 0 is shown as ``>0`` or ``<0``.
+    ``apart``: the difference is significant, so 0 is excluded: a bound that rounds to 0 is shown as ``>0`` or ``<0``.
     """
-    found = f"{100 * low:+.0f}", f"{100 * high:+.0f}"
-    if apart and low >= 0 and float(found[0]) == 0:
-        return ">0", found[1]
-    return (found[0], "<0") if apart and high <= 0 and float(found[1]) == 0 else found
+    lower, upper = f"{100 * low:+.0f}", f"{100 * high:+.0f}"
+    if apart and low >= 0 and float(lower) == 0:
+        return ">0", upper
+    return lower, "<0" if apart and high <= 0 and float(upper) == 0 else upper
 
 
 def chance(value: float | None) -> str:
@@ -230,11 +230,11 @@ def chance(value: float | None) -> str:
 
 
 def money_span(usd: float | None, low: float | None, high: float | None) -> str:
-    """``$0.12 [0.09, 0.20]``; the interval only where there is one."""
-    said = money(usd)
+    """``$0.12 [0.09, 0.20]``; without the interval if it is unknown."""
+    amount = money(usd)
     if usd is None or isnan(usd) or low is None or high is None:
-        return said
-    return f"{said} [{money(low).removeprefix('$')}, {money(high).removeprefix('$')}]"
+        return amount
+    return f"{amount} [{money(low).removeprefix('$')}, {money(high).removeprefix('$')}]"
 
 
 def count(number: int | None) -> str:
@@ -248,14 +248,14 @@ def numbered(number: int, thing: str) -> str:
 
 
 def amount(axis: Axis, used: float) -> str:
-    """``2 attempts``, ``$0.12``, ``3.0 s``: how much of an axis of curves was used."""
+    """``2 attempts``, ``$0.12``, ``3.0 s``: an amount on an axis of curves."""
     if axis == "attempts":
         return numbered(round(used), "attempt")
     return money(used) if axis == "usd" else duration(used)
 
 
 def plain(text: str, limit: int | None = None) -> str:
-    """A text from a model, problem or test without anything a terminal would obey; cut at ``limit`` characters."""
+    """A text from a model, problem or test without control characters; cut at ``limit`` characters."""
     kept = "".join(c if c in "\n\t" or unicodedata.category(c)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for c in text)
     if limit is not None and len(kept) > limit:
         return f"{kept[:limit]}… ({len(kept) - limit} more characters)"
@@ -263,32 +263,27 @@ def plain(text: str, limit: int | None = None) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text as ``plain`` has it, on one line with single spaces."""
+    """A text as in ``plain``, on one line with single spaces."""
     return " ".join(plain(text).split())
 
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """``title`` and columns are ours; cells may be a stranger's words."""
+    """``title`` and ``columns`` are koderz' words; cells may be hostile text."""
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
-def columns(names: str) -> tuple[str, ...]:
-    """``letter | configuration | n``: names of columns; that of a configuration's letter is left empty."""
-    return tuple("" if name == "letter" else name for name in names.split(" | "))
+def note_title(note: NoteRow, notes: Sequence[NoteRow]) -> str:
+    """The name of a note of an experiment, such as ``checkpoint 1 after iteration 3, because of a plateau``.
 
-
-def noted(note: NoteRow, notes: Sequence[NoteRow]) -> str:
-    """What one of an experiment's notes is, such as ``checkpoint 1 after iteration 3, because of a plateau``.
-
-    Hostile, as all that a journal may hold.
+    Hostile text, like everything in a journal.
     """
     empty = "" if note.text.strip() else "; the answer was empty"
     if note.kind == "checkpoint_reviewed":
-        number = 1 + sum(one.kind == note.kind and one.ordinal < note.ordinal for one in notes)
+        number = 1 + sum(other.kind == note.kind and other.ordinal < note.ordinal for other in notes)
         why = note.why or "interval"
         return f"checkpoint {number} after iteration {note.iteration}, {WHY.get(why, why)}{empty}"
     if note.kind == "turn_spoken":
@@ -296,22 +291,22 @@ def noted(note: NoteRow, notes: Sequence[NoteRow]) -> str:
     if note.kind == "consensus_reached":
         return f"consensus by {CONSENSUS.get(note.why or '', note.why)}"
     if note.kind == "recall_failed":
-        return "nothing could be recalled"
+        return "recall failed"
     return f"spec ({note.prompt})" + (f", reused from {note.origin}" if note.origin else "") + empty
 
 
-def worded(value: Scalar) -> str:
-    """``yes``, ``no``, a number or a text as it is; nothing is a dash."""
+def value_text(value: Scalar) -> str:
+    """``yes``, ``no``, a number or a text; None is a dash."""
     return NONE if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def about_curves(comparison: Comparison, axis: Axis) -> str:
-    """How to read the curves of an axis, and why they end beside the rates of the table where they do."""
+    """How to read the curves of an axis, and why some end at another level than the rates in the table."""
     return " ".join((CURVES, *curves_beside_rates(comparison, axis)))
 
 
 def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
-    """Why a curve ends at another level than the configuration's rate in the table; nothing if none does."""
+    """Why curves end at another level than the configurations' rates in the table; empty if none does."""
     drawn = [(comparison.of(curve.key), curve) for curve in comparison.curves[axis].curves]
     partial = [curve for row, curve in drawn if row.n > curve.trials - curve.censored]
     apart = [
@@ -319,36 +314,36 @@ def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
     ]
     return (
         *([PARTIAL] if partial else []),
-        *([f"{CENSORED} That concerns {', '.join(apart)}."] if apart else []),
+        *([f"{CENSORED} This concerns {', '.join(apart)}."] if apart else []),
     )
 
 
-def frontier(found: Tradeoff[Key]) -> str:
-    """What stands below the chart of cost against success."""
-    said = (
-        f"On the {found.problems} problems with a result of all configurations. Dotted: the Pareto frontier; no "
+def frontier(tradeoff: Tradeoff[Key]) -> str:
+    """The caption of the chart of cost against success."""
+    caption = (
+        f"On the {tradeoff.problems} problems with a result of all configurations. Dotted: the Pareto frontier; no "
         "configuration is both cheaper and better than one on it. P(frontier) in the table says how certain that is."
     )
-    if any(point.cases for point in found.points):
-        said += " Thin bars: worst to best case of missing results, on the problems given to all configurations."
-    return said
+    if any(point.cases for point in tradeoff.points):
+        caption += " Thin bars: worst to best case of missing results, on the problems given to all configurations."
+    return caption
 
 
 def csv_of(frame: DataFrame, *, for_spreadsheets: bool = False) -> bytes:
-    """The frame as CSV (RFC 4180) in UTF-8 with a header; unknown is an empty cell, half a surrogate pair a ``?``.
+    """The frame as CSV (RFC 4180) in UTF-8 with a header; None is an empty cell, half a surrogate pair a ``?``.
 
-    ``for_spreadsheets``: a text that a spreadsheet would take for a formula gets an apostrophe before it.
+    ``for_spreadsheets``: an apostrophe is put before texts that a spreadsheet would treat as formulas.
     """
     if for_spreadsheets:
         texts = frame.select_dtypes(include=["str", "object"])
         frame = frame.assign(**{name: texts[name].map(_defused, na_action="ignore") for name in texts})
-    # Line ends of one character would leave a lone carriage return in a text unquoted, which readers take for the end.
-    written: str = frame.to_csv(index=False, lineterminator="\r\n")
-    return written.encode(errors="replace")
+    # With line ends of one character, a lone carriage return in a text stays unquoted, and readers end the line there.
+    csv: str = frame.to_csv(index=False, lineterminator="\r\n")
+    return csv.encode(errors="replace")
 
 
 def _defused(cell: object) -> object:
     if not isinstance(cell, str):
         return cell
-    text = cell.encode(errors="replace").decode()  # a column of texts cannot be made anew with half a surrogate pair
+    text = cell.encode(errors="replace").decode()  # a column of texts cannot hold half a surrogate pair
     return f"'{text}" if text.startswith(_FORMULA_BEGINS) else text

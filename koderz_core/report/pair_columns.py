@@ -1,4 +1,4 @@
-"""What a comparison says of each pair with the baseline: the columns of files, tables and the data dictionary."""
+"""The columns of pairs with the baseline in a comparison: for files, tables and the data dictionary."""
 
 from __future__ import annotations
 
@@ -7,13 +7,28 @@ from dataclasses import dataclass
 from math import isfinite, isinf
 from typing import TYPE_CHECKING
 
-from koderz_core.report.columns import Column, Shown, interval, number, reasons, share, text, usd, whole, yes
+from koderz_core.analysis.bounds import Cases, WorstCase
+from koderz_core.report.columns import (
+    NAMED,
+    Column,
+    Numbers,
+    Shown,
+    if_known,
+    interval,
+    json_rows,
+    number,
+    reasons,
+    share,
+    text,
+    usd,
+    whole,
+    yes,
+)
 from koderz_core.report.formats import CASES, NONE, chance, money, percent, point_cases, points
 
 if TYPE_CHECKING:  # numpy is slow to import
-    from koderz_core.analysis.bounds import WorstCase
     from koderz_core.analysis.comparison import Comparison
-    from koderz_core.analysis.configurations import Compared
+    from koderz_core.analysis.configurations import ConfigurationFigures
     from koderz_core.analysis.curves import BreakEven
     from koderz_core.analysis.paired import Paired
     from koderz_core.analysis.pairs import Pair
@@ -21,7 +36,7 @@ if TYPE_CHECKING:  # numpy is slow to import
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """A price at which a configuration solves as many as the baseline; ``state``: why there is none."""
+    """A price at which a configuration solves as many problems as the baseline; ``state``: why there is none."""
 
     usd: float | None
     state: str
@@ -29,18 +44,17 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """A pair, and of its two configurations the one that is not the baseline."""
+    """A pair, with the one of its two configurations that is not the baseline."""
 
-    configuration: Compared
+    configuration: ConfigurationFigures
     pair: Pair
+    reach: Reach
+    reach_low: Reach
+    reach_high: Reach
 
     @property
     def of(self) -> Paired:
         return self.pair.test
-
-    @property
-    def key(self) -> str:
-        return "/".join(self.pair.key)
 
     @property
     def baseline(self) -> str:
@@ -48,36 +62,24 @@ class PairRow:
 
     @property
     def worst(self) -> WorstCase:
-        """The observed result where nothing is missing."""
-        from koderz_core.analysis.bounds import Cases, WorstCase  # noqa: PLC0415 (numpy is slow to import)
-
+        """The observed result if nothing is missing."""
         known = self.of.difference
         cases = None if known is None else Cases(known, known)
         return self.pair.worst or WorstCase(0, cases, self.pair.p_adjusted)
 
     @property
-    def told_apart(self) -> bool | None:
-        return self.pair.told_apart if self.of.n else None
-
-    @property
-    def reach(self) -> Reach:
-        even = self.pair.break_even
-        return _reach(even, even.usd if even else None)
-
-    @property
-    def reach_low(self) -> Reach:
-        even = self.pair.break_even
-        return _reach(even, even.low if even else None)
-
-    @property
-    def reach_high(self) -> Reach:
-        even = self.pair.break_even
-        return _reach(even, even.high if even else None)
+    def significant(self) -> bool | None:
+        return self.pair.significant if self.of.n else None
 
 
 def pairs(comparison: Comparison) -> list[PairRow]:
-    """A row per configuration but the baseline."""
-    return [PairRow(comparison.of(pair.key), pair) for pair in comparison.pairs]
+    """A row per configuration except the baseline."""
+    return [PairRow(comparison.of(pair.key), pair, *_reaches(pair.break_even)) for pair in comparison.pairs]
+
+
+def pair_rows(comparison: Comparison) -> list[Numbers]:
+    """One flat row per configuration except the baseline."""
+    return json_rows(PAIRS, pairs(comparison))
 
 
 def break_even_price(found: BreakEven | None) -> str:
@@ -89,18 +91,21 @@ def break_even_price(found: BreakEven | None) -> str:
     return "never" if isinf(found.usd) else money(found.usd)
 
 
-def _reach(even: BreakEven | None, price: float | None) -> Reach:
+def _reaches(even: BreakEven | None) -> tuple[Reach, Reach, Reach]:
+    if even is None or even.usd is None:
+        missing = Reach(None, "no_target" if even else "unknown")
+        return missing, missing, missing
+    return _reach(even.usd), _reach(even.low), _reach(even.high)
+
+
+def _reach(price: float | None) -> Reach:
     if price is None:
-        return Reach(None, "no_target" if even and even.usd is None else "unknown")
+        return Reach(None, "unknown")
     return Reach(price, "reached") if isfinite(price) else Reach(None, "never")
 
 
-def _ratio(value: float | None) -> str | None:
-    return None if value is None else f"{value:.2g}"
-
-
 def _points(pair: Pair) -> str:
-    return points(pair.test.difference, pair.test.low, pair.test.high, pair.seems_apart)
+    return points(pair.test.difference, pair.test.low, pair.test.high, pair.significant_so_far)
 
 
 def _difference_cases(worst: WorstCase | None) -> str | None:
@@ -121,19 +126,11 @@ _NOTHING = "nothing to compare"
 _REACHED = "`reached`, `never`, `no_target` (the baseline solved nothing) or `unknown`"
 
 PAIRS: Sequence[Column] = [
-    text(
-        "letter", "what the configuration is called in this comparison", path="configuration.letter", shown=Shown("", 1)
-    ),
-    text(
-        "configuration",
-        "the configuration, as benchmark/configuration",
-        path="key",
-        shown=Shown("configuration", 2, path="configuration.label"),
-    ),
-    text("baseline", "what it is held against, as benchmark/configuration", path="baseline"),
+    *NAMED[:2],
+    text("baseline", "the baseline, as benchmark/configuration", path="baseline"),
     whole("n", "problems with a result of both", unit="problems", shown=Shown("n", 11)),
     whole("unpaired", "problems with a result of only one, left out", unit="problems"),
-    whole("both", "problems that both solved, with repeats equally often", unit="problems", shown=Shown("both", 10)),
+    whole("both", "problems that both solved, with repeats in equal shares", unit="problems", shown=Shown("both", 10)),
     whole(
         "only_a",
         "problems that only the configuration solved, or more often",
@@ -151,7 +148,7 @@ PAIRS: Sequence[Column] = [
         "difference", "share solved less the baseline's", _NO_COMMON, shown=Shown("points [95 %]", 3, _points, "pair")
     ),
     share("low", "lower end of the interval of `difference` (Bonett-Price, compatible with `told_apart`)", _NO_COMMON),
-    share("high", "its upper end; an end of 0 is itself left out if `told_apart`", _NO_COMMON),
+    share("high", "its upper end; if `told_apart`, a bound of 0 is excluded", _NO_COMMON),
     number("p", "two-sided p of `method`", _NO_COMMON),
     text("method", "`exact McNemar`, with repeats `label permutation`"),
     number(
@@ -161,24 +158,24 @@ PAIRS: Sequence[Column] = [
         path="pair.p_adjusted",
         shown=Shown("p (Holm)", 5, chance),
     ),
-    whole("missing", "experiments of the two without a result, on problems that both were given", path="worst.missing"),
+    whole("missing", "experiments of the two without a result, on problems given to both", path="worst.missing"),
     number(
         "p_worst",
-        "the largest `p_adjusted` that the missing results allow; above 0.05 perhaps not the largest",
+        "the largest `p_adjusted` that the missing results allow; if above 0.05, a lower bound of it",
         _NO_COMMON,
         path="worst.p",
         shown=Shown("p worst", 6, _p_worst, "pair.worst", optional=True),
     ),
     share(
         "difference_worst",
-        "`difference` with its missing unsolved and the baseline's solved",
+        "`difference` if its missing experiments were unsolved and the baseline's solved",
         _NOT_BOTH,
         path="worst.difference.worst",
         shown=Shown(CASES, 4, _difference_cases, "pair.worst", optional=True),
     ),
     share(
         "difference_best",
-        "`difference` with its missing solved and the baseline's unsolved",
+        "`difference` if its missing experiments were solved and the baseline's unsolved",
         _NOT_BOTH,
         path="worst.difference.best",
     ),
@@ -186,43 +183,43 @@ PAIRS: Sequence[Column] = [
         "told_apart",
         "whether `p_adjusted` and `p_worst` are at most 0.05",
         _NO_COMMON,
-        path="told_apart",
+        path="significant",
         shown=Shown("told apart", 7),
     ),
     *interval(
         number(
             "price_ratio",
-            "dollars per solved problem by the baseline's",
+            "dollars per solved problem, divided by the baseline's",
             "not known",
             "times",
             "pair.price",
-            Shown("× $ per solved", 14, _ratio),
+            Shown("× $ per solved", 14, if_known("{:.2g}".format)),
         )
     ),
     *reasons("price_ratio", "price_ratio_low", "price_ratio_high"),
-    whole("pairs_at_once", "how many pairs the intervals hold for at once (Bonferroni)", path="of.at_once"),
+    whole("pairs_at_once", "number of pairs for which the intervals hold at once (Bonferroni)", path="of.at_once"),
     usd(
         "break_even_usd",
-        "dollars per problem at which it solves as many as the baseline",
+        "dollars per problem at which it solves as many problems as the baseline",
         "see the next",
         path="reach.usd",
         shown=Shown("reaches {baseline} at", 12, break_even_price, "pair.break_even"),
     ),
-    text("break_even_is", f"{_REACHED}: whether there is such a price", path="reach.state"),
+    text("break_even_is", f"{_REACHED}: whether such a price exists", path="reach.state"),
     usd("break_even_low", "lower end of the interval of `break_even_usd`", "see the next", path="reach_low.usd"),
-    text("break_even_low_is", f"{_REACHED}: what the lower end is", path="reach_low.state"),
+    text("break_even_low_is", f"{_REACHED}: the state of the lower end", path="reach_low.state"),
     usd("break_even_high", "upper end of the interval of `break_even_usd`", "see the next", path="reach_high.usd"),
-    text("break_even_high_is", f"{_REACHED}: what the upper end is", path="reach_high.state"),
+    text("break_even_high_is", f"{_REACHED}: the state of the upper end", path="reach_high.state"),
     share(
         "break_even_never",
-        "share of resamples in which it never solves as many",
+        "share of resamples in which it never does",
         "not known",
         path="pair.break_even.never",
         shown=Shown("P(never)", 13, _never, "pair.break_even"),
     ),
     whole(
         "saved_problems",
-        "problems that both solved, which the next six are about",
+        "problems that both solved; the next six columns are about these",
         _NOTHING,
         "problems",
         "pair.savings.problems",
@@ -230,7 +227,7 @@ PAIRS: Sequence[Column] = [
     *interval(
         usd(
             "saved_usd",
-            "mean dollars that it spent less than the baseline on each",
+            "mean dollars per problem that it spent less than the baseline",
             _NOTHING,
             path="pair.savings.saved_usd",
         )
@@ -238,7 +235,7 @@ PAIRS: Sequence[Column] = [
     *interval(
         share(
             "saved_share",
-            "`saved_usd` by the baseline's dollars",
+            "`saved_usd`, divided by the baseline's dollars",
             f"{_NOTHING}, or a free baseline",
             path="pair.savings.share",
             shown=Shown("saved", 15, percent),

@@ -1,48 +1,170 @@
-"""What a benchmark spent by tier of model, what a frontier model alone cost, and what was saved against it."""
+"""Spending by tier of model, the marginal cost of solves, and the savings against a frontier model alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from koderz_core.analysis.money import tier_shares
-from koderz_core.records.progress import SummaryRow
-from koderz_core.report.formats import TextTable, columns, count, money, numbered, percent, share, span, tier_name
+from koderz_core.records.progress import SummaryRow, TierCost
+from koderz_core.report.columns import (
+    NAMED,
+    Column,
+    Numbers,
+    Shown,
+    json_rows,
+    number,
+    reasons,
+    share,
+    shown,
+    text,
+    text_table,
+    usd,
+    whole,
+)
+from koderz_core.report.formats import TextTable, chance, count, money, numbered, percent, solved_rate, span, tier_name
 
-if TYPE_CHECKING:  # numpy, which is not needed where nothing is compared
+if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison
-    from koderz_core.analysis.pairs import Pair
+    from koderz_core.analysis.configurations import ConfigurationFigures
+    from koderz_core.analysis.money import Margin, TierShare
+    from koderz_core.analysis.pairs import Key, Pair
     from koderz_core.analysis.rates import Interval
 
-UNKNOWN = "Savings: not known, as no frontier model was asked directly on these problems."
+UNKNOWN = "Savings: unknown, because no frontier model was run directly on these problems."
+
+
+@dataclass(frozen=True, slots=True)
+class TierRow:
+    """The calls of a configuration to one tier. ``usd_per_solved``: its part; None without a result or if unpriced."""
+
+    configuration: ConfigurationFigures
+    of: TierCost
+    usd_per_solved: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class MarginRow:
+    """A step along the frontier with the configurations at both ends."""
+
+    of: Margin[Key]
+    cheaper: ConfigurationFigures
+    dearer: ConfigurationFigures
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingRow:
+    """What a configuration spent on one tier. ``label``: empty after its first tier."""
+
+    label: str
+    of: TierShare
+
+
+def _step(row: MarginRow) -> str:
+    return f"{row.cheaper.letter} → {row.dearer.letter}"
+
+
+def _points(difference: float) -> str:
+    return f"{100 * difference:+.1f}"
+
+
+TIERS: Sequence[Column] = (
+    *NAMED,
+    text("tier", "`local`, `small_frontier` or `frontier`", "not known", shown=Shown("tier", 3, tier_name)),
+    whole("calls", "finished calls to models of this tier", shown=Shown("calls so far", 3, count)),
+    whole("unpriced", "finished calls without a known price"),
+    usd("cost_usd", "dollars of these calls", "a price is not known", shown=Shown("cost so far", 3, money)),
+    number("kwh", "energy of these calls", "not local, or unknown", "kWh"),
+    usd("energy_usd", "the part of `cost_usd` that pays for energy", "not local, or unknown"),
+    usd("rental_usd", "the price of these calls if the same weights were rented", "no such offer is known"),
+    whole("tokens", "tokens sent and received", "a call did not report them", "tokens"),
+    usd(
+        "usd_per_solved",
+        "the tier's part of the dollars per solved problem",
+        "no result, a price is not known, or see the next",
+        path="usd_per_solved",
+        shown=Shown("$ per solved", 3, money),
+    ),
+    *reasons("usd_per_solved"),
+)
+MARGINS: Sequence[Column] = (
+    text(
+        "cheaper",
+        "the cheaper configuration, as benchmark/configuration",
+        path="cheaper.full_id",
+        shown=Shown("from → to", 1, _step, ""),
+    ),
+    text("dearer", "the next more expensive one on the frontier", path="dearer.full_id"),
+    usd("usd", "additional dollars per problem", shown=Shown("extra $ per problem", 3, money)),
+    share("solved", "additional share solved", shown=Shown("points solved", 2, _points)),
+    usd("usd_per_solve", "`usd` divided by `solved`", shown=Shown("$ per extra solved problem", 4, money)),
+    share("sure", "share of resamples in which it solves more", shown=Shown("P(solves more)", 5, chance)),
+)
+SPENDING = (
+    Shown("configuration", path="label"),
+    Shown("tier", text=tier_name, path="of.spent.tier"),
+    Shown("calls", text=count, path="of.spent.calls"),
+    Shown("tokens", text=count, path="of.spent.tokens"),
+    Shown("cost", text=money, path="of.spent.cost_usd"),
+    Shown("of the dollars", text=percent, path="of.usd"),
+    Shown("of the tokens", text=percent, path="of.tokens"),
+)
+
+
+def tiers_table(comparison: Comparison) -> TextTable:
+    """The part of each tier in the cost per solved problem; calls and cost cover all experiments so far."""
+    return text_table("Cost per solved problem, by tier", shown(TIERS), _tiers(comparison))
+
+
+def tier_rows(comparison: Comparison) -> list[Numbers]:
+    """One flat row per configuration and tier that was called."""
+    return json_rows(TIERS, _tiers(comparison))
+
+
+def margins_table(comparison: Comparison) -> TextTable:
+    """The cost of one additional solve, from each configuration on the frontier to the next."""
+    title = "Marginal cost per extra solved problem, along the frontier"
+    return text_table(title, shown(MARGINS), _margins(comparison))
+
+
+def margin_rows(comparison: Comparison) -> list[Numbers]:
+    """One flat row per step along the frontier."""
+    return json_rows(MARGINS, _margins(comparison))
 
 
 def spending_table(rows: Sequence[SummaryRow]) -> TextTable:
     """One line per configuration and tier that was called."""
-    lines = tuple(
-        (
-            row.label if place == 0 else "",
-            tier_name(one.spent.tier),
-            count(one.spent.calls),
-            count(one.spent.tokens),
-            money(one.spent.cost_usd),
-            percent(one.usd),
-            percent(one.tokens),
-        )
+    from koderz_core.analysis.money import tier_shares  # noqa: PLC0415 (numpy, as above)
+
+    lines = [
+        SpendingRow(row.label if place == 0 else "", tier)
         for row in rows
-        for place, one in enumerate(tier_shares(row.tiers))
-    )
-    names = columns("configuration | tier | calls | tokens | cost | of the dollars | of the tokens")
-    return TextTable("Spent, by tier of model", names, lines)
+        for place, tier in enumerate(tier_shares(row.tiers))
+    ]
+    return text_table("Spent, by tier of model", SPENDING, lines)
 
 
-def savings_said(comparison: Comparison) -> Iterator[str]:
-    """What the baseline alone cost, then a sentence for each other configuration. May hold a stranger's words."""
+def _tiers(comparison: Comparison) -> list[TierRow]:
+    return [
+        TierRow(row, tier, comparison.measured[row.key].parts.get(tier.tier) if tier.tier else None)
+        for row in comparison.configurations
+        for tier in row.tiers
+    ]
+
+
+def _margins(comparison: Comparison) -> list[MarginRow]:
+    return [
+        MarginRow(margin, comparison.of(margin.cheaper), comparison.of(margin.dearer)) for margin in comparison.margins
+    ]
+
+
+def savings_sentences(comparison: Comparison) -> Iterator[str]:
+    """A sentence about the baseline alone, then one per other configuration. Labels in them are hostile text."""
     base = next(row for row in comparison.configurations if row.key == comparison.baseline)
     elsewhere = all(pair.key[0] != base.benchmark for pair in comparison.pairs)
     where = f", measured in {base.benchmark}" if elsewhere else ""
     yield (
-        f"Frontier model alone: {base.label} solved {share(base)} of {numbered(base.n, 'experiment')} for "
+        f"Frontier model alone: {base.label} solved {solved_rate(base)} of {numbered(base.n, 'experiment')} for "
         f"{money(base.cost_usd)}, {money(base.cost_per_experiment_usd)} each{where}."
     )
     for pair in comparison.pairs:
@@ -52,21 +174,21 @@ def savings_said(comparison: Comparison) -> Iterator[str]:
 def _saved(pair: Pair) -> str:
     saved = pair.savings
     if saved is None:
-        return "savings are not known, as no problem with known prices was solved by both."
+        return "savings are not known, because no problem with known prices was solved by both."
     on = f"on the {numbered(saved.problems, 'problem')} that both solved"
     each = f"{money(saved.usd)} instead of {money(saved.baseline_usd)} each"
     both = f"{numbered(saved.of, 'problem')} with a result of both"
     points = f"Solved: {100 * saved.difference:+.0f} percentage points on {both}."
     if saved.share is None:
-        return f"nothing could be saved {on}, as the frontier model cost nothing there. {points}"
+        return f"nothing could be saved {on}, because the frontier model cost nothing there. {points}"
     return f"{_share(saved.share)} {on} ({each}). {points}"
 
 
-def _share(found: Interval) -> str:
+def _share(saving: Interval) -> str:
     """``saved 92 % [85, 97]``, or ``spent 40 % [20, 60] more``; an interval that includes 0 says so."""
-    value, (low, high) = abs(found.value), (found.low, found.high)
-    saved, more = ("saved", "") if found.value >= 0 else ("spent", " more")
+    value, (low, high) = abs(saving.value), (saving.low, saving.high)
+    saved, more = ("saved", "") if saving.value >= 0 else ("spent", " more")
     if low is None or high is None:
         return f"{saved} {percent(value)}{more}"
     unsure = ", which includes 0," if low <= 0 <= high else ""
-    return f"{saved} {span(value, *((low, high) if found.value >= 0 else (-high, -low)))}{more}{unsure}"
+    return f"{saved} {span(value, *((low, high) if saving.value >= 0 else (-high, -low)))}{more}{unsure}"

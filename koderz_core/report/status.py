@@ -1,4 +1,4 @@
-"""The state of a benchmark or of an experiment in words, what can be done about it, and search by words."""
+"""The states of benchmarks, experiments and models in words, what to do about them, and search by words."""
 
 from __future__ import annotations
 
@@ -8,22 +8,25 @@ from dataclasses import dataclass
 from typing import Literal
 
 from koderz_core.records import Allowance, StopReason
-from koderz_core.records.progress import AllowanceChange, BenchmarkProgress
+from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, ModelTrouble
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
-from koderz_core.report.formats import STATES, count, money, numbered, plain
-from koderz_core.times import second
+from koderz_core.report.formats import STATES, count, duration, money, numbered, plain
+from koderz_core.times import local_second, second
 
-STALE_SECONDS, QUIET_SECONDS = 10.0, 60.0  # since it was read, and since anything happened in what runs
+STALE_SECONDS, QUIET_SECONDS = 10.0, 60.0  # since it was read, and since the last event of a running benchmark
 MOST_CHARACTERS = 500  # of a cause
 MANY, BEAT_SECONDS, SLOW_BEAT_SECONDS = 10_000, 0.6, 5.0  # more experiments than that take long to read
+BLIP_SECONDS = 2.0  # shorter trouble is not shown
+SHOWN_SECONDS = 15.0  # how long a recovery is shown
+ENDED_SECONDS = 60.0  # how long a failure is shown that no call waits for
 
 Tone = Literal["info", "warning", "error"]
-"""How much something matters."""
+"""How serious a remark is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A sentence of ours."""
+    """A sentence of koderz."""
 
     tone: Tone
     text: str
@@ -31,21 +34,30 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why so many experiments ended as error: a message that may quote anything, and how many they are."""
+    """Why experiments ended as error: a message, which is hostile text, and their number."""
 
     message: str
     experiments: int
 
 
-def standing(progress: BenchmarkProgress) -> Remark | None:
-    """What there is to know of a benchmark's state, and to do about it; None where its name says all."""
+def benchmark_remark(progress: BenchmarkProgress) -> Remark | None:
+    """A benchmark's state and what to do about it; None if the name of the state says everything."""
     row = progress.benchmark
     unpaid = (experiment.shown == "cancelled" and experiment.reason == "budget" for experiment in progress.experiments)
     if row.state == "stopped" and any(unpaid):
-        return Remark("warning", f"Stopped, since its budget is used up. {_more(row)} Every finished step is kept.")
+        command = f"koderz resume {row.id} --max-cost"
+        return Remark(
+            "warning",
+            f"Stopped, because its budget is used up. To continue, run `{command}` with a larger budget in a terminal. "
+            "Every finished step is kept.",
+        )
     if row.state == "finished" and row.errors:
-        return Remark("warning", f"{state(row).capitalize()}. {_UNCOUNTED} {_RETRY}")
-    return _STANDING.get(row.state)
+        return Remark(
+            "warning",
+            f"{state(row).capitalize()}. Experiments that ended as an error have no result, so no rate counts them. "
+            "Fix the cause, then retry them.",
+        )
+    return _REMARKS.get(row.state)
 
 
 def state(row: BenchmarkRow) -> str:
@@ -56,7 +68,7 @@ def state(row: BenchmarkRow) -> str:
 
 
 def marked_state(row: BenchmarkRow) -> str:
-    """``state`` with its mark; what finished with errors has that of an error."""
+    """``state`` with its mark; a benchmark that finished with errors has the mark of an error."""
     mark = "!" if row.state == "finished" and row.errors else STATES[row.state].split()[0]
     return f"{mark} {state(row)}"
 
@@ -68,73 +80,65 @@ def causes(rows: Iterable[ExperimentRow]) -> tuple[Cause, ...]:
 
 
 def freshness(progress: BenchmarkProgress, now: float, heard_at: float | None = None, *, here: bool = True) -> Remark:
-    """How old what is shown is, and whether anything has happened in what runs; ``now``: seconds since 1970.
+    """The age of what is shown, and whether a running benchmark makes progress; ``now``: seconds since 1970.
 
-    ``heard_at``: when a model of it last wrote something, None if none is writing. ``here``: whether this process runs
-    it; what models write in another one is not known, so its silence is no reason to warn.
+    ``heard_at``: when one of its models last wrote text, None if none is writing. ``here``: whether this process runs
+    it; text that models write in another process is not known, so then no event is not a reason to warn.
     """
     row, read = progress.benchmark, now - progress.at
     if read > STALE_SECONDS:
-        return Remark("warning", f"Stale: the results cannot be read now. This is what was known {ago(read)}.")
+        return Remark("warning", f"Stale: the results cannot be read now. These are from {ago(read)}.")
     news_at = max((at for at in (progress.news_at, heard_at) if at is not None), default=None)
     kind = "event" if news_at == progress.news_at else "text"
     news = "" if news_at is None else f" · newest {kind} {ago(now - news_at)}"
     if row.state == "running" and news_at is not None and now - news_at > QUIET_SECONDS:
-        quiet = f"No completed step for {_rough(now - news_at)}; {_who(row)} is still running."
+        process = f"process {row.holder}" if row.holder else "its process"
+        quiet = f"No completed step for {_rough(now - news_at)}; {process} is still running."
         return Remark("warning" if here else "info", quiet)
-    slow = f" · read every {SLOW_BEAT_SECONDS:.0f} s, since it is large" if row.planned > MANY else ""
+    slow = f" · read every {SLOW_BEAT_SECONDS:.0f} s, because it is large" if row.planned > MANY else ""
     return Remark("info", f"Updated {ago(read)}{news}{slow}")
 
 
 def beat_seconds(row: BenchmarkRow | None) -> float:
-    """How often a benchmark is read again while somebody watches it."""
+    """How often a benchmark is read again while a user watches it."""
     return SLOW_BEAT_SECONDS if row and row.planned > MANY else BEAT_SECONDS
 
 
 def spent(row: BenchmarkRow) -> str:
-    """``$0.12 of $2.50``: what it has cost, and may cost in all."""
+    """``$0.12 of $2.50``: its cost so far and its budget."""
     cost = money(row.cost_usd) if row.unpriced == 0 else f"{row.unpriced} calls unpriced"
     return cost if row.budget_usd is None else f"{cost} of {money(row.budget_usd)}"
 
 
 def at_work(row: BenchmarkRow) -> str:
-    """``2 of 4``: how many experiments somebody is at, and how many may be at once."""
+    """``2 of 4``: how many experiments run, and how many may run at the same time."""
     return count(row.running) if row.concurrency is None else f"{row.running} of {row.concurrency}"
 
 
 def changed(change: AllowanceChange) -> str:
     """``13:05:12 UTC: budget $5.00 → $2.50 (process 71)``."""
     before, after = change.before, change.after
-    told = [] if before.usd == after.usd else [f"budget {_usd(before)} → {_usd(after)}"]
+    changes = [] if before.usd == after.usd else [f"budget {_usd(before)} → {_usd(after)}"]
     if before.concurrency != after.concurrency:
-        told.append(f"experiments at once {before.concurrency} → {after.concurrency}")
-    return f"{second(change.at)}: {', '.join(told)} (process {change.by})"
+        changes.append(f"experiments at once {before.concurrency} → {after.concurrency}")
+    return f"{second(change.at)}: {', '.join(changes)} (process {change.by})"
 
 
 def ago(seconds: float) -> str:
-    """``just now``, ``2 s ago``, ``3 min ago``."""
-    return "just now" if seconds < 1 else f"{_rough(seconds)} ago"
+    """``under 1 s ago``, ``2 s ago``, ``3 min ago``."""
+    return "under 1 s ago" if seconds < 1 else f"{_rough(seconds)} ago"
 
 
-_UNCOUNTED = "Experiments that ended as an error have no result, so no rate counts them."
-_RETRY = "Fix the cause, then retry them."
-_STANDING = {
-    "queued": Remark("info", "Begun, and nothing of it runs yet: it waits for a place or for a model."),
-    "paused": Remark("info", "Paused: it waits before its next step. Resume goes on."),
-    "stopping": Remark("info", "Stopping: what runs ends at its next step. Every finished step is kept."),
-    "stopped": Remark("info", "Stopped before it was done. Every finished step is kept; Resume goes on."),
+_REMARKS = {
+    "queued": Remark("info", "Queued: it waits for free concurrency or for a model. No experiment runs yet."),
+    "paused": Remark("info", "Paused: it waits before its next step. Resume continues it."),
+    "stopping": Remark("info", "Stopping: running experiments end at their next step. Every finished step is kept."),
+    "stopped": Remark("info", "Stopped before it was complete. Every finished step is kept; Resume continues it."),
     "interrupted": Remark(
-        "warning", "Interrupted: its process ended before it was done. Every finished step is kept; Resume goes on."
+        "warning",
+        "Interrupted: its process ended too early. Every finished step is kept; Resume continues it.",
     ),
 }
-
-
-def _more(row: BenchmarkRow) -> str:
-    return f"In a terminal `koderz resume {row.id} --max-cost` with a larger one goes on."
-
-
-def _who(row: BenchmarkRow) -> str:
-    return f"process {row.holder}" if row.holder else "its process"
 
 
 def _usd(allowance: Allowance) -> str:
@@ -142,7 +146,7 @@ def _usd(allowance: Allowance) -> str:
 
 
 def _rough(seconds: float) -> str:
-    """In whole units, of which there are two at least."""
+    """In whole units, at least two of them."""
     for unit, size in (("days", 86_400), ("h", 3600), ("min", 60)):
         if seconds >= 2 * size:
             return f"{int(seconds // size)} {unit}"
@@ -150,59 +154,135 @@ def _rough(seconds: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How an experiment stands: our words ``said``, what was recorded (hostile text), and a command that goes on.
+class ExperimentRemark:
+    """The state of an experiment: koderz' words ``text``, the recorded error (hostile text), and a command for it.
 
-    ``resumable``: nobody is at it, and its benchmark can be taken up again.
+    ``resumable``: no process runs it, and its benchmark can be resumed.
     """
 
     tone: Tone
     icon: str
-    said: str
+    text: str
     recorded: str = ""
     command: str = ""
     resumable: bool = False
 
 
-SAID: Mapping[str, tuple[Tone, str, str]] = {
+EXPERIMENT_REMARKS: Mapping[str, tuple[Tone, str, str]] = {
     "error": ("error", "⚠️", "It ended without a result: koderz, the machine or a provider failed, not the model."),
-    "cancelled": ("info", "⏹️", "It was stopped before it came to a result. Each step that was taken is kept."),
-    "interrupted": ("warning", "⚡", "The process that ran it ended in the middle. Each step that was taken is kept."),
-    "paused": ("info", "⏸️", "It is paused and waits before its next step. The page of its benchmark lets it go on."),
-    "planned": ("info", "⏳", "It has not begun."),
+    "cancelled": ("info", "⏹️", "It was stopped before it had a result. Every finished step is kept."),
+    "interrupted": (
+        "warning",
+        "⚡",
+        "Its process ended before it had a result. Every finished step is kept.",
+    ),
+    "paused": ("info", "⏸️", "It is paused and waits before its next step. Resume it on the page of its benchmark."),
+    "planned": ("info", "⏳", "It has not started."),
 }
 LIMITS: Mapping[StopReason | None, str] = {
-    "budget": "It used up the budget of one experiment, so the best program tested by then is its result.",
-    "context": "A prompt did not fit the context of its model, so the best program tested by then is its result.",
+    "budget": "It used up the budget per experiment, so the best program tested so far is its result.",
+    "context": "A prompt did not fit the context of its model, so the best program tested so far is its result.",
 }
-"""Why a strategy was ended, by limits that are part of its configuration."""
-TAKEN_UP = frozenset({"cancelled", "interrupted", "planned"})
-"""What a resumption does again; what ended as error keeps that result unless somebody asks for more."""
+"""Why a limit of the configuration ended the strategy."""
+RESUMED = frozenset({"cancelled", "interrupted", "planned"})
+"""The states that resuming runs again; errors are run again only with ``--retry-errors``."""
 
 
-def experiment_standing(row: ExperimentRow, benchmark: BenchmarkRow) -> Standing | None:
-    """None for what came to its own end, and for what simply goes on."""
+def experiment_remark(row: ExperimentRow, benchmark: BenchmarkRow) -> ExperimentRemark | None:
+    """None for an experiment that ended on its own, and for one that runs."""
     if row.shown in ("solved", "unsolved") and row.reason in LIMITS:
-        return Standing("info", "✋", LIMITS[row.reason], row.error or "")
-    if row.shown not in SAID:
+        return ExperimentRemark("info", "✋", LIMITS[row.reason], row.error or "")
+    if row.shown not in EXPERIMENT_REMARKS:
         return None
     idle, recorded = not benchmark.under_way, row.error or "" if row.shown in ("error", "cancelled") else ""
     command = f"koderz resume {row.benchmark} --retry-errors" if row.shown == "error" and idle else ""
-    return Standing(*SAID[row.shown], recorded, command, resumable=idle and row.shown in TAKEN_UP)
+    return ExperimentRemark(*EXPERIMENT_REMARKS[row.shown], recorded, command, resumable=idle and row.shown in RESUMED)
 
 
 def benchmarks_of(rows: Sequence[BenchmarkRow], words: str) -> Sequence[BenchmarkRow]:
-    """Those in whose name, id, state, dataset or models every one of these words occurs, in their order."""
+    """The benchmarks whose name, id, state, dataset or models contain every one of these words."""
     wanted = words.casefold().split()
     return [row for row in rows if _has(wanted, row.name, row.id, row.state, row.dataset, *row.models)]
 
 
 def experiments_of(rows: Sequence[ExperimentRow], words: str) -> Sequence[ExperimentRow]:
-    """Those in whose problem, label, outcome or state, failure or id every one of these words occurs."""
+    """The experiments whose problem, label, outcome or state, failure or id contain every one of these words."""
     wanted = words.casefold().split()
     return [row for row in rows if _has(wanted, row.problem, row.label, row.shown, row.failure or "", row.id)]
 
 
-def _has(wanted: Sequence[str], *told: str) -> bool:
-    said = "\n".join(told).casefold() if wanted else ""
-    return all(word in said for word in wanted)
+def _has(wanted: Sequence[str], *texts: str) -> bool:
+    text = "\n".join(texts).casefold() if wanted else ""
+    return all(word in text for word in wanted)
+
+
+Stage = Literal["retrying", "closed", "failed", "recovered"]
+"""A call is retried; the circuit breaker blocks calls; no call is retried; the model works again."""
+
+
+@dataclass(frozen=True, slots=True)
+class TroubleNotice:
+    """One line about one model."""
+
+    model: str
+    stage: Stage
+    text: str
+
+
+def trouble_notices(troubles: Sequence[ModelTrouble], now: float) -> list[TroubleNotice]:
+    """One line per model that fails now or has just recovered; ``now``: seconds since 1970."""
+    notices = []
+    for trouble in troubles:
+        stage = _stage(trouble, now)
+        if stage is not None:
+            notices.append(TroubleNotice(trouble.model, stage, f"{plain(trouble.model)}: {_text(trouble, stage, now)}"))
+    return notices
+
+
+def _stage(trouble: ModelTrouble, now: float) -> Stage | None:
+    if trouble.answered_at is not None:
+        lasted = trouble.answered_at - trouble.begun_at >= BLIP_SECONDS
+        return "recovered" if lasted and now - trouble.answered_at <= SHOWN_SECONDS else None
+    if now - trouble.begun_at < BLIP_SECONDS:
+        return None
+    if trouble.closed_until is not None:
+        return "closed"
+    if trouble.waiting:
+        return "retrying"
+    return "failed" if now - trouble.failed_at <= ENDED_SECONDS else None
+
+
+def _text(trouble: ModelTrouble, stage: Stage, now: float) -> str:
+    if stage == "recovered":
+        lasted = _whole((trouble.answered_at or now) - trouble.begun_at)
+        return f"it answers again, after {numbered(trouble.failures, 'failed attempt')} in {lasted}."
+    seconds = trouble.failed_at - trouble.begun_at
+    times = "once" if trouble.failures == 1 else f"{count(trouble.failures)} times in {_whole(seconds)}"
+    return f"{plain(trouble.cause)} ({times}). {_next(trouble, stage, now)}"
+
+
+def _next(trouble: ModelTrouble, stage: Stage, now: float) -> str:
+    """What happens next."""
+    if stage == "closed":
+        return _closed(trouble.closed_until or now, now)
+    if stage == "failed":
+        used = f"All {trouble.retries} retries are used" if trouble.retries else "This is not retried"
+        return f"{used}: the experiment ends as error."
+    most = "" if trouble.retries is None else f" of {trouble.retries}"
+    used = f"{trouble.retries_used}{most} retries used."
+    if trouble.next_at is None:
+        return f"An attempt is under way; {used}"
+    if trouble.next_at <= now:
+        return f"The next attempt starts as soon as the limits allow it; {used}"
+    return f"Next attempt in {_whole(trouble.next_at - now)}; {used}"
+
+
+def _closed(until: float, now: float) -> str:
+    wait = "The circuit breaker is open: experiments with this provider wait"
+    if until <= now:
+        return f"{wait} for one attempt, which starts now."
+    return f"{wait} until {local_second(until)} (in {_whole(until - now)})."
+
+
+def _whole(seconds: float) -> str:
+    return duration(seconds) if seconds >= 100 else f"{max(1, round(seconds))} s"

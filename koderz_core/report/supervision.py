@@ -1,87 +1,200 @@
-"""What the supervisor contributed, in words and in numbers, with what that does and does not show."""
+"""What the supervisor contributed by its specs and reviews, in words and in numbers, and what that does not show."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from koderz_core.analysis.supervision import Supervision
-from koderz_core.report.columns import Numbers, json_row
-from koderz_core.report.comparison_numbers import review_rows, spread
-from koderz_core.report.formats import TextTable, columns, count, percent, points, rate
+from koderz_core.records.notes import SpecRow
+from koderz_core.report.columns import (
+    NAMED,
+    Column,
+    Numbers,
+    Row,
+    Shown,
+    interval,
+    json_row,
+    json_rows,
+    share,
+    shown,
+    text,
+    text_table,
+    whole,
+)
+from koderz_core.report.formats import TextTable, count, duration, marked_rate, money, percent, points, rate
+from koderz_core.times import day
+
+if TYPE_CHECKING:  # numpy is slow to import
+    from koderz_core.analysis.configurations import ConfigurationFigures
+    from koderz_core.analysis.rates import Interval
+    from koderz_core.analysis.specs import SpecComparison, SpecResults
+    from koderz_core.analysis.supervision import Review, Supervision
 
 SHOWS = (
-    "It shows at which point problems were solved: before the first checkpoint the coder was alone (but for a spec), "
-    "after it guided, and those are the harder problems, so the two rates are no comparison."
+    "This shows at which point problems were solved. Before the first checkpoint the coder worked alone, except for a "
+    "spec; after it the coder was guided. The second group holds the harder problems, so the two rates cannot be "
+    "compared."
 )
 SHOWS_NOT = (
-    "It does not show what a checkpoint brought about: what is reviewed is stuck, and what is stuck does better "
-    "the next time anyway; only the same configuration without checkpoints, asked on the same problems, tells that."
+    "It does not show the effect of a checkpoint. Only stuck programs are reviewed, and stuck programs improve on the "
+    "next attempt even without a review. To measure the effect, run the same configuration without checkpoints on the "
+    "same problems."
 )
 
 
-Helped = Mapping[tuple[str, str], Supervision]
-"""By letter and label of the configuration."""
+def _change(change: Interval) -> str:
+    return points(change.value, change.low, change.high)
 
 
-def supervision_table(found: Helped) -> TextTable:
+SUPERVISION: Sequence[Column] = (
+    whole("n", "experiments with a result", path="of.trials", shown=Shown("n", 3, count)),
+    whole(
+        "solved_before_help",
+        "solved before the first checkpoint",
+        path="of.before",
+        shown=Shown("solved before help", 3, count),
+    ),
+    whole("solved_after_help", "solved after it", path="of.after", shown=Shown("after help", 3, count)),
+    whole("never_solved", "not solved", path="of.never", shown=Shown("never", 3, count)),
+    *interval(
+        share(
+            "alone",
+            "share of `n` solved before the first checkpoint",
+            shown=Shown("alone [95 %]", 3, rate, "of.alone"),
+        )
+    ),
+    *interval(
+        share(
+            "guided",
+            "share solved of the experiments that continued after a checkpoint",
+            shown=Shown("guided [95 %]", 3, rate, "of.guided"),
+        )
+    ),
+    share(
+        "frontier_share_of_usd",
+        "dollars that went to models of the frontier tiers",
+        "unknown, or none",
+        path="of.frontier.usd",
+        shown=Shown("frontier $", 3, percent),
+    ),
+    share(
+        "frontier_share_of_tokens",
+        "tokens that went to models of the frontier tiers",
+        "unknown, or none",
+        path="of.frontier.tokens",
+        shown=Shown("frontier tokens", 3, percent),
+    ),
+)
+REVIEW: Sequence[Column] = (
+    whole("checkpoint", "number of the checkpoint, from 1", shown=Shown("checkpoint", 3)),
+    whole("trials", "experiments that continued after it", shown=Shown("tried on", 3, count)),
+    share(
+        "before",
+        "mean share of gate tests passed by the last iteration before it",
+        shown=Shown("gate tests before", 3, percent),
+    ),
+    share("after", "mean share passed by the first iteration after it", shown=Shown("after", 3, percent)),
+    *interval(
+        share(
+            "change",
+            "`after` less `before`, every problem weighing the same",
+            shown=Shown("change in points [95 %]", 3, _change, "of.change"),
+        )
+    ),
+)
+
+
+def supervised(
+    configurations: Sequence[ConfigurationFigures], found: Mapping[tuple[str, str], Supervision | None]
+) -> list[Row[Supervision]]:
+    """A row per configuration in which a stronger model reviewed something."""
+    return [Row(row, result) for row in configurations if (result := found.get(row.key))]
+
+
+def supervision_table(rows: Sequence[Row[Supervision]]) -> TextTable:
     """One line per configuration."""
-    rows = tuple(
-        (
-            *named,
-            count(one.trials),
-            count(one.before),
-            count(one.after),
-            count(one.never),
-            rate(one.alone),
-            rate(one.guided),
-            percent(one.frontier.usd),
-            percent(one.frontier.tokens),
-        )
-        for named, one in found.items()
-    )
-    names = columns(
-        "letter | configuration | n | solved before help | after help | never | alone [95 %] | "
-        "guided [95 %] | frontier $ | frontier tokens"
-    )
-    return TextTable("What the supervisor contributed", names, rows)
+    return text_table("What the supervisor contributed", shown((*NAMED, *SUPERVISION)), rows)
 
 
-def reviews_table(found: Helped) -> TextTable:
+def reviews_table(rows: Sequence[Row[Supervision]]) -> TextTable:
     """One line per checkpoint."""
-    rows = tuple(
-        (
-            *named,
-            str(review.checkpoint),
-            count(review.trials),
-            percent(review.before),
-            percent(review.after),
-            points(review.change.value, review.change.low, review.change.high),
-        )
-        for named, told in found.items()
-        for review in told.reviews
-    )
-    names = columns(
-        "letter | configuration | checkpoint | tried on | gate tests before | after | change in points [95 %]"
-    )
-    return TextTable("Before and after each checkpoint", names, rows)
+    return text_table("Before and after each checkpoint", shown((*NAMED, *REVIEW)), _reviews(rows))
 
 
-def supervision_numbers(found: Mapping[str, Supervision]) -> list[Numbers]:
-    """All of it for programs, by id of the configuration."""
-    return [
-        json_row(
-            {
-                "configuration": key,
-                "n": one.trials,
-                "solved_before_help": one.before,
-                "solved_after_help": one.after,
-                "never_solved": one.never,
-                **spread("alone", one.alone),
-                **spread("guided", one.guided),
-                "frontier_share_of_usd": one.frontier.usd,
-                "frontier_share_of_tokens": one.frontier.tokens,
-                "reviews": list(review_rows(one)),
-            }
-        )
-        for key, one in found.items()
-    ]
+def supervision_numbers(rows: Sequence[Row[Supervision]]) -> list[Numbers]:
+    """All of it for programs, an entry per configuration of one benchmark."""
+    identity = text("configuration", "id of the configuration", path="configuration.configuration")
+    numbers = zip(rows, json_rows((identity, *SUPERVISION), rows), strict=True)
+    return [json_row({**flat, "reviews": json_rows(REVIEW, _reviews([row]))}) for row, flat in numbers]
+
+
+def review_rows(rows: Sequence[Row[Supervision]]) -> list[Numbers]:
+    """One flat row per checkpoint."""
+    return json_rows((*NAMED[:2], *REVIEW), _reviews(rows))
+
+
+def _reviews(rows: Sequence[Row[Supervision]]) -> list[Row[Review]]:
+    return [Row(row.configuration, review) for row in rows for review in row.of.reviews]
+
+
+CAUTION = (
+    "Each line is one coder with one strategy. Its problems, reviewers and settings may differ from those of the next "
+    "line, and a reused spec was not written again. To compare spec models, run configurations that differ only in the "
+    "spec model and use `koderz compare`."
+)
+
+
+def version(prompt: str, wording: str | None) -> str:
+    """``minimal, text 2``: which spec was requested, and in which words."""
+    return prompt if wording is None else f"{prompt}, text {wording}"
+
+
+def spec_origin(spec: SpecRow) -> str:
+    """Which model wrote a spec, when, how, and at what cost."""
+    date = day(spec.at)
+    took = "time unknown" if spec.seconds is None else duration(spec.seconds)
+    size = f"{count(spec.output_tokens)} tokens, {took}"
+    author = f"{spec.words} words by {spec.model or 'an unknown model'} ({version(spec.prompt, spec.wording)})"
+    if spec.origin:
+        cost = f"for nothing: writing it cost {money(spec.cost_usd)}"
+        return f"{author}, reused from {spec.origin} on {date} {cost}, {size}"
+    return f"{author}, written in {spec.experiment} on {date} for {money(spec.cost_usd)}, {size}"
+
+
+def spec_outcome(spec: SpecResults) -> str:
+    """``solved 3 of 4 experiments built on it``."""
+    if not spec.n:
+        return "nothing built on it has a result yet"
+    return f"solved {spec.solved} of {spec.n} experiments built on it"
+
+
+def _spec_version(spec: SpecComparison) -> str:
+    return version(spec.prompt, spec.wording)
+
+
+def _mean(value: float | None) -> str:
+    return "?" if value is None else f"{value:.0f}"
+
+
+def _solved(spec: SpecComparison) -> str:
+    return marked_rate(spec.rate.value, spec.rate.low, spec.rate.high, spec.marks)
+
+
+SPECS = (
+    Shown("coder", text=" + ".join, path="coder"),
+    Shown("strategy", path="strategy"),
+    Shown("spec model", path="model"),
+    Shown("prompt", text=_spec_version, path=""),
+    Shown("specs", text=count, path="specs"),
+    Shown("words", text=_mean, path="words"),
+    Shown("tokens", text=_mean, path="output_tokens"),
+    Shown("cost each", text=money, path="cost_usd"),
+    Shown("problems", text=count, path="rate.problems"),
+    Shown("n", text=count, path="rate.n"),
+    Shown("solved [95 %]", text=_solved, path=""),
+)
+
+
+def specs_table(found: Sequence[SpecComparison]) -> TextTable:
+    """One line per coder, strategy, spec model and version of its prompt."""
+    return text_table("Specs by model", SPECS, found)

@@ -1,6 +1,6 @@
-"""The course of experiments in words: steps and reviews of one, two side by side, all of a benchmark as lanes of cells.
+"""The course of experiments in words: the steps of one, two side by side, a benchmark as lanes of cells.
 
-Where a benchmark has very many experiments, a cell stands for several.
+If a benchmark has very many experiments, a cell represents several.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from koderz_core.analysis.bounds import Cases
-from koderz_core.analysis.differences import Beside, Differences
+from koderz_core.analysis.differences import Differences, StepPair
 from koderz_core.analysis.rates import clustered
 from koderz_core.prompts.review import WHOLE
 from koderz_core.records import Outcome
@@ -19,10 +19,20 @@ from koderz_core.records.marks import Marks, marks_of
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import ExperimentRow, IterationRow, State, Step, StepKind
 from koderz_core.report.findings import footnotes
-from koderz_core.report.formats import MARKS, NONE, TextTable, count, duration, marked_rate, money, share_cases, worded
+from koderz_core.report.formats import (
+    MARKS,
+    NONE,
+    TextTable,
+    count,
+    duration,
+    marked_rate,
+    money,
+    share_cases,
+    value_text,
+)
 
 STEP_NAMES: Mapping[StepKind, str] = {"checkpoint": "review"}
-SINGLE_STEPS: frozenset[StepKind] = frozenset({"spec", "consensus", "answer"})  # mostly the only ones of their kind
+SINGLE_STEPS: frozenset[StepKind] = frozenset({"spec", "consensus", "answer"})  # usually the only ones of their kind
 OPEN = "…"
 MOST_CELLS = 400  # more would cost a browser more than a second to draw
 SIDES = ("A", "B")
@@ -30,20 +40,20 @@ RETURNED = "returned"
 
 
 def step_name(step: Step) -> str:
-    """In our words only: ``spec``, ``iteration 3``, ``review 1``."""
+    """The name of a step, free of hostile text: ``spec``, ``iteration 3``, ``review 1``."""
     number = "" if step.kind in SINGLE_STEPS and step.number == 1 else f" {step.number}"
     return STEP_NAMES.get(step.kind, step.kind) + number
 
 
 def step_marks(step: Step) -> tuple[str, str]:
-    """Whether its program passed the gate, and how many of its tests: ``✗`` and ``3/7``; both empty without a test."""
+    """Whether its program passed the gate, and how many gate tests: ``✗`` and ``3/7``; both empty without a test."""
     if step.iteration is None:
         return (OPEN if step.kind == "iteration" else ""), ""
     return ("✓" if step.iteration.passed else "✗"), f"{step.iteration.tests_passed}/{step.iteration.tests_total}"
 
 
 def repeated(iterations: Sequence[IterationRow]) -> Mapping[int, int]:
-    """Iterations whose program is, letter by letter, that of an earlier one, and the first that had it."""
+    """Iterations with exactly the program of an earlier one, and the first iteration that had it."""
     first: dict[str, int] = {}
     for row in iterations:
         if row.code:
@@ -51,28 +61,28 @@ def repeated(iterations: Sequence[IterationRow]) -> Mapping[int, int]:
     return {row.iteration: first[row.code] for row in iterations if row.code and first[row.code] != row.iteration}
 
 
-def came_of(note: NoteRow, notes: Sequence[NoteRow], iterations: Sequence[IterationRow]) -> str:
-    """How far attempts came before and after a review: ``at most 1 of 4 gate tests passed before, 3 of 4 since``.
+def review_outcome(note: NoteRow, notes: Sequence[NoteRow], iterations: Sequence[IterationRow]) -> str:
+    """The best result before and after a review: ``at most 1 of 4 gate tests passed before, 3 of 4 since``.
 
-    Before: since the review before it; since: until the next one. Empty for what is no review.
+    Before: since the previous review; since: until the next one. Empty for other notes.
     """
     if note.kind != "checkpoint_reviewed" or note.iteration is None:
         return ""
-    after = [one.iteration for one in notes if one.kind == note.kind and one.iteration is not None]
-    begun = max((one for one in after if one < note.iteration), default=0)
-    ended = min((one for one in after if one > note.iteration), default=None)
-    before = [row for row in iterations if begun < row.iteration <= note.iteration]
-    since = [row for row in iterations if note.iteration < row.iteration <= (ended or row.iteration)]
+    reviews = [review.iteration for review in notes if review.kind == note.kind and review.iteration is not None]
+    previous = max((iteration for iteration in reviews if iteration < note.iteration), default=0)
+    following = min((iteration for iteration in reviews if iteration > note.iteration), default=None)
+    before = [row for row in iterations if previous < row.iteration <= note.iteration]
+    since = [row for row in iterations if note.iteration < row.iteration <= (following or row.iteration)]
     return f"at most {_most(before)} gate tests passed before, {_most(since)} since"
 
 
-def parted(note: NoteRow) -> tuple[str, Mapping[str, str]]:
-    """Which sections of a review were passed on, in words, and those that were not, by heading. Hostile texts."""
+def passed_sections(note: NoteRow) -> tuple[str, Mapping[str, str]]:
+    """Which sections of a review were passed on, in words, and the others by heading. Hostile texts."""
     whole = WHOLE in note.passed_on
     kept_back = {name: text for name, text in note.sections.items() if not whole and name not in note.passed_on}
     passed_on = "the whole answer" if whole else ", ".join(note.passed_on)
-    said = {"passed on": passed_on, "not passed on": ", ".join(kept_back)}
-    return "; ".join(f"{title}: {names}" for title, names in said.items() if names), kept_back
+    parts = {"passed on": passed_on, "not passed on": ", ".join(kept_back)}
+    return "; ".join(f"{title}: {names}" for title, names in parts.items() if names), kept_back
 
 
 def _most(rows: Sequence[IterationRow]) -> str:
@@ -82,7 +92,7 @@ def _most(rows: Sequence[IterationRow]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """An experiment, or a stretch of them and what most of them are; ``experiment``: the first that was begun."""
+    """An experiment, or several with the state of most of them; ``experiment``: the first that was started."""
 
     shown: Outcome | State
     name: str  # digits only
@@ -91,16 +101,16 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """The experiments of one configuration. ``label``: hostile text; ``told``: how many are solved, in our words."""
+    """The experiments of one configuration. ``label``: hostile text; ``summary``: how many are solved."""
 
     label: str
-    told: str
+    summary: str
     cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """All of a benchmark; ``each``: how many experiments a cell stands for at most. ``footnotes``: of their rates."""
+    """A benchmark; ``each``: how many experiments a cell represents at most. ``footnotes``: of their rates."""
 
     lanes: tuple[Lane, ...]
     each: int
@@ -114,7 +124,7 @@ def lanes(rows: Sequence[ExperimentRow]) -> Lanes:
     for row in rows:
         found.setdefault(row.label, []).append(row)
     marks = {label: _marks(lane) for label, lane in found.items()}
-    drawn = (Lane(label, _told(lane, marks[label]), tuple(_cells(lane, each))) for label, lane in found.items())
+    drawn = (Lane(label, _summary(lane, marks[label]), tuple(_cells(lane, each))) for label, lane in found.items())
     return Lanes(tuple(drawn), each, footnotes(marks.values()))
 
 
@@ -125,15 +135,15 @@ def _cells(lane: Sequence[ExperimentRow], each: int) -> list[Cell]:
 
 
 def _cell(row: ExperimentRow, place: int) -> Cell:
-    """Named by the number in its problem's id, of which nothing but digits is shown."""
+    """Named by the number in its problem's id; only digits are shown."""
     number = re.search(r"[0-9]{1,6}$", row.problem)
     return Cell(row.shown, number[0] if number else str(place), None if row.shown == "planned" else row.id)
 
 
 def _stretch(rows: Sequence[ExperimentRow]) -> Cell:
     shown = Counter(row.shown for row in rows)
-    begun = next((row.id for row in rows if row.state != "planned"), None)
-    return Cell(shown.most_common(1)[0][0], f"{shown['solved']}/{len(rows)}", begun)
+    started = next((row.id for row in rows if row.state != "planned"), None)
+    return Cell(shown.most_common(1)[0][0], f"{shown['solved']}/{len(rows)}", started)
 
 
 def _marks(lane: Sequence[ExperimentRow]) -> Marks:
@@ -141,11 +151,13 @@ def _marks(lane: Sequence[ExperimentRow]) -> Marks:
     return marks_of(kinds, saw_base_tests=any(row.saw_base_tests for row in lane))
 
 
-def _told(lane: Sequence[ExperimentRow], marks: Marks) -> str:
-    """A rate of which a part is still to come says so."""
+def _summary(lane: Sequence[ExperimentRow], marks: Marks) -> str:
+    """The rate of a lane, and its missing results."""
     ended = Counter((row.problem, row.outcome) for row in lane if row.state == "finished")
     tried = dict.fromkeys(problem for problem, outcome in ended if outcome in ("solved", "unsolved"))
-    known = clustered({one: (solved := ended[one, "solved"], solved + ended[one, "unsolved"]) for one in tried})
+    known = clustered(
+        {problem: (solved := ended[problem, "solved"], solved + ended[problem, "unsolved"]) for problem in tried}
+    )
     if not known.n:
         errors, planned = sum(row.shown == "error" for row in lane), count(len(lane))
         return f"{count(errors)} of {planned} errors, no result" if errors else f"no result yet of {planned}"
@@ -160,23 +172,18 @@ def _told(lane: Sequence[ExperimentRow], marks: Marks) -> str:
 
 
 def settings_beside(found: Differences) -> TextTable:
-    """Only what differs: a line per setting."""
-    rows = tuple((setting.name, *map(worded, setting.values)) for setting in found.differing)
+    """Only the settings that differ, one per line."""
+    rows = tuple((setting.name, *map(value_text, setting.values)) for setting in found.differing)
     return TextTable("What differs", ("setting", *SIDES), rows)
 
 
-def steps_beside(pairs: Sequence[Beside], left: ExperimentRow, right: ExperimentRow) -> TextTable:
-    """A line for what each returned, then one per step, with what it took."""
+def steps_beside(pairs: Sequence[StepPair], left: ExperimentRow, right: ExperimentRow) -> TextTable:
+    """A line for the returned programs, then one per step, with tests, time and cost."""
     names = tuple(name for side in SIDES for name in (side, f"{side} tests", f"{side} time", f"{side} cost"))
     first = (RETURNED, *_ended(left), *_ended(right))
-    rows = ((_named(pair), *_step(pair.left), *_step(pair.right)) for pair in pairs)
+    names_of = (NONE if (step := pair.left or pair.right) is None else step_name(step) for pair in pairs)
+    rows = ((name, *_step(pair.left), *_step(pair.right)) for name, pair in zip(names_of, pairs, strict=True))
     return TextTable("Step by step", ("step", *names), (first, *rows))
-
-
-def _named(pair: Beside) -> str:
-    """By the side that has it."""
-    step = pair.left or pair.right
-    return NONE if step is None else step_name(step)
 
 
 def _ended(row: ExperimentRow) -> tuple[str, str, str, str]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 from koderz_core.analysis.attempts import AttemptByAttempt, attempt_by_attempt
 from koderz_core.analysis.comparison import AXES, Comparison, compare
-from koderz_core.analysis.configurations import Compared, frontier_asked_once
-from koderz_core.analysis.difficulty import Cell, Difficulty, Kind, chosen, difficulties, only_solved
+from koderz_core.analysis.configurations import ConfigurationFigures, frontier_asked_once
+from koderz_core.analysis.difficulty import Cell, Difficulty, Kind, difficulties, only_solved, problems_of_kind
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.money import FrontierCost, frontier_cost
-from koderz_core.analysis.pairs import Key, Pair, Parting, telling
+from koderz_core.analysis.pairs import DiscordantProblem, Key, Pair, leading_pair
 from koderz_core.analysis.supervision import Supervision, supervision
 from koderz_core.conditions import HELD_OUT, TIME_LIMIT
 from koderz_core.config import Settings
@@ -29,8 +29,8 @@ from koderz_core.records.plans import scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.trials import Ground, Measured, Trial
 from koderz_core.report.findings import with_sentences
+from koderz_core.report.forecasts import can_show
 from koderz_core.report.formats import plain
-from koderz_core.report.sensitivity import can_show
 from koderz_core.store.results import Results
 from koderz_core.workspace.datasets import Datasets
 from koderz_core.workspace.names import Names, configuration_named, letter, usual_baseline
@@ -40,18 +40,19 @@ __all__ = [
     "AttemptByAttempt",
     "Axis",
     "Cell",
-    "Compared",
     "Comparison",
     "Comparisons",
+    "ConfigurationFigures",
     "Difficulty",
+    "DiscordantProblem",
     "FrontierCost",
     "Key",
     "Kind",
     "Pair",
-    "Parting",
-    "chosen",
+    "Supervision",
+    "leading_pair",
     "only_solved",
-    "telling",
+    "problems_of_kind",
 ]
 
 _SAME = ("coding prompt", "extraction prompt", HELD_OUT, TIME_LIMIT)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from koderz_core.analysis.differences import Beside, Differences, aligned, differing
-from koderz_core.analysis.specs import built, compare_specs, without
+from koderz_core.analysis.differences import Differences, StepPair, aligned, differing
+from koderz_core.analysis.specs import compare_specs, count_empty, spec_results
 from koderz_core.analysis.timing import PHASES, Timing, timings
 from koderz_core.config import Settings
 from koderz_core.datasets.selection import chosen_by, typed
@@ -18,7 +18,7 @@ from koderz_core.plan.command_line import command_of
 from koderz_core.plan.order import Order
 from koderz_core.records import Configuration, Dataset, Plan, Scalar
 from koderz_core.records.rows import ExperimentRow
-from koderz_core.report.dump import DumpFile, files_of, named, write
+from koderz_core.report.dump import DumpFile, files_of, text_hashes, write
 from koderz_core.report.formats import plain
 from koderz_core.store.details import Naming, Several
 from koderz_core.store.results import Results
@@ -27,15 +27,15 @@ from koderz_core.workspace.datasets import Datasets
 __all__ = [
     "AT_ONCE",
     "PHASES",
-    "Beside",
     "Commands",
     "Dump",
     "Experiments",
+    "StepPair",
     "Timing",
     "aligned",
-    "built",
     "compare_specs",
-    "without",
+    "count_empty",
+    "spec_results",
 ]
 
 DUMP_FOLDER = "files"
@@ -103,7 +103,7 @@ class Experiments:
 
     def extend(self, dump: Dump, experiments: Sequence[str]) -> Dump:
         """Write the files of a few more experiments; an experiment that has not started has none. Raises DataError."""
-        found = self.read(experiments, named)
+        found = self.read(experiments, text_hashes)
         written = [files for detail in found.details if (files := files_of(detail, found.texts))]
         for files in written:
             write(files, dump.folder)
@@ -111,7 +111,7 @@ class Experiments:
 
     def files(self, experiment: str) -> tuple[DumpFile, ...]:
         """Return the files of an experiment. Raises DataError."""
-        found = self.read([experiment], named)
+        found = self.read([experiment], text_hashes)
         return files_of(found.details[0], found.texts)
 
     def read(self, experiments: Sequence[str], naming: Naming) -> Several:

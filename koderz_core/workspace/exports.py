@@ -15,7 +15,7 @@ from koderz_core import __version__
 from koderz_core.errors import DataError, UsageError
 from koderz_core.records.rows import Excerpt, Provenance
 from koderz_core.report.benchmark_report import bibtex
-from koderz_core.report.dictionary import checked, described, sql_types
+from koderz_core.report.dictionary import checked_columns, sql_types, table_named
 from koderz_core.report.export_request import COMPARED, ExportOrder
 from koderz_core.store.frames import Form, FormName, Part, copy_rows
 from koderz_core.store.results import Results
@@ -99,7 +99,7 @@ class Exports:
             return
         form = Form(cast(FormName, order.form), order.for_spreadsheets)  # not a report, so it is a form of tables
         if order.table in COMPARED:
-            columns = checked(order.table, order.columns) or described(order.table).names
+            columns = checked_columns(order.table, order.columns) or table_named(order.table).names
             types = sql_types(order.table)
             copy_rows(self._rows(order), {name: types[name] for name in columns}, form, file)
             return
@@ -109,11 +109,12 @@ class Exports:
     def _rows(self, order: ExportOrder) -> DataFrame:
         from pandas import DataFrame  # noqa: PLC0415 (as above)
 
-        from koderz_core.report.comparison_numbers import configuration_rows, pair_rows  # noqa: PLC0415 (as above)
+        from koderz_core.report.configuration_columns import configuration_rows  # noqa: PLC0415 (as above)
+        from koderz_core.report.pair_columns import pair_rows  # noqa: PLC0415 (as above)
 
         compared = self._compared(order.of, (), same_problems=order.same_problems)
         rows = {"comparison": configuration_rows, "pairs": pair_rows}[order.table](compared)
-        columns = order.columns or described(order.table).names
+        columns = order.columns or table_named(order.table).names
         # As objects: a whole number stays a whole number beside a missing one.
         return DataFrame([[row.get(name) for name in columns] for row in rows], columns=list(columns), dtype=object)
 
@@ -144,7 +145,7 @@ class Exports:
 
 
 def _part(order: ExportOrder) -> Part:
-    return Part(order.table, order.of or None, checked(order.table, order.columns))
+    return Part(order.table, order.of or None, checked_columns(order.table, order.columns))
 
 
 def _sha256(journal: Path, provenance: Provenance) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from koderz_core.analysis.configurations import compared, letter, usual_baseline
+from koderz_core.analysis.configurations import figures_of, letter, usual_baseline
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow
@@ -14,7 +14,7 @@ from koderz_core.records.rows import BenchmarkRow
 if TYPE_CHECKING:
     from koderz_core.store.results import Results
 
-__all__ = ["Names", "compared", "configuration_named", "letter", "usual_baseline"]
+__all__ = ["Names", "configuration_named", "figures_of", "letter", "usual_baseline"]
 
 Row = TypeVar("Row")
 MOST_SHOWN = 12

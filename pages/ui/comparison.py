@@ -19,19 +19,29 @@ from koderz_core.report.comparison import (
     ceilings_table,
     common,
     configurations_table,
+    curve_rows,
     curves_table,
     frontier_table,
-    helped,
-    margins_table,
     pairs_table,
     settings_by_row,
     settings_table,
-    tiers_table,
+    with_reviews,
 )
-from koderz_core.report.comparison_numbers import configuration_rows, curve_rows, pair_rows, tier_rows
+from koderz_core.report.configuration_columns import configuration_rows
 from koderz_core.report.formats import TextTable, numbered
+from koderz_core.report.pair_columns import pair_rows
+from koderz_core.report.spending import margins_table, tier_rows, tiers_table
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_table
-from koderz_core.workspace.comparisons import AXES, Axis, Compared, Comparison, Key, Pair, Parting, telling
+from koderz_core.workspace.comparisons import (
+    AXES,
+    Axis,
+    Comparison,
+    ConfigurationFigures,
+    DiscordantProblem,
+    Key,
+    Pair,
+    leading_pair,
+)
 from pages.ui.address import choice, chosen_line, switch
 from pages.ui.edge import edge
 from pages.ui.slow_results import attempts_of
@@ -54,7 +64,7 @@ def show_answer(comparison: Comparison) -> None:
     """The main finding and the warnings that a reader needs before any number."""
     finding = answer(comparison)
     st.subheader(finding.headline)
-    st.text(finding.told)
+    st.text(finding.details)
     if comparison.mixed:
         st.warning(
             f"Two kinds of scores on {numbered(comparison.mixed_problems, 'problem')}: loops marked * stopped on the "
@@ -110,7 +120,7 @@ def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
         st.info("There is only one configuration, so there is nothing to compare.", icon="⚖️")
         return None
     keys = {"/".join(pair.key): pair for pair in comparison.pairs}
-    first = telling(comparison.pairs)
+    first = leading_pair(comparison.pairs)
     table, usual = pairs_table(comparison), "/".join(first.key) if first else ""
     st.caption(f"{table.title}. Choose a line to see the problems on which the two differ.")
     order = led_by(table, "points [95 %]")
@@ -151,7 +161,7 @@ def show_costs(comparison: Comparison) -> None:
 
 def show_checks(comparison: Comparison) -> None:
     """The ceiling of further attempts, and the contribution of the supervisor."""
-    ceilings, supervised = ceilings_table(comparison), helped(comparison)
+    ceilings, supervised = ceilings_table(comparison), with_reviews(comparison)
     if ceilings.rows:
         show_words(ceilings)
         st.caption("Verifier precision: its limit is the ceiling of further attempts until the gate passes.")
@@ -179,7 +189,9 @@ def _without(comparison: Comparison, keys: Sequence[Key]) -> str:
     return f" Not shown, for lack of results or prices: {letters}." if letters else ""
 
 
-def _show_differing_problems(workspace: Workspace, pair: Pair, other: Compared, baseline: Compared) -> None:
+def _show_differing_problems(
+    workspace: Workspace, pair: Pair, other: ConfigurationFigures, baseline: ConfigurationFigures
+) -> None:
     """Every problem that only one of the two solved; the chosen one with both programs.
 
     A choice redraws only this part, because nothing else depends on it.
@@ -196,7 +208,9 @@ def _show_differing_problems(workspace: Workspace, pair: Pair, other: Compared, 
     draw()
 
 
-def _choose_problem(workspace: Workspace, pair: Pair, other: Compared, baseline: Compared) -> None:
+def _choose_problem(
+    workspace: Workspace, pair: Pair, other: ConfigurationFigures, baseline: ConfigurationFigures
+) -> None:
     st.caption(
         "Problems that one of the two solved, or solved in more of its repeats. Choose a line to read both programs."
     )
@@ -210,7 +224,9 @@ def _choose_problem(workspace: Workspace, pair: Pair, other: Compared, baseline:
     _show_programs(workspace, partings[problem], other, baseline)
 
 
-def _show_programs(workspace: Workspace, parting: Parting, other: Compared, baseline: Compared) -> None:
+def _show_programs(
+    workspace: Workspace, parting: DiscordantProblem, other: ConfigurationFigures, baseline: ConfigurationFigures
+) -> None:
     codes = (parting.baseline_code, parting.code)
     texts = workspace.results.texts([code for code in codes if code])
     sides = ((baseline, parting.baseline_experiment, codes[0]), (other, parting.experiment, codes[1]))

@@ -18,11 +18,10 @@ from koderz_core.report.difficulty import (
     problems_table,
     sign,
     solvers_table,
-    taken_usd,
     trials_table,
 )
 from koderz_core.report.formats import money, one_line, plain
-from koderz_core.workspace.comparisons import Cell, Difficulty, Key, Kind, chosen
+from koderz_core.workspace.comparisons import Cell, Difficulty, Key, Kind, problems_of_kind
 from koderz_core.workspace.names import letter
 from pages.ui.address import choice, chosen_line, keep
 from pages.ui.tables import frame, offer_csv, selected, tall
@@ -53,7 +52,7 @@ def choose_problems(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) 
         first, second = ("Solved only by", "") if kind == "only" else ("First configuration", "Second configuration")
         a = _choose_configuration(rows, "one", first) if kind in OF_SEVERAL else None
         b = _choose_configuration(rows, "other", second, place=1) if kind == "differ" else None
-    return chosen(problems, kind, a, b)
+    return problems_of_kind(problems, kind, a, b)
 
 
 def show_heatmap(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
@@ -204,5 +203,5 @@ def _tip(row: SummaryRow, place: int, problem: Difficulty, cell: Cell) -> str:
     iterations = sum(trial.iterations for trial in cell.trials)
     return (
         f"{escape(plain(problem.problem, LONGEST_TIP))}<br><b>{letter(place)}</b> {escape(plain(row.label))}<br>"
-        f"{cell.solved} of {cell.n} solved · {iterations} iterations · {money(taken_usd(cell.trials))}"
+        f"{cell.solved} of {cell.n} solved · {iterations} iterations · {money(cell.usd)}"
     )

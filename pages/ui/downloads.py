@@ -22,7 +22,7 @@ from koderz_core import KoderzError, Workspace, process, the_workspace
 from koderz_core.errors import UsageError
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import Excerpt
-from koderz_core.report.dictionary import described
+from koderz_core.report.dictionary import table_named
 from koderz_core.report.export_request import ExportOrder
 from koderz_core.report.formats import count, plain
 
@@ -73,7 +73,7 @@ def show_dictionary(table: str) -> None:
     with st.expander("What the columns mean", icon="📖"):
         lines = [
             (column.name, column.type, column.unit, column.meaning, column.missing)
-            for column in described(table).columns
+            for column in table_named(table).columns
         ]
         names = ["column", "type", "unit", "meaning", "missing means"]
         st.dataframe(pd.DataFrame(lines, columns=names), hide_index=True, alt=f"The columns of {table}")

@@ -11,7 +11,7 @@ from koderz_core.records.rows import ExperimentDetails, ExperimentRow
 from koderz_core.report.dump import zipped
 from koderz_core.report.formats import MARKS
 from koderz_core.report.timeline import RETURNED, SIDES, settings_beside, steps_beside
-from koderz_core.workspace.experiments import Beside, aligned
+from koderz_core.workspace.experiments import StepPair, aligned
 from pages.ui.address import choice, chosen_line, keep
 from pages.ui.edge import edge
 from pages.ui.tables import frame, show_words, tall
@@ -125,7 +125,7 @@ def _show_both(workspace: Workspace, experiment: str, other: str) -> None:
 
 
 def _programs(
-    left: ExperimentDetails, right: ExperimentDetails, pairs: Sequence[Beside], line: str
+    left: ExperimentDetails, right: ExperimentDetails, pairs: Sequence[StepPair], line: str
 ) -> tuple[str | None, str | None]:
     """The two programs of a line, by SHA-256."""
     if line == RETURNED:

@@ -11,8 +11,8 @@ from koderz_core.records import Budget, Plan
 from koderz_core.records.forecasts import Forecast, Range, Receipt
 from koderz_core.records.plans import scripted
 from koderz_core.records.rows import BenchmarkRow
+from koderz_core.report.forecasts import LAST_RUN, between, receipt
 from koderz_core.report.formats import count, duration, money, numbered
-from koderz_core.report.specs import LAST_RUN, between, receipt
 from koderz_core.workspace.models import Availability
 from pages.ui.address import keep, matching_option
 from pages.ui.frame import show_isolation, show_origin

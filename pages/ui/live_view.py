@@ -32,7 +32,7 @@ def draw_cells(rows: Sequence[ExperimentRow]) -> None:
         for lane in drawn.lanes:
             with st.container(gap="xxsmall"):
                 st.text(lane.label)
-                st.caption(lane.told)
+                st.caption(lane.summary)
                 st.markdown(" ".join(map(_badge, lane.cells)))
     for footnote in drawn.footnotes:
         st.text(footnote)

@@ -15,8 +15,7 @@ from koderz_core import Workspace
 from koderz_core.records.progress import BenchmarkProgress
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.formats import money, numbered
-from koderz_core.report.outages import Stage, trouble_notices
-from koderz_core.report.status import changed
+from koderz_core.report.status import Stage, changed, trouble_notices
 from pages.ui.address import keep
 from pages.ui.edge import attempt, edge, forget_failure, show_failure
 from pages.ui.text import called

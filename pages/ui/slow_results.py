@@ -19,8 +19,8 @@ from koderz_core import Workspace
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.formats import count, duration, marked_rate, money
 from koderz_core.times import local_second
-from koderz_core.workspace.comparisons import AttemptByAttempt, Axis, Compared, Comparison, Difficulty
-from koderz_core.workspace.names import compared as counted
+from koderz_core.workspace.comparisons import AttemptByAttempt, Axis, Comparison, ConfigurationFigures, Difficulty
+from koderz_core.workspace.names import figures_of as counted
 from pages.ui.edge import edge
 from pages.ui.tables import WORD_COLUMNS
 
@@ -109,7 +109,7 @@ def _number(rows: Sequence[SummaryRow]) -> str:
     return count(sum(row.planned for row in rows))
 
 
-def _line(counts: Compared, row: SummaryRow) -> dict[str, str]:
+def _line(counts: ConfigurationFigures, row: SummaryRow) -> dict[str, str]:
     share = row.solved / counts.n if counts.n else None
     return {
         " ": counts.letter,

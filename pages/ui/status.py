@@ -10,7 +10,7 @@ from koderz_core import Workspace
 from koderz_core.records.plans import SCRIPTED
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.report.formats import count, numbered
-from koderz_core.report.status import Remark, Standing, Tone, causes, experiment_standing, spent, state
+from koderz_core.report.status import ExperimentRemark, Remark, Tone, causes, experiment_remark, spent, state
 from pages.ui.frame import show_facts
 from pages.ui.live_view import show_live_text
 from pages.ui.text import called, show_text
@@ -65,14 +65,14 @@ def show_loading(row: BenchmarkRow) -> None:
 
 def show_standing(workspace: Workspace, row: ExperimentRow, benchmark: BenchmarkRow) -> None:
     """The status of an experiment without a result, and the live text of its model."""
-    if status := experiment_standing(row, benchmark):
+    if status := experiment_remark(row, benchmark):
         _show_status(workspace, row, status)
     if row.shown == "running" and workspace.runs.is_here(row.benchmark):
         show_live_text(workspace, row, LIVE_TALL)
 
 
-def _show_status(workspace: Workspace, row: ExperimentRow, status: Standing) -> None:
-    BOXES[status.tone](status.said, icon=status.icon)
+def _show_status(workspace: Workspace, row: ExperimentRow, status: ExperimentRemark) -> None:
+    BOXES[status.tone](status.text, icon=status.icon)
     if status.recorded:
         show_text(status.recorded, "recorded-error")
     if status.command:

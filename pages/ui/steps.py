@@ -11,8 +11,8 @@ from koderz_core import Workspace
 from koderz_core.records import Verdict
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
-from koderz_core.report.formats import SHARED, count, duration, money, noted
-from koderz_core.report.timeline import came_of, parted, repeated, step_marks, step_name
+from koderz_core.report.formats import SHARED, count, duration, money, note_title
+from koderz_core.report.timeline import passed_sections, repeated, review_outcome, step_marks, step_name
 from pages.ui.address import choice, choice_list, keep
 from pages.ui.tables import TEST_COLUMNS, TEST_MARKS, verdict_table
 from pages.ui.text import show_diff, show_folded, show_text
@@ -60,8 +60,12 @@ class _Texts(dict[str, str]):
 
 def _show_note(note: NoteRow, details: ExperimentDetails, key: str) -> None:
     """A model's note for later prompts; for a review also its effect and the parts that were not passed on."""
-    passed_on, kept_back = parted(note)
-    for sentence in (noted(note, details.notes), came_of(note, details.notes, details.iterations), passed_on):
+    passed_on, kept_back = passed_sections(note)
+    for sentence in (
+        note_title(note, details.notes),
+        review_outcome(note, details.notes, details.iterations),
+        passed_on,
+    ):
         if sentence:
             st.text(sentence)
     show_text(note.text, key)

@@ -45,12 +45,12 @@ def test_where_every_switch_is_in_both_positions_the_whole_has_all_of_them_on() 
     "other", [{"benchmark": "other"}, {"feedback": "none"}, {"gate": "examples"}, {"models": {"coder": ("c",)}}]
 )
 def test_an_ablation_is_like_its_whole_in_all_else(other: dict[str, Any]) -> None:
-    rows = [replace(one, **other) for one in (row(spec=False), row(checkpoints=False))]
+    rows = [replace(item, **other) for item in (row(spec=False), row(checkpoints=False))]
     assert usual_baseline([row(), *rows, FRONTIER]) == FRONTIER
 
 
 def test_what_is_no_grid_is_held_against_the_frontier_model() -> None:
-    sweep = [row(checkpoint_interval=one) for one in (2, 5, 10)]
+    sweep = [row(checkpoint_interval=item) for item in (2, 5, 10)]
     twice = [row(checkpoints=False, checkpoint_interval=2), row(spec=False, checkpoint_interval=10)]
     for rows in (sweep, [row(), *twice], [row(), row(spec=False)]):
         assert usual_baseline([*rows, FRONTIER]) == FRONTIER

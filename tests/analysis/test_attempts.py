@@ -39,7 +39,7 @@ def test_errors_are_followed_from_one_attempt_to_the_next():
 
 def test_a_program_that_comes_again_in_its_own_trial_is_a_repeat():
     trials = [course("p/1", "xxxx", codes="abab"), course("p/2", "xx", codes="ac")]
-    lost = replace(trials[1], tries=tuple(replace(one, code=None) for one in trials[1].tries))
+    lost = replace(trials[1], tries=tuple(replace(try_, code=None) for try_ in trials[1].tries))
     assert repeats(trials, {}) == Repeats(programs=6, repeated=2, trials=1)
     assert repeats(trials, {"a": "same", "c": "same"}) == Repeats(programs=6, repeated=3, trials=2)
     assert repeats([lost], {}) == Repeats(0, 0, 0)

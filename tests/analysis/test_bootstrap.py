@@ -60,8 +60,8 @@ def test_the_interval_of_a_mean_is_students():
 
 def test_of_fifty_skewed_costs_about_as_often_as_said_the_interval_holds_the_true_mean():
     costs = DRAW.lognormal(0, 0.7, (400, 50))
-    found = [ratio_interval(one, np.ones(50)) for one in costs]
-    covered = np.mean([one.low <= np.exp(0.245) <= one.high for one in found])
+    found = [ratio_interval(cost, np.ones(50)) for cost in costs]
+    covered = np.mean([result.low <= np.exp(0.245) <= result.high for result in found])
     assert 0.89 <= covered <= 0.97
 
 

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from made_trials import trials
 from msgspec import structs
 
-from koderz_core.analysis.bounds import Cases, cases, filled, worst_case
+from koderz_core.analysis.bounds import Cases, cases, completed, worst_case
 from koderz_core.analysis.multiplicity import rank_groups
 from koderz_core.analysis.paired import paired
+from koderz_core.analysis.pairs import Pair
 from koderz_core.analysis.rates import by_problem, clustered
 from koderz_core.records.trials import Trial
-from koderz_core.report.findings import Against, finding
+from koderz_core.report.findings import finding
 
 
 def marked(name: str, marks: str) -> list[Trial]:
@@ -27,15 +28,15 @@ def marked(name: str, marks: str) -> list[Trial]:
 
 def completions(found: Sequence[Trial]) -> Iterator[list[Trial]]:
     """Every way in which the missing results can turn out."""
-    for made_up in product(("solved", "unsolved"), repeat=sum(not one.scored for one in found)):
+    for made_up in product(("solved", "unsolved"), repeat=sum(not result.scored for result in found)):
         left = iter(made_up)
-        yield [one if one.scored else structs.replace(one, outcome=next(left)) for one in found]
+        yield [result if result.scored else structs.replace(result, outcome=next(left)) for result in found]
 
 
 @given(st.lists(st.text("10e-", min_size=1, max_size=3), min_size=1, max_size=3))
 def test_no_completion_leaves_the_bounds_of_a_rate_and_both_are_reached(repeats: list[str]) -> None:
     found = trials("a", {f"p/{place}": marks for place, marks in enumerate(repeats)})
-    possible = [clustered(by_problem(one)).value for one in completions(found)]
+    possible = [clustered(by_problem(completion)).value for completion in completions(found)]
     bounds = cases(found)
     assert bounds is not None
     assert (min(possible), max(possible)) == pytest.approx((bounds.worst, bounds.best))
@@ -46,16 +47,16 @@ def test_no_completion_leaves_the_bounds_of_a_rate_and_both_are_reached(repeats:
 def test_what_is_significant_in_the_worst_case_is_so_in_every_completion(marks: str, data: st.DataObject) -> None:
     other = data.draw(st.text("0000001-", min_size=len(marks), max_size=len(marks)))
     a, b = marked("a", marks), marked("b", other)
-    assume(sum(not one.scored for one in (*a, *b)) <= 5)
+    assume(sum(not item.scored for item in (*a, *b)) <= 5)
     test = paired(a, b)
     found = worst_case(a, b, test)
     every = [paired(one, two) for one, two in product(completions(a), completions(b))]
     assert found.difference is not None
     low, high = found.difference.worst - 1e-9, found.difference.best + 1e-9
-    assert all(low <= (one.difference or 0.0) <= high for one in every)
+    assert all(low <= (item.difference or 0.0) <= high for item in every)
     if found.p is not None and found.p < 1:
-        assert max(one.p or 0.0 for one in every) == pytest.approx(found.p)
-        assert all((one.difference or 0.0) * (test.difference or 0.0) > 0 for one in every)
+        assert max(item.p or 0.0 for item in every) == pytest.approx(found.p)
+        assert all((item.difference or 0.0) * (test.difference or 0.0) > 0 for item in every)
 
 
 ONES, SOME = ["11e", *["11"] * 7], ["10", "10", "11", "00e", "10", "00e", "11", "10"]
@@ -71,7 +72,7 @@ def test_with_repeats_no_result_of_the_missing_experiments_undoes_what_is_signif
     """All missing ones against a give 0.031; b's missing ones unsolved as well give 0.059: repeats are not monotone."""
     a, b = repeated("a", ONES), repeated("b", SOME)
     possible = [paired(one, two).p or 0.0 for one, two in product(completions(a), completions(b))]
-    against = paired(filled(a, solved=False), filled(b, solved=True)).p
+    against = paired(completed(a, solved=False), completed(b, solved=True)).p
     assert against == pytest.approx(0.03125)
     assert max(possible) == pytest.approx(0.05875)
     assert (worst_case(a, b, paired(a, b)).p or 0.0) > 0.05
@@ -86,7 +87,7 @@ def test_with_repeats_what_is_significant_in_the_worst_case_is_so_in_every_compl
     marks = "".join("e" if place in lost else mark for place, mark in enumerate("".join(of_b)))
     a, b = repeated("a", ["1"] * 8), repeated("b", [marks[at : at + 2] for at in range(0, 16, 2)])
     worst = worst_case(a, b, paired(a, b)).p
-    largest = max(paired(a, one).p or 0.0 for one in completions(b))
+    largest = max(paired(a, completion).p or 0.0 for completion in completions(b))
     assert (worst is not None and worst <= 0.05) == (largest <= 0.05)
 
 
@@ -123,9 +124,10 @@ def test_a_difference_that_missing_results_could_turn_round_tells_nobody_apart()
 
 def test_a_finding_says_under_which_condition_a_difference_is_significant() -> None:
     test = paired(LUCKY, PLAIN)
-    of = Against("lucky", "plain", test, test.p, None, None, worst=worst_case(LUCKY, PLAIN, test))
+    labels = {("b", "lucky"): "lucky", ("b", "plain"): "plain"}
+    of = Pair(*labels, test, test.p, (), None, None, None, 0, worst_case(LUCKY, PLAIN, test))
     whatever = "for every possible result of the 8 experiments without one;"
-    assert f"significant on the 12 problems with a result of both, but not {whatever}" in finding(of)
+    assert f"significant on the 12 problems with a result of both, but not {whatever}" in finding(of, labels)
     assert of.worst
-    assert f"p = 0.0078): significant, {whatever}" in finding(replace(of, worst=replace(of.worst, p=0.01)))
-    assert "significant;" in finding(replace(of, worst=None))
+    assert f"p = 0.0078): significant, {whatever}" in finding(replace(of, worst=replace(of.worst, p=0.01)), labels)
+    assert "significant;" in finding(replace(of, worst=None), labels)

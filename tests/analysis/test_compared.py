@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from koderz_core.analysis.configurations import compared, letter
+from koderz_core.analysis.configurations import figures_of, letter
 from koderz_core.analysis.rates import wilson
 from koderz_core.records.progress import SummaryRow, TierCost
 from koderz_core.report.findings import remarks as sentences
@@ -49,7 +49,7 @@ def remarks(*rows: SummaryRow) -> str:
 
 
 def test_a_configuration_has_its_rate_with_the_interval_and_what_each_experiment_took() -> None:
-    one = compared(ROW, 0)
+    one = figures_of(ROW, 0)
     assert (one.rate, one.share, one.n) == (wilson(16, 20), 0.8, 20)
     assert (one.cost_per_experiment_usd, one.seconds_per_experiment) == (0.4, 2.0)
 
@@ -83,30 +83,30 @@ def test_a_rounding_of_sums_is_no_price_of_electricity() -> None:
 
 
 def test_beside_local_calls_stands_what_the_same_weights_cost_where_they_are_rented() -> None:
-    local, rented = compared(LOCAL, 0), compared(RENTED, 1)
+    local, rented = figures_of(LOCAL, 0), figures_of(RENTED, 1)
     assert (local.rental_usd, rented.rental_usd) == (0.4, None)
 
 
 def test_with_repeats_a_summary_has_a_share_but_no_interval() -> None:
-    one = compared(replace(ROW, problems=10), 0)
+    one = figures_of(replace(ROW, problems=10), 0)
     assert (one.rate, one.share) == (None, 0.8)
-    assert "no independent trials" in remarks(replace(ROW, problems=10))
+    assert "not independent trials" in remarks(replace(ROW, problems=10))
 
 
 def test_before_anything_has_ended_share_and_time_are_unknown() -> None:
     row = replace(ROW, solved=0, unsolved=0, running=2, seconds=0.0, cost_usd=1.0, ended_cost_usd=0.0)
-    one = compared(row, 0)
+    one = figures_of(row, 0)
     assert (one.share, one.seconds_per_experiment) == (None, None)
 
 
 def test_where_nothing_was_spent_on_nothing_a_cost_per_something_is_undefined_and_not_unknown() -> None:
     free = replace(ROW, solved=0, unsolved=20, ended_cost_usd=0.0)
     begun = replace(free, unsolved=0)
-    assert [money(compared(one, 0).cost_per_experiment_usd) for one in (free, begun)] == ["$0.00", "–"]
+    assert [money(figures_of(item, 0).cost_per_experiment_usd) for item in (free, begun)] == ["$0.00", "–"]
 
 
 def test_errors_count_for_no_rate_but_their_money_was_spent() -> None:
-    one = compared(replace(ROW, unsolved=0, errors=3, cancelled=1), 0)
+    one = figures_of(replace(ROW, unsolved=0, errors=3, cancelled=1), 0)
     assert (one.share, one.n, one.cost_per_experiment_usd) == (1.0, 16, 0.4)
 
 
@@ -126,12 +126,12 @@ def test_what_was_graded_less_safely_is_said() -> None:
 )
 def test_the_tier_is_the_highest_that_answered(tiers: tuple[str, ...], expected: str | None) -> None:
     row = replace(ROW, tiers=tuple(TierCost(tier, 1, 0, 1.0) for tier in tiers))  # type: ignore[arg-type]
-    assert compared(row, 0).tier == expected
+    assert figures_of(row, 0).tier == expected
 
 
 def test_an_oracle_is_marked_and_told_apart_from_held_out_scores() -> None:
     oracle = replace(ROW, oracle_problems=20)
-    assert compared(oracle, 0).marks.signs == "*"
+    assert figures_of(oracle, 0).marks.signs == "*"
     assert "not pass@1" in remarks(oracle)
     assert "of two kinds" not in remarks(oracle)
     assert "of two kinds" in remarks(oracle, ROW)
@@ -139,7 +139,7 @@ def test_an_oracle_is_marked_and_told_apart_from_held_out_scores() -> None:
 
 def test_an_oracle_on_one_problem_of_many_is_marked_there_and_its_rate_is_not_called_of_another_kind() -> None:
     mostly_held_out = replace(ROW, oracle_problems=1)
-    assert compared(mostly_held_out, 0).marks.signs == "*(1/20)"
+    assert figures_of(mostly_held_out, 0).marks.signs == "*(1/20)"
     assert "*(1/20): only on 1 of 20 problems" in remarks(mostly_held_out, ROW)
     assert "of two kinds" not in remarks(mostly_held_out, ROW)
     assert OVERLAP in remarks(mostly_held_out, ROW)
@@ -148,7 +148,7 @@ def test_an_oracle_on_one_problem_of_many_is_marked_there_and_its_rate_is_not_ca
 @pytest.mark.parametrize(("oracle_problems", "signs"), [(0, "†"), (1, "*(1/20)†"), (20, "*")])
 def test_a_held_out_rate_whose_loop_shows_base_tests_is_marked(oracle_problems: int, signs: str) -> None:
     row = replace(ROW, saw_base_tests=True, oracle_problems=oracle_problems)
-    assert compared(row, 0).marks.signs == signs
+    assert figures_of(row, 0).marks.signs == signs
     assert ("it is not pass@1 as EvalPlus measures it" in remarks(row, ROW)) == ("†" in signs)
     assert "†" not in remarks(ROW)
 
@@ -169,7 +169,7 @@ def test_overlapping_intervals_are_not_taken_for_the_absence_of_a_difference() -
     ("solved", "told"), [((20, 2), False), ((2, 20), False), ((2, 20, 3), True), ((9, 2, 9), True)]
 )
 def test_intervals_that_overlap_are_found_wherever_they_stand(solved: tuple[int, ...], told: bool) -> None:
-    rows = [replace(ROW, solved=one, unsolved=20 - one) for one in solved]
+    rows = [replace(ROW, solved=number, unsolved=20 - number) for number in solved]
     assert (OVERLAP in remarks(*rows)) == told
 
 
@@ -197,7 +197,7 @@ def test_different_problems_or_datasets_are_told() -> None:
 
 def test_scripted_answers_are_told() -> None:
     row = replace(ROW, models={"coder": ("ollama/a", "scripted/weak")})
-    assert [compared(one, 0).scripted for one in (ROW, row)] == [False, True]
+    assert [figures_of(item, 0).scripted for item in (ROW, row)] == [False, True]
     assert "SCRIPTED" in remarks(ROW, row)
 
 

@@ -13,7 +13,7 @@ from test_compared import ROW
 from koderz_core.analysis.comparison import Comparison, compare
 from koderz_core.analysis.differences import differences
 from koderz_core.analysis.paired import paired
-from koderz_core.analysis.pairs import telling
+from koderz_core.analysis.pairs import leading_pair
 from koderz_core.analysis.rates import Interval, wilson
 from koderz_core.records.progress import SummaryRow, TierCost
 from koderz_core.report.findings import NO_BASELINE, with_sentences
@@ -51,16 +51,16 @@ def compared(rows: Sequence[SummaryRow] = ROWS, baseline: SummaryRow | None = No
     """The first ``oracle_problems`` of each are scored by the tests that it stopped on."""
     held = [
         structs.replace(
-            one,
+            trial,
             usd=USD[name],
             frontier_usd=0.0,
             tokens=1,
             frontier_tokens=0,
-            code=f"{name} {one.problem}",
-            score_kind="oracle" if int(one.problem[2:]) < row.oracle_problems else "held_out",
+            code=f"{name} {trial.problem}",
+            score_kind="oracle" if int(trial.problem[2:]) < row.oracle_problems else "held_out",
         )
         for row, name in [(row, row.configuration) for row in rows]
-        for one in trials(name, {f"p/{place}": mark for place, mark in enumerate(MARKS[name])})
+        for trial in trials(name, {f"p/{place}": mark for place, mark in enumerate(MARKS[name])})
         if row.scored_problems
     ]
     return with_sentences(compare(rows, held, baseline), rows)
@@ -87,9 +87,10 @@ def test_problems_of_different_datasets_are_different_ones_whatever_their_ids() 
 def test_curves_are_of_the_problems_that_all_were_given() -> None:
     marks = {"cheap": {"p/1": "1", "p/2": "0"}, "dear": {"p/1": "0", "p/2": "0", "p/3": "1", "p/4": "1"}}
     found = compare(
-        [row("cheap"), row("dear", tier="frontier")], [one for name, of in marks.items() for one in trials(name, of)]
+        [row("cheap"), row("dear", tier="frontier")],
+        [trial for name, of in marks.items() for trial in trials(name, of)],
     )
-    assert [(one.problems, one.share[-1]) for one in found.curves["attempts"].curves] == [(2, 0.5), (2, 0.0)]
+    assert [(curve.problems, curve.share[-1]) for curve in found.curves["attempts"].curves] == [(2, 0.5), (2, 0.0)]
 
 
 def test_the_finding_is_of_scores_of_one_kind_where_there_are_such() -> None:
@@ -113,9 +114,9 @@ def test_of_one_configuration_there_is_no_pair_and_of_none_nothing_breaks() -> N
 
 
 def test_a_pair_names_the_problems_that_part_the_two_with_an_experiment_and_a_program_of_each() -> None:
-    pair = next(one for one in compared().pairs if one.key[1] == "cheap")
+    pair = next(item for item in compared().pairs if item.key[1] == "cheap")
     assert (pair.test.only_a, pair.test.only_b) == (1, 2)
-    assert [(one.problem, one.solved_by_baseline) for one in pair.partings] == [
+    assert [(problem.problem, problem.solved_by_baseline) for problem in pair.partings] == [
         ("p/2", True),
         ("p/5", True),
         ("p/3", False),
@@ -129,7 +130,7 @@ def test_of_repeats_a_parting_shows_one_that_went_each_way() -> None:
     rows = [replace(row("cheap"), planned=20), replace(row("dear"), planned=20)]
     held = trials("cheap", {"p/1": "01", "p/2": "00"}) + trials("dear", {"p/1": "00", "p/2": "01"})
     (pair,) = compare(rows, held).pairs
-    assert [(one.experiment, one.baseline_experiment) for one in pair.partings] == [
+    assert [(problem.experiment, problem.baseline_experiment) for problem in pair.partings] == [
         ("cheap/p/2/0", "dear/p/2/1"),
         ("cheap/p/1/1", "dear/p/1/0"),
     ]
@@ -138,21 +139,21 @@ def test_of_repeats_a_parting_shows_one_that_went_each_way() -> None:
 def test_p_is_adjusted_for_how_many_pairs_there_are() -> None:
     weak, cheap = compared().pairs
     assert weak.p_adjusted == pytest.approx(2 * weak.test.p)
-    assert (weak.told_apart, cheap.told_apart) == (weak.p_adjusted <= 0.05, False)
+    assert (weak.significant, cheap.significant) == (weak.p_adjusted <= 0.05, False)
 
 
 def test_no_line_says_that_two_are_told_apart_beside_an_interval_that_holds_0_or_the_reverse() -> None:
     held = trials("cheap", {f"p/{n}": "11" for n in range(10)}) + trials("dear", {f"p/{n}": "01" for n in range(10)})
     (pair,) = compare([replace(row("cheap"), planned=20), replace(row("dear"), planned=20)], held).pairs
     raw = paired(held[:20], held[20:])
-    assert pair.told_apart
+    assert pair.significant
     assert raw.low is not None
     assert (pair.test.low, pair.test.high) == (max(raw.low, 0.0), raw.high)
     one_way = compare(
         [row("cheap"), row("dear")],
         trials("cheap", {f"p/{n}": "1" for n in range(5)}) + trials("dear", {f"p/{n}": "0" for n in range(5)}),
     ).pairs[0]
-    assert (one_way.told_apart, one_way.test.low) == (False, 0.0)  # p = 0.06, and Bonett-Price begins above 0
+    assert (one_way.significant, one_way.test.low) == (False, 0.0)  # p = 0.06, and Bonett-Price begins above 0
 
 
 def test_all_intervals_of_pairs_are_wider_the_more_pairs_there_are() -> None:
@@ -164,20 +165,20 @@ def test_all_intervals_of_pairs_are_wider_the_more_pairs_there_are() -> None:
 
 def test_the_first_finding_is_of_the_pair_that_matters() -> None:
     found = compared()
-    assert telling(found.pairs) == found.pairs[1]  # cheaper, and not told to solve less
+    assert leading_pair(found.pairs) == found.pairs[1]  # cheaper, and not told to solve less
     assert found.findings[0] == found.pairs[1].finding
     assert found.findings[1].startswith("This pair was selected from 2 after the results were known")
-    assert not any("picked" in one for one in compared(ROWS[1:]).findings)
+    assert not any("picked" in finding for finding in compared(ROWS[1:]).findings)
 
 
 def test_what_costs_less_is_looked_at_before_what_costs_more_and_what_solves_less_last() -> None:
     weak, cheap = compared().pairs
     better = replace(cheap, p_adjusted=0.01, test=replace(cheap.test, difference=0.1))
     dearer = replace(better, price=Interval(2.0, None, None))
-    assert telling([weak, dearer, cheap]) == cheap
-    assert telling([weak, cheap, better]) == better
-    assert telling([weak]) == weak
-    assert telling([]) is None
+    assert leading_pair([weak, dearer, cheap]) == cheap
+    assert leading_pair([weak, cheap, better]) == better
+    assert leading_pair([weak]) == weak
+    assert leading_pair([]) is None
 
 
 def test_with_repeats_the_rate_is_clustered_by_problem_and_without_it_is_wilsons() -> None:
@@ -192,7 +193,7 @@ def test_cost_per_solved_problem_has_an_interval_and_is_endless_where_nothing_wa
     price = compared().measured["bench", "dear"].price
     assert price is not None
     assert price.value == pytest.approx(10 / 8)
-    held = [structs.replace(one, usd=1.0) for one in trials("weak", {"p/1": "0", "p/2": "0"})]
+    held = [structs.replace(trial, usd=1.0) for trial in trials("weak", {"p/1": "0", "p/2": "0"})]
     nothing = compare([row("weak")], held).measured["bench", "weak"].price
     assert nothing is not None
     assert nothing.value == float("inf")
@@ -207,15 +208,15 @@ def test_two_kinds_of_scores_are_noticed_only_where_both_have_some() -> None:
 
 def test_two_kinds_of_scores_on_one_problem_are_told_of_that_problem_and_move_no_pair_to_the_end() -> None:
     found = compared([row("weak"), row("cheap", "supervised", oracle_problems=1), row("dear", tier="frontier")])
-    pair = next(one for one in found.pairs if one.key[1] == "cheap")
-    assert (found.mixed_problems, [one.mixed for one in found.pairs]) == (1, [0, 1])
+    pair = next(item for item in found.pairs if item.key[1] == "cheap")
+    assert (found.mixed_problems, [item.mixed for item in found.pairs]) == (1, [0, 1])
     assert "On 1 of the 10 problems one of them is scored by the tests it stopped on" in pair.finding
-    assert telling(found.pairs) == pair
+    assert leading_pair(found.pairs) == pair
 
 
 def test_only_what_differs_is_listed_and_what_does_not_once() -> None:
     found = differences([row("weak", parameters={"spec": True}), row("cheap", "supervised", parameters={"spec": 1})])
-    differing = {one.name: one.values for one in found.differing}
+    differing = {setting.name: setting.values for setting in found.differing}
     assert differing == {"strategy": ("direct", "supervised"), "spec": (True, 1)}
     assert (found.common["gate"], found.common["dataset"], found.common["coder model"]) == (
         "tests",
@@ -226,4 +227,4 @@ def test_only_what_differs_is_listed_and_what_does_not_once() -> None:
 
 def test_a_setting_that_one_of_them_lacks_differs() -> None:
     found = differences([row("weak"), row("cheap", parameters={"max_iterations": 3})])
-    assert [(one.name, one.values) for one in found.differing] == [("max iterations", (None, 3))]
+    assert [(setting.name, setting.values) for setting in found.differing] == [("max iterations", (None, 3))]

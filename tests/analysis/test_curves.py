@@ -39,7 +39,7 @@ def simulated(problems: int, seed: int) -> list:
 
 def survival(trials):
     """What Kaplan and Meier say if a false pass or a limit is taken for the end of watching."""
-    found = SurvfuncRight([one.iterations for one in trials], [int(one.solved) for one in trials])
+    found = SurvfuncRight([trial.iterations for trial in trials], [int(trial.solved) for trial in trials])
     return 1 - found.surv_prob[-1]
 
 
@@ -55,7 +55,7 @@ def test_a_ceiling_of_forty_percent_with_a_fifth_of_false_passes_is_found_where_
 @given(MADE)
 def test_the_curve_is_the_cumulative_incidence_of_statsmodels(made):
     trials = [course(f"p/{n}", "x" * before + end) for n, (before, end) in enumerate(made)]
-    held = courses(trials, "attempts", [one.problem for one in trials])
+    held = courses(trials, "attempts", [trial.problem for trial in trials])
     if not (held.events == 1).any():
         assert incidence(held, np.ones((len(trials), 1))).size == 0
         return
@@ -72,8 +72,8 @@ def test_a_problem_drawn_twice_counts_as_two(made, data):
     trials = [course(f"p/{n}", "x" * before + end) for n, (before, end) in enumerate(made)]
     copies = zip(trials, times, strict=True)
     drawn = [replace(one, problem=f"{one.problem}/{copy}") for one, many in copies for copy in range(many)]
-    few = courses(trials, "attempts", [one.problem for one in trials])
-    many = courses(drawn, "attempts", [one.problem for one in drawn])
+    few = courses(trials, "attempts", [trial.problem for trial in trials])
+    many = courses(drawn, "attempts", [trial.problem for trial in drawn])
     shown = np.isin(steps(few), steps(many))
     weighted = incidence(few, np.array(times, dtype=float)[:, None])[shown, 0]
     assert weighted == pytest.approx(incidence(many, np.ones((len(drawn), 1)))[:, 0])

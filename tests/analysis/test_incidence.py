@@ -19,7 +19,7 @@ COLUMNS = 7
 def made_courses(made):
     """Some of five problems, each tried as often as it comes."""
     trials = [course(f"p/{n}", "x" * before + end, repeat=place) for place, (n, before, end) in enumerate(made)]
-    problems = sorted({one.problem for one in trials})
+    problems = sorted({trial.problem for trial in trials})
     return courses(trials, "attempts", problems)
 
 

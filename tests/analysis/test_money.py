@@ -48,7 +48,7 @@ def test_what_ended_without_a_result_is_not_counted_and_an_unknown_price_is_not_
 
 def test_the_parts_of_the_tiers_add_up_to_the_cost_per_solved_problem():
     spent = {"usd": 1.0, "frontier_usd": 0.75, "small_frontier_usd": 0.25}
-    trials = [replace(one, **spent) for one in answers([1, 0, 1, 1])]
+    trials = [replace(trial, **spent) for trial in answers([1, 0, 1, 1])]
     found = parts_per_solved([*trials, course("p/9", "xxc", usd=100.0)])
     assert found == pytest.approx({"local": 1 / 3, "small_frontier": 1 / 3, "frontier": 2 / 3})
     assert sum(found.values()) == pytest.approx(cost_per_solved(trials).value)
@@ -56,14 +56,14 @@ def test_the_parts_of_the_tiers_add_up_to_the_cost_per_solved_problem():
 
 
 def test_repeats_of_a_problem_weigh_as_one():
-    trials = [*answers([1, 0]), *(replace(one, repeat=1) for one in answers([1]))]
+    trials = [*answers([1, 0]), *(replace(trial, repeat=1) for trial in answers([1]))]
     assert cost_per_solved(trials).value == 2.0
 
 
 def test_one_price_in_terms_of_another_is_paired_so_it_is_surer_than_either():
     usd = [0.1, 5.0, 0.3, 2.0, 9.0, 0.2, 0.7, 0.4] * 4
     solved = [1, 1, 1, 0, 1, 1, 0, 1] * 4
-    found = price_ratio(answers(solved, [one / 9 for one in usd]), answers(solved, usd))
+    found = price_ratio(answers(solved, [cost / 9 for cost in usd]), answers(solved, usd))
     assert (found.value, found.low, found.high) == pytest.approx((1 / 9, 1 / 9, 1 / 9))
     assert price_ratio(answers([0, 0]), answers([1, 1])) is None
     assert price_ratio(answers([1, 1]), answers([0, 0])) is None
@@ -76,7 +76,7 @@ def test_a_price_ratio_holds_the_true_one_about_as_often_as_said_on_24_problems(
     for _ in range(400):
         cheap, dear = (answers(draw.random(24) < rate, draw.lognormal(0, 0.7, 24).tolist()) for rate in (0.5, 0.8))
         found.append(price_ratio(cheap, dear))
-    assert 0.93 <= np.mean([one.low <= 0.8 / 0.5 <= one.high for one in found]) <= 0.98
+    assert 0.93 <= np.mean([result.low <= 0.8 / 0.5 <= result.high for result in found]) <= 0.98
 
 
 def test_bounds_for_several_pairs_are_further_out_and_none_of_them_is_drawn():
@@ -106,7 +106,7 @@ def test_without_a_problem_that_both_solved_nothing_was_saved_or_lost():
 
 
 def test_the_frontiers_share_is_unknown_if_a_part_of_it_is():
-    known = [replace(one, frontier_usd=0.25, frontier_tokens=30, tokens=120) for one in answers([1, 0], 1.0)]
+    known = [replace(trial, frontier_usd=0.25, frontier_tokens=30, tokens=120) for trial in answers([1, 0], 1.0)]
     assert frontier_share(known) == FrontierShare(0.25, 0.25)
     assert frontier_share([*known, replace(known[0], frontier_usd=None)]) == FrontierShare(None, 0.25)
     assert frontier_share(answers([1], 0.0)).usd is None

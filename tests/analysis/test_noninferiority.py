@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.stats import multinomial, norm
 
-from koderz_core.analysis.noninferiority import noninferiority_p, noninferiority_power, noninferiority_problems
 from koderz_core.analysis.paired import bonett_price
+from koderz_core.analysis.power import noninferiority_p, noninferiority_power, noninferiority_problems
 
 LEVELS = (0.05, 0.025, 0.025 / 3)
 

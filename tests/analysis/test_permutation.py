@@ -17,7 +17,7 @@ SIDE = st.integers(1, 3).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(
 
 
 def side(solved, trials):
-    return [(int(one), trials) for one in solved]
+    return [(int(number), trials) for number in solved]
 
 
 def every_swap(of_a, of_b):
@@ -49,10 +49,10 @@ def test_with_one_trial_of_each_problem_it_is_the_exact_mcnemar_test(only_a, onl
 
 
 def check_against_every_swap(problems):
-    of_a, of_b = ([one[at] for one in problems] for at in (0, 1))
+    of_a, of_b = ([problem[at] for problem in problems] for at in (0, 1))
     scores = [s - a * (s + t) / (a + b) for (s, a), (t, b) in problems]
     difference = sum(s / a - t / b for (s, a), (t, b) in problems)
-    least = 2.0 ** (1 - sum(abs(one) > 1e-9 for one in scores))
+    least = 2.0 ** (1 - sum(abs(score) > 1e-9 for score in scores))
     expected = min(1, max(least, every_swap(of_a, of_b))) if sum(scores) * difference > 1e-9 else 1
     assert label_permutation(of_a, of_b) == pytest.approx(expected, abs=1e-7)
 
@@ -96,7 +96,7 @@ def test_so_it_is_where_the_two_were_not_asked_equally_often(problems):
 @settings(deadline=None)
 @given(st.lists(st.tuples(SIDE, SIDE), min_size=1, max_size=30))
 def test_p_is_the_same_whichever_of_the_two_comes_first(problems):
-    of_a, of_b = ([one[at] for one in problems] for at in (0, 1))
+    of_a, of_b = ([problem[at] for problem in problems] for at in (0, 1))
     assert label_permutation(of_a, of_b) == pytest.approx(label_permutation(of_b, of_a), abs=1e-9)
 
 
@@ -110,7 +110,7 @@ def test_two_that_solve_each_problem_alike_are_rarely_told_apart_however_often_e
 def test_two_that_solve_different_problems_equally_often_are_rarely_told_apart_for_having_many_repeats():
     draw = np.random.default_rng(8)
     chances = draw.beta(0.9, 0.1, (300, 2, 20))
-    pairs = [[side(draw.binomial(10, one), 10) for one in both] for both in chances]
+    pairs = [[side(draw.binomial(10, chance), 10) for chance in both] for both in chances]
     assert np.mean([label_permutation(*pair) <= 0.05 for pair in pairs]) <= 0.09
 
 

@@ -17,7 +17,7 @@ def tried(model: str, problem: str, solved: int, seconds: float | None = 2.0, us
 
 
 def order(policy: str, *measured: Measurement, models: tuple[str, ...] = BOTH) -> list[str]:
-    return [one.model for one in ranked(policy, models, measured)]
+    return [model.model for model in ranked(policy, models, measured)]
 
 
 def test_quality_prefers_whoever_solved_more_and_says_how_much() -> None:
@@ -30,18 +30,18 @@ def test_only_problems_count_that_all_were_tried_on() -> None:
     rows = ranked("quality", BOTH, [tried("a", "1", 0), tried("b", "1", 1), *easy])
     assert rows == (Ranked("b", 0.5, "solved 50.0% on 1 problem"), Ranked("a", 0.0, "solved 0.0% on 1 problem"))
     apart = ranked("quality", BOTH, [*easy, tried("b", "1", 0)])
-    assert {(one.score, one.reason) for one in apart} == {(None, "no problem that all others were tried on too")}
+    assert {(model.score, model.reason) for model in apart} == {(None, "no problem that all others were tried on too")}
 
 
 def test_the_same_id_in_another_dataset_is_another_problem() -> None:
     elsewhere = Measurement("b", "1", "1", 2, 2, 1.0, 0.0)
-    assert [one.score for one in ranked("quality", BOTH, [tried("a", "1", 0), elsewhere])] == [None, None]
+    assert [model.score for model in ranked("quality", BOTH, [tried("a", "1", 0), elsewhere])] == [None, None]
 
 
 def test_whoever_was_never_tried_comes_last_and_takes_no_problem_from_the_others() -> None:
     rows = ranked("quality", ("c", *BOTH), [tried("a", "1", 1), tried("b", "1", 2)])
-    assert [(one.model, one.score, one.reason) for one in rows][2] == ("c", None, "no results")
-    assert [one.model for one in rows] == ["b", "a", "c"]
+    assert [(row.model, row.score, row.reason) for row in rows][2] == ("c", None, "no results")
+    assert [row.model for row in rows] == ["b", "a", "c"]
 
 
 def test_latency_and_cost_prefer_less_and_know_what_is_not_known() -> None:
@@ -56,7 +56,7 @@ def test_latency_and_cost_prefer_less_and_know_what_is_not_known() -> None:
 
 def test_context_prefers_room_and_fixed_and_ties_the_order_of_names() -> None:
     contexts = {"a": 8192, "b": 32768, "c": None}
-    assert [one.model for one in ranked("context", ("c", *BOTH), contexts=contexts)] == ["b", "a", "c"]
+    assert [model.model for model in ranked("context", ("c", *BOTH), contexts=contexts)] == ["b", "a", "c"]
     assert order("fixed", tried("b", "1", 2)) == ["a", "b"]
     assert order("quality", tried("a", "1", 1), tried("b", "1", 1), models=("b", "a")) == ["b", "a"]
 

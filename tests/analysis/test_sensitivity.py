@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from koderz_core.analysis.power import detectable, observed_discordance
-from koderz_core.analysis.sensitivity import expected
+from koderz_core.analysis.power import detectable, expected, observed_discordance
 from koderz_core.records import Configuration, DatasetOrigin, Plan
 from koderz_core.records.forecasts import PastPair
-from koderz_core.report.sensitivity import can_show
+from koderz_core.report.forecasts import can_show
 
 QWEN, OPUS, SCRIPT = ({"coder": (name,)} for name in ("ollama/qwen", "anthropic/opus", "scripted/weak"))
 PAIR = (Configuration("repair", QWEN), Configuration("direct", OPUS))
@@ -25,9 +24,9 @@ def plan(problems: int = 164, repeats: int = 1, configurations: tuple[Configurat
 
 def test_without_any_past_a_quarter_is_assumed_and_the_sentence_says_where_that_is_from():
     assert can_show(plan(), []) == (
-        "With 164 problems a difference below 8.2 points will usually go unnoticed; one of 11 points is seen four "
+        "With 164 problems a difference below 8.2 points will usually go unnoticed; one of 11 points is detected four "
         "times in five. This assumes that two configurations differ on about 25 % of the problems, as in koderz' own "
-        "study (23 to 25 %), because too little like this plan was measured on humaneval+ so far."
+        "study (23 to 25 %), because too few similar pairs have been measured on humaneval+."
     )
 
 
@@ -60,7 +59,7 @@ def test_scripted_models_tell_nothing_of_a_plan_with_real_ones_and_the_other_way
 def test_what_repeats_gain_is_taken_from_earlier_repeats():
     past = [replace(PAST, from_chance=share) for share in (0.3, 0.5, 0.9)]
     assert can_show(plan(repeats=5), past).endswith(
-        "It counts on 5 repeats to remove 40 % of the variance, by the repeats of 3 earlier pairs."
+        "It also assumes that 5 repeats remove 40 % of the variance, as measured on the repeats of 3 earlier pairs."
     )
     assert "repeats" not in can_show(plan(), past)
 
@@ -69,8 +68,8 @@ def test_without_earlier_repeats_no_gain_is_assumed_and_the_most_there_could_be_
     said = can_show(plan(repeats=5), [])
     assert said.startswith("With 164 problems, 5 times each, a difference below 8.2 points will usually go unnoticed")
     assert said.endswith(
-        "It counts on no gain from repeats, as no earlier pair with repeats tells how large that is; at best, if only "
-        "chance makes two trials differ, it is 3.5 and 5 points."
+        "It assumes no gain from repeats, because no earlier pair with repeats shows how large the gain is; at best, "
+        "if only chance makes two trials differ, it is 3.5 and 5 points."
     )
 
 
@@ -88,4 +87,6 @@ def test_the_sentence_never_speaks_of_more_than_all_problems(n):
 def test_with_many_configurations_a_difference_must_be_larger_to_be_seen():
     six = plan(configurations=tuple(Configuration("direct", {"coder": (f"ollama/{place}",)}) for place in range(6)))
     least = 100 * detectable(164, 0.25, alpha=0.05 / 5)
-    assert f"one of {least:.2g} points is seen four times in five (5 configurations against one)." in can_show(six, [])
+    assert f"one of {least:.2g} points is detected four times in five (5 configurations against one)." in can_show(
+        six, []
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from koderz_core.analysis.rates import clustered
-from koderz_core.analysis.specs import built, compare_specs, without
+from koderz_core.analysis.specs import compare_specs, count_empty, spec_results
 from koderz_core.records.notes import SpecRow
 
 WRITTEN = SpecRow(
@@ -37,13 +37,13 @@ OTHER = replace(WRITTEN, experiment="exp_3", problem="HumanEval/1", at=3.0, text
 
 def test_a_reused_spec_is_one_spec_with_all_that_was_built_on_it() -> None:
     unfinished = replace(REUSED, experiment="exp_4", outcome=None)
-    (one,) = built([unfinished, REUSED, WRITTEN])
+    (one,) = spec_results([unfinished, REUSED, WRITTEN])
     assert (one.spec, one.solved, one.n) == (WRITTEN, 1, 2)
 
 
 def test_a_spec_whose_writer_is_not_here_is_told_by_who_reused_it_first() -> None:
     later = replace(REUSED, experiment="exp_4", at=9.0)
-    assert [one.spec for one in built([later, REUSED])] == [REUSED]
+    assert [results.spec for results in spec_results([later, REUSED])] == [REUSED]
 
 
 def test_specs_of_one_model_and_prompt_stand_together_the_newest_first() -> None:
@@ -51,7 +51,7 @@ def test_specs_of_one_model_and_prompt_stand_together_the_newest_first() -> None
         return replace(WRITTEN, experiment=f"exp_{seconds}", at=seconds, model=model, prompt=prompt)
 
     rows = [at(1, "a/big"), at(2, "a/big", "detailed"), at(3, "c/other"), at(4, "a/big")]
-    assert [one.spec.at for one in built(rows)] == [4, 1, 3, 2]
+    assert [results.spec.at for results in spec_results(rows)] == [4, 1, 3, 2]
 
 
 def test_each_spec_counts_once_for_its_length_and_cost_and_each_experiment_for_its_success() -> None:
@@ -68,7 +68,7 @@ def test_rates_of_another_coder_strategy_model_or_prompt_are_never_mixed() -> No
         replace(OTHER, prompt="detailed"),
         replace(OTHER, wording="2"),
     ]
-    assert [one.rate.n for one in compare_specs([WRITTEN, *others])] == [1] * 6
+    assert [spec.rate.n for spec in compare_specs([WRITTEN, *others])] == [1] * 6
 
 
 def test_what_is_not_known_is_not_taken_for_nothing() -> None:
@@ -82,12 +82,12 @@ def test_a_problem_of_the_same_name_in_another_dataset_is_another_problem() -> N
 
 
 def test_scores_by_tests_that_were_seen_are_marked() -> None:
-    assert [one.marks.signs for one in compare_specs([WRITTEN])] == [""]
-    assert [one.marks.signs for one in compare_specs([WRITTEN, replace(OTHER, score_kind="oracle")])] == ["*(1/2)"]
+    assert [spec.marks.signs for spec in compare_specs([WRITTEN])] == [""]
+    assert [spec.marks.signs for spec in compare_specs([WRITTEN, replace(OTHER, score_kind="oracle")])] == ["*(1/2)"]
 
 
 def test_an_empty_answer_is_no_spec_and_nothing_was_built_on_it() -> None:
     empty = replace(OTHER, text=" \n")
     (one,) = compare_specs([WRITTEN, empty])
     assert (one.specs, one.rate) == (1, clustered({"0": (1, 1)}))
-    assert (without([WRITTEN, empty]), compare_specs([empty])) == (1, ())
+    assert (count_empty([WRITTEN, empty]), compare_specs([empty])) == (1, ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
-from koderz_core.analysis.student import student
+from koderz_core.analysis.rates import student
 
 
 @pytest.mark.parametrize("freedom", [1, 1.3, 2, 3, 4.7, 17, 163, 100_000])

@@ -39,7 +39,7 @@ def test_a_program_from_before_the_review_that_is_handed_in_after_it_was_found_a
 
 
 def test_the_frontiers_part_of_the_dollars_is_told_beside_it():
-    paid = [replace(one, frontier_usd=one.usd / 4) for one in TRIALS]
+    paid = [replace(trial, frontier_usd=trial.usd / 4) for trial in TRIALS]
     assert supervision(paid).frontier.usd == 0.25
 
 

@@ -42,7 +42,7 @@ def five_times(accuracy: float, usd: float) -> list:
     """164 problems five times each, with that mean accuracy and those dollars in all."""
     solved = round(accuracy / 100 * 820)
     marks = {f"HumanEval/{n}": "".join("1" if 5 * n + k < solved else "0" for k in range(5)) for n in range(164)}
-    return [replace(one, usd=usd / 164) for one in trials("a", marks)]
+    return [replace(trial, usd=usd / 164) for trial in trials("a", marks)]
 
 
 def test_the_frontier_and_the_costs_are_those_of_ai_agents_that_matter():
@@ -89,7 +89,7 @@ def test_the_probability_is_that_of_evalstats():
         name: answers(draw.random(80) < share, (draw.lognormal(0, 0.5, 80) * usd).tolist())
         for name, share, usd in (("a", 0.6, 1.0), ("b", 0.65, 1.05), ("c", 0.65, 1.4), ("d", 0.9, 3.0))
     }
-    rows = [(name, one.problem, float(one.solved), one.usd) for name, all_of in held.items() for one in all_of]
+    rows = [(name, trial.problem, float(trial.solved), trial.usd) for name, all_of in held.items() for trial in all_of]
     frame = pandas.DataFrame(rows, columns=["name", "problem", "solved", "usd"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -14,7 +14,7 @@ from faulty_server import FaultyServer, serving_faults
 
 from koderz_core import open_workspace
 from koderz_core.cli.progress import SAME_TROUBLE_SECONDS, TroubleLog
-from koderz_core.report.outages import TroubleNotice, trouble_notices
+from koderz_core.report.status import TroubleNotice, trouble_notices
 
 WORDS = ("benchmark", "--problems", "0:1", "--strategy", "direct", "--no-baselines", "--coder")
 PROMISED_SECONDS = 10.0

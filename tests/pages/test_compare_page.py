@@ -185,7 +185,7 @@ def test_one_configuration_without_a_result_is_not_said_to_have_solved_anything(
         workspace.runs.run(plan)
         begin_again(workspace)
     app = visit("compare", benchmarks=plan.id)
-    assert app.subheader[0].value == "Nothing has a result yet"
+    assert app.subheader[0].value == "No experiment has a result yet"
     assert not app.get("plotly_chart")
 
 

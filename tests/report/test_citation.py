@@ -66,7 +66,7 @@ def test_a_benchmark_is_named_with_the_hash_of_its_journal_and_a_scripted_one_sa
     assert koderz[1]["note"].startswith(f"Version {koderz_core.__version__}")
     assert key == f"{plan.id}-{digest[:8]}"
     assert one["title"] == "{Benchmark a study: 3 problems of humaneval, each 2 times}"
-    assert one["note"].startswith("SCRIPTED: some answers come from a script, not from a model; Begun ")
+    assert one["note"].startswith("SCRIPTED: some answers come from a script, not from a model; Started ")
     assert "; 1 configuration, 6 of 6 experiments with a result; " in one["note"]
     assert one["note"].endswith(f"journal: {len(content)} bytes, SHA-256 {digest}")
 
@@ -102,7 +102,10 @@ def test_a_journal_that_is_not_where_it_belongs_is_said_to_be_missing(measure: M
 
 def test_each_benchmark_of_a_comparison_has_an_entry(measure: Measure) -> None:
     plans = [measure("0:2", name=name) for name in ("one", "other")]
-    assert [key.split("-")[0] for key in cited(*(plan.id for plan in plans))] == ["koderz", *(one.id for one in plans)]
+    assert [key.split("-")[0] for key in cited(*(plan.id for plan in plans))] == [
+        "koderz",
+        *(item.id for item in plans),
+    ]
 
 
 def test_a_baseline_from_elsewhere_is_cited_where_the_report_stands_on_it() -> None:
@@ -112,18 +115,18 @@ def test_a_baseline_from_elsewhere_is_cited_where_the_report_stands_on_it() -> N
             plan = workspace.plans.plan(Order([Wanted("direct", {"coder": f"scripted/{coder}"})], problems))
             workspace.runs.run(plan)
             plans.append(plan.id)
-        stands_on = workspace.exports.report(plans[:2], same_problems=True).stands_on
-        with workspace.exports.file(ExportOrder("comparison", "bibtex", (*plans[:2],), same_problems=True)) as made:
+        stands_on = workspace.exporting.report(plans[:2], same_problems=True).sources
+        with workspace.exporting.made(ExportOrder("comparison", "bibtex", (*plans[:2],), same_problems=True)) as made:
             found = entries(made.read().decode())
-    assert {one.benchmark for one in stands_on} == set(plans)
+    assert {source.benchmark for source in stands_on} == set(plans)
     assert {key.split("-")[0] for key in found} == {"koderz", *plans}
 
 
 def test_no_word_of_a_stranger_ends_a_field_or_is_obeyed(measure: Measure) -> None:
     plan = measure(name=HOSTILE)
     with open_workspace() as workspace:
-        report = workspace.exports.report([plan.id])
-    (measured,) = report.stands_on
+        report = workspace.exporting.report([plan.id])
+    (measured,) = report.sources
     assert measured.name == HOSTILE
     everywhere = replace(measured, name=" ", dataset=HOSTILE, koderz_version=HOSTILE, dataset_sha256=HOSTILE)
     for stands_on in (measured, everywhere, replace(everywhere, benchmark=HOSTILE)):
@@ -144,7 +147,7 @@ def test_what_no_script_answered_is_not_called_scripted() -> None:
     )
     said = entries(bibtex([one], "0"))["bench_0-unknown"]
     assert said["title"] == "{Benchmark bench\\_0: 1 problem of humaneval}"
-    assert said["note"].startswith("Begun 1970-01-01 00:00 UTC, koderz 0.1.0; 1 configuration, 0 of 1 experiments")
+    assert said["note"].startswith("Started 1970-01-01 00:00 UTC, koderz 0.1.0; 1 configuration, 0 of 1 experiments")
 
 
 @pytest.mark.parametrize("at", [1e18, 1e300, 2.6e11, -1e11, float("nan")])

@@ -80,7 +80,9 @@ def test_every_path_leads_to_a_value_where_all_is_known() -> None:
     comparison = replace(comparison, measured=measured, pairs=[replace(comparison.pairs[0], savings=shares)])
     for columns, rows in ((CONFIGURATIONS, configurations(comparison)), (PAIRS, pairs(comparison))):
         (*_, last) = json_rows(columns, rows)
-        unknown = {one.name for one in columns if last.get(one.name) is None and not one.name.endswith("_is")}
+        unknown = {
+            column.name for column in columns if last.get(column.name) is None and not column.name.endswith("_is")
+        }
         assert unknown <= {"rental_usd", "score_kind", "break_even_usd", "break_even_high"}  # as in this example
 
 
@@ -100,6 +102,6 @@ def test_unknown_is_a_dash_and_an_optional_column_without_any_text_is_left_out()
 
 def test_an_interval_is_three_columns_of_which_people_see_the_first() -> None:
     columns = interval(number("rate", "the rate", "unknown", "share", "of.rate", Shown("rate")))
-    assert [one.name for one in columns] == ["rate", "rate_low", "rate_high"]
-    assert [one.path for one in columns] == ["of.rate.value", "of.rate.low", "of.rate.high"]
-    assert [one.header for one in shown(columns)] == ["rate"]
+    assert [column.name for column in columns] == ["rate", "rate_low", "rate_high"]
+    assert [column.path for column in columns] == ["of.rate.value", "of.rate.low", "of.rate.high"]
+    assert [column.header for column in shown(columns)] == ["rate"]

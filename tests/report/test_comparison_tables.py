@@ -17,15 +17,18 @@ from koderz_core.report.charts_curves import success_by
 from koderz_core.report.comparison import (
     answer,
     common,
+    comparison_numbers,
     configurations_table,
+    curve_rows,
     curves_table,
     frontier_table,
     pairs_table,
     settings_table,
     tables,
-    tiers_table,
 )
-from koderz_core.report.comparison_numbers import comparison_numbers, configuration_rows, curve_rows, pair_rows
+from koderz_core.report.configuration_columns import configuration_rows
+from koderz_core.report.pair_columns import pair_rows
+from koderz_core.report.spending import tiers_table
 
 
 def row(name: str, solved: int, usd: float | None, strategy: str = "direct") -> SummaryRow:
@@ -77,8 +80,8 @@ def trials(name: str, solved: int, usd: float | None) -> list[Trial]:
 
 
 def compared(*told: tuple[str, int, float | None]) -> Comparison:
-    rows: Sequence[SummaryRow] = [row(*one) for one in told]
-    return compare(rows, [trial for one in told for trial in trials(*one)])
+    rows: Sequence[SummaryRow] = [row(*entry) for entry in told]
+    return compare(rows, [trial for entry in told for trial in trials(*entry)])
 
 
 TWO = (("dear", 3, 1.0), ("cheap", 2, 0.1))
@@ -108,8 +111,8 @@ def test_nothing_solved_for_money_costs_endlessly_much_and_for_nothing_it_has_no
 def test_all_of_it_is_json_without_any_number_that_json_does_not_know() -> None:
     told = comparison_numbers(compared(("paid", 0, 1.0), ("free", 0, 0.0), ("unknown", 1, None)))
     read = json.loads(json.dumps(told, allow_nan=False))
-    assert [one["letter"] for one in read["configurations"]] == ["A", "B", "C"]
-    assert [len(one["partings"]) for one in read["pairs"]] == [0, 1]
+    assert [configuration["letter"] for configuration in read["configurations"]] == ["A", "B", "C"]
+    assert [len(pair["partings"]) for pair in read["pairs"]] == [0, 1]
 
 
 def test_words_and_numbers_say_the_same() -> None:
@@ -117,8 +120,8 @@ def test_words_and_numbers_say_the_same() -> None:
     (pair,) = pair_rows(comparison)
     assert (pair["difference"], pair["only_b"], pair["break_even_is"]) == (-0.25, 1, "never")
     assert (pair["break_even_usd"], pair["break_even_low_is"]) == (None, "reached")
-    assert [one["letter"] for one in configuration_rows(comparison)] == ["A", "B"]
-    assert {one["letter"] for one in curve_rows(comparison, "usd")} == {"A", "B"}
+    assert [row["letter"] for row in configuration_rows(comparison)] == ["A", "B"]
+    assert {row["letter"] for row in curve_rows(comparison, "usd")} == {"A", "B"}
 
 
 def test_a_curve_is_read_off_at_a_few_places() -> None:
@@ -132,7 +135,7 @@ def test_a_curve_is_read_off_at_a_few_places() -> None:
 
 
 def test_rows_of_a_curve_end_where_its_own_configuration_ended() -> None:
-    found = [(one["letter"], one["usd"], one["share"]) for one in curve_rows(compared(*TWO), "usd")]
+    found = [(row["letter"], row["usd"], row["share"]) for row in curve_rows(compared(*TWO), "usd")]
     assert (found[2], found[-1]) == (("A", 1.0, 0.75), ("B", 0.1, 0.5))
 
 
@@ -156,8 +159,8 @@ def test_the_frontier_says_who_is_unbeaten_and_how_often() -> None:
 
 
 def test_a_rate_has_its_marks_in_every_table_in_the_charts_and_in_the_numbers() -> None:
-    rows = [replace(row(*one), scored_problems=4, oracle_problems=1, saw_base_tests=True) for one in TWO]
-    found = compare(rows, [trial for one in TWO for trial in trials(*one)])
+    rows = [replace(row(*entry), scored_problems=4, oracle_problems=1, saw_base_tests=True) for entry in TWO]
+    found = compare(rows, [trial for entry in TWO for trial in trials(*entry)])
     said = [
         configurations_table(found).rows[0][2],
         frontier_table(found).rows[0][3],
@@ -165,7 +168,7 @@ def test_a_rate_has_its_marks_in_every_table_in_the_charts_and_in_the_numbers() 
         *(part.customdata[-1] for part in success_by(found, "usd", []).data if part.customdata),
         *(part.customdata[-1] for part in cost_against_success(found).data if part.customdata),
     ]
-    assert [one for one in said if "*(1/4)†" not in one] == []
+    assert [text for text in said if "*(1/4)†" not in text] == []
     numbers = configuration_rows(found)[0]
     assert [numbers[name] for name in ("score_kind", "oracle_problems", "saw_base_tests")] == ["mixed", 1, True]
 
@@ -198,8 +201,7 @@ def test_the_answer_claims_a_winner_only_when_the_test_does() -> None:
     sure = replace(comparison, pairs=(replace(pair, p_adjusted=0.01, test=compatible(pair.test, 0.01)),))
     assert answer(sure).headline.startswith("On 4 problems B solves less than A")
     assert (
-        "-25 points solved (-72 to <0), 0.15 times the cost per solved problem (0.033 to 0.67)"
-        in answer(sure).sentences
+        "-25 points solved (-72 to <0), 0.15 times the cost per solved problem (0.033 to 0.67)" in answer(sure).details
     )
 
 

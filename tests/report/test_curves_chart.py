@@ -22,8 +22,8 @@ def retried() -> Comparison:
 
 def traces(comparison: Comparison, axis: str, letter: str) -> list[dict[str, list[float]]]:
     """The band, the solid line and, where there is one, the dotted line of a configuration."""
-    drawn = success_by(comparison, axis, [one.key for one in comparison.configurations]).data
-    return [{"x": list(one.x), "y": list(one.y)} for one in drawn if one.legendgroup == letter]
+    drawn = success_by(comparison, axis, [configuration.key for configuration in comparison.configurations]).data
+    return [{"x": list(line.x), "y": list(line.y)} for line in drawn if line.legendgroup == letter]
 
 
 def test_a_line_and_its_band_end_where_the_configuration_ended_and_a_dotted_line_goes_on() -> None:
@@ -54,11 +54,11 @@ def test_the_chart_in_words_says_where_each_ends_and_who_has_no_further_tries() 
 def test_a_curve_that_ends_beside_its_rate_says_why() -> None:
     made = trials("a", 2, 1.0)
     left = replace(made[3], outcome="cancelled", iterations=1)
-    late = [replace(made[0], iterations=1), *(replace(one, iterations=2) for one in made[1:3]), left]
+    late = [replace(made[0], iterations=1), *(replace(trial, iterations=2) for trial in made[1:3]), left]
     partial = compare([dataclasses.replace(row("a", 2, 1.0), unsolved=1, cancelled=1)], late)
     assert about_curves(retried(), "attempts") == CURVES
     assert partial.curves["attempts"].curves[0].share[-1] == 0.625
-    assert curves_beside_rates(partial, "attempts")[0].endswith("That concerns A.")
+    assert curves_beside_rates(partial, "attempts")[0].endswith("This concerns A.")
 
 
 def test_curves_of_fewer_problems_than_the_table_say_so() -> None:

@@ -9,9 +9,10 @@ from test_comparison_tables import compared
 
 import koderz_core
 from koderz_core.errors import UnknownNameError, UsageError
-from koderz_core.report.comparison_numbers import configuration_rows, pair_rows
-from koderz_core.report.dictionary import TABLES, checked, markdown
+from koderz_core.report.configuration_columns import configuration_rows
+from koderz_core.report.dictionary import FURTHER, TABLES, checked_columns, markdown
 from koderz_core.report.export_request import ENDINGS, ExportOrder
+from koderz_core.report.pair_columns import pair_rows
 
 GUIDE = Path(koderz_core.__file__).parents[1] / "docs" / "data-dictionary.md"
 ODD = (
@@ -35,14 +36,14 @@ def test_the_guide_is_what_the_command_prints() -> None:
 
 
 def test_no_table_has_a_column_twice_and_each_says_what_it_means() -> None:
-    for table in TABLES.values():
+    for table in (*TABLES.values(), *FURTHER.values()):
         assert len(set(table.names)) == len(table.names)
         assert all(column.meaning for column in table.columns)
 
 
 def test_a_column_that_is_not_there_is_an_error_that_lists_what_is() -> None:
     with pytest.raises(UnknownNameError, match="cost_usd"):
-        checked("calls", ["cost_us"])
+        checked_columns("calls", ["cost_us"])
 
 
 @pytest.mark.parametrize(

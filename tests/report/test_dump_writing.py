@@ -48,4 +48,4 @@ def test_a_zip_holds_the_same_and_is_always_the_same() -> None:
     made = zipped(FILES)
     assert made == zipped(FILES)
     with ZipFile(BytesIO(made)) as archive:
-        assert {name: archive.read(name) for name in archive.namelist()} == {one.name: one.content for one in FILES}
+        assert {name: archive.read(name) for name in archive.namelist()} == {file.name: file.content for file in FILES}

@@ -10,13 +10,20 @@ from made_courses import answers
 
 from koderz_core.analysis.curves import BreakEven
 from koderz_core.analysis.paired import paired
+from koderz_core.analysis.pairs import Pair
 from koderz_core.analysis.rates import Interval
 from koderz_core.analysis.tradeoff import tradeoff
-from koderz_core.report.findings import Against, finding, frontier, picked
+from koderz_core.report import findings
+from koderz_core.report.findings import frontier, selection_note
 
 TEST = paired(answers([1] * 130 + [0] * 34), answers([0] * 5 + [1] * 135 + [0] * 24))
-OF = Against("qwen supervised", "opus direct", TEST, 0.3, Interval(0.111, 0.08, 0.15), None)
+LABELS = {("b", "qwen"): "qwen supervised", ("b", "opus"): "opus direct"}
+OF = Pair(("b", "qwen"), ("b", "opus"), TEST, 0.3, (), Interval(0.111, 0.08, 0.15), None, None, 0)
 EVEN = BreakEven(inf, 0.2, inf, 0.9, 0.8, 0.7, 0.04, 164)
+
+
+def finding(pair: Pair) -> str:
+    return findings.finding(pair, LABELS)
 
 
 def test_a_difference_that_may_be_luck_is_not_told_apart_and_says_what_this_size_can_show():
@@ -30,14 +37,16 @@ def test_a_difference_that_may_be_luck_is_not_told_apart_and_says_what_this_size
 @pytest.mark.parametrize(("discordant", "points"), [(0, "9.4"), (8, "11"), (16, "15"), (40, "22")])
 def test_what_goes_unnoticed_is_judged_by_how_many_problems_the_two_differ_on(discordant, points):
     half = [1, 0] * (discordant // 2)
-    test = paired(answers(half + [1] * (60 - discordant)), answers([1 - one for one in half] + [1] * (60 - discordant)))
-    assert f"a true difference below {points} points is usually not" in finding(replace(OF, test=test, p=1.0))
+    test = paired(
+        answers(half + [1] * (60 - discordant)), answers([1 - item for item in half] + [1] * (60 - discordant))
+    )
+    assert f"a true difference below {points} points is usually not" in finding(replace(OF, test=test, p_adjusted=1.0))
 
 
 def test_only_a_small_p_is_more_than_luck():
-    assert ": significant;" in finding(replace(OF, p=0.0004))
-    assert "p < 0.001" in finding(replace(OF, p=0.0004))
-    assert ": significant;" not in finding(replace(OF, p=0.051))
+    assert ": significant;" in finding(replace(OF, p_adjusted=0.0004))
+    assert "p < 0.001" in finding(replace(OF, p_adjusted=0.0004))
+    assert ": significant;" not in finding(replace(OF, p_adjusted=0.051))
 
 
 @pytest.mark.parametrize(
@@ -50,20 +59,20 @@ def test_only_a_small_p_is_more_than_luck():
     ],
 )
 def test_the_interval_of_two_that_are_told_apart_is_not_written_as_if_it_held_0(low, high, p, said):
-    assert said in finding(replace(OF, test=replace(TEST, low=low, high=high), p=p))
+    assert said in finding(replace(OF, test=replace(TEST, low=low, high=high), p_adjusted=p))
 
 
 def test_what_differs_by_nothing_solved_as_many():
     same = paired(answers([1, 0] * 10), answers([1, 0] * 10))
-    assert "solved as many as opus direct" in finding(replace(OF, test=same, p=1.0))
+    assert "solved as many as opus direct" in finding(replace(OF, test=same, p_adjusted=1.0))
 
 
 def test_a_handful_of_problems_is_said_to_show_nothing():
     few = paired(answers([1, 1, 0]), answers([0, 0, 0]))
-    assert "with so few problems no difference can be statistically significant" in finding(
-        replace(OF, test=few, p=0.5)
+    assert "with this few problems no difference can be statistically significant" in finding(
+        replace(OF, test=few, p_adjusted=0.5)
     )
-    assert "cannot be compared" in finding(replace(OF, test=paired([], []), p=None))
+    assert "cannot be compared" in finding(replace(OF, test=paired([], []), p_adjusted=None))
 
 
 @pytest.mark.parametrize(
@@ -111,8 +120,8 @@ def test_bounds_that_hold_for_several_pairs_say_so_and_so_does_a_pair_that_was_p
     there = replace(EVEN, usd=0.1, low=0.05, high=inf, never=0.04)
     said = finding(replace(OF, test=replace(TEST, at_once=12), break_even=there))
     assert said.count("95 % for 12 pairs at once") == 3
-    assert "selected from 12 after the results were known" in picked(12)
-    assert picked(1) is None
+    assert "selected from 12 after the results were known" in selection_note(12)
+    assert selection_note(1) is None
 
 
 def test_a_mixture_of_oracle_and_held_out_and_what_was_left_out_is_never_passed_over():

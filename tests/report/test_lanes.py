@@ -32,21 +32,22 @@ def test_a_cell_is_called_by_its_problems_number_and_leads_to_its_experiment_onc
         ("planned", "8", None),
     ]
     assert (
-        lane.told == "solved 100 % [21, 100] of 1 · partial: 1 of 2 without a result (worst to best case: 50 to 100 %)"
+        lane.summary
+        == "solved 100 % [21, 100] of 1 · partial: 1 of 2 without a result (worst to best case: 50 to 100 %)"
     )
 
 
 def test_a_rate_of_which_nothing_is_to_come_is_not_called_partial() -> None:
     (lane,) = lanes([experiment(1, "solved"), experiment(2, "unsolved")]).lanes
-    assert lane.told == "solved 50 % [9, 91] of 2"
+    assert lane.summary == "solved 50 % [9, 91] of 2"
 
 
 def test_a_rate_has_its_marks_and_what_they_mean_stands_below() -> None:
-    rows = [replace(experiment(one, "solved"), saw_base_tests=True) for one in (1, 2)]
+    rows = [replace(experiment(item, "solved"), saw_base_tests=True) for item in (1, 2)]
     kinds = [replace(row, score_kind=kind) for row, kind in zip(rows, ("oracle", "held_out"), strict=True)]
     drawn = lanes(kinds)
-    assert drawn.lanes[0].told == "solved 100 % [34, 100]*(1/2)† of 2"
-    assert [one.split()[0] for one in drawn.footnotes] == ["*", "*(1/2):", "†"]
+    assert drawn.lanes[0].summary == "solved 100 % [34, 100]*(1/2)† of 2"
+    assert [footnote.split()[0] for footnote in drawn.footnotes] == ["*", "*(1/2):", "†"]
 
 
 def test_of_ten_thousand_a_cell_stands_for_as_many_as_keep_the_cells_few() -> None:
@@ -60,6 +61,6 @@ def test_of_ten_thousand_a_cell_stands_for_as_many_as_keep_the_cells_few() -> No
 
 def test_a_lane_of_errors_says_so_and_that_nothing_is_to_come() -> None:
     (lane,) = lanes([experiment(number, "error") for number in range(6)]).lanes
-    assert lane.told == "6 of 6 errors, no result"
+    assert lane.summary == "6 of 6 errors, no result"
     (lane,) = lanes([experiment(number, None) for number in range(6)]).lanes
-    assert lane.told == "no result yet of 6"
+    assert lane.summary == "no result yet of 6"

@@ -10,7 +10,7 @@ import pytest
 from koderz_core.events import CallFailed, CallFinished, CallStarted, Entry, ExperimentFinished
 from koderz_core.events.outages import Troubles
 from koderz_core.records import Cost, Sampling, Usage
-from koderz_core.report.outages import BLIP_SECONDS, ENDED_SECONDS, SHOWN_SECONDS, trouble_notices
+from koderz_core.report.status import BLIP_SECONDS, ENDED_SECONDS, SHOWN_SECONDS, trouble_notices
 
 MODEL = "anthropic/claude"
 STARTED = CallStarted("coder", 0, MODEL, "r", (), Sampling(), 0, 1)
@@ -37,7 +37,7 @@ THREE = ((0, STARTED), (0, FAILED), (2, STARTED), (4, FAILED), (8, STARTED), (12
 ONCE, THRICE, ROOM = (
     "HTTP 500 (once).",
     "HTTP 500 (3 times in 12 s).",
-    "The next attempt begins as soon as there is room;",
+    "The next attempt starts as soon as the limits allow it;",
 )
 REFUSED, UNREACHED = replace(LAST, status=401, retries=0), replace(FAILED, status=None, message="not reached\nmore")
 

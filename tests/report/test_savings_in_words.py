@@ -8,7 +8,7 @@ import pytest
 from test_comparison_tables import compared
 
 from koderz_core.analysis.rates import Interval
-from koderz_core.report.spending import savings_said
+from koderz_core.report.spending import savings_sentences
 
 TWO = (("dear", 3, 1.0), ("cheap", 2, 0.1))
 
@@ -28,9 +28,9 @@ def test_what_was_saved_is_said_with_how_sure_that_is(share: Interval | None, wo
     (pair,) = comparison.pairs
     assert pair.savings is not None
     told = replace(comparison, pairs=(replace(pair, savings=replace(pair.savings, share=share)),))
-    assert words in list(savings_said(told))[1]
+    assert words in list(savings_sentences(told))[1]
 
 
 def test_unknown_savings_are_not_zero() -> None:
-    (_, said) = savings_said(compared(("dear", 3, 1.0), ("unknown", 2, None)))
-    assert said == "unknown: savings are not known, as no problem with known prices was solved by both."
+    (_, said) = savings_sentences(compared(("dear", 3, 1.0), ("unknown", 2, None)))
+    assert said == "unknown: savings are not known, because no problem with known prices was solved by both."

@@ -13,11 +13,11 @@ from koderz_core.report.status import (
     ago,
     at_work,
     beat_seconds,
+    benchmark_remark,
     changed,
     freshness,
     marked_state,
     spent,
-    standing,
     state,
 )
 
@@ -36,7 +36,7 @@ PROGRESS = BenchmarkProgress(ROW, (), (), None, at=NOW, news_at=NOW)
     [
         (2, 3, ("info", "Updated 2 s ago · newest event 3 s ago")),
         (0, 185, ("warning", "No completed step for 3 min; process 71 is still running.")),
-        (35, 36, ("warning", "Stale: the results cannot be read now. This is what was known 35 s ago.")),
+        (35, 36, ("warning", "Stale: the results cannot be read now. These are from 35 s ago.")),
     ],
 )
 def test_it_is_said_how_old_what_is_shown_is(read: int, news: int, told: tuple[str, str]) -> None:
@@ -47,7 +47,7 @@ def test_it_is_said_how_old_what_is_shown_is(read: int, news: int, told: tuple[s
 @pytest.mark.parametrize(
     ("heard", "here", "told"),
     [
-        (3, True, ("info", "Updated just now · newest text 3 s ago")),
+        (3, True, ("info", "Updated under 1 s ago · newest text 3 s ago")),
         (90, True, ("warning", "No completed step for 90 s; process 71 is still running.")),
         (None, False, ("info", "No completed step for 3 min; process 71 is still running.")),
     ],
@@ -65,22 +65,22 @@ def test_an_end_with_errors_is_called_so() -> None:
     assert (state(ended), marked_state(ended)) == ("finished with 4 errors", "! finished with 4 errors")
     assert state(replace(ROW, errors=4)) == "running"
     assert state(replace(ended, planned=4)) == "ended: 4 of 4 errors, no result"
-    remark = standing(replace(PROGRESS, benchmark=ended))
+    remark = benchmark_remark(replace(PROGRESS, benchmark=ended))
     assert remark is not None
     assert (remark.tone, remark.text.split(".")[0]) == ("warning", "Finished with 4 errors")
 
 
 def test_what_is_paused_may_be_quiet_and_what_is_large_is_read_less_often() -> None:
     paused = replace(PROGRESS, benchmark=replace(ROW, state="paused"), news_at=NOW - 900)
-    assert freshness(paused, NOW).text == "Updated just now · newest event 15 min ago"
+    assert freshness(paused, NOW).text == "Updated under 1 s ago · newest event 15 min ago"
     assert (beat_seconds(ROW), beat_seconds(replace(ROW, planned=10_001)), beat_seconds(None)) == (0.6, 5.0, 0.6)
 
 
 @pytest.mark.parametrize("state", ["queued", "paused", "stopping", "stopped", "interrupted"])
 def test_a_state_that_asks_for_something_says_what(state: str) -> None:
-    remark = standing(replace(PROGRESS, benchmark=replace(ROW, state=state)))
+    remark = benchmark_remark(replace(PROGRESS, benchmark=replace(ROW, state=state)))
     assert remark is not None
-    assert remark.text.startswith(("Begun", "Paused", "Stopping", "Stopped", "Interrupted"))
+    assert remark.text.startswith(("Queued", "Paused", "Stopping", "Stopped", "Interrupted"))
 
 
 def test_what_is_spent_and_at_work_stands_beside_what_may_be() -> None:
@@ -95,5 +95,5 @@ def test_a_change_says_when_what_and_who() -> None:
 
 def test_ages_are_told_in_whole_units() -> None:
     assert [ago(seconds) for seconds in (0.4, 119, 120, 7199, 7200, 200_000)] == [
-        *("just now", "119 s ago", "2 min ago", "119 min ago", "2 h ago", "2 days ago"),
+        *("under 1 s ago", "119 s ago", "2 min ago", "119 min ago", "2 h ago", "2 days ago"),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import IterationRow
-from koderz_core.report.timeline import came_of, parted, repeated
+from koderz_core.report.timeline import passed_sections, repeated, review_outcome
 
 
 def tried(number: int, code: str | None, passed: int = 0) -> IterationRow:
@@ -26,15 +26,15 @@ def test_a_program_that_came_again_is_told_with_the_first_of_its_kind() -> None:
 def test_what_came_of_a_review_is_told_by_the_attempts_between_its_neighbours() -> None:
     rows = [tried(place, "a", passed) for place, passed in enumerate([3, 0, 1, 2, 0], 1)]
     notes = [review(1), review(3), review(5)]
-    told = [came_of(note, notes, rows) for note in notes]
+    told = [review_outcome(note, notes, rows) for note in notes]
     assert told[0] == "at most 3 of 4 gate tests passed before, 1 of 4 since"
     assert told[1] == "at most 1 of 4 gate tests passed before, 2 of 4 since"
     assert told[2] == "at most 2 of 4 gate tests passed before, none since"
 
 
 def test_what_was_not_passed_on_is_named_and_given() -> None:
-    said, kept_back = parted(review(1, {"failing tests": "<b>", "fix": "add"}, ("fix",)))
+    said, kept_back = passed_sections(review(1, {"failing tests": "<b>", "fix": "add"}, ("fix",)))
     assert said == "passed on: fix; not passed on: failing tests"
     assert kept_back == {"failing tests": "<b>"}
-    assert parted(review(1, {"edge cases": "none"}, ("whole",))) == ("passed on: the whole answer", {})
-    assert parted(review(1)) == ("", {})
+    assert passed_sections(review(1, {"edge cases": "none"}, ("whole",))) == ("passed on: the whole answer", {})
+    assert passed_sections(review(1)) == ("", {})

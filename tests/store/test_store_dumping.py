@@ -20,7 +20,7 @@ from koderz_core.events import (
     SpecWritten,
 )
 from koderz_core.records import Sampling, TestFailure, Verdict
-from koderz_core.report.dump import files_of, named
+from koderz_core.report.dump import files_of, text_hashes
 from koderz_core.store.results import Results
 from koderz_core.workspace.datasets import Datasets
 from koderz_core.workspace.experiments import Experiments
@@ -149,7 +149,7 @@ def test_a_result_says_of_each_failing_test_what_was_called_returned_and_expecte
     assert "error class: assertion\nmessage:\n    it gave 4\n" in said
     told = "call:\n    assert candidate(2) == 3\nreturned:\n    4\nexpected:\n    3\nmessage:\n    not so\n"
     assert f"test 2 failed, 0.2 s\n{told}" in said
-    assert "failed too, and no more of it is kept: test 3" in said
+    assert "also failed, details were not kept: test 3" in said
 
 
 def test_a_strangers_words_in_a_result_neither_pass_for_ours_nor_move_a_cursor(journal, files, supervised):
@@ -188,9 +188,9 @@ def test_guidance_tells_why_it_was_due_its_sections_and_the_whole_review(journal
 def test_an_id_that_is_none_makes_no_file_name(journal, results, direct):
     journal.ask(direct, 1)
     details = results.experiment(direct.id)
-    texts = results.texts(named(details))
+    texts = results.texts(text_hashes(details))
     elsewhere = replace(details, experiment=replace(details.experiment, id="exp_/../../../.bashrc"))
-    with pytest.raises(DataError, match="no id of an experiment"):
+    with pytest.raises(DataError, match="not the id of an experiment"):
         files_of(elsewhere, texts)
 
 

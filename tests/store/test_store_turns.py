@@ -5,7 +5,7 @@ from __future__ import annotations
 from koderz_core.events import CallStarted, CodeTested, ConsensusReached, Considered, TurnSpoken
 from koderz_core.records import Sampling, Verdict
 from koderz_core.report.dump import files_of
-from koderz_core.report.formats import noted
+from koderz_core.report.formats import note_title
 from koderz_core.store.results import Results
 
 PASSED = Verdict("PP", (), True, None, "", 0.1, "none")
@@ -52,7 +52,7 @@ def test_a_turn_and_a_consensus_are_worded_and_have_files_of_their_own(store, jo
     journal.say(CodeTested(1, "hash", None, "none", PASSED), experiment, 2)
     journal.say(CONSENSUS, experiment, 3)
     details = details_of(store, plan)
-    assert [noted(note, details.notes) for note in details.notes] == [
+    assert [note_title(note, details.notes) for note in details.notes] == [
         "round 2 of the debate: judge",
         "consensus by gate tests, then CodeBLEU",
     ]
