@@ -1,13 +1,18 @@
-"""Modules and objects that are created only on first use, so that a command starts with no more than it needs."""
+"""Modules and objects that are created only on first use, and objects that exist once per process.
+
+Commands start fast because of the first. The second survive reloads of modules and cleared caches.
+"""
 
 from __future__ import annotations
 
 import gc
+import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
-from typing import Generic, TypeVar, overload
+from typing import Generic, TypeVar, cast, overload
 
 Owner = TypeVar("Owner")
 Made = TypeVar("Made")
@@ -71,3 +76,37 @@ class part(Generic[Owner, Made]):  # noqa: N801 (used as a decorator, like prope
     def made(self, owner: Owner) -> Made | None:
         """The object, None if it has not been used yet."""
         return vars(owner).get(self._name)
+
+
+Thing = TypeVar("Thing")
+_NAME = "_koderz_process"
+
+
+def the_one(name: str, make: Callable[[], Thing]) -> Thing:
+    """Return the object called ``name``, made on first use. Raises what ``make`` raises; nothing is stored then."""
+    process = _process()
+    with process.guard:
+        if name not in process.objects:
+            process.objects[name] = make()
+        return cast(Thing, process.objects[name])  # one name, one type: every caller passes the same ``make``
+
+
+def forget(name: str) -> object | None:
+    """Remove and return the object called ``name``, None if there is none."""
+    process = _process()
+    with process.guard:
+        return process.objects.pop(name, None)
+
+
+class _Process(ModuleType):
+    """Is in ``sys.modules`` without a file, so that nothing reloads it."""
+
+    def __init__(self) -> None:
+        super().__init__(_NAME)
+        self.guard = threading.RLock()  # guards objects
+        self.objects: dict[str, object] = {}
+
+
+def _process() -> _Process:
+    process = sys.modules.setdefault(_NAME, _Process())  # atomic, so that no two threads have one each
+    return cast(_Process, process)  # a reload of this file makes another class of the same name

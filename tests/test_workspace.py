@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from chat_server import serving_chat, streams
 
-import koderz_core.process
+import koderz_core.lazy
 import koderz_core.workspace
 from koderz_core import Order, Wanted, Workspace, open_workspace, the_workspace
 from koderz_core.config import Limits

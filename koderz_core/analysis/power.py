@@ -11,8 +11,8 @@ from statistics import NormalDist, median
 from typing import TYPE_CHECKING
 
 from koderz_core.records import Plan
-from koderz_core.records.forecasts import PastPair
 from koderz_core.records.plans import scripted
+from koderz_core.records.progress import PastPair
 
 if TYPE_CHECKING:  # numpy is slow to import, and few commands need it
     from numpy import float64, int_

@@ -11,7 +11,7 @@ from statistics import fmean, variance
 
 from koderz_core.analysis.rates import student
 from koderz_core.records import Configuration
-from koderz_core.records.forecasts import Forecast, Past, Range
+from koderz_core.records.progress import Forecast, Past, Range
 from koderz_core.records.rows import ExperimentRow, Phase, Span
 from koderz_core.sums import all_known
 

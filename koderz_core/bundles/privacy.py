@@ -47,8 +47,8 @@ from koderz_core.records import (
     Usage,
     Verdict,
 )
-from koderz_core.records.forecasts import Forecast
 from koderz_core.records.plans import Ranked, Selection
+from koderz_core.records.progress import Forecast
 
 Record = TypeVar("Record")
 LEFT_OUT = "[left out: "

@@ -32,9 +32,8 @@ from koderz_core.plan.baselines import Proposal
 from koderz_core.plan.costs import unreviewed
 from koderz_core.plan.selection import choices
 from koderz_core.records import Experiment, Outcome, Plan
-from koderz_core.records.forecasts import Forecast, Receipt
 from koderz_core.records.plans import SCRIPTED, default_concurrency, scripted
-from koderz_core.records.progress import SummaryRow
+from koderz_core.records.progress import Forecast, Receipt, SummaryRow
 from koderz_core.records.rows import ExperimentRow
 from koderz_core.report.findings import remarks
 from koderz_core.report.forecasts import between, receipt

@@ -41,7 +41,7 @@ from koderz_core.records import (
     Usage,
     Verdict,
 )
-from koderz_core.records.forecasts import Forecast
+from koderz_core.records.progress import Forecast
 
 Kind = str
 """The name of a kind of event in a journal."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from koderz_core.errors import PlanError, UnknownNameError
-from koderz_core.grading.feedback_policy import NONE
+from koderz_core.grading.gates import NONE
 from koderz_core.plan.order import Wanted, as_list
 from koderz_core.prompts.coding import MINIMAL
 from koderz_core.records import Scalar, fingerprint

@@ -16,8 +16,8 @@ from koderz_core.models.worst_case import WorstCases, unpriced
 from koderz_core.plan.evidence import Evidence
 from koderz_core.prompts import coding
 from koderz_core.records import Budget, Configuration, Dataset, Plan, PublicProblem, Request, Sampling
-from koderz_core.records.forecasts import Forecast
 from koderz_core.records.plans import check_limits, default_concurrency
+from koderz_core.records.progress import Forecast
 from koderz_core.report.formats import duration, money, plain
 from koderz_core.strategies import STRATEGIES, create
 from koderz_core.strategies.labels import labels

@@ -6,9 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from koderz_core.records import Plan
-from koderz_core.records.forecasts import Past
 from koderz_core.records.plans import Measurement
-from koderz_core.records.progress import SummaryRow
+from koderz_core.records.progress import Past, SummaryRow
 from koderz_core.records.rows import ExperimentRow
 from koderz_core.records.trials import Measured
 

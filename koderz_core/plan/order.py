@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError, UnknownNameError
-from koderz_core.grading.feedback_policy import check_feedback
-from koderz_core.grading.gates import ALL_TESTS, gate_of
+from koderz_core.grading.gates import ALL_TESTS, check_feedback, gate_of
 from koderz_core.models.catalogue import check_allowed, resolve
 from koderz_core.plan.requirements import check_needs
 from koderz_core.records import Budget, Configuration, Scalar

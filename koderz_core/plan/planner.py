@@ -31,8 +31,8 @@ from koderz_core.plan.forms import Preset, StrategyForm, presets, strategy_forms
 from koderz_core.plan.order import MOST_SEEDS, Order, Wanted, configuration
 from koderz_core.plan.selection import is_open, select_models
 from koderz_core.records import Configuration, Dataset, Plan, Problem
-from koderz_core.records.forecasts import Forecast
 from koderz_core.records.plans import check_limits, check_size
+from koderz_core.records.progress import Forecast
 from koderz_core.records.trials import Measured
 
 Gating = Callable[[Problem, TestPolicy], Split | Outside]

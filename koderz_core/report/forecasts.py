@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from koderz_core.analysis.power import Expectation, expected, variance_left_by, visible
 from koderz_core.records import Plan
-from koderz_core.records.forecasts import PastPair, Range, Receipt
+from koderz_core.records.progress import PastPair, Range, Receipt
 from koderz_core.report.formats import duration, money, numbered
 
 LAST_RUN = "The last run"

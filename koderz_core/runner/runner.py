@@ -14,7 +14,7 @@ from koderz_core.errors import KoderzError, PlanError
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ControlObeyed, ForecastMade
 from koderz_core.journal import Journal
 from koderz_core.records import Budget, Plan, Problem
-from koderz_core.records.forecasts import Forecast
+from koderz_core.records.progress import Forecast
 from koderz_core.runner.budget import Ledger
 from koderz_core.runner.control import discard, receiving
 from koderz_core.runner.dependencies import Dependencies

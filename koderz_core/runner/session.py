@@ -16,7 +16,7 @@ from random import Random
 
 from koderz_core.errors import InfrastructureError
 from koderz_core.events import CodeTested, MemoryRecalled, Note, ProgramProbed, RemainingRead
-from koderz_core.grading.feedback_policy import visible
+from koderz_core.grading.gates import visible
 from koderz_core.grading.testsets import no_program
 from koderz_core.records import (
     Ask,

@@ -11,9 +11,8 @@ from duckdb import DuckDBPyConnection
 from koderz_core.errors import UnknownNameError
 from koderz_core.events.outages import Troubles
 from koderz_core.records import Allowance, Plan
-from koderz_core.records.forecasts import Receipt
 from koderz_core.records.plans import scripted
-from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, NewestIteration
+from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, NewestIteration, Receipt
 from koderz_core.records.rows import BenchmarkRow, BenchmarkState, ExperimentRow
 from koderz_core.store.experiments import ExperimentCache
 from koderz_core.store.index import Hold, Index, in_effect, mappings, records

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from koderz_core.records import Asker, Memory
-from koderz_core.records.forecasts import Past, PastPair
 from koderz_core.records.notes import SpecRow
 from koderz_core.records.plans import Measurement
+from koderz_core.records.progress import Past, PastPair
 from koderz_core.records.steps import Lapse, Solved
 from koderz_core.store.index import SAW_BASE_TESTS, Index, records
 from koderz_core.store.store import Store

@@ -20,7 +20,7 @@ from typing import Any
 
 from koderz_core.errors import DataError, PlanError, UnknownNameError
 from koderz_core.input_files import MOST_TEXT_BYTES, read_bytes
-from koderz_core.process import the_one
+from koderz_core.lazy import the_one
 from koderz_core.strategies.facts import DataclassStrategy
 
 GROUP = "koderz.strategies"

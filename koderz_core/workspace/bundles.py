@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from koderz_core import __version__
-from koderz_core.bundles import bug_report as reports
-from koderz_core.bundles.bug_report import FILE_NAME
+from koderz_core.bundles import creation
 from koderz_core.bundles.checks import checked_bundle
 from koderz_core.bundles.creation import (
+    FILE_NAME,
     KEPT,
     BundleOptions,
     StoredBundle,
@@ -152,4 +152,4 @@ def bug_report(error: BaseException) -> bytes:
         settings: Settings | None = load_settings()
     except KoderzError:
         settings = None
-    return reports.bug_report(error, identities(settings), __version__)
+    return creation.bug_report(error, identities(settings), __version__)

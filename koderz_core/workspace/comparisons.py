@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from koderz_core.analysis.attempts import AttemptByAttempt, attempt_by_attempt
 from koderz_core.analysis.comparison import AXES, Comparison, compare
@@ -31,9 +33,14 @@ from koderz_core.records.trials import Ground, Measured, Trial
 from koderz_core.report.findings import with_sentences
 from koderz_core.report.forecasts import can_show
 from koderz_core.report.formats import plain
+from koderz_core.store.answers import Answers, Computed
 from koderz_core.store.results import Results
 from koderz_core.workspace.datasets import Datasets
 from koderz_core.workspace.names import Names, configuration_named, letter, usual_baseline
+
+if TYPE_CHECKING:
+    from koderz_core.analysis.comparison import Comparison
+
 
 __all__ = [
     "AXES",
@@ -274,3 +281,52 @@ def _problems(rows: Sequence[SummaryRow], grounds: Iterable[Ground]) -> list[fro
     """The problems of each row, in their order; none for a benchmark without a ground."""
     of_benchmark = {ground.benchmark: frozenset(ground.problems) for ground in grounds}
     return [of_benchmark.get(row.benchmark, frozenset()) if row.only is None else frozenset(row.only) for row in rows]
+
+
+MOST_KEPT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """``computed``: the newest comparison, None before the first. ``since``: when the one under way began, else None.
+
+    ``outdated``: the journals have grown since ``computed``. Times are seconds since 1970.
+    """
+
+    computed: Computed[Comparison] | None
+    since: float | None
+    outdated: bool
+
+
+class Awaiting:
+    """Returns at once, with what has been computed so far. Every question may raise StoreError."""
+
+    def __init__(self, results: Results, comparing: Comparisons) -> None:
+        self._results, self._comparing = results, comparing
+        self._answers = Answers(time.time, MOST_KEPT)
+
+    def comparison(self, rows: Sequence[SummaryRow], baseline: str | None = None) -> Awaited:
+        """The result of ``Comparisons.compare`` with all curves.
+
+        This starts the first comparison, ``anew`` a later one.
+
+        So numbers on a page do not change while they are read. Raises the error of a failed comparison, once.
+        """
+        computed: Computed[Comparison] | None = self._answers.newest(_answer_key(rows, baseline))
+        if computed is None:
+            self.anew(rows, baseline)
+        outdated = computed is not None and computed.state != self._results.state()
+        return Awaited(computed, self.since(rows, baseline), outdated)
+
+    def since(self, rows: Sequence[SummaryRow], baseline: str | None = None) -> float | None:
+        """When the comparison under way began, in seconds since 1970; None if there is none."""
+        return self._answers.since(_answer_key(rows, baseline))
+
+    def anew(self, rows: Sequence[SummaryRow], baseline: str | None = None) -> None:
+        """Start a comparison of what the journals hold now."""
+        state, key = self._results.state(), _answer_key(rows, baseline)
+        self._answers.begin(key, state, lambda: self._comparing.compare(rows, baseline, apart=True))
+
+
+def _answer_key(rows: Sequence[SummaryRow], baseline: str | None) -> tuple[object, ...]:
+    return baseline, *((row.benchmark, row.configuration, row.problem_set) for row in rows)

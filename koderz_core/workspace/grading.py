@@ -19,8 +19,7 @@ from koderz_core.datasets.own_problems import keep
 from koderz_core.datasets.sources import lacking, require_libraries
 from koderz_core.errors import DataError, InfrastructureError, KoderzError
 from koderz_core.grading.canonical import Canonical, Expectations
-from koderz_core.grading.feedback_policy import FEEDBACKS
-from koderz_core.grading.gates import EXAMPLES, GATES
+from koderz_core.grading.gates import EXAMPLES, FEEDBACKS, GATES
 from koderz_core.grading.grader import Graded, Grader, Reading, Sample, TestKind, read_samples, require_sound
 from koderz_core.grading.own_tests import problem_of, require_solved, typed_row
 from koderz_core.grading.problem_tests import Divider

@@ -25,9 +25,8 @@ from koderz_core.plan.costs import unreviewed
 from koderz_core.plan.selection import choices
 from koderz_core.plan.strategy_files import require_strategies
 from koderz_core.records import Cost, Plan, Usage
-from koderz_core.records.forecasts import Forecast
 from koderz_core.records.plans import default_concurrency
-from koderz_core.records.progress import SummaryRow
+from koderz_core.records.progress import Forecast, SummaryRow
 from koderz_core.runner.background import Running
 from koderz_core.runner.control import MOST_AT_ONCE
 from koderz_core.runner.dependencies import Dependencies, Recollection

@@ -10,7 +10,7 @@ from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from koderz_core import process
+from koderz_core import lazy
 from koderz_core.analysis.timing import seconds_left
 from koderz_core.config import Settings, load_settings
 from koderz_core.lazy import part
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from koderz_core.plan.evidence import Evidence
     from koderz_core.plan.planner import Planner
     from koderz_core.runner.background import Running
-    from koderz_core.workspace.background import Awaiting
     from koderz_core.workspace.bundles import Bundles
-    from koderz_core.workspace.comparisons import Comparisons
+    from koderz_core.workspace.comparisons import Awaiting, Comparisons
     from koderz_core.workspace.datasets import Datasets
     from koderz_core.workspace.experiments import Experiments
     from koderz_core.workspace.exports import Exports
@@ -47,12 +46,12 @@ def open_workspace(**settings: Any) -> Workspace:  # Any: settings by field name
 
 def the_workspace() -> Workspace:
     """Return the process's workspace, opened under the user's settings on first use. Raises ConfigError."""
-    return process.the_one("workspace", open_workspace)
+    return lazy.the_one("workspace", open_workspace)
 
 
 def leave() -> None:
     """Close and forget the process's workspace, if there is one."""
-    workspace = cast(Workspace | None, process.forget("workspace"))  # its class may be from before a reload
+    workspace = cast(Workspace | None, lazy.forget("workspace"))  # its class may be from before a reload
     if workspace is not None:
         workspace.close()
 
@@ -126,7 +125,7 @@ class Workspace:
 
     @part
     def background(self) -> Awaiting:
-        from koderz_core.workspace.background import Awaiting
+        from koderz_core.workspace.comparisons import Awaiting
 
         return Awaiting(self.results, self.comparisons)
 

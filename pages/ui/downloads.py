@@ -18,7 +18,7 @@ import streamlit as st
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
-from koderz_core import KoderzError, Workspace, process, the_workspace
+from koderz_core import KoderzError, Workspace, lazy, the_workspace
 from koderz_core.errors import UsageError
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import Excerpt
@@ -141,5 +141,5 @@ def _order(fields: dict[str, list[str]]) -> ExportOrder:
 
 
 def _signature(query: str) -> str:
-    secret = process.the_one("secret of links", lambda: secrets.token_bytes(32))
+    secret = lazy.the_one("secret of links", lambda: secrets.token_bytes(32))
     return hmac.digest(secret, query.encode(), "sha256").hex()

@@ -8,8 +8,8 @@ import streamlit as st
 
 from koderz_core import Clone, Concern, Order, Proposal, Workspace
 from koderz_core.records import Budget, Plan
-from koderz_core.records.forecasts import Forecast, Range, Receipt
 from koderz_core.records.plans import scripted
+from koderz_core.records.progress import Forecast, Range, Receipt
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.forecasts import LAST_RUN, between, receipt
 from koderz_core.report.formats import count, duration, money, numbered

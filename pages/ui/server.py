@@ -26,7 +26,7 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequestType
 
-from koderz_core import process
+from koderz_core import lazy
 from koderz_core.addresses import is_loopback, url_of
 from koderz_core.errors import UsageError
 
@@ -213,7 +213,7 @@ def begin_warm_up(script: Path) -> None:
 
     The thread only imports, because a process that is asked to end waits for it.
     """
-    process.the_one(WARM_UP, lambda: _submitted(script))
+    lazy.the_one(WARM_UP, lambda: _submitted(script))
 
 
 def wait_for_imports() -> None:
@@ -222,7 +222,7 @@ def wait_for_imports() -> None:
     Packages that import each other could otherwise be used half imported. Returns at once if no warm-up was started, as
     in a test of one page. An import that failed fails again in the page, which shows the error.
     """
-    wait([process.the_one(WARM_UP, _nothing_to_import)])
+    wait([lazy.the_one(WARM_UP, _nothing_to_import)])
 
 
 def imported_by(script: Path) -> Iterator[str]:

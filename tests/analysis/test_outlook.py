@@ -9,7 +9,7 @@ import pytest
 
 from koderz_core.analysis.timing import FEWEST, forecast
 from koderz_core.records import Configuration
-from koderz_core.records.forecasts import Past
+from koderz_core.records.progress import Past
 
 DIRECT = Configuration("direct", {"coder": ("m",)})
 WARM = Configuration("direct", {"coder": ("m",)}, {"temperature": 0.5})

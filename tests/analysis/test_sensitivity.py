@@ -8,7 +8,7 @@ import pytest
 
 from koderz_core.analysis.power import detectable, expected, observed_discordance
 from koderz_core.records import Configuration, DatasetOrigin, Plan
-from koderz_core.records.forecasts import PastPair
+from koderz_core.records.progress import PastPair
 from koderz_core.report.forecasts import can_show
 
 QWEN, OPUS, SCRIPT = ({"coder": (name,)} for name in ("ollama/qwen", "anthropic/opus", "scripted/weak"))

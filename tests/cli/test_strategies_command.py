@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import koderz_core
-from koderz_core import process
+from koderz_core import lazy
 from koderz_core.cli.benchmark import benchmark
 from koderz_core.cli.order_options import order
 from koderz_core.plan.order import Wanted
@@ -25,7 +25,7 @@ CODER = ("--coder", "scripted/strong")
 
 def forget_files() -> None:
     """As another process would begin."""
-    process.forget("strategies read from files")
+    lazy.forget("strategies read from files")
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from koderz_core.errors import UnknownNameError
-from koderz_core.grading.feedback_policy import FEEDBACKS, visible
+from koderz_core.grading.gates import FEEDBACKS, visible
 from koderz_core.prompts.attempts import failing_tests
 from koderz_core.records import TestFailure, Verdict
 

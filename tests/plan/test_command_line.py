@@ -15,7 +15,7 @@ from koderz_core.cli.order_options import order as order_of
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
 from koderz_core.errors import PlanError, UsageError
-from koderz_core.grading.feedback_policy import FEEDBACKS
+from koderz_core.grading.gates import FEEDBACKS
 from koderz_core.plan.ablations import ablations
 from koderz_core.plan.command_line import command_of, configuration_of, words_of
 from koderz_core.plan.order import Order, Wanted

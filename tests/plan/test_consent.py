@@ -10,7 +10,7 @@ import pytest
 from koderz_core import Order, Wanted, Workspace, open_workspace
 from koderz_core.errors import PlanError
 from koderz_core.records import Budget, Plan
-from koderz_core.records.forecasts import Forecast, Range
+from koderz_core.records.progress import Forecast, Range
 
 NOTHING = Forecast(4, None, None, None, 0, ("conf",), ())
 CHEAP = Forecast(4, Range(4, 8), Range(0.2, 0.9), Range(60.0, 600.0), 9, (), ())

@@ -17,7 +17,7 @@ from cases_as_asserts import as_asserts
 from koderz_core.conditions import HELD_OUT, PLUS, policy_of
 from koderz_core.events import CandidateScored, CodeTested, ProgramProbed, SpecWritten
 from koderz_core.grading.canonical import Canonical, Expectations
-from koderz_core.grading.feedback_policy import FEEDBACKS
+from koderz_core.grading.gates import FEEDBACKS
 from koderz_core.grading.problem_tests import Divider
 from koderz_core.grading.testsets import Split
 from koderz_core.plan.forms import CATALOGUE

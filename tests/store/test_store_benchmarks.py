@@ -25,8 +25,8 @@ from koderz_core.events import (
 )
 from koderz_core.journal import Journal
 from koderz_core.records import Verdict
-from koderz_core.records.forecasts import Forecast, Range
 from koderz_core.records.plans import scripted
+from koderz_core.records.progress import Forecast, Range
 from koderz_core.store.benchmarks import NEWEST
 from koderz_core.store.results import Results
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from koderz_core.records import Plan
-from koderz_core.records.forecasts import PastPair
+from koderz_core.records.progress import PastPair
 from koderz_core.store.index import Index, Writers
 from koderz_core.store.measurements import FEWEST, MOST_BENCHMARKS, past_pairs
 from koderz_core.store.store import Store

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from stage import Stage
 
-from koderz_core.grading.feedback_policy import visible
+from koderz_core.grading.gates import visible
 from koderz_core.prompts.coding import example
 from koderz_core.records import (
     Completion,
