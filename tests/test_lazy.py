@@ -53,5 +53,5 @@ def test_nothing_is_made_of_a_workspace_that_is_only_opened_and_closed() -> None
 def test_a_part_that_is_first_asked_for_after_the_end_is_a_closed_one() -> None:
     with open_workspace() as workspace:
         pass
-    with pytest.raises(SandboxError, match="has been closed"):
+    with pytest.raises(SandboxError, match="is closed"):
         workspace.grading.sandbox.judge()

@@ -1,8 +1,8 @@
 """Bundles: creating one from a journal, those stored in the data folder, and opening one in a dashboard.
 
 A bundle is redacted, packed and verified before it is written to its path. An opened bundle is a data folder of its
-own, in which nothing can be run. A bug report is a zip about one error that the user can check and send; koderz does not
-send it.
+own, in which nothing can be run. A bug report is a zip about one error that the user can check
+and send. koderz does not send it.
 """
 
 from __future__ import annotations
