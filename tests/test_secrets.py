@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from chat_server import Answer, says, sends, serving_chat
+from menu import PAGES
 from streamlit.testing.v1 import AppTest
 
 import koderz_core
@@ -32,7 +33,6 @@ KEYS = {
 }
 PASSWORD = "planted-password-0123456789"
 MARK = "planted-"
-PAGES = ("overview", "launch", "live", "experiment", "compare", "problems", "export", "models", "settings")
 APP = Path(koderz_core.__file__).parents[1] / "app.py"
 
 

@@ -10,7 +10,7 @@ To add a kind of event, edit at most four places (``tests/store/test_adding_an_e
 4. ``CHANGES`` in ``store/ingest.py``: its rows in the index, if any. A row of ``notes`` is part of its experiment.
 
 Everything else reads the record: the journal's encoding, the live tail, verification and bundles. Bundles mask every
-field that is not of type ``Text`` and not in ``bundles/redaction.py``. A line in the terminal or a memory is optional.
+field that is not of type ``Text`` and not in ``bundles/privacy.py``. A line in the terminal or a memory is optional.
 """
 
 from __future__ import annotations

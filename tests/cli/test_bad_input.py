@@ -255,4 +255,4 @@ def test_a_file_that_is_too_long_is_not_read_to_its_end(koderz: Any, name: str) 
         with Path(name).open("wb") as file:
             file.truncate(1 << 40)
     said = koderz("grade", name)
-    assert (said.code, "the limit is 256 MB" in one_line_of_error(said)) == (3, True)
+    assert (said.code, "reads at most 256 MB" in one_line_of_error(said)) == (3, True)

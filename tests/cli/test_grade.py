@@ -136,7 +136,7 @@ def test_ctrl_c_ends_what_is_judged_and_writes_nothing(tmp_path: Path) -> None:
     koderz.stderr.readline()  # it has begun
     time.sleep(1)
     koderz.send_signal(signal.SIGINT)
-    said = koderz.communicate(timeout=5)[1]
+    said = koderz.communicate(timeout=20)[1]
     assert (koderz.returncode, "Nothing was written" in said) == (130, True)
     assert [path.name for path in tmp_path.glob("*results*")] == []
 

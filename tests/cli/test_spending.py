@@ -57,7 +57,7 @@ def test_a_baseline_measured_elsewhere_counts_and_is_named(koderz: Any) -> None:
 def test_without_a_measured_baseline_nothing_is_saved_and_one_sentence_says_how_to_measure_it(koderz: Any) -> None:
     out = koderz("run", "--problem-id", "HumanEval/0", "--coder", "scripted/strong").out
     told = after("Spent, by tier of model", out)[-1]
-    assert told.startswith("Savings: not known, as no frontier model was asked directly on these problems. To measure")
+    assert told.startswith("Savings: unknown, because no frontier model was run directly on these problems. To measure")
     assert "koderz benchmark --problems HumanEval/0 --configuration 'direct coder=MODEL'" in told
     assert "saved" not in out
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+from menu import PAGES
 from playwright.sync_api import Browser, Page, expect
 from sample import thinned
 from serving import KODERZ, WITHIN, Serve
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("overview", "launch", "live", "experiment", "compare", "problems", "memory", "export", "models", "settings")
 LOGIN = """[auth]
 redirect_uri = "http://localhost/oauth2callback"
 cookie_secret = "a secret"

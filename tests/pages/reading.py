@@ -1,10 +1,8 @@
-"""Which pages there are, and what one of them says."""
+"""The words that a page shows."""
 
 from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
-
-PAGES = ("overview", "launch", "live", "experiment", "compare", "problems", "memory", "export", "models", "settings")
 
 
 def said(app: AppTest) -> str:

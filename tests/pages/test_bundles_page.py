@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reading import PAGES, said
+from menu import PAGES
+from reading import said
 
 from koderz_core import open_workspace
 from koderz_core.bundles.checks import checked_bundle

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from chat_server import sends, serving_chat, streams
-from reading import PAGES, said
+from menu import PAGES
+from reading import said
 from streamlit.testing.v1 import AppTest
 
 from koderz_core import Order, Wanted, open_workspace

@@ -9,7 +9,8 @@ from itertools import chain, repeat
 
 import pytest
 from chat_server import sends, serving_chat, streams
-from reading import PAGES, said
+from menu import PAGES
+from reading import said
 from streamlit.testing.v1 import AppTest
 
 from koderz_core import Order, Wanted, open_workspace

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from koderz_core.bundles.redaction import Identities
 from test_store_ahead import Watcher, held
 
 from koderz_core.bundles.archive import unpacked
 from koderz_core.bundles.checks import checked_bundle
-from koderz_core.bundles.creation import Wanted, make
+from koderz_core.bundles.creation import BundleOptions, make
+from koderz_core.bundles.privacy import Identities
 from koderz_core.events import decode, encode, texts_of
 from koderz_core.events.kinds import KINDS, Text
 from koderz_core.events.lines import Entry
@@ -96,6 +96,6 @@ def test_it_is_verified(hinted):
 
 
 def test_a_bundle_masks_its_words(hinted, tmp_path: Path):
-    bundle = make(hinted.path, Wanted("public_safe", Identities(), "0.0.0"), tmp_path / "bundle.zip").path
+    bundle = make(hinted.path, BundleOptions("public_safe", Identities(), "0.0.0"), tmp_path / "bundle.zip").path
     assert checked_bundle(bundle).verified.holds
     assert HINT not in "".join(content.decode() for content in unpacked(bundle).values())
