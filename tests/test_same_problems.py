@@ -37,7 +37,7 @@ def test_nothing_counts_but_what_all_were_given(workspace: Workspace, two: list[
     assert found.pairs[0].test.n == 2
     assert {one.problem for one in workspace.comparisons.problems(rows)} == SHARED
     assert [told.attempts[0].at_risk for told in workspace.comparisons.attempts(rows).values()] == [2, 2]
-    assert "About the 2 problems that all of these were given, though some were given more." in found.remarks
+    assert "About the 2 problems given to all of these; some were given more." in found.remarks
     assert found.across is None
     assert "different problems" in str(workspace.comparisons.compare(workspace.comparisons.named(two)).across)
     assert workspace.comparisons.on_shared_problems(rows) == rows

@@ -259,7 +259,7 @@ def test_one_process_at_a_time_bundles_a_benchmark(opened: Workspace, recorded: 
     opened.bundles.folder.mkdir(parents=True)
     with (opened.bundles.folder / f".{recorded}.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(DataError, match="being bundled by another process"):
+        with pytest.raises(DataError, match="Another process is bundling"):
             opened.bundles.make(recorded, "public_safe")
 
 
@@ -282,7 +282,7 @@ def test_an_opened_bundle_shows_the_same_and_runs_nothing(opened: Workspace, rec
     with Workspace(load_settings(home=tmp_path / "other")) as shown:
         assert shown.results.summaries() == opened.results.summaries()
         assert shown.bundles.shown_level == "public_safe"
-        with pytest.raises(UsageError, match="only be looked at"):
+        with pytest.raises(UsageError, match="which is read-only"):
             shown.runs.resume(recorded)
     assert opened.bundles.shown_level is None
 

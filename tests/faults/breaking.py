@@ -21,4 +21,4 @@ def finished(path: Path) -> set[str]:
 def mended() -> dict[str, str]:
     """What `koderz doctor --repair` mends, by subject."""
     with koderz_core.open_workspace() as workspace:
-        return {one.subject: one.said for one in workspace.upkeep.repair()}
+        return {one.subject: one.message for one in workspace.upkeep.repair()}

@@ -21,7 +21,7 @@ def graded(workspace: Workspace, problems: list[Problem], tests: TestKind) -> li
         Sample(1, problem, Extracted(problem.canonical_solution, "solution"), {"task_id": problem.id})
         for problem in problems
     ]
-    with workspace.judging.grader(2) as grader:
+    with workspace.grading.grader(2) as grader:
         return list(grader.grade(samples, dict(grader.tests(problems, tests))))
 
 
@@ -46,7 +46,7 @@ def test_all_pass_their_base_tests(test_data: Path, name: str, number: int) -> N
 @pytest.mark.parametrize("name", ["mbpp+", "humaneval+"])
 def test_those_that_need_more_than_equality_pass_their_plus_tests(test_data: Path, name: str) -> None:
     with open_workspace(datasets_dir=test_data) as workspace:
-        every = workspace.dataset(name).problems
+        every = workspace.datasets.load(name).problems
         special = [problem for problem in every if problem.id in LARGE + EMPTY]
         lenient = [problem for problem in every if problem.plus and (problem.plus.oracle or problem.plus.tolerance)]
         tried = [*special, *thinned(lenient, f"published problems graded by plus tests of {name}")]
@@ -61,6 +61,6 @@ def test_floats_are_equal_in_base_asserts_as_written_and_for_plus_inputs_as_in_e
         program = f"{problem.canonical_solution}\n\nexact = compare_one\n\ndef compare_one(a, b):\n{answer}"
         tests = workspace.grading.divide(problem, TestPolicy(plus=True))
         assert isinstance(tests, Split)
-        base, plus = (workspace.judge.check(problem, program, part) for part in (tests.base, tests.plus))
+        base, plus = (workspace.grading.judge.check(problem, program, part) for part in (tests.base, tests.plus))
     assert [failed.source for failed in base.failures] == ["assert candidate(1, 2.5) == 2.5"]
     assert plus.passed

@@ -89,7 +89,7 @@ def test_what_is_stopped_in_the_background_is_told_of_too(workspace: Workspace, 
 def test_of_what_broke_it_only_the_kind_is_told(workspace: Workspace, place: Server) -> None:
     def breaks(entry: Entry) -> None:
         if isinstance(entry.event, ExperimentFinished):
-            runner._crew.break_off(JournalError("MARKED cannot be written"))
+            runner._workers.break_off(JournalError("MARKED cannot be written"))
 
     with workspace.runs.runner(planned(workspace, "broken"), [breaks]) as runner:
         runner.start()

@@ -26,7 +26,7 @@ def workspace() -> Iterator[Workspace]:
 
 def coders(workspace: Workspace, order: Order) -> list[str]:
     """The models that are asked directly in what is offered for an order."""
-    configurations = workspace.planner.propose(order).plan.configurations
+    configurations = workspace.plans.propose(order).plan.configurations
     return [configuration.models["coder"][0] for configuration in configurations if configuration.strategy == "direct"]
 
 
@@ -40,10 +40,10 @@ def measured(workspace: Workspace) -> str:
 
 def test_a_benchmark_goes_on_measuring_what_it_began_to_measure(workspace: Workspace) -> None:
     order = Order([SUPERVISED], "0:2")
-    offer = workspace.planner.propose(order)
+    offer = workspace.plans.propose(order)
     assert [configuration.models["coder"] for configuration in offer.added] == [(STRONG,), (WEAK,)]
-    workspace.run(offer.plan)
-    again = workspace.planner.propose(order)
+    workspace.runs.run(offer.plan)
+    again = workspace.plans.propose(order)
     assert (again.plan.id, again.reused) == (offer.plan.id, ())
     assert "nothing more, because all results exist" in again.sentences[0]
 
@@ -51,14 +51,14 @@ def test_a_benchmark_goes_on_measuring_what_it_began_to_measure(workspace: Works
 def test_a_stronger_model_that_was_measured_is_not_asked_again_and_that_is_said(
     workspace: Workspace, measured: str
 ) -> None:
-    offer = workspace.planner.propose(Order([SUPERVISED], "0:3"))
+    offer = workspace.plans.propose(Order([SUPERVISED], "0:3"))
     assert [configuration.models["coder"] for configuration in offer.added] == [(WEAK,)]
     assert [baseline.benchmark for baseline in offer.reused] == [measured]
     assert offer.sentences[1].startswith(
         "Not asked again: direct SCRIPTED strong solved 3 of 3 on these problems for $0.00"
     )
-    workspace.run(offer.plan)
-    assert workspace.planner.propose(Order([SUPERVISED], "0:3")).plan.id == offer.plan.id
+    workspace.runs.run(offer.plan)
+    assert workspace.plans.propose(Order([SUPERVISED], "0:3")).plan.id == offer.plan.id
 
 
 @pytest.mark.usefixtures("measured")
@@ -93,10 +93,10 @@ def test_other_prompts_another_dataset_and_plus_tests_are_something_else(workspa
 
 def test_a_model_without_a_measurement_shows_what_it_can_cost_at_most(workspace: Workspace) -> None:
     roles = {"coder": WEAK, "spec": "gpt-4o", "reviewer": "gpt-4o"}
-    (told,) = workspace.planner.propose(Order([Wanted("supervised", roles)], "0:3")).sentences
+    (told,) = workspace.plans.propose(Order([Wanted("supervised", roles)], "0:3")).sentences
     assert "direct gpt-4o, direct SCRIPTED weak, for at most $0." in told
     with pytest.raises(PlanError):
-        workspace.planner.propose(Order([Wanted("supervised", {})], "0:3"))
+        workspace.plans.propose(Order([Wanted("supervised", {})], "0:3"))
 
 
 def test_a_comparison_takes_its_baseline_from_where_it_was_measured(workspace: Workspace, measured: str) -> None:

@@ -60,7 +60,7 @@ def test_what_is_asked_about_says_the_cap_and_where_it_runs(workspace: Workspace
 
 
 def test_a_seed_that_a_browser_cannot_count_is_no_seed_of_a_clone(workspace: Workspace) -> None:
-    plan = workspace.plan(Order([Wanted("direct", {"coder": LOCAL})], "0:1", seed=2**60))
-    workspace.run(plan)
+    plan = workspace.plans.plan(Order([Wanted("direct", {"coder": LOCAL})], "0:1", seed=2**60))
+    workspace.runs.run(plan)
     with pytest.raises(PlanError, match="too large for a browser"):
-        workspace.planner.clone(plan.id)
+        workspace.plans.clone(plan.id)

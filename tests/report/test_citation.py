@@ -115,8 +115,8 @@ def test_a_baseline_from_elsewhere_is_cited_where_the_report_stands_on_it() -> N
             plan = workspace.plans.plan(Order([Wanted("direct", {"coder": f"scripted/{coder}"})], problems))
             workspace.runs.run(plan)
             plans.append(plan.id)
-        stands_on = workspace.exporting.report(plans[:2], same_problems=True).sources
-        with workspace.exporting.made(ExportOrder("comparison", "bibtex", (*plans[:2],), same_problems=True)) as made:
+        stands_on = workspace.exports.report(plans[:2], same_problems=True).sources
+        with workspace.exports.file(ExportOrder("comparison", "bibtex", (*plans[:2],), same_problems=True)) as made:
             found = entries(made.read().decode())
     assert {source.benchmark for source in stands_on} == set(plans)
     assert {key.split("-")[0] for key in found} == {"koderz", *plans}
@@ -125,7 +125,7 @@ def test_a_baseline_from_elsewhere_is_cited_where_the_report_stands_on_it() -> N
 def test_no_word_of_a_stranger_ends_a_field_or_is_obeyed(measure: Measure) -> None:
     plan = measure(name=HOSTILE)
     with open_workspace() as workspace:
-        report = workspace.exporting.report([plan.id])
+        report = workspace.exports.report([plan.id])
     (measured,) = report.sources
     assert measured.name == HOSTILE
     everywhere = replace(measured, name=" ", dataset=HOSTILE, koderz_version=HOSTILE, dataset_sha256=HOSTILE)
