@@ -137,7 +137,7 @@ class Settings:
         check=_key,
     )
     notices: SecretStr | None = _setting(
-        None, "Further places to notify: addresses in the form of Apprise, separated by spaces."
+        None, "Further addresses to notify, in the format of Apprise, separated by spaces."
     )
 
     memory: Literal["on", "all", "off"] = _setting(
@@ -176,7 +176,7 @@ class Settings:
         dict, "The limits by provider: concurrency, and requests and tokens per minute."
     )
     sandbox: Literal["auto", "hardened", "strong", "limited"] = _setting(
-        "auto", "The sandbox tier in which programs run. auto: the best that holds on this machine, never limited."
+        "auto", "The sandbox tier in which programs run. auto: the best that works on this machine, never limited."
     )
     test_timeout: float = _setting(
         10.0,
@@ -286,7 +286,7 @@ class Settings:
         """The gate of every outbound address: raises OfflineError beyond loopback if ``offline`` is set."""
         if self.offline and not is_loopback(url):
             host = urlsplit(url).hostname or url
-            raise OfflineError(f"KODERZ_OFFLINE is set, so {host} was not asked for {purpose}. Unset it to allow that.")
+            raise OfflineError(f"KODERZ_OFFLINE is set, so {host} was not contacted for {purpose}. Unset it to allow that.")
 
 
 def _settings() -> dict[str, Setting]:

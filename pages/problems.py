@@ -41,7 +41,7 @@ def main() -> None:
 def _warn(rows: Sequence[SummaryRow]) -> None:
     if len({row.dataset_sha256 for row in rows}) > 1:
         st.warning(
-            "These configurations have different datasets. Problems with the same id share a line here, although they "
+            "These configurations ran on different datasets. Problems with the same id share a line here, although they "
             "may differ.",
             icon="⚖️",
         )
@@ -60,7 +60,7 @@ def _count(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
     )
     if incomplete:
         st.text(
-            f"{incomplete} problems have no result of some configuration. They count neither as unsolved by all nor as "
+            f"{incomplete} problems lack a result of at least one configuration. They count neither as unsolved by all nor as "
             "solved by one only."
         )
 

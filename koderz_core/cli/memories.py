@@ -107,11 +107,11 @@ def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
 @click.command()
 @click.argument("benchmark", default="", metavar="[BENCHMARK]")
 @click.option(
-    "--again", is_flag=True, help="Also send what was confirmed before, for example after the memory file was lost."
+    "--again", is_flag=True, help="Also send memories that the server confirmed before, for example after the memory file was lost."
 )
 @data_dir
 def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
-    """Send to the memory server what is missing from all journals, or from one benchmark.
+    """Send memories that the memory server lacks, from all journals or from one benchmark.
 
     The server that comes with koderz stores nothing twice.
     """

@@ -25,7 +25,7 @@ INTERVALS = (
 )
 NO_WIDTH = "&#8203;"
 CITATION_TITLE = (
-    "koderz: can cheap models with many tries, under a little frontier supervision, match an expensive one?"
+    "koderz: can cheap models with many attempts, under a little frontier supervision, match an expensive one?"
 )
 TO_CITE = "To cite this"
 _UNSAFE = re.compile(r'[\\{}~^@<>|"`\N{REPLACEMENT CHARACTER}]')

@@ -87,7 +87,7 @@ def pairs_table(comparison: Comparison) -> TextTable:
 def at_once(comparison: Comparison) -> str:
     """The level of the intervals of pairs, if there are several."""
     pairs = max((pair.test.at_once for pair in comparison.pairs), default=1)
-    return f" (intervals at 95 % for all {pairs} pairs at once)" if pairs > 1 else ""
+    return f" (intervals at 95 % for all {pairs} pairs simultaneously)" if pairs > 1 else ""
 
 
 def frontier_table(comparison: Comparison) -> TextTable:
@@ -99,7 +99,7 @@ def frontier_table(comparison: Comparison) -> TextTable:
 def ceilings_table(comparison: Comparison) -> TextTable:
     """How far trying until the gate passes can go, if gate and held-out tests differ."""
     rows = [row for row in configurations(comparison) if row.measured.ceiling]
-    return text_table("The ceiling of trying until the gate passes", CEILINGS, rows)
+    return text_table("Verifier precision and false-pass rate", CEILINGS, rows)
 
 
 def settings_table(comparison: Comparison) -> TextTable:
@@ -167,7 +167,7 @@ def curves_table(comparison: Comparison, axis: Axis) -> TextTable:
         Shown("left early", path="of.censored"),
     )
     held = any(curve.end < found.end for curve in found.curves)
-    title = f"Solved by {axis}{f' ({HELD} no further tries)' if held else ''}"
+    title = f"Solved by {axis}{f' ({HELD} no further attempts)' if held else ''}"
     return text_table(title, columns, [Row(comparison.of(curve.key), curve) for curve in found.curves])
 
 
@@ -235,7 +235,7 @@ class Answer:
 
 
 def answer(comparison: Comparison) -> Answer:
-    """About the first pair to look at, or about the only configuration; bounds hold for all pairs at once."""
+    """About the first pair to look at, or about the only configuration; bounds hold for all pairs simultaneously."""
     pair = leading_pair(comparison.pairs)
     if pair is None:
         alone = comparison.configurations[0]
@@ -251,7 +251,7 @@ def answer(comparison: Comparison) -> Answer:
     problems = numbered(pair.test.n, "problem")
     headline = f"On {problems} {_verdict(pair, it.letter, other.letter)}{_price_verdict(pair, it.letter)}"
     pairs = pair.test.at_once
-    level = "Intervals at 95 %." if pairs == 1 else f"Intervals at 95 % for {pairs} pairs at once."
+    level = "Intervals at 95 %." if pairs == 1 else f"Intervals at 95 % for {pairs} pairs simultaneously."
     figures = "".join(_figures(pair))
     return Answer(headline, f"{it.letter} · {it.label} against {other.letter} · {other.label}: {figures}.\n{level}")
 

@@ -65,7 +65,7 @@ class ExportOrder:
             )
         if self.for_spreadsheets and self.form != "csv":
             raise UsageError(
-                f"Only CSV has a version for spreadsheets, not {self.form}. Leave out the option, or take csv."
+                f"Only CSV has a version for spreadsheets, not {self.form}. Omit the option, or use csv."
             )
         if self.same_problems and self.table not in COMPARED:
             raise UsageError(

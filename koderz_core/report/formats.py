@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # numpy and pandas are slow to import
     from koderz_core.analysis.rates import ClusteredRate, Rate
     from koderz_core.analysis.tradeoff import Tradeoff
 
-SHARED = "shared: these tests ran in the program's own process, which could in principle fake what it reports"
+SHARED = "shared: these tests ran in the program's own process, which could in principle fake the results"
 """A note on verdicts whose tests need values that are not plain data."""
 NONE = "–"
 CASES = "worst–best"
@@ -33,8 +33,8 @@ CASES = "worst–best"
 WHY: Mapping[str, str] = {
     "interval": "at its interval",
     "plateau": "because of a plateau",
-    "repeated_error": "because the same error came again",
-    "repeated_program": "because a program came again",
+    "repeated_error": "because the same error recurred",
+    "repeated_program": "because a program was repeated",
     "budget": "because half of the budget was used",
 }
 """Why a checkpoint was due."""
@@ -42,9 +42,9 @@ WHY: Mapping[str, str] = {
 CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, then CodeBLEU"}
 """How the submitted program was chosen."""
 CURVES = (
-    "Share of problems that pass the tests that score them, within a number of attempts, dollars or seconds. A line is "
+    "Share of problems whose program passes the tests that score it, within a number of attempts, dollars or seconds. A line is "
     "solid up to the most that the configuration used on a problem. From there a dotted line continues its level: no "
-    "further tries (‡ in the table). An experiment that ends on a false pass of the gate stays in the denominator, so "
+    "further attempts (‡ in the table). An experiment that ends on a false pass of the gate stays in the denominator, so "
     "a line can stay below 100 %."
 )
 PARTIAL = (
@@ -66,7 +66,7 @@ GROUPS = (
 )
 PAIRS = (
     "p: exact McNemar, with repeats a permutation test of the labels within problems, adjusted by Holm. Up to 0.05 the "
-    "difference is significant, and then the interval excludes 0. Intervals hold for all pairs at once (Bonferroni), "
+    "difference is significant, and then the interval excludes 0. Intervals hold for all pairs simultaneously (Bonferroni), "
     "so also for the pair that was selected above. Reaches: the dollars per problem at which its curve is as high as "
     "the baseline's rate; P(never): the share of resamples in which it never is. Saved: on the problems that both "
     "solved."

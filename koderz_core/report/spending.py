@@ -76,12 +76,12 @@ TIERS: Sequence[Column] = (
     usd("cost_usd", "dollars of these calls", "a price is not known", shown=Shown("cost so far", 3, money)),
     number("kwh", "energy of these calls", "not local, or unknown", "kWh"),
     usd("energy_usd", "the part of `cost_usd` that pays for energy", "not local, or unknown"),
-    usd("rental_usd", "the price of these calls if the same weights were rented", "no such offer is known"),
+    usd("rental_usd", "the price of these calls if the same weights were rented", "no rental price is known"),
     whole("tokens", "tokens sent and received", "a call did not report them", "tokens"),
     usd(
         "usd_per_solved",
         "the tier's part of the dollars per solved problem",
-        "no result, a price is not known, or see the next",
+        "no result, a price is not known, or see the next column",
         path="usd_per_solved",
         shown=Shown("$ per solved", 3, money),
     ),
@@ -94,11 +94,11 @@ MARGINS: Sequence[Column] = (
         path="cheaper.full_id",
         shown=Shown("from → to", 1, _step, ""),
     ),
-    text("dearer", "the next more expensive one on the frontier", path="dearer.full_id"),
+    text("dearer", "the next more expensive configuration on the frontier", path="dearer.full_id"),
     usd("usd", "additional dollars per problem", shown=Shown("extra $ per problem", 3, money)),
     share("solved", "additional share solved", shown=Shown("points solved", 2, _points)),
     usd("usd_per_solve", "`usd` divided by `solved`", shown=Shown("$ per extra solved problem", 4, money)),
-    share("sure", "share of resamples in which it solves more", shown=Shown("P(solves more)", 5, chance)),
+    share("sure", "share of resamples in which the more expensive configuration solves more", shown=Shown("P(solves more)", 5, chance)),
 )
 SPENDING = (
     Shown("configuration", path="label"),

@@ -202,7 +202,7 @@ def _used_up_message(limit: int, spent: int, amount: int) -> str:
 
 def _lost_message(experiment: str, limit: int, lost: int) -> str:
     return (
-        f"Calls that broke off may have cost ${lost / PICO:.6g} of the ${limit / PICO:g} that {experiment} may spend, "
+        f"Interrupted calls may have cost ${lost / PICO:.6g} of the ${limit / PICO:g} that {experiment} may spend, "
         f"so its next call is not sent. Its models did not cause this: start again with --fork."
     )
 

@@ -170,6 +170,6 @@ def _divided(task: Task, dependencies: Dependencies) -> Split:
     tests = dependencies.divide(task.problem, task.policy)
     if isinstance(tests, Outside):
         raise DataError(
-            f"{task.problem.id} is outside the sample of the gate {task.policy.gate}: {tests.reason}. Leave it out."
+            f"{task.problem.id} cannot be used with the gate {task.policy.gate}: {tests.reason}. Omit it."
         )
     return tests

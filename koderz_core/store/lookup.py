@@ -19,7 +19,7 @@ def find(index: Index, text: str) -> str:
         (_NAMED, "is the name of several benchmarks"),
         (_WHOLE, "fits several"),
         (_IDS, "fits several"),
-        (_NAMES, "begins the names of several benchmarks"),
+        (_NAMES, "is the beginning of several benchmark names"),
     ):
         rows = index.con.execute(sql, {"text": text, "most": MOST_SHOWN + 1}).fetchall() if text else []
         ids = [str(row[0]) for row in rows]

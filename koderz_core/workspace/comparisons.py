@@ -246,7 +246,7 @@ class Comparisons:
         """The dataset of all rows, and the problems that they were given. Raises DataError."""
         dataset = self.datasets.load(rows[0].dataset)
         if any(row.origin != dataset.origin for row in rows):
-            raise DataError("These configurations are not all of the dataset as it is now.")
+            raise DataError("Some of these configurations ran on another version of the dataset.")
         grounds = self.results.grounds({row.benchmark for row in rows})
         return dataset, frozenset[str]().union(*_problems(rows, grounds))
 

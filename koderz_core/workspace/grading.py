@@ -183,7 +183,7 @@ def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Ver
     raise DataError(
         f"{len(failed)} of the chosen problems cannot be graded here, because the solutions of their publisher fail: "
         f"{shown}{'; …' if len(failed) > _SHOWN else ''}. Programs are judged without files, network and other "
-        f"processes. Leave these out: {', '.join(failed)}."
+        f"processes. Omit these: {', '.join(failed)}."
     )
 
 

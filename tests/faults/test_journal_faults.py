@@ -140,7 +140,7 @@ def test_a_writer_that_was_killed_leaves_a_lock_that_repair_opens(journal: Path)
         alive = mended()
         writer.send_signal(signal.SIGKILL)
     assert f"is being written by process {writer.pid} and was left unchanged" in alive[journal.stem]
-    assert f"the lock of process {writer.pid}, which is gone, was released" in mended()[journal.stem]
+    assert f"the lock of process {writer.pid}, which has ended, was released" in mended()[journal.stem]
     assert mended() == {}
 
 

@@ -97,7 +97,7 @@ def test_a_pair_says_by_how_much_and_how_surely() -> None:
     table = pairs_table(compared(*TWO))
     shown = dict(zip(table.columns, table.rows[0], strict=True))
     assert shown["points [95 %]"].startswith("-25 [")
-    assert (shown["p (Holm)"], shown["told apart"], shown["only it"], shown["only A"]) == ("1.00", "no", "0", "1")
+    assert (shown["p (Holm)"], shown["significant"], shown["only it"], shown["only A"]) == ("1.00", "no", "0", "1")
     assert (shown["reaches A at"], shown["saved"]) == ("never", "90 %")
 
 
@@ -131,7 +131,7 @@ def test_a_curve_is_read_off_at_a_few_places() -> None:
     assert [cell.partition(" [")[0] for cell in cheap[2:9]] == ["0 %"] * 3 + ["50 % ‡"] * 4
     assert [cell.partition(" [")[0] for cell in dear[2:9]] == ["0 %"] * 6 + ["75 %"]
     assert (dear[9], cheap[9]) == ("75 % [30, 95] by $1.00", "50 % [15, 85] by $0.10")
-    assert table.title == "Solved by usd (‡ no further tries)"
+    assert table.title == "Solved by usd (‡ no further attempts)"
 
 
 def test_rows_of_a_curve_end_where_its_own_configuration_ended() -> None:

@@ -119,7 +119,7 @@ def test_the_more_pairs_are_tested_the_larger_is_what_goes_unnoticed():
 def test_bounds_that_hold_for_several_pairs_say_so_and_so_does_a_pair_that_was_picked():
     there = replace(EVEN, usd=0.1, low=0.05, high=inf, never=0.04)
     said = finding(replace(OF, test=replace(TEST, at_once=12), break_even=there))
-    assert said.count("95 % for 12 pairs at once") == 3
+    assert said.count("95 % for 12 pairs simultaneously") == 3
     assert "selected from 12 after the results were known" in selection_note(12)
     assert selection_note(1) is None
 
