@@ -286,7 +286,9 @@ class Settings:
         """The gate of every outbound address: raises OfflineError beyond loopback if ``offline`` is set."""
         if self.offline and not is_loopback(url):
             host = urlsplit(url).hostname or url
-            raise OfflineError(f"KODERZ_OFFLINE is set, so {host} was not contacted for {purpose}. Unset it to allow that.")
+            raise OfflineError(
+                f"KODERZ_OFFLINE is set, so {host} was not contacted for {purpose}. Unset it to allow that."
+            )
 
 
 def _settings() -> dict[str, Setting]:

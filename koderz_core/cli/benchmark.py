@@ -53,8 +53,22 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
 
 @click.command(cls=GroupedCommand)
 @option("Problems", "--problems", help='"0:20", "HumanEval/3,7", "sample:20" or "all".  [default: 0:10]')
-@option("Problems", "--start", type=Whole(0), default=0, advanced=True, help="First problem, as a number from 0, instead of --problems.")
-@option("Problems", "--end", type=Whole(1), default=10, advanced=True, help="Number after the last problem, instead of --problems.")
+@option(
+    "Problems",
+    "--start",
+    type=Whole(0),
+    default=0,
+    advanced=True,
+    help="Number of the first problem, instead of --problems.",
+)
+@option(
+    "Problems",
+    "--end",
+    type=Whole(1),
+    default=10,
+    advanced=True,
+    help="Number after the last problem, instead of --problems.",
+)
 @option(
     "Problems",
     "--repeats",

@@ -107,7 +107,9 @@ def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
 @click.command()
 @click.argument("benchmark", default="", metavar="[BENCHMARK]")
 @click.option(
-    "--again", is_flag=True, help="Also send memories that the server confirmed before, for example after the memory file was lost."
+    "--again",
+    is_flag=True,
+    help="Also send memories that the server confirmed before, for example after the memory file was lost.",
 )
 @data_dir
 def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:

@@ -135,7 +135,7 @@ def _role_option(role: str, default: str) -> Option:
     """``--role``; where that is a switch, ``--role-model``."""
     older = (OLDER[role],) if role in OLDER else ()
     together = ", ".join(name for name in sorted((*STRATEGIES, *PRESETS)) if facts_of(name).takes_all_coders)
-    more = f"Each of several models makes its own configuration; {together} use all of them in one configuration." if role == CODER else ""
+    more = f"Each of several models makes its own configuration; {together} use all in one." if role == CODER else ""
     text = " ".join(part for part in (ROLES[role].about, more, f" [default: {default}]") if part)
     flags, metavar = (_role_flag(role), *older), "MODEL,..." if role == CODER else "MODEL"
     hidden = role not in COMMON_ROLES
@@ -250,7 +250,7 @@ _ORDER: Options = (
     _strategy(
         "--configuration",
         multiple=True,
-        help="A whole configuration, in place of the options --strategy to --feedback, such as 'supervised coder=gpt-oss:20b "
+        help="A whole configuration, which replaces --strategy to --feedback, such as 'supervised coder=gpt-oss:20b "
         "max_iterations=10'. Repeat it for several.",
     ),
     _strategy(

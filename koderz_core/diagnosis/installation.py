@@ -68,7 +68,9 @@ def grader(settings: Settings, *, whole: bool = False) -> Iterator[Finding]:
         yield from _self_test(examination.self_test)
     else:
         lead, _, cure = examination.trouble.partition(". ")
-        yield Finding("grader", "tier in use", "missing", lead, cure or "Set KODERZ_SANDBOX to a tier that works on this machine")
+        yield Finding(
+            "grader", "tier in use", "missing", lead, cure or "Set KODERZ_SANDBOX to a tier that works on this machine"
+        )
 
 
 def _problems(settings: Settings) -> tuple[Problem, ...]:

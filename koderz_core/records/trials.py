@@ -19,7 +19,7 @@ from koderz_core.sums import known_sum
 class Try(msgspec.Struct, frozen=True, gc=False):
     """One iteration of a trial. ``usd`` and ``seconds`` are cumulative up to its end; ``usd`` None: unknown.
 
-    ``code``: SHA-256 of its program, None if the reply contained no program. ``held_out_passed`` None: not scored on such tests.
+    ``code``: SHA-256 of its program, None if the reply held none. ``held_out_passed`` None: not scored on such tests.
     ``checkpoints``: the number of earlier reviews by a stronger model with advice.
     """
 

@@ -104,7 +104,9 @@ ATTEMPT = (
 )
 TRANSITION = (
     text("before", "error class of an attempt", "the program passed the gate", shown=Shown("ended with", 3, _end)),
-    text("after", "error class of the next attempt", "the program passed the gate", shown=Shown("the next with", 3, _end)),
+    text(
+        "after", "error class of the next attempt", "the program passed the gate", shown=Shown("the next with", 3, _end)
+    ),
     whole("count", "number of times that the second class followed the first", shown=Shown("times", 3, count)),
 )
 REPEATS = (
@@ -130,7 +132,9 @@ def attempts_table(rows: Sequence[ConfigurationFigures], found: Found) -> TextTa
 def transitions_table(rows: Sequence[ConfigurationFigures], found: Found) -> TextTable:
     """The most frequent transitions of each configuration from one failed attempt to the next attempt."""
     lines = [line for row in _with_attempts(rows, found) for line in _transitions(row, found)[:MOST_TRANSITIONS]]
-    return text_table("Transitions between errors", shown((*NAMED, *TRANSITION, Shown("share", 4, percent, "share"))), lines)
+    return text_table(
+        "Transitions between errors", shown((*NAMED, *TRANSITION, Shown("share", 4, percent, "share"))), lines
+    )
 
 
 def repeats_table(rows: Sequence[ConfigurationFigures], found: Found) -> TextTable:

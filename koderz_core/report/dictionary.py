@@ -61,14 +61,34 @@ EXPERIMENTS: tuple[Column, ...] = (
         "`solved`, `unsolved`, `cancelled` or `error` (koderz' or the provider's); during a retry, the previous one",
         "the experiment has not ended",
     ),
-    text("reason", "why it stopped: `gate`, `iterations`, `budget`, `context` or `gave_up`", "the experiment has no result"),
+    text(
+        "reason",
+        "why it stopped: `gate`, `iterations`, `budget`, `context` or `gave_up`",
+        "the experiment has no result",
+    ),
     text("score_kind", "`held_out`, or `oracle` if the loop stopped on the tests that score it", "no result"),
     text("code", "SHA-256 of the program that was returned", "no program was returned"),
-    yes("gate_passed", "whether the returned program passed the gate tests", "the program was not scored on these tests"),
-    whole("gate_tests_passed", "gate tests that the returned program passed", "the program was not scored on these tests", "tests"),
+    yes(
+        "gate_passed", "whether the returned program passed the gate tests", "the program was not scored on these tests"
+    ),
+    whole(
+        "gate_tests_passed",
+        "gate tests that the returned program passed",
+        "the program was not scored on these tests",
+        "tests",
+    ),
     whole("gate_tests_total", "number of gate tests", "the program was not scored on these tests", "tests"),
-    yes("held_out_passed", "whether the returned program passed the held-out tests", "the program was not scored on these tests"),
-    whole("held_out_tests_passed", "held-out tests that the returned program passed", "the program was not scored on these tests", "tests"),
+    yes(
+        "held_out_passed",
+        "whether the returned program passed the held-out tests",
+        "the program was not scored on these tests",
+    ),
+    whole(
+        "held_out_tests_passed",
+        "held-out tests that the returned program passed",
+        "the program was not scored on these tests",
+        "tests",
+    ),
     whole("held_out_tests_total", "number of held-out tests", "the program was not scored on these tests", "tests"),
     whole("iterations", "programs that its loop tested; 0 if one was submitted untested, as by `direct`"),
     whole("calls", "requests to models that were answered"),
@@ -150,7 +170,11 @@ CALLS: tuple[Column, ...] = (
     usd("rental_usd", "price of the same tokens if the same weights were rented", "no rental price is known"),
     whole("status", "HTTP status of a failure", "the call did not fail, or no HTTP answer arrived"),
     number("wait_seconds", "wait before the next attempt", "no further attempt", "s"),
-    yes("arrived", "whether a failed request may have reached the provider, who may charge for it", "the call did not fail"),
+    yes(
+        "arrived",
+        "whether a failed request may have reached the provider, who may charge for it",
+        "the call did not fail",
+    ),
 )
 
 TABLES: Mapping[str, Table] = {

@@ -239,8 +239,8 @@ def untested(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
         found.append("Repeats of a problem are not independent trials: koderz compare gives these rates an interval.")
     if _overlap(rows):
         found.append(
-            "Overlapping intervals do not show whether two rates differ: koderz compare tests the configurations on the same "
-            "problems."
+            "Overlapping intervals do not show whether two rates differ: koderz compare tests the configurations on "
+            "the same problems."
         )
     return tuple(found)
 
@@ -324,8 +324,8 @@ def _across(rows: Sequence[SummaryRow]) -> Iterator[str]:
 def _electricity(rows: Sequence[SummaryRow]) -> Iterator[str]:
     for flip in flips(rows):
         yield (
-            f"The price of electricity decides: below {flip.usd_per_kwh:.2g} USD/kWh {flip.thirsty.label} is cheaper per solved "
-            f"problem, above {flip.frugal.label} is."
+            f"The price of electricity decides: below {flip.usd_per_kwh:.2g} USD/kWh {flip.thirsty.label} is cheaper "
+            f"per solved problem, above {flip.frugal.label} is."
         )
 
 

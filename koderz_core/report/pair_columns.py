@@ -197,7 +197,9 @@ PAIRS: Sequence[Column] = [
         )
     ),
     *reasons("price_ratio", "price_ratio_low", "price_ratio_high"),
-    whole("pairs_at_once", "number of pairs for which the intervals hold simultaneously (Bonferroni)", path="of.at_once"),
+    whole(
+        "pairs_at_once", "number of pairs for which the intervals hold simultaneously (Bonferroni)", path="of.at_once"
+    ),
     usd(
         "break_even_usd",
         "dollars per problem at which it solves as many problems as the baseline",
@@ -208,7 +210,9 @@ PAIRS: Sequence[Column] = [
     text("break_even_is", f"{_REACHED}: whether such a price exists", path="reach.state"),
     usd("break_even_low", "lower end of the interval of `break_even_usd`", "see the next column", path="reach_low.usd"),
     text("break_even_low_is", f"{_REACHED}: the state of the lower end", path="reach_low.state"),
-    usd("break_even_high", "upper end of the interval of `break_even_usd`", "see the next column", path="reach_high.usd"),
+    usd(
+        "break_even_high", "upper end of the interval of `break_even_usd`", "see the next column", path="reach_high.usd"
+    ),
     text("break_even_high_is", f"{_REACHED}: the state of the upper end", path="reach_high.state"),
     share(
         "break_even_never",

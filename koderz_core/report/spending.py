@@ -98,7 +98,11 @@ MARGINS: Sequence[Column] = (
     usd("usd", "additional dollars per problem", shown=Shown("extra $ per problem", 3, money)),
     share("solved", "additional share solved", shown=Shown("points solved", 2, _points)),
     usd("usd_per_solve", "`usd` divided by `solved`", shown=Shown("$ per extra solved problem", 4, money)),
-    share("sure", "share of resamples in which the more expensive configuration solves more", shown=Shown("P(solves more)", 5, chance)),
+    share(
+        "sure",
+        "share of resamples in which the more expensive configuration solves more",
+        shown=Shown("P(solves more)", 5, chance),
+    ),
 )
 SPENDING = (
     Shown("configuration", path="label"),

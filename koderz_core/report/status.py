@@ -130,10 +130,14 @@ def ago(seconds: float) -> str:
 
 
 _REMARKS = {
-    "queued": Remark("info", "Queued: no experiment runs yet, because other experiments or a model must finish first."),
+    "queued": Remark(
+        "info", "Queued: no experiment runs yet. The benchmark waits for free concurrency or for a model."
+    ),
     "paused": Remark("info", "Paused before its next step. Resume continues the benchmark."),
     "stopping": Remark("info", "Stopping: running experiments end at their next step. Every finished step is kept."),
-    "stopped": Remark("info", "Stopped before it was complete. Every finished step is kept; Resume continues the benchmark."),
+    "stopped": Remark(
+        "info", "Stopped before it was complete. Every finished step is kept; Resume continues the benchmark."
+    ),
     "interrupted": Remark(
         "warning",
         "Interrupted: its process ended too early. Every finished step is kept; Resume continues the benchmark.",

@@ -106,8 +106,9 @@ def choose(wanted: Wanted, tiers: tuple[TierStatus, ...]) -> Isolation:
         if not reasons[tier]:
             return tier
     raise SandboxError(
-        f"No strong sandbox tier works on this machine (hardened: {reasons['hardened']}; strong: {reasons['strong']}). The programs "
-        "that models write could read your files and use your network. If you accept that, set KODERZ_SANDBOX=limited, "
+        f"No strong sandbox tier works on this machine (hardened: {reasons['hardened']}; strong: {reasons['strong']}). "
+        "The programs that models write could read your files and use your network. If you accept that, set "
+        "KODERZ_SANDBOX=limited, "
         'or sandbox = "limited" in settings.toml. koderz marks every result with the tier.'
     )
 

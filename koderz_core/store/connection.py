@@ -173,7 +173,9 @@ def _unopened(path: Path, error: duckdb.Error) -> StoreError:
     if not os.access(path, os.R_OK | os.W_OK):
         return StoreError(f"The index {path.name} is not readable and writable. Change the permissions of the file.")
     if "version number" in str(error):
-        return StoreError(f"The index {path.name} was written by another version of DuckDB ({error}). Run `koderz reindex`.")
+        return StoreError(
+            f"The index {path.name} was written by another version of DuckDB ({error}). Run `koderz reindex`."
+        )
     return _damaged(path, error)
 
 

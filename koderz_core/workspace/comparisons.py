@@ -186,8 +186,8 @@ class Comparisons:
         if not shared:
             origins = "; ".join(sorted({row.origin.said for row in rows}))
             raise UsageError(
-                "The configurations have no problem in common, so they cannot be compared on the same problems. They "
-                f"are of {origins}. Choose benchmarks of one dataset that share problems: koderz results lists them."
+                "The configurations have no problem in common, so they cannot be compared on the same problems. Their "
+                f"datasets: {origins}. Choose benchmarks of one dataset that share problems: koderz results lists them."
             )
         found = {_key(row): row for row in self.results.summaries(sorted({row.benchmark for row in rows}), shared)}
         return [found[_key(row)] for row in rows if _key(row) in found]

@@ -172,5 +172,7 @@ def _configuration(plan: Plan, row: ExperimentRow) -> Configuration:
 def _safe(command: str) -> str:
     """The command, unless a terminal would run or show something else if it is pasted."""
     if plain(command) != command or "\n" in command or "\t" in command:
-        raise PlanError("A name in it contains characters that a terminal would interpret or hide, so no command is offered.")
+        raise PlanError(
+            "A name in it contains characters that a terminal would interpret or hide, so no command is offered."
+        )
     return command

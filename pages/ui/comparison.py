@@ -76,7 +76,7 @@ def show_answer(comparison: Comparison) -> None:
         st.warning(comparison.across, icon="⚖️")
     if left := sum(row.planned - row.n - row.errors - row.cancelled for row in comparison.configurations):
         st.warning(
-            f"Partial: {numbered(left, 'experiment')} have not ended, so these numbers may change.", icon="⏳"
+            f"Partial: these numbers may change, because {numbered(left, 'experiment')} must still end.", icon="⏳"
         )
     if comparison.scripted:
         st.warning(SOME_SCRIPTED, icon="🎭")

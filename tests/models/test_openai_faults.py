@@ -153,7 +153,11 @@ def test_a_server_that_gave_up_is_not_the_models_failure(server: Server, reason:
         ({"message": PROMPT, "code": 401}, "answered 401. ", False),
         ({"message": PROMPT, "code": "server_error"}, "ended the connection", True),
         ({"message": PROMPT, "code": 1113}, "ended the connection", True),
-        ({"message": PROMPT, "code": 502}, "ended the connection", True),  # in the middle: what came before may be billed
+        (
+            {"message": PROMPT, "code": 502},
+            "ended the connection",
+            True,
+        ),  # in the middle: what came before may be billed
     ],
 )
 @pytest.mark.parametrize("streamed", [False, True])
