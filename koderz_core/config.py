@@ -148,7 +148,7 @@ class Settings:
     cortex_command: str = _setting("", "The command line of any other memory server that speaks MCP.")
 
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = _setting(
-        dict, "The tier by model id or provider, for models whose tier koderz cannot know."
+        dict, "The tier by model id or provider, for models whose tier koderz cannot determine."
     )
 
     allowed_models: str = _setting("", "The models that koderz may ask, separated by spaces. Empty: all models.")
@@ -180,8 +180,8 @@ class Settings:
     )
     test_timeout: float = _setting(
         10.0,
-        "The timeout of one program on its tests in seconds. If it is not set, 4 times the time of the canonical "
-        "solution applies, at least 4 s, if there is one.",
+        "The timeout of one program on its tests in seconds. If it is not set, the timeout is 4 times the time of the "
+        "canonical solution, at least 4 s, or 10 s without a canonical solution.",
         above=0,
         most=3600,
     )

@@ -151,7 +151,7 @@ FORMS: Mapping[str, Callable[[Comparison, Found], str]] = {
 def frontier_costs(
     model: str | None, dataset: str | None, every: bool, with_scripted: bool, as_json: bool, data_dir: Path | None
 ) -> int:
-    """Show what frontier models solved and cost per problem with strategy direct.
+    """Show the success and the cost per problem of frontier models with strategy direct.
 
     A benchmark uses these measurements as its baseline if model, dataset, prompts and sampling agree and the
     measurements cover all its problems.

@@ -145,7 +145,7 @@ def _where(plan: Plan, settings: Settings) -> str:
     """Where the plan runs, and which providers it asks over a network."""
     providers = sorted({name.partition("/")[0] for name in plan.models()})
     asked = [f"{provider} at {redact(url)}" for provider in providers if (url := address_of(provider, settings))]
-    away = f", and asks models of {', '.join(asked)}" if asked else ", including the models"
+    away = f", and calls models of {', '.join(asked)}" if asked else ", including the models"
     return f"It runs on this machine, in the process of the dashboard{away}. Closing this tab does not stop it."
 
 

@@ -91,7 +91,7 @@ ATTEMPT = (
         "dollars that this attempt cost",
         "a price is not known",
         path="cost.usd",
-        shown=Shown("$ of all", 7, money),
+        shown=Shown("$ spent", 7, money),
     ),
     usd(
         "usd_per_solve",

@@ -162,9 +162,9 @@ def curves_table(comparison: Comparison, axis: Axis) -> TextTable:
     columns = (
         *shown(NAMED),
         *(Shown(header, text=partial(_level_at, place=place), path="") for header, place in headers.items()),
-        Shown("at its own end", text=partial(_end, axis=axis), path=""),
+        Shown("at its end", text=partial(_end, axis=axis), path=""),
         Shown("stopped by false passes", text=percent, path="of.false_passes"),
-        Shown("left early", path="of.censored"),
+        Shown("interrupted", path="of.censored"),
     )
     held = any(curve.end < found.end for curve in found.curves)
     title = f"Solved by {axis}{f' ({HELD} no further attempts)' if held else ''}"

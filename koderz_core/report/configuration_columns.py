@@ -275,7 +275,7 @@ FRONTIER = (
     Shown(CASES, text=if_known(share_cases), path="point.cases", optional=True),
     Shown("Pareto frontier", path="point.on_frontier"),
     Shown("P(frontier)", text=chance, path="point.probability"),
-    Shown("by mixtures too", path="point.on_hull"),
+    Shown("on convex hull", path="point.on_hull"),
 )
 """Cost against success, on the problems with a result of all configurations: rows that have a point."""
 

@@ -21,7 +21,7 @@ def receipt(actual: Receipt, run: str = "It") -> str:
         return f"{cost} and took {took}."
     cost = f"{cost} (estimate: {between(estimate.cost_usd, money)})"
     if actual.seconds is None:
-        return f"{cost}; it was interrupted in between, so its duration is unknown."
+        return f"{cost}; it was interrupted, so its duration is unknown."
     return f"{cost} and took {took} (estimate: {between(estimate.seconds, duration)})."
 
 

@@ -178,11 +178,11 @@ def savings_sentences(comparison: Comparison) -> Iterator[str]:
 def _saved(pair: Pair) -> str:
     saved = pair.savings
     if saved is None:
-        return "savings are not known, because no problem with known prices was solved by both."
+        return "savings are unknown, because no problem with known prices was solved by both."
     on = f"on the {numbered(saved.problems, 'problem')} that both solved"
     each = f"{money(saved.usd)} instead of {money(saved.baseline_usd)} each"
     both = f"{numbered(saved.of, 'problem')} with a result of both"
-    points = f"Solved: {100 * saved.difference:+.0f} percentage points on {both}."
+    points = f"Difference in success: {100 * saved.difference:+.0f} percentage points on {both}."
     if saved.share is None:
         return f"nothing could be saved {on}, because the frontier model cost nothing there. {points}"
     return f"{_share(saved.share)} {on} ({each}). {points}"

@@ -131,7 +131,7 @@ class Ledger:
         """
         if usd is None and self._budget.limits and not self._budget.allow_unpriced:
             raise PlanError(
-                "The highest cost of this call is unknown, so no budget can limit it. Give the model a price and the "
+                "The maximum cost of this call is unknown, so no budget can limit it. Give the model a price and the "
                 "call a token limit, or allow calls of unknown cost with --allow-unpriced."
             )
         amount = _up(usd or 0.0)

@@ -98,7 +98,7 @@ def _repair_lines(path: Path) -> Repair:
         infos = [_info(line) for line in lines(path)]
         first = next(lines(path), None)
         if first is None or first.entry is None or not isinstance(first.entry.event, BenchmarkOpened):
-            message = "its first line, which holds the plan, is lost: restore the journal from a backup"
+            message = "its first line, which contains the plan, is lost: restore the journal from a backup"
             return Repair(path.stem, message, sound=False)
         lost = _suspects(infos) | _unfinished(infos)
         taken = len([*path.parent.glob(f"{path.name}.damaged*")])

@@ -126,7 +126,9 @@ class Grading:
             assert isinstance(tests, Split), "all base tests are a gate of every problem"
             verdict = self.judge.check(problem, program, tests.base)
         except InfrastructureError as error:
-            _LOG.warning("An example is not shown, as it could not be run on the tests of %s: %s", problem.id, error)
+            _LOG.warning(
+                "An example is not shown, because it could not be run on the tests of %s: %s", problem.id, error
+            )
             return True
         return verdict.passed or verdict.error in _UNDECIDED
 

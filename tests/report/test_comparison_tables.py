@@ -149,7 +149,7 @@ def test_of_a_baseline_that_solved_nothing_it_is_said_that_there_is_nothing_to_r
 
 def test_no_two_columns_of_a_curve_are_called_the_same_where_nothing_cost_any() -> None:
     table = curves_table(compared(("free", 0, 0.0), ("as free", 1, 0.0)), "usd")
-    assert table.columns == ("", "configuration", "$0.00", "at its own end", "stopped by false passes", "left early")
+    assert table.columns == ("", "configuration", "$0.00", "at its end", "stopped by false passes", "interrupted")
     assert {len(line) for line in table.rows} == {len(table.columns)}
 
 
