@@ -139,7 +139,7 @@ def _readme(told: Tally, level: Level) -> str:
     ended = totals.solved + totals.unsolved + totals.cancelled + totals.errors
     return f"""# {told.opened[-1].benchmark}
 
-A benchmark that koderz recorded, to view and to verify. Privacy level {level}: {ABOUT[level]}.
+A benchmark that koderz recorded. You can view and verify it. Privacy level {level}: {ABOUT[level]}.
 
 | | |
 |---|---|

@@ -56,7 +56,7 @@ def _sign(problem: Difficulty, key: Key) -> str:
 
 PROBLEMS: Sequence[Column] = (
     text("problem", "id of the problem", path="problem.problem"),
-    share("share_solved", "mean over configurations of the share solved", "no result", path="problem.share"),
+    share("share_solved", "share solved, averaged over the configurations", "no result", path="problem.share"),
     text("letter", "the configuration's letter", path="configuration.letter"),
     text("benchmark", "id of the benchmark", path="configuration.benchmark"),
     text("configuration", "id of the configuration", path="configuration.configuration"),

@@ -209,11 +209,11 @@ PAIRS: Sequence[Column] = [
     ),
     text("break_even_is", f"{_REACHED}: whether such a price exists", path="reach.state"),
     usd("break_even_low", "lower end of the interval of `break_even_usd`", "see the next column", path="reach_low.usd"),
-    text("break_even_low_is", f"{_REACHED}: the state of the lower end", path="reach_low.state"),
+    text("break_even_low_is", f"{_REACHED}: state of the lower end of the interval", path="reach_low.state"),
     usd(
         "break_even_high", "upper end of the interval of `break_even_usd`", "see the next column", path="reach_high.usd"
     ),
-    text("break_even_high_is", f"{_REACHED}: the state of the upper end", path="reach_high.state"),
+    text("break_even_high_is", f"{_REACHED}: state of the upper end of the interval", path="reach_high.state"),
     share(
         "break_even_never",
         "share of resamples in which it never solves as many",
