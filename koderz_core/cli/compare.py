@@ -25,7 +25,7 @@ from koderz_core.report.supervision import SHOWS, SHOWS_NOT
 from koderz_core.times import day, iso
 from koderz_core.workspace.comparisons import Comparison, FrontierCost
 
-SETTINGS = "What differs"
+SETTINGS = "Settings that differ"
 CURVES_IN_WORDS = "For curves, use --format json or the Compare page of `koderz ui`."
 TIERS = ("frontier", "small_frontier")
 SAMPLING = ("temperature", "max_tokens", "chain_of_thought")

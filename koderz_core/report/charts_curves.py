@@ -209,11 +209,11 @@ def _reached(figure: go.Figure, comparison: Comparison, axis: Axis, looked_at: S
     even, its, other = pair.break_even, comparison.of(pair.key).letter, comparison.of(pair.baseline).letter
     quiet = {"dash": "dash", "width": 1, "color": theme_color(6)}
     if even.usd is None:
-        text = f"{other} solved nothing: there is nothing to reach"
+        text = f"{other} solved nothing, so there is no rate to reach"
     elif math.isinf(even.usd):
-        text = f"{its} never reaches what {other} solved (dashed)"
+        text = f"{its} never reaches the success rate of {other} (dashed)"
     else:
-        text = f"{its} reaches what {other} solved (dashed) at {money(even.usd)}"
+        text = f"{its} reaches the success rate of {other} (dashed) at {money(even.usd)}"
     if even.usd is not None:
         figure.add_hline(y=100 * even.target, line=quiet)
     if even.usd and even.usd <= comparison.curves[axis].end:

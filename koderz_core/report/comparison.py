@@ -109,7 +109,7 @@ def settings_table(comparison: Comparison) -> TextTable:
         (row.letter, *(value_text(setting.values[place]) for setting in settings))
         for place, row in enumerate(comparison.configurations)
     )
-    return TextTable("What differs", ("", *(setting.name for setting in settings)), rows if settings else ())
+    return TextTable("Settings that differ", ("", *(setting.name for setting in settings)), rows if settings else ())
 
 
 def settings_by_row(table: TextTable) -> TextTable:
@@ -135,7 +135,7 @@ def common(comparison: Comparison) -> str:
 def glance_table(rows: Sequence[SummaryRow]) -> TextTable:
     """One line per configuration."""
     found = [figures_of(row, place) for place, row in enumerate(rows)]
-    return text_table("What each configuration solved, at what cost", GLANCE, found)
+    return text_table("Success and cost by configuration", GLANCE, found)
 
 
 @dataclass(frozen=True, slots=True)

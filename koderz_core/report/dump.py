@@ -137,7 +137,7 @@ def result(details: ExperimentDetails, step: Step) -> str:
 
 def guidance(details: ExperimentDetails, note: NoteRow, replies: Sequence[str]) -> str:
     """Why a review was due, what of it was passed on, its sections, and the whole review."""
-    parts = [("what went into the next prompts", note.text)]
+    parts = [("guidance in the next prompts", note.text)]
     for name, text in note.sections.items():
         parts.append((f"section {name}, {'passed on' if name in note.passed_on else 'not passed on'}", text))
     parts += [("the whole review", reply) for reply in replies]

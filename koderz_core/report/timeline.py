@@ -174,7 +174,7 @@ def _summary(lane: Sequence[ExperimentRow], marks: Marks) -> str:
 def settings_beside(found: Differences) -> TextTable:
     """Only the settings that differ, one per line."""
     rows = tuple((setting.name, *map(value_text, setting.values)) for setting in found.differing)
-    return TextTable("What differs", ("setting", *SIDES), rows)
+    return TextTable("Settings that differ", ("setting", *SIDES), rows)
 
 
 def steps_beside(pairs: Sequence[StepPair], left: ExperimentRow, right: ExperimentRow) -> TextTable:

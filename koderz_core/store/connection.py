@@ -165,7 +165,8 @@ def _when_free(path: Path, deadline: float, connect: Callable[[], DuckDBPyConnec
 
 def _busy(path: Path, pid: str) -> StoreError:
     return StoreError(
-        f"The index {path.name} is being used by another process (PID {pid or 'unknown'}). Try again later, or end that process."
+        f"The index {path.name} is being used by another process (PID {pid or 'unknown'}). Try again later, or end "
+        "that process."
     )
 
 

@@ -97,7 +97,7 @@ def test_with_nothing_to_compare_it_says_how_to_begin(koderz: Any) -> None:
 
 
 def test_the_names_of_all_settings_that_differ_stand_in_full(compared: Any) -> None:
-    shown = compared("mine").out.partition("What differs")[2].partition("The same for all")[0]
+    shown = compared("mine").out.partition("Settings that differ")[2].partition("The same for all")[0]
     lines = [line.split("  ")[0] for line in shown.splitlines()]
     assert {"checkpoint interval", "checkpoint when", "history tokens", "review tokens"} <= set(lines)
     assert "…" not in shown

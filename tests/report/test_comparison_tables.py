@@ -182,7 +182,7 @@ def test_what_is_the_same_for_all_is_said_once_and_no_table_is_empty() -> None:
     comparison = compared(*TWO)
     assert settings_table(comparison).rows == ()
     assert "strategy direct" in common(comparison)
-    assert "What differs" not in [table.title for table in tables(comparison)]
+    assert "Settings that differ" not in [table.title for table in tables(comparison)]
 
 
 @pytest.mark.parametrize("made", [configurations_table, pairs_table, frontier_table, tiers_table])
