@@ -89,14 +89,14 @@ ATTEMPT = (
     usd(
         "usd",
         "dollars that this attempt cost",
-        "a price is not known",
+        "a price is unknown",
         path="cost.usd",
         shown=Shown("$ spent", 7, money),
     ),
     usd(
         "usd_per_solve",
         "`usd` divided by `solved`",
-        "a price is not known, or see the next column",
+        "a price is unknown, or see the next column",
         path="cost.usd_per_solve",
         shown=Shown("$ per extra solve", 8, money),
     ),

@@ -106,7 +106,7 @@ def _success(row: ConfigurationRow) -> str | None:
 
 _MEAN = if_known("{:.1f}".format)
 _NO_RESULT = "no experiment has a result"
-_NO_PRICE = "no result, a price is not known, or see `usd_per_solved_is`"
+_NO_PRICE = "no result, a price is unknown, or see `usd_per_solved_is`"
 _NO_CEILING = "no program was run on both kinds of tests"
 _NO_REVIEW = "no checkpoint reviewed anything"
 _NONE_PLANNED = "nothing is planned"
@@ -183,13 +183,13 @@ CONFIGURATIONS: Sequence[Column] = [
     usd(
         "usd_per_experiment",
         "mean dollars of the experiments that ended",
-        "a price is not known, or see the next column",
+        "a price is unknown, or see the next column",
         path="of.cost_per_experiment_usd",
         shown=Shown("$ each", 8, money),
     ),
     *reasons("usd_per_experiment"),
-    usd("cost_usd", "dollars of all its calls so far", "a price is not known"),
-    usd("rental_usd", "the price of its calls to local models if the same weights were rented", "not known"),
+    usd("cost_usd", "dollars of all its calls so far", "a price is unknown"),
+    usd("rental_usd", "the price of its calls to local models if the same weights were rented", "unknown"),
     number(
         "seconds_per_experiment",
         "mean duration of the experiments that ended",

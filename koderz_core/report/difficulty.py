@@ -66,7 +66,7 @@ PROBLEMS: Sequence[Column] = (
     whole("planned", "experiments that were planned", path="cell.planned"),
     yes("flaky", "whether its repeats disagree", path="cell.flaky"),
     whole("iterations", "programs that its loop tested", path="cell.iterations"),
-    usd("cost_usd", "dollars so far", "a price is not known", path="cell.usd"),
+    usd("cost_usd", "dollars so far", "a price is unknown", path="cell.usd"),
     text("experiments", "ids of the experiments, separated by spaces", path="cell.experiments"),
 )
 BY_PROBLEM = (

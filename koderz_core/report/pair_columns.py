@@ -190,7 +190,7 @@ PAIRS: Sequence[Column] = [
         number(
             "price_ratio",
             "dollars per solved problem, divided by the baseline's",
-            "not known",
+            "unknown",
             "times",
             "pair.price",
             Shown("× $ per solved", 14, if_known("{:.2g}".format)),
@@ -217,7 +217,7 @@ PAIRS: Sequence[Column] = [
     share(
         "break_even_never",
         "share of resamples in which it never solves as many",
-        "not known",
+        "unknown",
         path="pair.break_even.never",
         shown=Shown("P(never)", 13, _never, "pair.break_even"),
     ),

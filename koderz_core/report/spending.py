@@ -70,10 +70,10 @@ def _points(difference: float) -> str:
 
 TIERS: Sequence[Column] = (
     *NAMED,
-    text("tier", "`local`, `small_frontier` or `frontier`", "not known", shown=Shown("tier", 3, tier_name)),
+    text("tier", "`local`, `small_frontier` or `frontier`", "unknown", shown=Shown("tier", 3, tier_name)),
     whole("calls", "finished calls to models of this tier", shown=Shown("calls so far", 3, count)),
     whole("unpriced", "finished calls without a known price"),
-    usd("cost_usd", "dollars of these calls", "a price is not known", shown=Shown("cost so far", 3, money)),
+    usd("cost_usd", "dollars of these calls", "a price is unknown", shown=Shown("cost so far", 3, money)),
     number("kwh", "energy of these calls", "not local, or unknown", "kWh"),
     usd("energy_usd", "the part of `cost_usd` that pays for energy", "not local, or unknown"),
     usd("rental_usd", "the price of these calls if the same weights were rented", "no rental price is known"),
@@ -81,7 +81,7 @@ TIERS: Sequence[Column] = (
     usd(
         "usd_per_solved",
         "the tier's part of the dollars per solved problem",
-        "no result, a price is not known, or see the next column",
+        "no result, a price is unknown, or see the next column",
         path="usd_per_solved",
         shown=Shown("$ per solved", 3, money),
     ),

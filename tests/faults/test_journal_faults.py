@@ -147,5 +147,5 @@ def test_a_writer_that_was_killed_leaves_a_lock_that_repair_opens(journal: Path)
 def test_a_lock_without_a_journal_is_cleared_away(journal: Path) -> None:
     journal.with_name("bench_gone.lock").write_text("12345")
     journal.with_name("bench_gone.control").touch()
-    assert "has no journal any more" in mended()["bench_gone"]
+    assert "no longer has a journal" in mended()["bench_gone"]
     assert not list(journal.parent.glob("bench_gone*"))
