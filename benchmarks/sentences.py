@@ -22,8 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FIXED = ("koderz_core/prompts/", "koderz_core/memory/cortex/", "koderz_core/sandbox/inside/")
 """Texts for models, texts of claude-cortex-core's contract, and texts that verdicts have recorded."""
-GENERATED = {"commands.md", "data-dictionary.md"}
-"""Guides that are made from strings of the code."""
+GENERATED = {"commands.md", "data-dictionary.md", "style-sample.md"}
+"""Guides that are made from strings of the code, and the judged sample, which quotes other texts."""
 SHOWN = {"cli", "pages", "export", "report"}
 """Folders whose strings a user reads, wherever they stand in the file."""
 CALLS = {"echo", "print", "secho", "confirm", "prompt", "style"}

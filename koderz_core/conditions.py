@@ -137,4 +137,4 @@ def _cure(name: str, before: Scalar) -> str:
         return f"{variable}={before}"
     if name.endswith(_STRATEGY):
         return f"install {before} again"
-    return "only the version of koderz, or the machine, that started the benchmark has it"
+    return "use the koderz version and the machine that started the benchmark"

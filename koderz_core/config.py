@@ -137,7 +137,7 @@ class Settings:
         check=_key,
     )
     notices: SecretStr | None = _setting(
-        None, "Further places to notify: addresses in the form of Apprise, separated by spaces."
+        None, "Further addresses to notify, in the format of Apprise, separated by spaces."
     )
 
     memory: Literal["on", "all", "off"] = _setting(
@@ -148,7 +148,7 @@ class Settings:
     cortex_command: str = _setting("", "The command line of any other memory server that speaks MCP.")
 
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = _setting(
-        dict, "The tier by model id or provider, for models whose tier koderz cannot know."
+        dict, "The tier by model id or provider, for models whose tier koderz cannot determine."
     )
 
     allowed_models: str = _setting("", "The models that koderz may ask, separated by spaces. Empty: all models.")
@@ -176,12 +176,12 @@ class Settings:
         dict, "The limits by provider: concurrency, and requests and tokens per minute."
     )
     sandbox: Literal["auto", "hardened", "strong", "limited"] = _setting(
-        "auto", "The sandbox tier in which programs run. auto: the best that holds on this machine, never limited."
+        "auto", "The sandbox tier in which programs run. auto: the best that works on this machine, never limited."
     )
     test_timeout: float = _setting(
         10.0,
-        "The timeout of one program on its tests in seconds. If it is not set, 4 times the time of the canonical "
-        "solution applies, at least 4 s, if there is one.",
+        "The timeout of one program on its tests in seconds. If it is not set, the timeout is 4 times the time of the "
+        "canonical solution, at least 4 s, or 10 s without a canonical solution.",
         above=0,
         most=3600,
     )
@@ -286,7 +286,9 @@ class Settings:
         """The gate of every outbound address: raises OfflineError beyond loopback if ``offline`` is set."""
         if self.offline and not is_loopback(url):
             host = urlsplit(url).hostname or url
-            raise OfflineError(f"KODERZ_OFFLINE is set, so {host} was not asked for {purpose}. Unset it to allow that.")
+            raise OfflineError(
+                f"KODERZ_OFFLINE is set, so {host} was not contacted for {purpose}. Unset it to allow that."
+            )
 
 
 def _settings() -> dict[str, Setting]:

@@ -40,7 +40,7 @@ def download(
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise DownloadError(f"not reachable: {str(error) or type(error).__name__}") from error
         except httpx.HTTPError as error:
-            raise DownloadError(f"the download broke off: {str(error) or type(error).__name__}") from error
+            raise DownloadError(f"the download was interrupted: {str(error) or type(error).__name__}") from error
 
 
 def _client(gate: Callable[[str], None]) -> httpx.Client:

@@ -93,7 +93,7 @@ def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None
     show_checks(comparison)
     st.subheader("Attempt by attempt")
     show_attempts(workspace, rows, comparison, pair)
-    st.subheader("What differs")
+    st.subheader("Settings that differ")
     show_differences(comparison)
     show_remarks(comparison.remarks)
 

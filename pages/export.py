@@ -21,7 +21,7 @@ EVERYTHING = "all benchmarks"
 REPORT, BUNDLE = "report", "bundle"
 ABOUT_REPORT = (
     "a comparison in one file: findings, tables, intervals, dataset and isolation. HTML adds the charts and needs no "
-    "network; BibTeX holds the citation only"
+    "network; BibTeX contains only the citation"
 )
 FORMS = {
     "csv": "CSV",

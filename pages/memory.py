@@ -27,7 +27,7 @@ def main() -> None:
     workspace = page.workspace
     counts = workspace.memories.counts()
     if counts is None or not counts.total:
-        st.info("Nothing is remembered yet. Memories appear here while benchmarks run.", icon="🧠")
+        st.info("No memories are stored yet. Memories appear here while benchmarks run.", icon="🧠")
         if workspace.settings.memory == "off":
             st.text("KODERZ_MEMORY is off: nothing is remembered while experiments run.")
         if page.benchmarks:

@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def _empty(workspace: Workspace) -> None:
-    st.subheader("Nothing has been run here yet")
+    st.subheader("No benchmark has been run yet")
     st.write(
         "A benchmark runs strategies with models on coding problems and records every prompt, answer, test result and "
         "cost. The quick look runs three problems and takes a few minutes."

@@ -132,7 +132,7 @@ def test_offline_lets_only_this_machine_through(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("KODERZ_OFFLINE", "1")
     settings = load_settings()
     settings.check_egress("http://127.0.0.1:11434/api", "an answer")
-    with pytest.raises(OfflineError, match=r"api\.openai\.com was not asked for an answer"):
+    with pytest.raises(OfflineError, match=r"api\.openai\.com was not contacted for an answer"):
         settings.check_egress("https://api.openai.com/v1", "an answer")
 
 

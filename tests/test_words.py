@@ -14,7 +14,6 @@ from sentences import Sentence, faults, forbidden, guides, sources  # noqa: E402
 
 FIXED = {
     ("koderz_core/memory/lessons.py", "anew"): "a stored key of lessons, which models see",
-    ("koderz_core/report/pair_columns.py", "told apart"): "a header of the study's tables",
 }
 """Phrases that cannot be rewritten, by file, each with the reason."""
 

@@ -24,7 +24,7 @@ def ranked(
     that were given it. ``contexts``: the tokens of prompt and answer together. Raises UnknownNameError.
     """
     if policy not in POLICIES:
-        raise UnknownNameError("policy of a selection", policy, POLICIES)
+        raise UnknownNameError("selection policy", policy, POLICIES)
     if policy == FIXED:
         return tuple(Ranked(model, None, f"named {place} of {len(models)}") for place, model in enumerate(models, 1))
     if policy == CONTEXT:

@@ -1,4 +1,4 @@
-"""What the supervisor contributed: problems solved alone or guided, and gate tests before and after its reviews."""
+"""Contribution of the supervisor: problems solved alone or guided, and gate tests before and after its reviews."""
 
 from __future__ import annotations
 

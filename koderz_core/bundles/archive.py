@@ -105,4 +105,4 @@ def _read(path: Path, archive: ZipFile, entry: ZipInfo) -> bytes:
 
 
 def _refuse(path: Path, why: str) -> NoReturn:
-    raise DataError(f"{path.name} was refused: {why}. koderz used nothing of it. Ask its author what it is.")
+    raise DataError(f"{path.name} was refused: {why}. koderz did not use its content. Ask its author about the file.")

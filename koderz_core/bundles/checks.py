@@ -63,9 +63,9 @@ def _wrong_files(files: Mapping[str, bytes], manifest: _Json) -> Iterator[Differ
     hashes, listed = manifest["hashes"], {file["path"]: file for file in manifest["files"]}
     for name in sorted({*files, *hashes, *listed} - {MANIFEST}):
         if name not in files:
-            yield Difference("a file", name, "missing", "that it is there")
+            yield Difference("a file", name, "missing", "present")
         elif name not in hashes or name not in listed:
-            yield Difference("a file", name, "in no list of the manifest", "that it is not there")
+            yield Difference("a file", name, "not in the manifest", "listed in the manifest")
         elif sha256(files[name]) != hashes[name]:
             yield Difference("the SHA-256", name, hashes[name][:12], sha256(files[name])[:12])
         elif len(files[name]) != listed[name]["size_bytes"]:
@@ -79,10 +79,10 @@ def _wrong_files(files: Mapping[str, bytes], manifest: _Json) -> Iterator[Differ
 def _wrong_flags(manifest: _Json) -> Iterator[Difference]:
     for file in manifest["files"]:
         if file["truncated"] != (file["size_bytes"] < file["full_size_bytes"]):
-            yield Difference("the mark of truncation", file["path"], str(file["truncated"]), str(not file["truncated"]))
+            yield Difference("the truncation flag", file["path"], str(file["truncated"]), str(not file["truncated"]))
     truncated = any(file["truncated"] for file in manifest["files"])
     if manifest["bundle_truncated"] != truncated:
-        yield Difference("the mark of truncation", MANIFEST, str(not truncated), str(truncated))
+        yield Difference("the truncation flag", MANIFEST, str(not truncated), str(truncated))
 
 
 def _verified_journal(journal: bytes, run_id: str, figures: _Json) -> Verified:

@@ -139,18 +139,18 @@ def _readme(told: Tally, level: Level) -> str:
     ended = totals.solved + totals.unsolved + totals.cancelled + totals.errors
     return f"""# {told.opened[-1].benchmark}
 
-A benchmark that koderz recorded, to view and to verify. Privacy level {level}: {ABOUT[level]}.
+A benchmark that koderz recorded. You can view and verify it. Privacy level {level}: {ABOUT[level]}.
 
 | | |
 |---|---|
 | experiments | {count(totals.planned)} |
 | solved, unsolved | {totals.solved}, {totals.unsolved} |
-| cancelled, error, without an end | {totals.cancelled}, {totals.errors}, {totals.planned - ended} |
+| cancelled, error, not ended | {totals.cancelled}, {totals.errors}, {totals.planned - ended} |
 | calls | {count(totals.calls)} |
 | cost | {money(totals.cost_usd)} |
 
-- `{JOURNAL}`: every event, one per line. All other files are made of it. Masked texts have new hashes and ids.
-- `{KPI}`: the figures, in the form of koderz' `kpi.schema.json`. `{MANIFEST}`: every file with its SHA-256.
+- `{JOURNAL}`: every event, one per line. All other files are derived from it. Masked texts have new hashes and ids.
+- `{KPI}`: the figures, in the format of koderz' `kpi.schema.json`. `{MANIFEST}`: every file with its SHA-256.
 - `{EXPERIMENTS}/`: the test results of each experiment. If the privacy level allows it, also the first program
   (`before.py`), the submitted one (`after.py`) and the difference (`change.diff`).
 - `{ENVIRONMENT}`, `{PRICES}`, `{LICENCES}`: the conditions, the prices and the licences of the texts.

@@ -52,8 +52,22 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
 
 @click.command(cls=GroupedCommand)
 @option("Problems", "--problems", help='"0:20", "HumanEval/3,7", "sample:20" or "all".  [default: 0:10]')
-@option("Problems", "--start", type=Whole(0), default=0, advanced=True, help="First problem, without --problems.")
-@option("Problems", "--end", type=Whole(1), default=10, advanced=True, help="One past the last, without --problems.")
+@option(
+    "Problems",
+    "--start",
+    type=Whole(0),
+    default=0,
+    advanced=True,
+    help="Number of the first problem, instead of --problems.",
+)
+@option(
+    "Problems",
+    "--end",
+    type=Whole(1),
+    default=10,
+    advanced=True,
+    help="Number after the last problem, instead of --problems.",
+)
 @option(
     "Problems",
     "--repeats",
@@ -250,7 +264,7 @@ def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
     if runner.kept_errors:
         yield f"Experiments that keep an earlier error: {runner.kept_errors}. To run them again, add --retry-errors."
     if scripted(plan.models()):
-        yield f"{SCRIPTED} They show nothing about models."
+        yield f"{SCRIPTED} The results show nothing about models."
 
 
 def _added(plan: Plan, before: Plan) -> str:

@@ -25,7 +25,7 @@ from koderz_core.report.supervision import SHOWS, SHOWS_NOT
 from koderz_core.times import day, iso
 from koderz_core.workspace.comparisons import Comparison, FrontierCost
 
-SETTINGS = "What differs"
+SETTINGS = "Settings that differ"
 CURVES_IN_WORDS = "For curves, use --format json or the Compare page of `koderz ui`."
 TIERS = ("frontier", "small_frontier")
 SAMPLING = ("temperature", "max_tokens", "chain_of_thought")
@@ -151,7 +151,7 @@ FORMS: Mapping[str, Callable[[Comparison, Found], str]] = {
 def frontier_costs(
     model: str | None, dataset: str | None, every: bool, with_scripted: bool, as_json: bool, data_dir: Path | None
 ) -> int:
-    """Show what frontier models solved and cost per problem with strategy direct.
+    """Show the success and the cost per problem of frontier models with strategy direct.
 
     A benchmark uses these measurements as its baseline if model, dataset, prompts and sampling agree and the
     measurements cover all its problems.

@@ -58,7 +58,12 @@ def cortex() -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Memory file, instead of CORTEX_DB or cortex.db in the data folder.",
 )
-@click.option("--project", default=DEFAULT_PROJECT, show_default=True, help='Active project at the start; "*": all.')
+@click.option(
+    "--project",
+    default=DEFAULT_PROJECT,
+    show_default=True,
+    help='Project that is active at the start; "*" means all projects.',
+)
 @click.option("--max-chars", type=Whole(1), default=MAX_CHARS, show_default=True, help="Maximum length of one memory.")
 @click.option(
     "--max-megabytes", type=Whole(1), default=MAX_MEGABYTES, show_default=True, help="Maximum size of the file."

@@ -23,7 +23,7 @@ from koderz_core.workspace.health import SIGNS, Diagnosis, Finding
     help="Also send a short question to each local model and to the cheapest model of each paid provider.",
 )
 @click.option("--grader", is_flag=True, help="Run the complete self-test of the grader, which takes a few seconds.")
-@click.option("--repair", is_flag=True, help="First repair what can be repaired safely, and list the repairs.")
+@click.option("--repair", is_flag=True, help="First make all repairs that are safe, and list them.")
 @click.option("--json", "report", type=OutputPath(), help="Write the findings to this file.")
 @data_dir
 def doctor(real: bool, grader: bool, repair: bool, report: Path | None, data_dir: Path | None) -> int:

@@ -97,7 +97,9 @@ def _delete(opened: Workspace, benchmarks: list[str], *, yes: bool) -> None:
 @click.argument("file", type=OutputPath())
 @data_dir
 def backup(file: Path, data_dir: Path | None) -> int:
-    """Back up journals, pins, typed problems, settings and memories. FILE is a zip, which is read back and checked.
+    """Back up journals, pins, problems typed on the Launch page, settings and memories.
+
+    FILE is a zip, which is read back and checked.
 
     It contains no keys or other secrets, and no index, caches or weights, which koderz can recreate. Benchmarks may
     run in the meantime. Exits with 3 if something could not be read and is missing from the backup.

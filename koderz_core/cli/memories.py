@@ -82,7 +82,7 @@ def show(number: int, data_dir: Path | None, *, as_json: bool) -> None:
 @as_json
 @data_dir
 def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
-    """Extract lessons from all journals: which errors recur, and what changed where the next program passed.
+    """Extract lessons from all journals: recurring errors, and the changes with which the next program passed.
 
     No model is called. Each stored lesson replaces the earlier one on the same error. Strategies with --lessons give
     the model lessons from other problems than the one that it solves.
@@ -107,11 +107,13 @@ def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
 @click.command()
 @click.argument("benchmark", default="", metavar="[BENCHMARK]")
 @click.option(
-    "--again", is_flag=True, help="Also send what was confirmed before, for example after the memory file was lost."
+    "--again",
+    is_flag=True,
+    help="Also send memories that the server confirmed before, for example after the memory file was lost.",
 )
 @data_dir
 def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
-    """Send to the memory server what is missing from all journals, or from one benchmark.
+    """Send memories that the memory server lacks, from all journals or from one benchmark.
 
     The server that comes with koderz stores nothing twice.
     """
@@ -132,7 +134,7 @@ def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 @data_dir
 def status(data_dir: Path | None, *, as_json: bool) -> int:
-    """Show whether the memory server answers, what it stores of each journal, and what is missing and why."""
+    """Show whether the memory server answers, how much of each journal it stores, and why memories are missing."""
     with workspace(data_dir) as opened:
         server, rows = opened.memories.status()
         memory = opened.settings.memory

@@ -135,7 +135,7 @@ def _role_option(role: str, default: str) -> Option:
     """``--role``; where that is a switch, ``--role-model``."""
     older = (OLDER[role],) if role in OLDER else ()
     together = ", ".join(name for name in sorted((*STRATEGIES, *PRESETS)) if facts_of(name).takes_all_coders)
-    more = f"Several models make a configuration each; {together} use all of them in one." if role == CODER else ""
+    more = f"Each of several models makes its own configuration; {together} use all in one." if role == CODER else ""
     text = " ".join(part for part in (ROLES[role].about, more, f" [default: {default}]") if part)
     flags, metavar = (_role_flag(role), *older), "MODEL,..." if role == CODER else "MODEL"
     hidden = role not in COMMON_ROLES
@@ -250,14 +250,14 @@ _ORDER: Options = (
     _strategy(
         "--configuration",
         multiple=True,
-        help="Configuration instead of --strategy to --feedback, such as 'supervised coder=gpt-oss:20b "
+        help="A whole configuration, which replaces --strategy to --feedback, such as 'supervised coder=gpt-oss:20b "
         "max_iterations=10'. Repeat it for several.",
     ),
     _strategy(
         "--ablate",
         metavar="PART,...",
         advanced=True,
-        help=f"Also run supervised without a part: {ALL}, or one or more of {', '.join(ABLATIONS)}.",
+        help=f"Also run supervised without one of its parts: {ALL}, or one or more of {', '.join(ABLATIONS)}.",
     ),
     _problems(
         "--seed", type=Whole(0, MOST_SEEDS - 1), default=0, show_default=True, advanced=True, help="Random seed."

@@ -46,7 +46,7 @@ def debug_options(command: Command) -> Command:
         "--debug-dir",
         type=click.Path(file_okay=False, path_type=Path),
         advanced=True,
-        help=f"Folder for the files of --debug, which it turns on.  [default: {FOLDER}]",
+        help=f"Folder for the files of --debug. Implies --debug.  [default: {FOLDER}]",
     )
     help_text = "Write prompts, replies, programs and results to one file each."
     switch = option("Output", "--debug", is_flag=True, help=help_text)

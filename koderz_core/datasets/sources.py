@@ -154,7 +154,7 @@ def fetch(source: Source, settings: Settings, progress: Progress = lambda _bytes
 
 def _downloaded(source: Source, target: Path, settings: Settings, progress: Progress) -> Path:
     if not source.sha256:
-        raise DataError(_by_hand(source, target, "koderz knows no SHA-256 to check it by"))
+        raise DataError(_by_hand(source, target, "koderz has no SHA-256 to check it with"))
     part = target.with_suffix(".part")
     try:
         download(

@@ -62,13 +62,15 @@ def grader(settings: Settings, *, whole: bool = False) -> Iterator[Finding]:
     examination = sandbox.examine(_problems(settings) if whole else ())
     for tier in examination.tiers:
         used = "; koderz runs programs in this tier" if tier.isolation == examination.used else ""
-        result = tier.reason or f"holds on this machine{used}"
+        result = tier.reason or f"works on this machine{used}"
         yield Finding("grader", tier.isolation, "ready" if tier.holds else "absent", result)
     if examination.self_test:
         yield from _self_test(examination.self_test)
     else:
         lead, _, cure = examination.trouble.partition(". ")
-        yield Finding("grader", "tier in use", "missing", lead, cure or "Set KODERZ_SANDBOX to a tier that holds")
+        yield Finding(
+            "grader", "tier in use", "missing", lead, cure or "Set KODERZ_SANDBOX to a tier that works on this machine"
+        )
 
 
 def _problems(settings: Settings) -> tuple[Problem, ...]:

@@ -227,7 +227,7 @@ class CallFailed:
 
 @dataclass(frozen=True, slots=True)
 class CodeTested:
-    """One iteration: a candidate ran on the gate tests. ``code`` None: the reply held none."""
+    """One iteration: a candidate ran on the gate tests. ``code`` None: the reply contained no program."""
 
     kind: ClassVar[Kind] = "code_tested"
     iteration: int

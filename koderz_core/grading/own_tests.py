@@ -238,7 +238,7 @@ def _check_source(tests: Program) -> str:
         raise DataError(f"The tests define check without a parameter. {_CHECK}")
     functions = [part for part in code.co_consts if isinstance(part, CodeType) and part.co_name == "check"]
     if any(function.co_flags & inspect.CO_GENERATOR for function in functions):
-        raise DataError(f"The tests' check yields, so none of it would run. {_EXAMPLE}")
+        raise DataError(f"check(candidate) contains yield, so its asserts would never run. {_EXAMPLE}")
     return tests.source
 
 
@@ -249,7 +249,7 @@ def _first_called(tests: Program) -> str:
     for name in (*(name for name, _ in _calls(tests.tree)), *named):
         if name in lacking:
             return name
-    raise DataError(f"The tests call no function but Python's and those that they define or import. {_EXAMPLE}")
+    raise DataError(f"The tests call only functions of Python and functions that they define or import. {_EXAMPLE}")
 
 
 def _require_use(tests: Program, entry_point: str) -> None:

@@ -151,7 +151,7 @@ class Client:
 
     def _answer_request(self, request: _Message) -> None:
         """Answer a request of the server: a ping with an empty result, anything else with an error."""
-        unknown = {"error": {"code": -32601, "message": "koderz offers nothing to servers."}}
+        unknown = {"error": {"code": -32601, "message": "koderz has no methods that a server can call."}}
         self._send({"jsonrpc": "2.0", "id": request.id, **({"result": {}} if request.method == "ping" else unknown)})
 
     def _send(self, message: Mapping[str, object]) -> None:

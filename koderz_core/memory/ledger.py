@@ -158,7 +158,7 @@ class MirrorLedger:
             yield
         except (OSError, sqlite3.Error) as error:
             raise CortexError(
-                f"{self._path}, the record of mirrored memories, cannot be used: {error}. Make room on its disk, or "
+                f"{self._path}, the record of mirrored memories, cannot be used: {error}. Free space on its disk, or "
                 "delete it: koderz then offers all memories again."
             ) from error
 

@@ -59,7 +59,7 @@ def of_spec(event: SpecWritten, tally: ExperimentTally, _text: Text) -> JournalM
 def of_iteration(event: CodeTested, tally: ExperimentTally, text: Text) -> JournalMemory:
     """The whole program, with the feedback that the strategy received."""
     experiment, verdict = tally.experiment, event.verdict
-    code = "(the reply held no program)" if event.code is None else text(event.code)
+    code = "(the reply contained no program)" if event.code is None else text(event.code)
     metadata = {
         "iteration": event.iteration,
         "model": tally.models.get("coder"),

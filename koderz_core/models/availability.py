@@ -58,9 +58,9 @@ def require(name: str, settings: Settings) -> None:
     if at := known.lists(settings):
         listed = listing(at, settings, PATIENT_SECONDS)
         if listed.absent:
-            raise ModelError(f"{name} cannot be asked: {listed.fault}. {_cure(listed, known.advice)}.")
+            raise ModelError(f"{name} cannot be called: {listed.fault}. {_cure(listed, known.advice)}.")
     elif lack := known.lack(rest, settings):
-        raise ModelError(f"{name} cannot be asked: {lack.reason}. {lack.cure}.")
+        raise ModelError(f"{name} cannot be called: {lack.reason}. {lack.cure}.")
 
 
 def require_runtime(settings: Settings) -> None:

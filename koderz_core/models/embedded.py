@@ -34,7 +34,7 @@ from koderz_core.settings_fields import SecretStr
 _MEMINFO = Path("/proc/meminfo")
 _CGROUP = Path("/sys/fs/cgroup")
 PACKAGE = "xllamacpp"
-RUNTIME_CURE = "Let KODERZ_LLAMA_SERVER name a llama-server of llama.cpp (docs/models.md), or use Ollama or LM Studio"
+RUNTIME_CURE = "Set KODERZ_LLAMA_SERVER to a llama-server of llama.cpp (docs/models.md), or use Ollama or LM Studio"
 _LOAD_SECONDS = 120.0  # a slow disk is not a fault of the model
 WHOLE_TIMES = 4  # the timeout limits a silence; a whole answer may take this multiple of it, and budgets reserve that
 SERVER = (sys.executable, "-P", "-m", "koderz_core.models.embedded_server")
@@ -122,7 +122,7 @@ class EmbeddedModel:
         if path is None:
             raise WeightsError(
                 f"The weights of {self.id} are not on this machine. Get them ({self._weights.size_bytes / 1e6:.0f} MB) "
-                f"with `koderz models pull {self._weights.name}`, or let KODERZ_MODELS_DIR name the folder they are in."
+                f"with `koderz models pull {self._weights.name}`, or set KODERZ_MODELS_DIR to their folder."
             )
         return path.resolve()
 

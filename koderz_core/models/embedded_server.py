@@ -172,7 +172,7 @@ def _is_healthy(port: int) -> bool:
 
 def _explanation(order: Order, error: Exception) -> str:
     if isinstance(error, ImportError):
-        return f"xllamacpp does not load ({error}). Let KODERZ_LLAMA_SERVER name a llama-server"
+        return f"xllamacpp does not load ({error}). Set KODERZ_LLAMA_SERVER to a llama-server"
     if order.binary and isinstance(error, OSError):
         return f"KODERZ_LLAMA_SERVER cannot be started ({error.strerror}: {order.binary}). Correct or unset it"
     return (

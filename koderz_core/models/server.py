@@ -30,7 +30,7 @@ from koderz_core.models.provider import Advice, ModelCard, Provider
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request
 
-LATER = "That may pass; if it does not, look at the server's log."
+LATER = "This may be temporary. If it persists, check the server's log."
 NO_CREDIT = frozenset({"insufficient_quota", "billing_not_active", "billing_hard_limit_reached"})
 """OpenAI's words, with status 429, for errors that waiting does not cure."""
 _TOO_LONG = re.compile(
@@ -55,10 +55,10 @@ class Obstacle:
 
 UNTRUSTED = Obstacle(
     "its certificate is not trusted (TLS)",
-    "If a proxy signs its certificate, let SSL_CERT_FILE name a file with the certificate of that authority",
+    "If a proxy signs its certificate, set SSL_CERT_FILE to a file with the certificate of that authority",
 )
 NO_TLS = Obstacle("it does not speak TLS", "Try http:// instead of https://")
-PROXY = Obstacle("the proxy refused the connection", "Check HTTPS_PROXY and HTTP_PROXY, or let NO_PROXY name the host")
+PROXY = Obstacle("the proxy refused the connection", "Check HTTPS_PROXY and HTTP_PROXY, or add the host to NO_PROXY")
 NO_NAME = Obstacle("its host name is not known (DNS)", "Check the network")
 
 
@@ -162,7 +162,7 @@ class Server:
             retryable = blocked not in (UNTRUSTED, NO_TLS)
             message = f"{self._who} cannot be reached: {blocked.fault}. {cure}"
             return ModelError(message, retryable=retryable, arrived=False)
-        message = f"Nothing answers at {self.url}, asked for {self.card.id}."
+        message = f"Nothing answers at {self.url} (model {self.card.id})."
         cure = f"{self.advice.start}, or correct {self.advice.variable}."
         return ModelError(f"{message} {cure}", retryable=True, arrived=False)
 
@@ -174,8 +174,8 @@ class Server:
 
     def silent(self) -> ModelError:
         """A pause in a streamed answer was too long."""
-        cure = f"That may pass; otherwise raise {self.advice.silence}."
-        return ModelError(f"{self._who} fell silent before or during its answer. {cure}", retryable=True)
+        cure = f"This may be temporary; otherwise raise {self.advice.silence}."
+        return ModelError(f"{self._who} stopped sending before or during its answer. {cure}", retryable=True)
 
     def too_slow(self) -> ModelError:
         """The whole answer exceeded its timeout. A model that thinks without end will exceed it again."""
@@ -183,7 +183,7 @@ class Server:
         return LateError(f"{self._who} took longer than {self.settings.timeout:g} s. {cure}", retryable=True, retries=1)
 
     def broke_off(self) -> ModelError:
-        return ModelError(f"{self._who} broke off before its answer was complete. {LATER}", retryable=True)
+        return ModelError(f"{self._who} ended the connection before its answer was complete. {LATER}", retryable=True)
 
     def not_a_chat(self, reply: object = None) -> ModelError:
         """``reply``, as the client read it, is not an answer: it reports a failure, or it is unknown."""
@@ -221,7 +221,7 @@ class Server:
 
     @property
     def _who(self) -> str:
-        return f"{self.advice.place or self.url}, asked for {self.card.id},"
+        return f"{self.advice.place or self.url} (model {self.card.id})"
 
 
 def _may_pass(status: int) -> bool:

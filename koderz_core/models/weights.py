@@ -77,7 +77,7 @@ def fetch(
     except OSError as error:
         raise WeightsError(
             f"The weights of {weights.name} cannot be written to {target.parent}: {error.strerror or error}. "
-            "Make that folder writable, or let KODERZ_MODELS_DIR name another."
+            "Make that folder writable, or set KODERZ_MODELS_DIR to another one."
         ) from error
 
 
@@ -116,7 +116,7 @@ def _by_hand(weights: Weights, target: Path, failures: str) -> str:
     return (
         f"The weights of {weights.name} cannot be fetched: {failures}. By hand: get {weights.file_name} "
         f"({weights.size_bytes} bytes, sha256 {weights.sha256}), for example from {origin}, and put it into "
-        f"{target.parent}, or let KODERZ_MODELS_DIR name the folder that has it."
+        f"{target.parent}, or set KODERZ_MODELS_DIR to its folder."
     )
 
 

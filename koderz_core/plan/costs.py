@@ -83,7 +83,7 @@ class Costs:
             if not expected.experiments:
                 return "nothing more, because all results exist"
             if expected.cost_usd is not None:
-                return f"about {money(expected.cost_usd.p50)}, in 9 of 10 cases at most {money(expected.cost_usd.p90)}"
+                return f"about {money(expected.cost_usd.p50)}, 90th percentile {money(expected.cost_usd.p90)}"
         names, cases = set(plan.problems), WorstCases(self._settings)
         problems = [problem.public for problem in dataset.problems if problem.id in names]
         usd = known_sum(
@@ -135,17 +135,17 @@ def _reasons(plan: Plan, forecast: Forecast, settings: Settings) -> Iterator[str
     elif most is None and paid:
         yield "No estimate of the cost yet: no comparable experiment has finished. No budget limits it."
     elif most is not None and most > limit:
-        yield f"It may cost up to {money(most)}. koderz asks above {money(limit)}."
+        yield f"It may cost up to {money(most)}. koderz asks for confirmation above {money(limit)}."
     if forecast.seconds and forecast.seconds.p90 > hours * HOUR:
         took, asked = duration(forecast.seconds.p90), duration(hours * HOUR)
-        yield f"In 1 of 10 cases it takes longer than {took}. koderz asks above {asked}."
+        yield f"In 1 of 10 cases it takes longer than {took}. koderz asks for confirmation above {asked}."
 
 
 def _where(plan: Plan, settings: Settings) -> str:
     """Where the plan runs, and which providers it asks over a network."""
     providers = sorted({name.partition("/")[0] for name in plan.models()})
     asked = [f"{provider} at {redact(url)}" for provider in providers if (url := address_of(provider, settings))]
-    away = f", and asks models of {', '.join(asked)}" if asked else ", including the models"
+    away = f", and calls models of {', '.join(asked)}" if asked else ", including the models"
     return f"It runs on this machine, in the process of the dashboard{away}. Closing this tab does not stop it."
 
 

@@ -154,7 +154,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
     try:
         plan = msgspec.convert(msgspec.to_builtins(plan), Plan)  # refuse values that a journal cannot restore
     except msgspec.ValidationError as error:
-        raise PlanError(f"The order cannot be planned: {error}.") from error
+        raise PlanError(f"The benchmark cannot be planned: {error}.") from error
     return as_recorded(plan, settings)
 
 

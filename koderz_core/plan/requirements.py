@@ -43,19 +43,19 @@ def _faults(configuration: Configuration, role: str, takes: Capabilities) -> Ite
     steps, samples = configuration.parameters.get("steps"), facts_of(configuration.strategy).draws_samples
     if role == "coder" and samples and steps != ONCE and not takes.temperature:
         yield (
-            f"it takes no temperature ({takes.source}), so its samples cannot be drawn at "
+            f"it does not accept a temperature ({takes.source}), so its samples cannot be drawn at "
             f"{steps or configuration.parameters.get('temperature')}. Choose another model."
         )
     own = {name: value for name, value in configuration.parameters.items() if not is_override(name)}
     asked = overrides_by_role(configuration.parameters).get(role, {})
     for what in asked.keys() & {"temperature", "top_p"}:
         if not getattr(takes, what):
-            yield f"it takes no {what} ({takes.source}), and {role}.{what} is {asked[what]}. Omit {role}.{what}."
+            yield f"it does not accept {what} ({takes.source}), and {role}.{what} is {asked[what]}. Omit {role}.{what}."
     for name, value in own.items():
         if writes and name.endswith("temperature") and value != defaults[name] and not takes.temperature:
             yield (
-                f"it takes no temperature ({takes.source}), and {name} is {value}. Leave {name} at {defaults[name]} to "
-                f"sample as its provider chooses, or choose another model."
+                f"it does not accept a temperature ({takes.source}), and {name} is {value}. Leave {name} at "
+                f"{defaults[name]} to sample as its provider chooses, or choose another model."
             )
     limit = {"max_tokens" if writes else "review_tokens": asked["max_tokens"]} if "max_tokens" in asked else {}
     yield from _too_long({**own, **limit}, role, takes.context_tokens)

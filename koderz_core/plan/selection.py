@@ -62,7 +62,7 @@ def sentence(selection: Selection) -> str:
     elsewhere = f" by {selection.results_of}" if selection.results_of not in ("", selection.strategy) else ""
     rest = f" Next: {', '.join(models[place + 1 :])}." if models[place + 1 :] else ""
     return (
-        f"By {selection.policy} the {selection.role} of {selection.strategy} is {selection.chosen} "
+        f"Selected by {selection.policy} as {selection.role} of {selection.strategy}: {selection.chosen} "
         f"({selection.ranked[place].reason}{elsewhere}){f', instead of {better}' if better else ''}.{rest}"
     )
 
@@ -80,7 +80,7 @@ def _choice(strategy: str, role: str, names: str | Sequence[str]) -> Choice:
         )
     policy, _, rest = listed[0].strip().removeprefix(MARK).partition(":")
     if policy not in POLICIES:
-        raise UnknownNameError("policy of a selection", policy, POLICIES)
+        raise UnknownNameError("selection policy", policy, POLICIES)
     return Choice(strategy, role, policy, tuple(name.strip() for name in rest.split("+") if name.strip()))
 
 

@@ -34,7 +34,7 @@ Found = Mapping[tuple[str, str], "AttemptByAttempt"]
 MOST_TRANSITIONS = 12
 ABOUT_ATTEMPTS = (
     "Solved here: the share of the experiments that reached this attempt and were solved by it. The share falls "
-    "because the remaining problems are harder, not because models get worse. $ per solve more: the cost of the "
+    "because the remaining problems are harder, not because models get worse. $ per extra solve: the cost of the "
     "attempt for all experiments that made it, divided by the number that it solved; the first attempt includes the "
     "spec. It has no interval: with few solves it is a rough estimate."
 )
@@ -68,13 +68,13 @@ def _share_repeated(repeats: Repeats) -> str:
 
 ATTEMPT = (
     whole("attempt", "number of the attempt, from 1", shown=Shown("attempt", 3)),
-    whole("at_risk", "experiments with a result that reached this attempt", shown=Shown("came to it", 3, count)),
-    whole("solved", "experiments that it solved", shown=Shown("solved", 3, count)),
-    whole("false_passes", "experiments that it ended by passing only the gate tests", shown=Shown("false passes", 5)),
+    whole("at_risk", "experiments with a result that reached this attempt", shown=Shown("reached it", 3, count)),
+    whole("solved", "experiments that this attempt solved", shown=Shown("solved", 3, count)),
+    whole("false_passes", "experiments that ended here with a false pass", shown=Shown("false passes", 5)),
     *interval(
         share(
             "hazard",
-            "`solved` divided by `at_risk`, every problem weighing the same",
+            "`solved` divided by `at_risk`, with equal weight for every problem",
             shown=Shown("solved here [95 %]", 4, rate, "of.hazard"),
         )
     ),
@@ -89,23 +89,25 @@ ATTEMPT = (
     usd(
         "usd",
         "dollars that this attempt cost",
-        "a price is not known",
+        "a price is unknown",
         path="cost.usd",
-        shown=Shown("$ of all", 7, money),
+        shown=Shown("$ spent", 7, money),
     ),
     usd(
         "usd_per_solve",
         "`usd` divided by `solved`",
-        "a price is not known, or see the next",
+        "a price is unknown, or see the next column",
         path="cost.usd_per_solve",
-        shown=Shown("$ per solve more", 8, money),
+        shown=Shown("$ per extra solve", 8, money),
     ),
     *reasons("usd_per_solve"),
 )
 TRANSITION = (
-    text("before", "error class of an attempt", "it passed the gate", shown=Shown("ended with", 3, _end)),
-    text("after", "error class of the next attempt", "it passed the gate", shown=Shown("the next with", 3, _end)),
-    whole("count", "how often the one followed the other", shown=Shown("times", 3, count)),
+    text("before", "error class of an attempt", "the program passed the gate", shown=Shown("ended with", 3, _end)),
+    text(
+        "after", "error class of the next attempt", "the program passed the gate", shown=Shown("the next with", 3, _end)
+    ),
+    whole("count", "number of times that the second class followed the first", shown=Shown("times", 3, count)),
 )
 REPEATS = (
     whole("programs", "programs that were tried", shown=Shown("programs tried", 3, count)),
@@ -130,7 +132,9 @@ def attempts_table(rows: Sequence[ConfigurationFigures], found: Found) -> TextTa
 def transitions_table(rows: Sequence[ConfigurationFigures], found: Found) -> TextTable:
     """The most frequent transitions of each configuration from one failed attempt to the next attempt."""
     lines = [line for row in _with_attempts(rows, found) for line in _transitions(row, found)[:MOST_TRANSITIONS]]
-    return text_table("What errors turn into", shown((*NAMED, *TRANSITION, Shown("share", 4, percent, "share"))), lines)
+    return text_table(
+        "Transitions between errors", shown((*NAMED, *TRANSITION, Shown("share", 4, percent, "share"))), lines
+    )
 
 
 def repeats_table(rows: Sequence[ConfigurationFigures], found: Found) -> TextTable:
@@ -138,7 +142,7 @@ def repeats_table(rows: Sequence[ConfigurationFigures], found: Found) -> TextTab
     repeats = [Row(row, found[row.key].repeats) for row in _with_attempts(rows, found)]
     columns = shown((*NAMED, *REPEATS, Shown("share", 4, _share_repeated, "of")))
     tried = [row for row in repeats if row.of.programs]
-    return text_table("The same program again, except for layout and comments", columns, tried)
+    return text_table("Repeated programs, ignoring layout and comments", columns, tried)
 
 
 def attempt_numbers(rows: Sequence[ConfigurationFigures], found: Found) -> list[Numbers]:

@@ -21,13 +21,13 @@ from koderz_core.times import day, minute
 TITLE = "koderz: configurations compared"
 INTERVALS = (
     "In brackets: 95 % intervals. n: experiments with a result, of those planned. $: US dollars; unpriced: a price is "
-    "not known. * its stopping tests are also its scoring tests (oracle), so it is not pass@1."
+    "not known. * the loop stopped on the tests that score it (oracle), so the rate is not pass@1."
 )
 NO_WIDTH = "&#8203;"
 CITATION_TITLE = (
-    "koderz: can cheap models with many tries, under a little frontier supervision, match an expensive one?"
+    "koderz: can cheap models with many attempts, under a little frontier supervision, match an expensive one?"
 )
-TO_CITE = "To cite this"
+TO_CITE = "Citation"
 _UNSAFE = re.compile(r'[\\{}~^@<>|"`\N{REPLACEMENT CHARACTER}]')
 _SPECIAL = re.compile("[#$%&_]")
 

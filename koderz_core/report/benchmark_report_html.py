@@ -60,7 +60,7 @@ def html(report: Report) -> str:
             f"<title>{TITLE}</title>\n<style>\n{_beside('report.css')}</style>\n</head>\n<body>\n<main>",
             *_lead(report),
             *map(_drawn, charts),
-            "<noscript><p>Charts need JavaScript. The tables below hold the same numbers.</p></noscript>",
+            "<noscript><p>Charts need JavaScript. The tables below contain the same numbers.</p></noscript>",
             *map(_tabled, report.tables),
             *_foot(report),
             f'</main>\n<script type="application/json" id="charts">{_data(charts)}</script>',
@@ -85,7 +85,7 @@ def charts_of(comparison: Comparison) -> Iterator[Chart]:
             yield Chart(f"by-{axis}", title, alt, caption, figure)
     if any(tier.cost_usd is None or tier.cost_usd for row in comparison.configurations for tier in row.tiers):
         alt = "Dollars per solved problem by tier of model, a bar per configuration"
-        yield Chart("costs", "What a solved problem cost", alt, formats.COSTS, cost_by_tier(comparison))
+        yield Chart("costs", "Cost per solved problem", alt, formats.COSTS, cost_by_tier(comparison))
 
 
 def _lead(report: Report) -> Iterator[str]:
@@ -118,7 +118,7 @@ def _foot(report: Report) -> Iterator[str]:
     """How to read the tables, what a reader must know, the sources, and how to cite them."""
     reading = (formats.GROUPS, formats.PAIRS) if report.comparison.pairs else (formats.GROUPS,)
     for title, notes in (
-        ("What to know", (*report.remarks, *reading)),
+        ("Remarks", (*report.remarks, *reading)),
         ("Sources", (*report.origins(), report.made)),
     ):
         yield f"<section><h2>{title}</h2><ul>{''.join(f'<li>{_text(note)}</li>' for note in notes)}</ul></section>"

@@ -70,11 +70,11 @@ def success_by(comparison: Comparison, axis: Axis, looked_at: Sequence[Key]) -> 
 
 
 def curves_alt(comparison: Comparison, axis: Axis) -> str:
-    """The chart in words: the end of each configuration's curve, and which have no further tries after it."""
+    """The chart in words: the end of each configuration's curve, and which have no further attempts after it."""
     found = comparison.curves[axis]
     ends = [
         f"{row.letter} {marked_rate(curve.share[-1], None, None, row.marks)} within {amount(axis, curve.end)}"
-        + (", then no further tries" if curve.end < found.end else "")
+        + (", then no further attempts" if curve.end < found.end else "")
         for curve in found.curves
         for row in (comparison.of(curve.key),)
     ]
@@ -169,10 +169,10 @@ def _solid(figure: go.Figure, line: Line, axis: Axis) -> None:
 
 
 def _held(figure: go.Figure, line: Line, axis: Axis, right: float) -> None:
-    """Its level from a dot at its own end to the end of the axis, as a dotted line: no further tries."""
+    """Its level from a dot at its own end to the end of the axis, as a dotted line: no further attempts."""
     level = line.curve.share[-1]
     reached = marked_rate(level, None, None, line.row.marks)
-    text = f"{_name(line.row)}{reached} after {amount(axis, line.curve.end)}, no further tries"
+    text = f"{_name(line.row)}{reached} after {amount(axis, line.curve.end)}, no further attempts"
     figure.add_scatter(
         x=[line.treads[-1].right if line.treads else 0.5, right],
         y=[100 * level] * 2,
@@ -209,11 +209,11 @@ def _reached(figure: go.Figure, comparison: Comparison, axis: Axis, looked_at: S
     even, its, other = pair.break_even, comparison.of(pair.key).letter, comparison.of(pair.baseline).letter
     quiet = {"dash": "dash", "width": 1, "color": theme_color(6)}
     if even.usd is None:
-        text = f"{other} solved nothing: there is nothing to reach"
+        text = f"{other} solved nothing, so there is no rate to reach"
     elif math.isinf(even.usd):
-        text = f"{its} never reaches what {other} solved (dashed)"
+        text = f"{its} never reaches the success rate of {other} (dashed)"
     else:
-        text = f"{its} reaches what {other} solved (dashed) at {money(even.usd)}"
+        text = f"{its} reaches the success rate of {other} (dashed) at {money(even.usd)}"
     if even.usd is not None:
         figure.add_hline(y=100 * even.target, line=quiet)
     if even.usd and even.usd <= comparison.curves[axis].end:

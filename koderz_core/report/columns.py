@@ -87,7 +87,7 @@ NAMED: Sequence[Column] = (
         path="configuration.full_id",
         shown=Shown("configuration", 2, path="configuration.label"),
     ),
-    text("label", "the configuration in short", path="configuration.label"),
+    text("label", "short name of the configuration", path="configuration.label"),
 )
 """How a ``Row`` names its configuration."""
 

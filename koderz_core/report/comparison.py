@@ -87,7 +87,7 @@ def pairs_table(comparison: Comparison) -> TextTable:
 def at_once(comparison: Comparison) -> str:
     """The level of the intervals of pairs, if there are several."""
     pairs = max((pair.test.at_once for pair in comparison.pairs), default=1)
-    return f" (intervals at 95 % for all {pairs} pairs at once)" if pairs > 1 else ""
+    return f" (intervals at 95 % for all {pairs} pairs simultaneously)" if pairs > 1 else ""
 
 
 def frontier_table(comparison: Comparison) -> TextTable:
@@ -99,7 +99,7 @@ def frontier_table(comparison: Comparison) -> TextTable:
 def ceilings_table(comparison: Comparison) -> TextTable:
     """How far trying until the gate passes can go, if gate and held-out tests differ."""
     rows = [row for row in configurations(comparison) if row.measured.ceiling]
-    return text_table("The ceiling of trying until the gate passes", CEILINGS, rows)
+    return text_table("Verifier precision and false-pass rate", CEILINGS, rows)
 
 
 def settings_table(comparison: Comparison) -> TextTable:
@@ -109,7 +109,7 @@ def settings_table(comparison: Comparison) -> TextTable:
         (row.letter, *(value_text(setting.values[place]) for setting in settings))
         for place, row in enumerate(comparison.configurations)
     )
-    return TextTable("What differs", ("", *(setting.name for setting in settings)), rows if settings else ())
+    return TextTable("Settings that differ", ("", *(setting.name for setting in settings)), rows if settings else ())
 
 
 def settings_by_row(table: TextTable) -> TextTable:
@@ -135,7 +135,7 @@ def common(comparison: Comparison) -> str:
 def glance_table(rows: Sequence[SummaryRow]) -> TextTable:
     """One line per configuration."""
     found = [figures_of(row, place) for place, row in enumerate(rows)]
-    return text_table("What each configuration solved, at what cost", GLANCE, found)
+    return text_table("Success and cost by configuration", GLANCE, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +162,12 @@ def curves_table(comparison: Comparison, axis: Axis) -> TextTable:
     columns = (
         *shown(NAMED),
         *(Shown(header, text=partial(_level_at, place=place), path="") for header, place in headers.items()),
-        Shown("at its own end", text=partial(_end, axis=axis), path=""),
+        Shown("at its end", text=partial(_end, axis=axis), path=""),
         Shown("stopped by false passes", text=percent, path="of.false_passes"),
-        Shown("left early", path="of.censored"),
+        Shown("interrupted", path="of.censored"),
     )
     held = any(curve.end < found.end for curve in found.curves)
-    title = f"Solved by {axis}{f' ({HELD} no further tries)' if held else ''}"
+    title = f"Solved by {axis}{f' ({HELD} no further attempts)' if held else ''}"
     return text_table(title, columns, [Row(comparison.of(curve.key), curve) for curve in found.curves])
 
 
@@ -235,7 +235,7 @@ class Answer:
 
 
 def answer(comparison: Comparison) -> Answer:
-    """About the first pair to look at, or about the only configuration; bounds hold for all pairs at once."""
+    """About the first pair to look at, or about the only configuration; bounds hold for all pairs simultaneously."""
     pair = leading_pair(comparison.pairs)
     if pair is None:
         alone = comparison.configurations[0]
@@ -251,7 +251,7 @@ def answer(comparison: Comparison) -> Answer:
     problems = numbered(pair.test.n, "problem")
     headline = f"On {problems} {_verdict(pair, it.letter, other.letter)}{_price_verdict(pair, it.letter)}"
     pairs = pair.test.at_once
-    level = "Intervals at 95 %." if pairs == 1 else f"Intervals at 95 % for {pairs} pairs at once."
+    level = "Intervals at 95 %." if pairs == 1 else f"Intervals at 95 % for {pairs} pairs simultaneously."
     figures = "".join(_figures(pair))
     return Answer(headline, f"{it.letter} · {it.label} against {other.letter} · {other.label}: {figures}.\n{level}")
 

@@ -106,7 +106,7 @@ def _success(row: ConfigurationRow) -> str | None:
 
 _MEAN = if_known("{:.1f}".format)
 _NO_RESULT = "no experiment has a result"
-_NO_PRICE = "no result, a price is not known, or see `usd_per_solved_is`"
+_NO_PRICE = "no result, a price is unknown, or see `usd_per_solved_is`"
 _NO_CEILING = "no program was run on both kinds of tests"
 _NO_REVIEW = "no checkpoint reviewed anything"
 _NONE_PLANNED = "nothing is planned"
@@ -116,7 +116,7 @@ CONFIGURATIONS: Sequence[Column] = [
     text("letter", "the configuration's letter in this comparison", shown=Shown("", 1)),
     text("benchmark", "id of the benchmark"),
     text("configuration", "id of the configuration"),
-    text("label", "the configuration in short", shown=Shown("configuration", 2)),
+    text("label", "short name of the configuration", shown=Shown("configuration", 2)),
     text("strategy", "name of the strategy"),
     text("tier", "highest tier that answered a call", "no call yet"),
     yes("scripted", "whether some answers come from a script, so that they show nothing about models"),
@@ -138,10 +138,10 @@ CONFIGURATIONS: Sequence[Column] = [
     whole("n", "experiments with a result: solved and unsolved", shown=Shown("n", 4, _of_planned, "of")),
     whole("solved", "experiments solved"),
     whole("unsolved", "experiments unsolved"),
-    whole("errors", "experiments that ended as error of koderz or the provider; no rate counts them"),
+    whole("errors", "experiments that ended with an error of koderz or the provider; no rate counts them"),
     whole("cancelled", "experiments that a user or the benchmark's budget stopped; no rate counts them"),
-    whole("running", "experiments that run now"),
-    whole("not_ended", "planned experiments that have not ended, including those that run"),
+    whole("running", "experiments that are running"),
+    whole("not_ended", "planned experiments that have not ended, including those that are running"),
     *interval(
         share(
             "share",
@@ -183,13 +183,13 @@ CONFIGURATIONS: Sequence[Column] = [
     usd(
         "usd_per_experiment",
         "mean dollars of the experiments that ended",
-        "a price is not known, or see the next",
+        "a price is unknown, or see the next column",
         path="of.cost_per_experiment_usd",
         shown=Shown("$ each", 8, money),
     ),
     *reasons("usd_per_experiment"),
-    usd("cost_usd", "dollars of all its calls so far", "a price is not known"),
-    usd("rental_usd", "the price of its calls to local models if the same weights were rented", "not known"),
+    usd("cost_usd", "dollars of all its calls so far", "a price is unknown"),
+    usd("rental_usd", "the price of its calls to local models if the same weights were rented", "unknown"),
     number(
         "seconds_per_experiment",
         "mean duration of the experiments that ended",
@@ -237,7 +237,7 @@ CONFIGURATIONS: Sequence[Column] = [
     *interval(
         share(
             "ceiling",
-            "P(held-out tests pass if the gate passes): the ceiling of further tries",
+            "verifier precision, P(held-out tests pass | gate passes): the ceiling of further attempts",
             _NO_CEILING,
             path="measured.ceiling.rate",
         )
@@ -245,7 +245,7 @@ CONFIGURATIONS: Sequence[Column] = [
     *interval(
         share(
             "false_positives",
-            "P(gate passes though held-out tests fail)",
+            "false-pass rate: P(gate passes | held-out tests fail)",
             _NO_CEILING,
             path="measured.ceiling.false_positives",
         )
@@ -275,7 +275,7 @@ FRONTIER = (
     Shown(CASES, text=if_known(share_cases), path="point.cases", optional=True),
     Shown("Pareto frontier", path="point.on_frontier"),
     Shown("P(frontier)", text=chance, path="point.probability"),
-    Shown("by mixtures too", path="point.on_hull"),
+    Shown("on convex hull", path="point.on_hull"),
 )
 """Cost against success, on the problems with a result of all configurations: rows that have a point."""
 
@@ -294,8 +294,8 @@ def curve_columns(axis: str) -> Sequence[Column]:
 CEILINGS = (
     Shown("", path="of.letter"),
     Shown("configuration", path="of.label"),
-    Shown("right if gate passes [95 %]", text=rate, path="measured.ceiling.rate"),
-    Shown("passes though wrong [95 %]", text=rate, path="measured.ceiling.false_positives"),
+    Shown("verifier precision [95 %]", text=rate, path="measured.ceiling.rate"),
+    Shown("false-pass rate [95 %]", text=rate, path="measured.ceiling.false_positives"),
 )
 """The verifier precision and the false-pass rate: rows that have a ceiling."""
 

@@ -56,17 +56,17 @@ def _sign(problem: Difficulty, key: Key) -> str:
 
 PROBLEMS: Sequence[Column] = (
     text("problem", "id of the problem", path="problem.problem"),
-    share("share_solved", "mean over configurations of the share solved", "no result", path="problem.share"),
+    share("share_solved", "share solved, averaged over the configurations", "no result", path="problem.share"),
     text("letter", "the configuration's letter", path="configuration.letter"),
     text("benchmark", "id of the benchmark", path="configuration.benchmark"),
     text("configuration", "id of the configuration", path="configuration.configuration"),
-    text("label", "the configuration in short", path="configuration.label"),
+    text("label", "short name of the configuration", path="configuration.label"),
     whole("solved", "experiments solved", path="cell.solved"),
     whole("n", "experiments with a result", path="cell.n"),
     whole("planned", "experiments that were planned", path="cell.planned"),
     yes("flaky", "whether its repeats disagree", path="cell.flaky"),
     whole("iterations", "programs that its loop tested", path="cell.iterations"),
-    usd("cost_usd", "dollars so far", "a price is not known", path="cell.usd"),
+    usd("cost_usd", "dollars so far", "a price is unknown", path="cell.usd"),
     text("experiments", "ids of the experiments, separated by spaces", path="cell.experiments"),
 )
 BY_PROBLEM = (

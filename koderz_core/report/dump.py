@@ -40,7 +40,7 @@ def write(files: Iterable[DumpFile], folder: Path) -> None:
             replace_file(folder / file.name, file.content, private=False, durable=False)
     except OSError as error:
         raise DataError(
-            f"The files cannot be written into {folder} ({error.strerror}). Make room there, or give another folder."
+            f"The files cannot be written into {folder} ({error.strerror}). Free space there, or give another folder."
         ) from error
 
 
@@ -137,7 +137,7 @@ def result(details: ExperimentDetails, step: Step) -> str:
 
 def guidance(details: ExperimentDetails, note: NoteRow, replies: Sequence[str]) -> str:
     """Why a review was due, what of it was passed on, its sections, and the whole review."""
-    parts = [("what went into the next prompts", note.text)]
+    parts = [("guidance in the next prompts", note.text)]
     for name, text in note.sections.items():
         parts.append((f"section {name}, {'passed on' if name in note.passed_on else 'not passed on'}", text))
     parts += [("the whole review", reply) for reply in replies]

@@ -64,9 +64,7 @@ class ExportOrder:
                 f"comparison without --columns, or one of the formats {', '.join(TABLE_FORMS)}."
             )
         if self.for_spreadsheets and self.form != "csv":
-            raise UsageError(
-                f"Only CSV has a version for spreadsheets, not {self.form}. Leave out the option, or take csv."
-            )
+            raise UsageError(f"Only CSV has a version for spreadsheets, not {self.form}. Omit the option, or use csv.")
         if self.same_problems and self.table not in COMPARED:
             raise UsageError(
                 f"The table {self.table} cannot be limited to the same problems. Leave out the option, or take "

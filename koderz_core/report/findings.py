@@ -54,10 +54,10 @@ def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
         where = "One" if pair.mixed >= test.n else f"On {pair.mixed} of the {test.n} problems one"
         parts.append(
             f"{where} of them is scored by the tests it stopped on (oracle), the other by held-out tests: the "
-            "difference is not due to them alone."
+            "difference is not due to the configurations alone."
         )
     if test.unpaired:
-        parts.append(f"Left out: {numbered(test.unpaired, 'problem')} without a result of both.")
+        parts.append(f"Excluded: {numbered(test.unpaired, 'problem')} without a result of both.")
     return " ".join(parts)
 
 
@@ -94,7 +94,7 @@ def frontier(labels: Mapping[K, str], found: Tradeoff[K]) -> str | None:
     ]
     if len(placed) < 2:
         return None
-    best = f"On {found.problems} problems nothing measured is both cheaper and better than {_listed(on)}"
+    best = f"On {found.problems} problems, no measured configuration is both cheaper and better than {_listed(on)}"
     off = f"; {_listed(near)} cannot be ruled out" if near else ""
     return f"{best}{off} (in brackets: share of resamples that put it on the frontier)."
 
@@ -194,9 +194,9 @@ def _break_even(label: str, other: str, found: BreakEven, at_once: int) -> str:
     parts = [never] if found.usd == inf else [f"{_level(at_once)} {bounds}", never]
     sure = f" ({'; '.join(parts)})" if bounds else ""  # one problem does not vary
     if found.usd == inf:
-        return f"Within its own limits {label} never reaches what {other} solved{sure}."
+        return f"Within its own limits, {label} never reaches the success rate of {other}{sure}."
     paid = "" if found.frontier_usd is None else f"; {other} spent {money(found.frontier_usd)}"
-    return f"{label} reaches what {other} solved at {money(found.usd)} a problem{sure}{paid}."
+    return f"{label} reaches the success rate of {other} at {money(found.usd)} per problem{sure}{paid}."
 
 
 def _reached(usd: float) -> str:
@@ -204,7 +204,7 @@ def _reached(usd: float) -> str:
 
 
 def _level(at_once: int) -> str:
-    return "95 %" if at_once == 1 else f"95 % for {at_once} pairs at once"
+    return "95 %" if at_once == 1 else f"95 % for {at_once} pairs simultaneously"
 
 
 def _p(p: float | None) -> str:
@@ -239,8 +239,8 @@ def untested(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
         found.append("Repeats of a problem are not independent trials: koderz compare gives these rates an interval.")
     if _overlap(rows):
         found.append(
-            "Intervals that overlap do not settle it either way: koderz compare tests the configurations on the same "
-            "problems."
+            "Overlapping intervals do not show whether two rates differ: koderz compare tests the configurations on "
+            "the same problems."
         )
     return tuple(found)
 
@@ -268,7 +268,7 @@ def _limits(rows: Sequence[SummaryRow]) -> Iterator[str]:
 def _footnotes(marks: Sequence[Marks]) -> Iterator[str]:
     kinds = {mark.kind for mark in marks}
     if kinds & {"oracle", "mixed"}:
-        yield f"{ORACLE} stopping used the scoring tests: an oracle's rate, not pass@1."
+        yield f"{ORACLE} the loop stopped on the tests that score it: an oracle rate, not pass@1."
     for partial in sorted({mark.partial for mark in marks if mark.partial}):
         only = partial.replace("/", " of ")
         yield f"  {ORACLE}({partial}): only on {only} problems; the others have tests that the loop did not see."
@@ -304,12 +304,12 @@ def across(rows: Sequence[SummaryRow]) -> str | None:
     names, versions = sorted({row.dataset for row in rows}), {row.dataset_sha256 for row in rows}
     if len(names) > 1 or len(versions) > 1:
         which = ", ".join(names) if len(names) > 1 else f"{len(versions)} versions of {names[0]}"
-        return f"These are of different datasets ({which}): their rates cannot be compared."
+        return f"These configurations ran on different datasets ({which}): their rates cannot be compared."
     if len({row.problem_set for row in rows}) > 1:
         return (
-            "These are of different problems: a difference may be due to the problems, not the configurations. koderz "
-            "compare tests pairs on the problems given to both; with --same-problems (on its page: Problems) every "
-            "figure is about the problems given to all."
+            "These configurations ran on different problems, which may explain a difference. koderz compare tests each "
+            "pair on the problems that both were given. With --same-problems (on the Compare page: Problems) all "
+            "figures cover only the problems that all were given."
         )
     return None
 
@@ -318,20 +318,20 @@ def _across(rows: Sequence[SummaryRow]) -> Iterator[str]:
     if reason := across(rows):
         yield reason
     elif any(row.only for row in rows):
-        yield f"About the {rows[0].problems} problems given to all of these; some were given more."
+        yield f"These figures cover the {rows[0].problems} problems that all were given; some were given more."
 
 
 def _electricity(rows: Sequence[SummaryRow]) -> Iterator[str]:
     for flip in flips(rows):
         yield (
-            f"Electricity decides: below {flip.usd_per_kwh:.2g} USD/kWh {flip.thirsty.label} is cheaper per solved "
-            f"problem, above {flip.frugal.label} is."
+            f"The price of electricity decides: below {flip.usd_per_kwh:.2g} USD/kWh {flip.thirsty.label} is cheaper "
+            f"per solved problem, above {flip.frugal.label} is."
         )
 
 
 def _graded(rows: Sequence[SummaryRow]) -> Iterator[str]:
     if any(row.isolation == "limited" for row in rows):
-        yield "limited: programs here could read your files and use your network."
+        yield "limited: programs could read your files and use your network."
     if shared := sum(row.shared for row in rows):
         yield f"shared: in {shared} of the experiments tests ran in the program's own process, which could fake a pass."
 

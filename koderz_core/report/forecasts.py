@@ -19,17 +19,17 @@ def receipt(actual: Receipt, run: str = "It") -> str:
     estimate = actual.forecast
     if estimate is None or not estimate.tells:
         return f"{cost} and took {took}."
-    cost = f"{cost} (forecast: {between(estimate.cost_usd, money)})"
+    cost = f"{cost} (estimate: {between(estimate.cost_usd, money)})"
     if actual.seconds is None:
-        return f"{cost}; it was interrupted in between, so its duration is unknown."
-    return f"{cost} and took {took} (forecast: {between(estimate.seconds, duration)})."
+        return f"{cost}; it was interrupted, so its duration is unknown."
+    return f"{cost} and took {took} (estimate: {between(estimate.seconds, duration)})."
 
 
 def between(estimate: Range | None, shown: Callable[[float], str]) -> str:
     """The median and the 90th percentile of an estimate, or that it is unknown."""
     if estimate is None:
         return "unknown"
-    return f"about {shown(estimate.p50)}, in 9 of 10 cases at most {shown(estimate.p90)}"
+    return f"about {shown(estimate.p50)}, 90th percentile {shown(estimate.p90)}"
 
 
 def can_show(plan: Plan, past: Sequence[PastPair]) -> str:

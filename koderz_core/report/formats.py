@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # numpy and pandas are slow to import
     from koderz_core.analysis.rates import ClusteredRate, Rate
     from koderz_core.analysis.tradeoff import Tradeoff
 
-SHARED = "shared: these tests ran in the program's own process, which could in principle fake what it reports"
+SHARED = "shared: these tests ran in the program's own process, which could in principle fake the results"
 """A note on verdicts whose tests need values that are not plain data."""
 NONE = "–"
 CASES = "worst–best"
@@ -33,8 +33,8 @@ CASES = "worst–best"
 WHY: Mapping[str, str] = {
     "interval": "at its interval",
     "plateau": "because of a plateau",
-    "repeated_error": "because the same error came again",
-    "repeated_program": "because a program came again",
+    "repeated_error": "because the same error recurred",
+    "repeated_program": "because a program was repeated",
     "budget": "because half of the budget was used",
 }
 """Why a checkpoint was due."""
@@ -42,18 +42,18 @@ WHY: Mapping[str, str] = {
 CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, then CodeBLEU"}
 """How the submitted program was chosen."""
 CURVES = (
-    "Share of problems that pass the tests that score them, within a number of attempts, dollars or seconds. A line is "
-    "solid up to the most that the configuration used on a problem. From there a dotted line continues its level: no "
-    "further tries (‡ in the table). An experiment that ends on a false pass of the gate stays in the denominator, so "
-    "a line can stay below 100 %."
+    "Share of problems whose program passes the tests that score it, within a number of attempts, dollars or seconds. "
+    "A line is solid up to the maximum that the configuration used on a problem. A dotted line then continues at the "
+    "same level: no further attempts (‡ in the table). An experiment that ends on a false pass of the gate stays in "
+    "the denominator, so a line can stay below 100 %."
 )
 PARTIAL = (
     "The curves cover the problems that all configurations were given. The rates in the table cover all problems of "
-    "each configuration, so a curve can end at another level than its rate."
+    "each configuration, so a curve may not end at its rate."
 )
 CENSORED = (
-    "An experiment without a result counts in a curve up to where it stopped. The rate in the table leaves it out, "
-    "which overstates success where long experiments stop early, so a curve can end at another level than its rate."
+    "An experiment without a result counts in a curve up to the point where it stopped. The rate in the table excludes "
+    "it, which overstates success where long experiments stop early, so a curve may not end at its rate."
 )
 COSTS = (
     "$ per solved covers experiments with a result; calls and cost so far cover all experiments. "
@@ -65,11 +65,11 @@ GROUPS = (
     "solved: dollars of the experiments with a result, divided by the number of solved ones (cost-of-pass)."
 )
 PAIRS = (
-    "p: exact McNemar, with repeats a permutation test of the labels within problems, adjusted by Holm. Up to 0.05 the "
-    "difference is significant, and then the interval excludes 0. Intervals hold for all pairs at once (Bonferroni), "
-    "so also for the pair that was selected above. Reaches: the dollars per problem at which its curve is as high as "
-    "the baseline's rate; P(never): the share of resamples in which it never is. Saved: on the problems that both "
-    "solved."
+    "p: exact McNemar, with repeats a permutation test of the labels within problems, adjusted by Holm. The difference "
+    "is significant if p is at most 0.05; the interval then excludes 0. Intervals hold for all pairs simultaneously "
+    "(Bonferroni), including the pair that was selected above. Reaches: the dollars per problem at which its curve is "
+    "as high as the baseline's rate; P(never): the share of resamples in which it never is that high. Saved: on the "
+    "problems that both solved."
 )
 _FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")  # owasp.org/www-community/attacks/CSV_Injection
 

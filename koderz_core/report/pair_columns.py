@@ -133,22 +133,22 @@ PAIRS: Sequence[Column] = [
     whole("both", "problems that both solved, with repeats in equal shares", unit="problems", shown=Shown("both", 10)),
     whole(
         "only_a",
-        "problems that only the configuration solved, or more often",
+        "problems that only the configuration solved, or solved in more repeats",
         unit="problems",
         shown=Shown("only it", 8),
     ),
     whole(
         "only_b",
-        "problems that only the baseline solved, or more often",
+        "problems that only the baseline solved, or solved in more repeats",
         unit="problems",
         shown=Shown("only {baseline}", 9),
     ),
     whole("neither", "problems that neither solved", unit="problems"),
     share(
-        "difference", "share solved less the baseline's", _NO_COMMON, shown=Shown("points [95 %]", 3, _points, "pair")
+        "difference", "share solved minus the baseline's", _NO_COMMON, shown=Shown("points [95 %]", 3, _points, "pair")
     ),
     share("low", "lower end of the interval of `difference` (Bonett-Price, compatible with `told_apart`)", _NO_COMMON),
-    share("high", "its upper end; if `told_apart`, a bound of 0 is excluded", _NO_COMMON),
+    share("high", "upper end of the interval of `difference`; if `told_apart`, a bound of 0 is excluded", _NO_COMMON),
     number("p", "two-sided p of `method`", _NO_COMMON),
     text("method", "`exact McNemar`, with repeats `label permutation`"),
     number(
@@ -184,42 +184,46 @@ PAIRS: Sequence[Column] = [
         "whether `p_adjusted` and `p_worst` are at most 0.05",
         _NO_COMMON,
         path="significant",
-        shown=Shown("told apart", 7),
+        shown=Shown("significant", 7),
     ),
     *interval(
         number(
             "price_ratio",
             "dollars per solved problem, divided by the baseline's",
-            "not known",
+            "unknown",
             "times",
             "pair.price",
             Shown("× $ per solved", 14, if_known("{:.2g}".format)),
         )
     ),
     *reasons("price_ratio", "price_ratio_low", "price_ratio_high"),
-    whole("pairs_at_once", "number of pairs for which the intervals hold at once (Bonferroni)", path="of.at_once"),
+    whole(
+        "pairs_at_once", "number of pairs for which the intervals hold simultaneously (Bonferroni)", path="of.at_once"
+    ),
     usd(
         "break_even_usd",
         "dollars per problem at which it solves as many problems as the baseline",
-        "see the next",
+        "see the next column",
         path="reach.usd",
         shown=Shown("reaches {baseline} at", 12, break_even_price, "pair.break_even"),
     ),
     text("break_even_is", f"{_REACHED}: whether such a price exists", path="reach.state"),
-    usd("break_even_low", "lower end of the interval of `break_even_usd`", "see the next", path="reach_low.usd"),
-    text("break_even_low_is", f"{_REACHED}: the state of the lower end", path="reach_low.state"),
-    usd("break_even_high", "upper end of the interval of `break_even_usd`", "see the next", path="reach_high.usd"),
-    text("break_even_high_is", f"{_REACHED}: the state of the upper end", path="reach_high.state"),
+    usd("break_even_low", "lower end of the interval of `break_even_usd`", "see the next column", path="reach_low.usd"),
+    text("break_even_low_is", f"{_REACHED}: state of the lower end of the interval", path="reach_low.state"),
+    usd(
+        "break_even_high", "upper end of the interval of `break_even_usd`", "see the next column", path="reach_high.usd"
+    ),
+    text("break_even_high_is", f"{_REACHED}: state of the upper end of the interval", path="reach_high.state"),
     share(
         "break_even_never",
-        "share of resamples in which it never does",
-        "not known",
+        "share of resamples in which it never solves as many",
+        "unknown",
         path="pair.break_even.never",
         shown=Shown("P(never)", 13, _never, "pair.break_even"),
     ),
     whole(
         "saved_problems",
-        "problems that both solved; the next six columns are about these",
+        "problems that both solved; the next six columns cover these",
         _NOTHING,
         "problems",
         "pair.savings.problems",
@@ -227,7 +231,7 @@ PAIRS: Sequence[Column] = [
     *interval(
         usd(
             "saved_usd",
-            "mean dollars per problem that it spent less than the baseline",
+            "mean dollars saved per problem, relative to the baseline",
             _NOTHING,
             path="pair.savings.saved_usd",
         )

@@ -70,18 +70,18 @@ def _points(difference: float) -> str:
 
 TIERS: Sequence[Column] = (
     *NAMED,
-    text("tier", "`local`, `small_frontier` or `frontier`", "not known", shown=Shown("tier", 3, tier_name)),
+    text("tier", "`local`, `small_frontier` or `frontier`", "unknown", shown=Shown("tier", 3, tier_name)),
     whole("calls", "finished calls to models of this tier", shown=Shown("calls so far", 3, count)),
     whole("unpriced", "finished calls without a known price"),
-    usd("cost_usd", "dollars of these calls", "a price is not known", shown=Shown("cost so far", 3, money)),
+    usd("cost_usd", "dollars of these calls", "a price is unknown", shown=Shown("cost so far", 3, money)),
     number("kwh", "energy of these calls", "not local, or unknown", "kWh"),
     usd("energy_usd", "the part of `cost_usd` that pays for energy", "not local, or unknown"),
-    usd("rental_usd", "the price of these calls if the same weights were rented", "no such offer is known"),
+    usd("rental_usd", "the price of these calls if the same weights were rented", "no rental price is known"),
     whole("tokens", "tokens sent and received", "a call did not report them", "tokens"),
     usd(
         "usd_per_solved",
         "the tier's part of the dollars per solved problem",
-        "no result, a price is not known, or see the next",
+        "no result, a price is unknown, or see the next column",
         path="usd_per_solved",
         shown=Shown("$ per solved", 3, money),
     ),
@@ -94,11 +94,15 @@ MARGINS: Sequence[Column] = (
         path="cheaper.full_id",
         shown=Shown("from → to", 1, _step, ""),
     ),
-    text("dearer", "the next more expensive one on the frontier", path="dearer.full_id"),
+    text("dearer", "the next more expensive configuration on the frontier", path="dearer.full_id"),
     usd("usd", "additional dollars per problem", shown=Shown("extra $ per problem", 3, money)),
     share("solved", "additional share solved", shown=Shown("points solved", 2, _points)),
     usd("usd_per_solve", "`usd` divided by `solved`", shown=Shown("$ per extra solved problem", 4, money)),
-    share("sure", "share of resamples in which it solves more", shown=Shown("P(solves more)", 5, chance)),
+    share(
+        "sure",
+        "share of resamples in which the more expensive configuration solves more",
+        shown=Shown("P(solves more)", 5, chance),
+    ),
 )
 SPENDING = (
     Shown("configuration", path="label"),
@@ -174,11 +178,11 @@ def savings_sentences(comparison: Comparison) -> Iterator[str]:
 def _saved(pair: Pair) -> str:
     saved = pair.savings
     if saved is None:
-        return "savings are not known, because no problem with known prices was solved by both."
+        return "savings are unknown, because no problem with known prices was solved by both."
     on = f"on the {numbered(saved.problems, 'problem')} that both solved"
     each = f"{money(saved.usd)} instead of {money(saved.baseline_usd)} each"
     both = f"{numbered(saved.of, 'problem')} with a result of both"
-    points = f"Solved: {100 * saved.difference:+.0f} percentage points on {both}."
+    points = f"Difference in success: {100 * saved.difference:+.0f} percentage points on {both}."
     if saved.share is None:
         return f"nothing could be saved {on}, because the frontier model cost nothing there. {points}"
     return f"{_share(saved.share)} {on} ({each}). {points}"

@@ -34,7 +34,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why experiments ended as error: a message, which is hostile text, and their number."""
+    """Why experiments ended with an error: a message, which is hostile text, and their number."""
 
     message: str
     experiments: int
@@ -54,7 +54,7 @@ def benchmark_remark(progress: BenchmarkProgress) -> Remark | None:
     if row.state == "finished" and row.errors:
         return Remark(
             "warning",
-            f"{state(row).capitalize()}. Experiments that ended as an error have no result, so no rate counts them. "
+            f"{state(row).capitalize()}. Experiments that ended with an error have no result, so no rate counts them. "
             "Fix the cause, then retry them.",
         )
     return _REMARKS.get(row.state)
@@ -74,7 +74,7 @@ def marked_state(row: BenchmarkRow) -> str:
 
 
 def causes(rows: Iterable[ExperimentRow]) -> tuple[Cause, ...]:
-    """Why experiments ended as error, the most frequent cause first."""
+    """Why experiments ended with an error, the most frequent cause first."""
     times = Counter(plain(row.error or "", MOST_CHARACTERS) for row in rows if row.shown == "error")
     return tuple(Cause(message, number) for message, number in times.most_common())
 
@@ -95,7 +95,7 @@ def freshness(progress: BenchmarkProgress, now: float, heard_at: float | None = 
         process = f"process {row.holder}" if row.holder else "its process"
         quiet = f"No completed step for {_rough(now - news_at)}; {process} is still running."
         return Remark("warning" if here else "info", quiet)
-    slow = f" · read every {SLOW_BEAT_SECONDS:.0f} s, because it is large" if row.planned > MANY else ""
+    slow = f" · refreshed every {SLOW_BEAT_SECONDS:.0f} s, because the benchmark is large" if row.planned > MANY else ""
     return Remark("info", f"Updated {ago(read)}{news}{slow}")
 
 
@@ -120,7 +120,7 @@ def changed(change: AllowanceChange) -> str:
     before, after = change.before, change.after
     changes = [] if before.usd == after.usd else [f"budget {_usd(before)} → {_usd(after)}"]
     if before.concurrency != after.concurrency:
-        changes.append(f"experiments at once {before.concurrency} → {after.concurrency}")
+        changes.append(f"concurrency {before.concurrency} → {after.concurrency}")
     return f"{second(change.at)}: {', '.join(changes)} (process {change.by})"
 
 
@@ -130,13 +130,17 @@ def ago(seconds: float) -> str:
 
 
 _REMARKS = {
-    "queued": Remark("info", "Queued: it waits for free concurrency or for a model. No experiment runs yet."),
-    "paused": Remark("info", "Paused: it waits before its next step. Resume continues it."),
+    "queued": Remark(
+        "info", "Queued: no experiment runs yet. The benchmark waits for free concurrency or for a model."
+    ),
+    "paused": Remark("info", "Paused before its next step. Resume continues the benchmark."),
     "stopping": Remark("info", "Stopping: running experiments end at their next step. Every finished step is kept."),
-    "stopped": Remark("info", "Stopped before it was complete. Every finished step is kept; Resume continues it."),
+    "stopped": Remark(
+        "info", "Stopped before it was complete. Every finished step is kept; Resume continues the benchmark."
+    ),
     "interrupted": Remark(
         "warning",
-        "Interrupted: its process ended too early. Every finished step is kept; Resume continues it.",
+        "Interrupted: its process ended too early. Every finished step is kept; Resume continues the benchmark.",
     ),
 }
 
@@ -255,7 +259,7 @@ def _stage(trouble: ModelTrouble, now: float) -> Stage | None:
 def _text(trouble: ModelTrouble, stage: Stage, now: float) -> str:
     if stage == "recovered":
         lasted = _whole((trouble.answered_at or now) - trouble.begun_at)
-        return f"it answers again, after {numbered(trouble.failures, 'failed attempt')} in {lasted}."
+        return f"The model answers again, after {numbered(trouble.failures, 'failed attempt')} in {lasted}."
     seconds = trouble.failed_at - trouble.begun_at
     times = "once" if trouble.failures == 1 else f"{count(trouble.failures)} times in {_whole(seconds)}"
     return f"{plain(trouble.cause)} ({times}). {_next(trouble, stage, now)}"
@@ -267,7 +271,7 @@ def _next(trouble: ModelTrouble, stage: Stage, now: float) -> str:
         return _closed(trouble.closed_until or now, now)
     if stage == "failed":
         used = f"All {trouble.retries} retries are used" if trouble.retries else "This is not retried"
-        return f"{used}: the experiment ends as error."
+        return f"{used}: the experiment ends with an error."
     most = "" if trouble.retries is None else f" of {trouble.retries}"
     used = f"{trouble.retries_used}{most} retries used."
     if trouble.next_at is None:

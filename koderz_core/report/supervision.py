@@ -1,4 +1,4 @@
-"""What the supervisor contributed by its specs and reviews, in words and in numbers, and what that does not show."""
+"""Contribution of the supervisor by its specs and reviews, in words and in numbers, and what that does not show."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ SUPERVISION: Sequence[Column] = (
 )
 REVIEW: Sequence[Column] = (
     whole("checkpoint", "number of the checkpoint, from 1", shown=Shown("checkpoint", 3)),
-    whole("trials", "experiments that continued after it", shown=Shown("tried on", 3, count)),
+    whole("trials", "experiments that continued after it", shown=Shown("continued", 3, count)),
     share(
         "before",
         "mean share of gate tests passed by the last iteration before it",
@@ -97,7 +97,7 @@ REVIEW: Sequence[Column] = (
     *interval(
         share(
             "change",
-            "`after` less `before`, every problem weighing the same",
+            "`after` minus `before`, with equal weight for every problem",
             shown=Shown("change in points [95 %]", 3, _change, "of.change"),
         )
     ),
@@ -113,7 +113,7 @@ def supervised(
 
 def supervision_table(rows: Sequence[Row[Supervision]]) -> TextTable:
     """One line per configuration."""
-    return text_table("What the supervisor contributed", shown((*NAMED, *SUPERVISION)), rows)
+    return text_table("Contribution of the supervisor", shown((*NAMED, *SUPERVISION)), rows)
 
 
 def reviews_table(rows: Sequence[Row[Supervision]]) -> TextTable:
@@ -156,16 +156,16 @@ def spec_origin(spec: SpecRow) -> str:
     size = f"{count(spec.output_tokens)} tokens, {took}"
     author = f"{spec.words} words by {spec.model or 'an unknown model'} ({version(spec.prompt, spec.wording)})"
     if spec.origin:
-        cost = f"for nothing: writing it cost {money(spec.cost_usd)}"
+        cost = f"at no cost; writing it had cost {money(spec.cost_usd)}"
         return f"{author}, reused from {spec.origin} on {date} {cost}, {size}"
     return f"{author}, written in {spec.experiment} on {date} for {money(spec.cost_usd)}, {size}"
 
 
 def spec_outcome(spec: SpecResults) -> str:
-    """``solved 3 of 4 experiments built on it``."""
+    """``solved 3 of 4 experiments that used it``."""
     if not spec.n:
-        return "nothing built on it has a result yet"
-    return f"solved {spec.solved} of {spec.n} experiments built on it"
+        return "no experiment that used it has a result yet"
+    return f"solved {spec.solved} of {spec.n} experiments that used it"
 
 
 def _spec_version(spec: SpecComparison) -> str:

@@ -160,7 +160,7 @@ def _summary(lane: Sequence[ExperimentRow], marks: Marks) -> str:
     )
     if not known.n:
         errors, planned = sum(row.shown == "error" for row in lane), count(len(lane))
-        return f"{count(errors)} of {planned} errors, no result" if errors else f"no result yet of {planned}"
+        return f"{count(errors)} of {planned} errors, no result" if errors else f"no result yet ({planned} planned)"
     left = len(lane) - known.n
     cases = share_cases(Cases(known.successes / len(lane), (known.successes + left) / len(lane)))
     partial = (
@@ -174,7 +174,7 @@ def _summary(lane: Sequence[ExperimentRow], marks: Marks) -> str:
 def settings_beside(found: Differences) -> TextTable:
     """Only the settings that differ, one per line."""
     rows = tuple((setting.name, *map(value_text, setting.values)) for setting in found.differing)
-    return TextTable("What differs", ("setting", *SIDES), rows)
+    return TextTable("Settings that differ", ("setting", *SIDES), rows)
 
 
 def steps_beside(pairs: Sequence[StepPair], left: ExperimentRow, right: ExperimentRow) -> TextTable:

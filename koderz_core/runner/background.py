@@ -98,7 +98,7 @@ class Running:
         if starts and pid in (None, os.getpid()):
             return os.getpid()
         if pid is None:
-            raise UsageError(f"{benchmark} is not being run now, so there is nothing to {request.what}.")
+            raise UsageError(f"{benchmark} is not running, so there is nothing to {request.what}.")
         send(journal, request)
         return pid
 

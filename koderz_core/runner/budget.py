@@ -131,7 +131,7 @@ class Ledger:
         """
         if usd is None and self._budget.limits and not self._budget.allow_unpriced:
             raise PlanError(
-                "The highest cost of this call is unknown, so no budget can limit it. Give the model a price and the "
+                "The maximum cost of this call is unknown, so no budget can limit it. Give the model a price and the "
                 "call a token limit, or allow calls of unknown cost with --allow-unpriced."
             )
         amount = _up(usd or 0.0)
@@ -202,7 +202,7 @@ def _used_up_message(limit: int, spent: int, amount: int) -> str:
 
 def _lost_message(experiment: str, limit: int, lost: int) -> str:
     return (
-        f"Calls that broke off may have cost ${lost / PICO:.6g} of the ${limit / PICO:g} that {experiment} may spend, "
+        f"Interrupted calls may have cost ${lost / PICO:.6g} of the ${limit / PICO:g} that {experiment} may spend, "
         f"so its next call is not sent. Its models did not cause this: start again with --fork."
     )
 

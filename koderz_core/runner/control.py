@@ -134,7 +134,7 @@ class _ControlFile:
         try:
             return _DECODER.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            self._warn("holds an invalid line, which is ignored")
+            self._warn("contains an invalid line, which is ignored")
             return None
 
     def _warn(self, text: str) -> None:

@@ -169,7 +169,5 @@ def _divided(task: Task, dependencies: Dependencies) -> Split:
     """Raises DataError if the problem's tests cannot be divided by the gate, and as ``Divider.divide``."""
     tests = dependencies.divide(task.problem, task.policy)
     if isinstance(tests, Outside):
-        raise DataError(
-            f"{task.problem.id} is outside the sample of the gate {task.policy.gate}: {tests.reason}. Leave it out."
-        )
+        raise DataError(f"{task.problem.id} cannot be used with the gate {task.policy.gate}: {tests.reason}. Omit it.")
     return tests

@@ -111,7 +111,7 @@ def _check_same_sample(asked: Plan, recorded: Plan) -> None:
     formerly = recorded.outside.keys() & set(asked.problems)
     if both := sorted(newly | formerly):
         raise PlanError(
-            f"{recorded.id} cannot be extended like this: a gate leaves out {len(both)} of the problems on which other "
+            f"{recorded.id} cannot be extended like this: a gate excludes {len(both)} of the problems on which other "
             f"configurations run, the first of them {both[0]}. Give this benchmark another name."
         )
 
@@ -146,7 +146,7 @@ def recorded_plan(journal: Path) -> Plan:
     for entry in read_all(journal):
         header = header_then(header, entry.event)
     if header is None:
-        raise JournalError(f"The journal {journal.name} holds no plan. Run the benchmark again.")
+        raise JournalError(f"The journal {journal.name} contains no plan. Run the benchmark again.")
     return header.plan
 
 

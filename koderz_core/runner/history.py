@@ -86,7 +86,7 @@ FINAL: frozenset[Outcome] = frozenset({"solved", "unsolved"})
 class History:
     """The state of a benchmark when a runner takes it over.
 
-    ``outcomes``: how each experiment last ended. ``errors``: the ends of those that ended as error; ``retry_errors``:
+    ``outcomes``: how each experiment last ended. ``errors``: the ends of those with an error; ``retry_errors``:
     these run again. ``texts``: hashes of the texts that the journal holds. ``spending``: the cost of all calls.
     """
 

@@ -188,7 +188,7 @@ class Runner:
         """The fault, the first bug that ended an experiment, or that the budget is used up; None: there is none."""
         if self.fault is not None:
             return str(self.fault)
-        return f"a bug of koderz: {type(self.bugs[0]).__name__}" if self.bugs else self.used_up
+        return f"a bug in koderz: {type(self.bugs[0]).__name__}" if self.bugs else self.used_up
 
     @property
     def used_up(self) -> str | None:
@@ -218,7 +218,7 @@ class Runner:
         except KoderzError as error:
             self._workers.break_off(error)
         except Exception as error:  # noqa: BLE001 (the edge of this thread)
-            _LOG.exception("A bug of koderz in %s", self.benchmark)
+            _LOG.exception("A bug in koderz in %s", self.benchmark)
             self.bugs.append(error)
         finally:
             self._ended.set()

@@ -107,9 +107,9 @@ class Workers:
         except KoderzError:
             raise
         except Exception as error:  # noqa: BLE001 (the edge: a bug must not end the other experiments)
-            _LOG.exception("A bug of koderz or of a strategy in %s", task.experiment.id)
+            _LOG.exception("A bug in koderz or in a strategy in %s", task.experiment.id)
             self.bugs.append(error)
-            finished = without_result("error", f"A bug of koderz or of the strategy: {type(error).__name__}")
+            finished = without_result("error", f"A bug in koderz or in the strategy: {type(error).__name__}")
         self.cut_short |= finished.outcome == "cancelled" or finished is task.before
         with self._guard:  # ``cancelled`` waits until the end is written
             if self._running.pop(voice.experiment, None):  # else ``cancelled`` has ended the experiment

@@ -98,16 +98,17 @@ def choose(wanted: Wanted, tiers: tuple[TierStatus, ...]) -> Isolation:
     if wanted != "auto":
         if reasons[wanted]:
             raise SandboxError(
-                f"The sandbox tier `{wanted}` does not hold here: {reasons[wanted]}. "
-                "Fix that, or unset KODERZ_SANDBOX to use the best tier that holds."
+                f"The sandbox tier `{wanted}` does not work on this machine: {reasons[wanted]}. "
+                "Fix that, or unset KODERZ_SANDBOX to use the best tier that works."
             )
         return wanted
     for tier in ("hardened", "strong"):
         if not reasons[tier]:
             return tier
     raise SandboxError(
-        f"No strong sandbox holds here (hardened: {reasons['hardened']}; strong: {reasons['strong']}). The programs "
-        "that models write could read your files and use your network. If you accept that, set KODERZ_SANDBOX=limited, "
+        f"No strong sandbox tier works on this machine (hardened: {reasons['hardened']}; strong: {reasons['strong']}). "
+        "The programs that models write could read your files and use your network. If you accept that, set "
+        "KODERZ_SANDBOX=limited, "
         'or sandbox = "limited" in settings.toml. koderz marks every result with the tier.'
     )
 

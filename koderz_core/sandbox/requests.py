@@ -143,5 +143,5 @@ def _send(workers: Workers, order: Order) -> Answer:
             raise LostError(f"its answer is invalid: {error}") from None
         if not secrets.compare_digest(answer.nonce, nonce):
             worker.kill()
-            raise LostError("it answered another order")
+            raise LostError("it answered a different request")
     return answer

@@ -73,7 +73,7 @@ _YES = "class Yes{}:\n    __eq__ = lambda *_: True\n    __hash__ = None\ndef dou
 WRONG = (
     Try("gives another number", _ZERO, quick=True),
     Try("is not Python", "def double(x) return x", quick=True),
-    Try("is right only once", "def double(x):\n    return 2"),
+    Try("is right for one input only", "def double(x):\n    return 2"),
     Try("raises", "def double(x):\n    raise KeyError(x)"),
 )
 CHEATS = (

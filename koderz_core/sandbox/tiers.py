@@ -95,7 +95,7 @@ def _fault(isolation: Isolation, done: subprocess.CompletedProcess[bytes]) -> st
     if output.refused:
         return f"the kernel refuses ({output.refused}): it needs Linux 5.13 or later with Landlock and seccomp enabled"
     if output.broken:
-        return f"honest programs do not work in it: {output.broken}"
+        return f"correct programs do not work in it: {output.broken}"
     attacks = list(output.open)
     if isolation == "limited":  # it promises to limit memory only, and on macOS not even that
         attacks = [_TAKES_MEMORY] if _TAKES_MEMORY in attacks and sys.platform != "darwin" else []

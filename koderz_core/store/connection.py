@@ -165,7 +165,8 @@ def _when_free(path: Path, deadline: float, connect: Callable[[], DuckDBPyConnec
 
 def _busy(path: Path, pid: str) -> StoreError:
     return StoreError(
-        f"The index {path.name} is being used by another process (PID {pid or 'unknown'}). Try again, or end it."
+        f"The index {path.name} is being used by another process (PID {pid or 'unknown'}). Try again later, or end "
+        "that process."
     )
 
 
@@ -173,7 +174,9 @@ def _unopened(path: Path, error: duckdb.Error) -> StoreError:
     if not os.access(path, os.R_OK | os.W_OK):
         return StoreError(f"The index {path.name} is not readable and writable. Change the permissions of the file.")
     if "version number" in str(error):
-        return StoreError(f"The index {path.name} was written by another DuckDB ({error}). Run `koderz reindex`.")
+        return StoreError(
+            f"The index {path.name} was written by another version of DuckDB ({error}). Run `koderz reindex`."
+        )
     return _damaged(path, error)
 
 

@@ -17,9 +17,9 @@ def find(index: Index, text: str) -> str:
     """
     for sql, fits in (
         (_NAMED, "is the name of several benchmarks"),
-        (_WHOLE, "fits several"),
-        (_IDS, "fits several"),
-        (_NAMES, "begins the names of several benchmarks"),
+        (_WHOLE, "matches several"),
+        (_IDS, "matches several"),
+        (_NAMES, "is the beginning of several benchmark names"),
     ):
         rows = index.con.execute(sql, {"text": text, "most": MOST_SHOWN + 1}).fetchall() if text else []
         ids = [str(row[0]) for row in rows]

@@ -122,7 +122,7 @@ class SpecQuery:
 def recalled(store: Store, query: SpecQuery, limit: int) -> list[Memory]:
     """The newest matching specs of all benchmarks; ``origin`` is the experiment that wrote it. Raises StoreError.
 
-    Left out are specs that were recalled themselves, and those that were cut, were refused or ended as an error.
+    Left out are specs that were recalled themselves, and those that were cut, were refused or ended with an error.
     """
     asker = query.asker
     model = next(iter(asker.models.get("spec", ())), None)

@@ -30,8 +30,8 @@ class Beam(Reminded):
     """Keep the best programs of each level and repair each of them in several ways.
 
     ``width`` programs are kept, each is repaired ``branches`` times, and there are ``depth`` levels. The first level
-    consists of fresh programs, as many as the other levels have. A program that differs from an earlier one only in
-    layout and comments is not tested again and does not count. The best programs so far by gate tests are kept, the
+    consists of the same number of fresh programs as the other levels. A program that differs from an earlier one only
+    in layout and comments is not tested again and does not count. The best programs so far by gate tests are kept, the
     latest among equals. The search ends when a program passes.
     """
 

@@ -32,7 +32,7 @@ class Debate(Reminded):
     """Let personas debate and a judge sum up; the coder writes the program and repairs it.
 
     ``agents``: the names of the personas that speak; several models of the role speaker take turns among them. After
-    the first of ``rounds``, all see the positions of the round before, shortened if they exceed ``shown_tokens``.
+    the first of ``rounds``, all see the positions of the previous round, shortened if they exceed ``shown_tokens``.
     ``turn_tokens``: the limit of a turn. ``personas``: YAML with your own personas, in addition to those of koderz.
     The coder writes at most ``max_iterations`` programs.
     """

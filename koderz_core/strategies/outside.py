@@ -64,7 +64,7 @@ def read_file(text: str) -> LoadedStrategy:
     if named is None:
         raise PlanError(f"{text!r} is not a strategy in a file. Write it as path/mine.py:Mine. {GUIDE}")
     path = Path(named["path"]).expanduser().absolute()
-    return load_source(path, named["name"], read_bytes(path, "Say where the strategy's file is.", MOST_TEXT_BYTES))
+    return load_source(path, named["name"], read_bytes(path, "Give the path of the strategy's file.", MOST_TEXT_BYTES))
 
 
 def load_source(path: Path, strategy: str, source: bytes) -> LoadedStrategy:

@@ -23,7 +23,7 @@ DIRECT = "direct"
 
 @dataclass(frozen=True, slots=True)
 class Selected(Reminded):
-    """Ask the best coder by results on other problems, and the next one if its reply holds no program.
+    """Ask the best coder by results on other problems, and the next one if its reply contains no program.
 
     ``policy``: the measure by which coders are ranked. The journal records the ranking with scores and reasons.
     Without results the coders are asked in the order in which they are named.

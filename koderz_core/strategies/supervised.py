@@ -41,9 +41,9 @@ class Supervised(Reminded):
 
     There are at most ``max_iterations`` attempts, with a review after every ``checkpoint_interval``. The first attempt
     is sampled at ``temperature``, later ones at ``retry_temperature``: a small model that is asked again at 0 repeats
-    its program (measured: identical in 4-5 tries of 5). After ``escape_after`` repeated programs in a row the next
-    prompt shows no program, unless a review has just seen the last one. ``spec_prompt``: the version of the spec's
-    prompt; ``reuse_spec``: take a spec that another experiment has written. ``previous_error``: show the coder its
+    its program (measured: identical in 4 or 5 of 5 attempts). After ``escape_after`` repeated programs in a row the
+    next prompt shows no program, unless a review has just seen the last one. ``spec_prompt``: the version of the spec's
+    prompt; ``reuse_spec``: reuse a spec that another experiment has written. ``previous_error``: show the coder its
     test results; ``history_tokens``: the tokens in its prompts for attempts before the last.
     ``checkpoint_when``: "interval", or "adaptive": earlier if attempts make no progress or half the budget is spent.
     ``disclosure``: ask the first review also for a strategy, the second for test criteria. Specs and reviews have at

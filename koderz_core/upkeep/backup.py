@@ -114,7 +114,7 @@ def back_up(source: Source, path: Path, version: str, now: float) -> BackupRepor
     except (OSError, zipfile.BadZipFile) as error:
         why = getattr(error, "strerror", None) or error
         raise DataError(
-            f"The backup {path} cannot be written ({why}). Make room there, or name another file."
+            f"The backup {path} cannot be written ({why}). Free space there, or name another file."
         ) from error
     return BackupReport(path, manifest, path.stat().st_size, tuple(writer.left_out), tuple(writer.secrets))
 
@@ -140,7 +140,7 @@ def restore(path: Path, home: Path, memories: Path) -> RestoreReport:
                     _put(Path(folder) / name, targets[name])
     except OSError as error:
         raise DataError(
-            f"{path} cannot be restored into {home} ({error.strerror or error}). Make room there or name another "
+            f"{path} cannot be restored into {home} ({error.strerror or error}). Free space there or name another "
             "--data-dir, then restore again: files that are already there are skipped."
         ) from error
     return RestoreReport(manifest, tuple(new), tuple(there))
@@ -317,7 +317,7 @@ def _refuse_programs(settings: Path, path: Path) -> None:
     except ValueError as error:
         raise _damaged(path, f"settings.toml is not valid TOML ({error})") from error
     if programs := sorted(PROGRAMS & names):
-        raise _damaged(path, f"its settings.toml sets {programs[0]}, a program, which no backup does")
+        raise _damaged(path, f"its settings.toml sets the program {programs[0]}, which a backup never contains")
 
 
 def _put(copy: Path, target: Path) -> None:
@@ -328,4 +328,4 @@ def _put(copy: Path, target: Path) -> None:
 
 
 def _damaged(path: Path, why: str) -> DataError:
-    return DataError(f"The backup {path} is damaged or was changed: {why}. Nothing was used. Use another backup.")
+    return DataError(f"The backup {path} is damaged or was changed: {why}. Nothing was restored. Use another backup.")

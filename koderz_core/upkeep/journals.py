@@ -67,7 +67,7 @@ def _remove_leftovers(journal: Path) -> Iterator[Repair]:
     with acquire(journal):
         journal.with_suffix(".control").unlink(missing_ok=True)
         beside(journal).unlink(missing_ok=True)
-    yield Repair(journal.stem, "has no journal any more; its other files were removed")
+    yield Repair(journal.stem, "no longer has a journal; its other files were removed")
 
 
 def _repair(path: Path) -> Iterator[Repair]:
@@ -84,7 +84,7 @@ def _repair(path: Path) -> Iterator[Repair]:
         return
     actions, dead = [], dead_writer(path)
     if dead:
-        actions.append(f"the lock of process {dead}, which is gone, was released")
+        actions.append(f"the lock of process {dead}, which has ended, was released")
     if condition.torn:
         actions.append(f"the torn last line ({condition.torn} bytes) was cut off")
     if actions:
@@ -98,7 +98,7 @@ def _repair_lines(path: Path) -> Repair:
         infos = [_info(line) for line in lines(path)]
         first = next(lines(path), None)
         if first is None or first.entry is None or not isinstance(first.entry.event, BenchmarkOpened):
-            message = "its first line, which holds the plan, is lost: restore the journal from a backup"
+            message = "its first line, which contains the plan, is lost: restore the journal from a backup"
             return Repair(path.stem, message, sound=False)
         lost = _suspects(infos) | _unfinished(infos)
         taken = len([*path.parent.glob(f"{path.name}.damaged*")])

@@ -193,8 +193,8 @@ class Comparisons:
         if not shared:
             origins = "; ".join(sorted({row.origin.said for row in rows}))
             raise UsageError(
-                "The configurations have no problem in common, so they cannot be compared on the same problems. They "
-                f"are of {origins}. Choose benchmarks of one dataset that share problems: koderz results lists them."
+                "The configurations have no problem in common, so they cannot be compared on the same problems. Their "
+                f"datasets: {origins}. Choose benchmarks of one dataset that share problems: koderz results lists them."
             )
         found = {_key(row): row for row in self.results.summaries(sorted({row.benchmark for row in rows}), shared)}
         return [found[_key(row)] for row in rows if _key(row) in found]
@@ -253,7 +253,7 @@ class Comparisons:
         """The dataset of all rows, and the problems that they were given. Raises DataError."""
         dataset = self.datasets.load(rows[0].dataset)
         if any(row.origin != dataset.origin for row in rows):
-            raise DataError("These configurations are not all of the dataset as it is now.")
+            raise DataError("Some of these configurations ran on another version of the dataset.")
         grounds = self.results.grounds({row.benchmark for row in rows})
         return dataset, frozenset[str]().union(*_problems(rows, grounds))
 

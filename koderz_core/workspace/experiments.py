@@ -120,7 +120,7 @@ class Experiments:
         wanted = {text for detail in found.details for text in naming(detail)}
         if missing := wanted - found.texts.keys():
             raise DataError(
-                f"No journal holds the text {min(missing)[:12]}. Restore the missing journal, then reindex."
+                f"No journal contains the text {min(missing)[:12]}. Restore the missing journal, then reindex."
             )
         return found
 
@@ -172,5 +172,7 @@ def _configuration(plan: Plan, row: ExperimentRow) -> Configuration:
 def _safe(command: str) -> str:
     """The command, unless a terminal would run or show something else if it is pasted."""
     if plain(command) != command or "\n" in command or "\t" in command:
-        raise PlanError("A name in it holds characters that a terminal would obey or hide, so no command is offered.")
+        raise PlanError(
+            "A name in it contains characters that a terminal would interpret or hide, so no command is offered."
+        )
     return command

@@ -125,7 +125,9 @@ class Grading:
             assert isinstance(tests, Split), "all base tests are a gate of every problem"
             verdict = self.judge.check(problem, program, tests.base)
         except InfrastructureError as error:
-            _LOG.warning("An example is not shown, as it could not be run on the tests of %s: %s", problem.id, error)
+            _LOG.warning(
+                "An example is not shown, because it could not be run on the tests of %s: %s", problem.id, error
+            )
             return True
         return verdict.passed or verdict.error in _UNDECIDED
 
@@ -182,7 +184,7 @@ def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Ver
     raise DataError(
         f"{len(failed)} of the chosen problems cannot be graded here, because the solutions of their publisher fail: "
         f"{shown}{'; …' if len(failed) > _SHOWN else ''}. Programs are judged without files, network and other "
-        f"processes. Leave these out: {', '.join(failed)}."
+        f"processes. Omit these: {', '.join(failed)}."
     )
 
 

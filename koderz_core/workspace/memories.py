@@ -110,7 +110,7 @@ class Memories:
         """Return one memory in full. Raises UsageError if there is none with that id."""
         with memory_file.open_memory_file(self._settings) as cortex:
             if cortex is None:
-                raise UsageError(f"There is no memory {number}: nothing is remembered yet. Run a benchmark first.")
+                raise UsageError(f"There is no memory {number}: no memories are stored yet. Run a benchmark first.")
             memory = cortex.fetch(number)
             metadata = memory.full()["metadata"]
             known: Mapping[str, object] = metadata if isinstance(metadata, dict) else {}
@@ -222,7 +222,7 @@ class Memories:
     def _change(self, number: int, change: Callable[[Cortex, int], None]) -> None:
         with memory_file.open_memory_file(self._settings) as cortex:
             if cortex is None:
-                raise UsageError(f"There is no memory {number}: nothing is remembered yet.")
+                raise UsageError(f"There is no memory {number}: no memories are stored yet.")
             change(cortex, number)
 
 

@@ -91,9 +91,9 @@ class MirrorThread:
                 if self._patient:
                     self._report_missing(parts)
         except CortexError as error:
-            _LOG.warning("Memories of experiments are not stored now: %s %s", error, CURE)
+            _LOG.warning("Memories of experiments cannot be stored at the moment: %s %s", error, CURE)
         except Exception:  # noqa: BLE001 (the edge of this thread)
-            _LOG.exception("A bug of koderz: memories of experiments are not stored now. %s", CURE)
+            _LOG.exception("A bug in koderz: memories of experiments cannot be stored at the moment. %s", CURE)
 
     def _mirror(self, parts: Mirror) -> None:
         left, pause, busy, warned = list(parts.ledger.offsets()), EVERY_SECONDS, time.monotonic(), False
@@ -138,7 +138,7 @@ class MirrorThread:
         missing = [file for file in files if parts.is_behind(file)]
         if missing:
             names = ", ".join(Path(file).stem for file in missing)
-            _LOG.warning("The memory does not hold everything of %s yet; the next benchmark adds it. %s", names, CURE)
+            _LOG.warning("Some memories of %s are not stored yet; the next benchmark adds them. %s", names, CURE)
 
     def _is_over(self) -> bool:
         return self._end is not None and time.monotonic() > self._end

@@ -235,7 +235,7 @@ def _ending(runner: Runner) -> str:
     if runner.fault is not None:
         return f"failed ({type(runner.fault).__name__})"
     if runner.bugs:
-        return f"ended with a bug of koderz ({type(runner.bugs[0]).__name__})"
+        return f"ended with a bug in koderz ({type(runner.bugs[0]).__name__})"
     if runner.used_up:
         return "used up its budget"
     return "was stopped" if runner.stopping else "finished"

@@ -27,7 +27,7 @@ def show_bundles(workspace: Workspace, rows: Mapping[str, BenchmarkRow]) -> None
     """Create, verify, list and remove bundles."""
     st.caption(f"bundle: {ABOUT_BUNDLES}")
     benchmark = choice("benchmark", "Benchmark", list(rows), lambda name: listed(rows[name]))
-    level = choice_list("privacy", "Who may see it", NAMES, list(ABOUT.values()), "public_safe")
+    level = choice_list("privacy", "Privacy level", NAMES, list(ABOUT.values()), "public_safe")
     with st.container(horizontal=True):
         create = st.button("Create bundle", icon="🧳", type="primary")
         verify = st.button("Verify benchmark", icon="🔎", help="Recompute its hashes, ids and figures.")
@@ -62,7 +62,7 @@ def _show_files(workspace: Workspace) -> None:
     bundles = workspace.bundles.kept()
     if not bundles:
         return
-    st.subheader("Bundles here")
+    st.subheader("Stored bundles")
     table = {
         "file": [bundle.path.name for bundle in bundles],
         "created": [utc(bundle.made_at) for bundle in bundles],

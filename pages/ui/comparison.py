@@ -76,7 +76,7 @@ def show_answer(comparison: Comparison) -> None:
         st.warning(comparison.across, icon="⚖️")
     if left := sum(row.planned - row.n - row.errors - row.cancelled for row in comparison.configurations):
         st.warning(
-            f"Partial: {numbered(left, 'experiment')} must still end, so every number here will change.", icon="⏳"
+            f"Partial: these numbers may change, because {numbered(left, 'experiment')} must still end.", icon="⏳"
         )
     if comparison.scripted:
         st.warning(SOME_SCRIPTED, icon="🎭")
@@ -84,7 +84,7 @@ def show_answer(comparison: Comparison) -> None:
 
 def show_findings(comparison: Comparison) -> None:
     """All findings in words, with their uncertainty, and the meaning of the columns."""
-    with st.expander("In full: how certain this is, what was not measured, what the columns mean", icon="📜"):
+    with st.expander("Details: uncertainty, missing measurements, meaning of the columns", icon="📜"):
         for finding in comparison.findings:
             st.text(finding)
         st.caption(formats.GROUPS)

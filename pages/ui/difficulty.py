@@ -30,7 +30,7 @@ SHOWN: dict[Kind, str] = {
     "all": "all",
     "unsolved": "unsolved by all",
     "flaky": "flaky",
-    "only": "only one solves",
+    "only": "solved by one only",
     "differ": "two differ",
 }
 OF_SEVERAL = ("only", "differ")

@@ -92,7 +92,7 @@ def _ablations(whole: Wanted, initial: Sequence[str], choices: Sequence[str], ke
     if not st.toggle("Ablations", bool(initial), key=f"ablations {key}", help=ABOUT_ABLATIONS):
         return ()
     default = list(initial) or list(choices)
-    chosen = st.multiselect("Which", choices, default, key=f"ablated {key}")
+    chosen = st.multiselect("Ablations to run", choices, default, key=f"ablated {key}")
     grid = with_ablations([(whole, chosen)])
     idle = ", ".join(name for name in chosen if len(with_ablations([(whole, [name])])) == 1)
     st.caption(

@@ -99,9 +99,9 @@ def show_forecast(forecast: Forecast, budget: Budget) -> None:
         st.caption("No estimate yet: there are no comparable finished experiments.")
     elif forecast.experiments:
         with st.container(horizontal=True):
-            _show_range("calls, about", forecast.calls, lambda number: count(round(number)))
-            _show_range("price, about", forecast.cost_usd, money)
-            _show_range("time, about", forecast.seconds, duration)
+            _show_range("calls (median)", forecast.calls, lambda number: count(round(number)))
+            _show_range("cost (median)", forecast.cost_usd, money)
+            _show_range("time (median)", forecast.seconds, duration)
         st.caption(f"Estimated from {numbered(forecast.past, 'finished experiment')}.")
     for model in forecast.unpriced:
         st.text(f"No price is known for {model}.")
@@ -112,7 +112,7 @@ def show_forecast(forecast: Forecast, budget: Budget) -> None:
 def _show_range(label: str, estimate: Range | None, worded: Callable[[float], str]) -> None:
     """Nothing if there is no estimate."""
     if estimate:
-        most = f"9 in 10: at most {worded(estimate.p90)}"
+        most = f"90th percentile: {worded(estimate.p90)}"
         about = "This is the median."
         st.metric(label, worded(estimate.p50), most, delta_color="off", delta_arrow="off", help=about)
 
@@ -142,7 +142,7 @@ def _confirm(benchmark: str, concern: Concern, forecast: Forecast) -> None:
         st.text(f"Price: {between(forecast.cost_usd, money)}.\nTime: {between(forecast.seconds, duration)}.")
     st.text(concern.cap)
     st.text(concern.where)
-    st.caption("You are asked above these settings: `confirm_usd` and `confirm_hours`.")
+    st.caption("koderz asks for confirmation above these settings: `confirm_usd` and `confirm_hours`.")
     with st.container(horizontal=True):
         st.button("Start it", type="primary", icon="🚀", key="agree", on_click=_store_confirmation, args=[benchmark])
         if st.button("Not now", key="not now"):

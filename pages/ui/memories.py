@@ -163,7 +163,7 @@ def _show_lesson(lesson: Lesson) -> None:
                 "problem": plain(failure.problem),
                 "dataset": plain(failure.dataset),
                 "failures": failure.times,
-                "fixed next": failure.fixed,
+                "fixed by the next program": failure.fixed,
                 "experiment": f"experiment?experiment={first}" if (first := _first(failure.experiments)) else None,
             }
             for failure in lesson.evidence

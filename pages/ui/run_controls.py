@@ -119,7 +119,7 @@ def show_trouble(workspace: Workspace, progress: BenchmarkProgress) -> None:
 
 
 def is_resumable(row: BenchmarkRow) -> bool:
-    """Whether no process runs it and resuming would run something; experiments that ended as error stay as they are."""
+    """Whether no process runs it and resuming would run something; those with an error stay as they are."""
     return not row.under_way and (row.state != "finished" or row.cancelled > 0)
 
 

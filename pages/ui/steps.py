@@ -55,7 +55,7 @@ class _Texts(dict[str, str]):
     """Texts by hash, with a message in place of a text that no journal holds."""
 
     def __missing__(self, sha256: str) -> str:
-        return f"No journal here holds this text ({sha256[:12]})."
+        return f"No journal in this data folder contains this text ({sha256[:12]})."
 
 
 def _show_note(note: NoteRow, details: ExperimentDetails, key: str) -> None:
@@ -170,13 +170,13 @@ def _call_cells(call: CallRow) -> Mapping[str, object]:
         "attempt": call.attempt,
         "state": call.state,
         "status": call.status,
-        "next try after": duration(call.wait_seconds) if call.wait_seconds is not None else "",
+        "next attempt after": duration(call.wait_seconds) if call.wait_seconds is not None else "",
         "tier": call.tier,
         "first token": duration(call.first_token_seconds),
         "tokens/s": None if speed is None else round(speed, 1),
         "priced by": call.cost_source,
-        "temperature asked": call.sampling.temperature,
-        "temperature taken": call.honoured.temperature if call.honoured else None,
+        "temperature requested": call.sampling.temperature,
+        "temperature sent": call.honoured.temperature if call.honoured else None,
     }
 
 

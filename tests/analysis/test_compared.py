@@ -153,7 +153,7 @@ def test_a_held_out_rate_whose_loop_shows_base_tests_is_marked(oracle_problems: 
     assert "†" not in remarks(ROW)
 
 
-OVERLAP = "Intervals that overlap do not settle it either way"
+OVERLAP = "Overlapping intervals do not show whether two rates differ"
 
 
 def test_overlapping_intervals_are_not_taken_for_the_absence_of_a_difference() -> None:

@@ -57,7 +57,7 @@ def test_60_problems_rarely_show_that_two_equal_ones_match():
 
 @pytest.mark.parametrize(("discordant", "chance"), [(0.25, 0.18), (0.12, 0.40)])
 def test_by_the_rule_of_the_study_they_match_with_the_chance_that_its_review_found(discordant, chance):
-    """Its rule: the lower bound of Bonett and Price for three pairs at once is above the margin."""
+    """Its rule: the lower bound of Bonett and Price for three pairs simultaneously is above the margin."""
     matched = [(a, b) for a, b in outcomes(60) if bonett_price([1] * a + [-1] * b + [0] * (60 - a - b), 3)[0] > -0.1]
     chances = (discordant / 2, discordant / 2, 1 - discordant)
     found = sum(multinomial.pmf((a, b, 60 - a - b), 60, chances) for a, b in matched)

@@ -45,8 +45,8 @@ def test_plan_only_tells_what_it_comes_to_and_runs_nothing(koderz: Any) -> None:
 def test_a_pilot_counts_and_tells_what_the_rest_takes(koderz: Any) -> None:
     said = koderz(*SMALL, "--pilot", "3")
     assert said.code == 0
-    assert "Remaining: 3 experiments. Estimated calls: about 3, in 9 of 10 cases at most 3." in said.out
-    assert "Cost: about $0.00, in 9 of 10 cases at most $0.00." in said.out
+    assert "Remaining: 3 experiments. Estimated calls: about 3, 90th percentile 3." in said.out
+    assert "Cost: about $0.00, 90th percentile $0.00." in said.out
     assert "not part of this run: 3 experiments. To run them: koderz resume bench_" in said.err
     assert "3 of them already done" in koderz(*SMALL).err
 
@@ -54,7 +54,7 @@ def test_a_pilot_counts_and_tells_what_the_rest_takes(koderz: Any) -> None:
 def test_what_it_cost_is_told_beside_what_was_forecast(koderz: Any) -> None:
     first, then = koderz(*SMALL, "--pilot", "3"), koderz(*SMALL)
     assert "It cost $0.00 and took" in first.err
-    assert "It cost $0.00 (forecast: about $0.00, in 9 of 10 cases at most $0.00) and took" in then.err
+    assert "It cost $0.00 (forecast: about $0.00, 90th percentile $0.00) and took" in then.err
 
 
 def test_what_was_foretold_is_written_down_and_analyze_compares_with_it(koderz: Any) -> None:

@@ -52,7 +52,7 @@ def test_what_another_process_may_take_is_changed_obeyed_and_told(koderz: Any, r
     assert f"{running} will have a budget of $2.50 and a concurrency of 2 within two seconds (process " in said.out
     assert eventually(lambda: results.benchmark(running).running == 2)
     assert results.benchmark(running).budget_usd == 2.5
-    assert "budget $5.00 → $2.50, experiments at once 1 → 2 (process" in koderz("analyze", running).out
+    assert "budget $5.00 → $2.50, concurrency 1 → 2 (process" in koderz("analyze", running).out
     (told,) = koderz("analyze", running, "--json").json["changes"]
     assert (told["before"], told["after"]) == ({"usd": 5.0, "concurrency": 1}, {"usd": 2.5, "concurrency": 2})
 
@@ -62,7 +62,7 @@ def test_what_nobody_runs_or_nothing_is_said_of_cannot_be_changed(koderz: Any, r
     (row,) = results.benchmarks()
     (experiment,) = results.experiments(row.id)
     for words, message in (
-        ((row.id, "--concurrency", "2"), "is not being run now, so there is nothing to change."),
+        ((row.id, "--concurrency", "2"), "is not running, so there is nothing to change."),
         ((row.id,), "Say what to change"),
         ((experiment.id, "--concurrency", "2"), f"is an experiment of {row.id}. Name its benchmark: {row.id}"),
         ((row.id, "--max-cost", "nan"), "nan is not a finite number"),

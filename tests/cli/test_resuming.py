@@ -166,7 +166,7 @@ def test_a_model_that_is_gone_hinders_only_what_still_needs_it(
     cut(only(journals))
     said = koderz("resume", only(journals).stem)
     assert said.code == code
-    assert ("vllm/it cannot be asked" in said.err) == bool(code)
+    assert ("vllm/it cannot be called" in said.err) == bool(code)
 
 
 def test_prompts_that_changed_stop_a_named_benchmark_and_a_fork_starts_anew(koderz: Any, journals: Path) -> None:

@@ -41,7 +41,7 @@ def test_the_end_says_what_each_tier_took_and_what_was_saved_as_compare_computes
     (pair,) = koderz("compare", "--format", "json").json["pairs"]
     assert f"saved {100 * pair['saved_share']:.0f} % [" in saved
     assert "on the 2 problems that both solved ($0.0000043 instead of $0.000073 each)" in saved
-    assert saved.endswith("Solved: +0 percentage points on 2 problems with a result of both.")
+    assert saved.endswith("Difference in success: +0 percentage points on 2 problems with a result of both.")
 
 
 @pytest.mark.usefixtures("provider")

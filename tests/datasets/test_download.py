@@ -44,7 +44,7 @@ def test_the_file_arrives_whole_and_the_bytes_are_counted(publisher: Publisher, 
 
 def test_a_download_that_was_cut_goes_on_where_it_stopped(publisher: Publisher, settings: Settings) -> None:
     publisher.sends = 6000
-    with pytest.raises(DataError, match="the download broke off"):
+    with pytest.raises(DataError, match="the download was interrupted"):
         fetch(tiny(publisher.url), settings)
     publisher.sends = None
     assert fetch(tiny(publisher.url), settings).read_bytes() == CONTENT
@@ -79,7 +79,7 @@ def test_a_publisher_who_cannot_be_had_is_named(
 
 def test_offline_nobody_is_asked(settings: Settings) -> None:
     offline = settings.changed(offline=True)
-    with pytest.raises(DataError, match=r"KODERZ_OFFLINE is set, so tiny\.example was not asked.*By hand"):
+    with pytest.raises(DataError, match=r"KODERZ_OFFLINE is set, so tiny\.example was not contacted.*By hand"):
         fetch(tiny("https://tiny.example/x"), offline)
 
 

@@ -163,7 +163,7 @@ def test_a_benchmark_of_the_command_line_appears_by_itself_and_both_finish(
     empty: Server, page: Page, tmp_path: Path
 ) -> None:
     page.goto(f"{empty.url}/live")
-    expect(page.get_by_text("Nothing has been run here yet")).to_be_visible()
+    expect(page.get_by_text("No benchmark has been run yet")).to_be_visible()
     slow = ("--strategy", "supervised", "--coder", "scripted/stubborn", "--max-iterations", "20")
     with koderz(tmp_path / "home", "run", "--problem-id", "HumanEval/0", *slow) as terminal:
         expect(figure(page, "state")).to_have_text("running", timeout=MINUTE)
@@ -192,7 +192,7 @@ def test_badge_bar_and_cells_count_the_same_in_every_frame_while_a_benchmark_run
     empty: Server, page: Page, tmp_path: Path
 ) -> None:
     page.goto(f"{empty.url}/live")
-    expect(page.get_by_text("Nothing has been run here yet")).to_be_visible()
+    expect(page.get_by_text("No benchmark has been run yet")).to_be_visible()
     slow = ("--problems", "0:30", "--strategy", "supervised", "--coder", "scripted/slow", "--no-baselines")
     with koderz(tmp_path / "home", "benchmark", *slow) as terminal:
         expect(page.get_by_text("of 30 experiments")).to_be_visible(timeout=MINUTE)

@@ -53,7 +53,7 @@ def test_a_first_walk_from_an_empty_folder_to_files_to_take_away(
     dashboard: Server, page: Page, idle: Callable[[Page], None], tmp_path: Path
 ) -> None:
     page.goto(dashboard.url)
-    expect(page.get_by_text("Nothing has been run here yet")).to_be_visible(timeout=MINUTE)
+    expect(page.get_by_text("No benchmark has been run yet")).to_be_visible(timeout=MINUTE)
     page.get_by_role("button", name="Launch the quick look").click()
     arrived(page, "Launch")
     idle(page)
@@ -79,7 +79,7 @@ def test_the_same_walk_needs_no_mouse(
     dashboard: Server, page: Page, idle: Callable[[Page], None], tmp_path: Path
 ) -> None:
     page.goto(dashboard.url)
-    expect(page.get_by_text("Nothing has been run here yet")).to_be_visible(timeout=MINUTE)
+    expect(page.get_by_text("No benchmark has been run yet")).to_be_visible(timeout=MINUTE)
     walk_to(page, "Launch the quick look")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Start")).to_be_enabled(timeout=MINUTE)

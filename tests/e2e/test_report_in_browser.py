@@ -42,7 +42,7 @@ def test_a_report_needs_nothing_but_a_browser(chromium: Browser, report: Path, s
         assert complaints == [report.as_uri()]
         assert page.title() == "koderz: configurations compared"
         assert page.get_by_role("listitem").get_by_text(HOSTILE).is_visible()
-        assert page.get_by_role("heading", name="To cite this").is_visible()
+        assert page.get_by_role("heading", name="Citation").is_visible()
         assert page.get_by_text("SCRIPTED").first.is_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         strokes = page.locator("#by-attempts .scatterlayer path.js-line").evaluate_all(

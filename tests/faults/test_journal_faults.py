@@ -140,12 +140,12 @@ def test_a_writer_that_was_killed_leaves_a_lock_that_repair_opens(journal: Path)
         alive = mended()
         writer.send_signal(signal.SIGKILL)
     assert f"is being written by process {writer.pid} and was left unchanged" in alive[journal.stem]
-    assert f"the lock of process {writer.pid}, which is gone, was released" in mended()[journal.stem]
+    assert f"the lock of process {writer.pid}, which has ended, was released" in mended()[journal.stem]
     assert mended() == {}
 
 
 def test_a_lock_without_a_journal_is_cleared_away(journal: Path) -> None:
     journal.with_name("bench_gone.lock").write_text("12345")
     journal.with_name("bench_gone.control").touch()
-    assert "has no journal any more" in mended()["bench_gone"]
+    assert "no longer has a journal" in mended()["bench_gone"]
     assert not list(journal.parent.glob("bench_gone*"))

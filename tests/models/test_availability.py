@@ -244,5 +244,7 @@ def test_offline_a_model_in_ollamas_cloud_is_refused_before_anything_is_begun() 
     with serving({"/api/tags": OLLAMA}) as ollama:
         settings = load_settings(ollama_base_url=ollama, offline=True)
         require("ollama/llama3.2:3b", settings)
-        with pytest.raises(OfflineError, match=r"ollama\.com was not asked for an answer of ollama/gpt-oss:120b-cloud"):
+        with pytest.raises(
+            OfflineError, match=r"ollama\.com was not contacted for an answer of ollama/gpt-oss:120b-cloud"
+        ):
             require("ollama/gpt-oss:120b-cloud", settings)

@@ -107,7 +107,7 @@ def test_a_call_costs_the_energy_of_this_machine(settings: Settings) -> None:
 
 
 def test_offline_nothing_is_handed_on_to_ollamas_cloud(server: Server) -> None:
-    with pytest.raises(OfflineError, match=r"ollama\.com was not asked"):
+    with pytest.raises(OfflineError, match=r"ollama\.com was not contacted"):
         ask_through(server, ollama_says(), name="ollama/gpt-oss:120b-cloud", offline=True)
     assert not server.bodies
 

@@ -185,7 +185,7 @@ HALF = {"type": "text_delta", "text": "hel"}
 )
 def test_a_stream_that_breaks_off_may_be_tried_again(server: Server, name: str, answer: Answer) -> None:
     error = failure(server, answer, name, lambda _: None)
-    assert "broke off before its answer was complete" in str(error)
+    assert "ended the connection before its answer was complete" in str(error)
     assert error.retryable
 
 
@@ -212,7 +212,7 @@ def test_a_server_that_stalls_names_the_setting(name: str) -> None:
 @pytest.mark.parametrize(("name", "cure"), [(CLAUDE, "Check the network"), (QWEN, "Start Ollama with `ollama serve`")])
 def test_where_nothing_answers_the_message_says_what_to_do(name: str, cure: str, no_one: int) -> None:
     error = failure_at(f"http://127.0.0.1:{no_one}", name)
-    assert f"Nothing answers at http://127.0.0.1:{no_one}, asked for {name}. {cure}" in str(error)
+    assert f"Nothing answers at http://127.0.0.1:{no_one} (model {name}). {cure}" in str(error)
     assert error.retryable
 
 

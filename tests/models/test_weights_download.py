@@ -57,7 +57,7 @@ def test_what_is_there_is_not_fetched(publisher: Publisher, settings: Settings, 
 
 def test_a_broken_download_goes_on_where_it_stopped(publisher: Publisher, settings: Settings, shelf: Path) -> None:
     publisher.sends = 6000
-    with pytest.raises(WeightsError, match="the download broke off"):
+    with pytest.raises(WeightsError, match="the download was interrupted"):
         fetch_tiny(tiny(publisher.url), settings, shelf)
     publisher.sends = None
     have = (settings.weights_dir / "tiny.part").stat().st_size
@@ -177,7 +177,7 @@ def test_offline_a_redirect_beyond_this_machine_is_not_followed(
 ) -> None:
     publisher.status, publisher.location = 302, "http://elsewhere.example/tiny.gguf"
     offline = settings.changed(offline=True)
-    with pytest.raises(WeightsError, match=r"KODERZ_OFFLINE is set, so elsewhere\.example was not asked"):
+    with pytest.raises(WeightsError, match=r"KODERZ_OFFLINE is set, so elsewhere\.example was not contacted"):
         fetch_tiny(tiny(publisher.url), offline, shelf)
 
 

@@ -90,7 +90,7 @@ def test_nothing_is_sent_on_to_another_address(place: Server) -> None:
 def test_offline_only_this_machine_is_told(place: Server) -> None:
     assert send(place.url, offline=True) == ()
     (trouble,) = send("https://hooks.invalid/MARKED", offline=True)
-    assert "KODERZ_OFFLINE is set, so hooks.invalid was not asked for a notice" in trouble
+    assert "KODERZ_OFFLINE is set, so hooks.invalid was not contacted for a notice" in trouble
     apprise = "json://" + place.url.removeprefix("http://")
     (trouble,) = send(place.url, offline=True, notices=apprise)
     assert "KODERZ_OFFLINE" in trouble

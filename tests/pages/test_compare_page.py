@@ -60,9 +60,9 @@ def test_the_page_asks_which_problems_and_its_report_is_about_the_same(visit: Vi
     app = visit("compare", benchmarks=",".join(plan.id for plan in plans))
     (asked,) = (element for element in app.selectbox if element.label == "Problems")
     assert list(asked.options) == ["all problems of each configuration", "the 2 shared problems"]
-    assert any("are of different problems" in element.value for element in app.warning)
+    assert any("ran on different problems" in element.value for element in app.warning)
     app = asked.set_value("shared").run()
-    assert not any("are of different problems" in element.value for element in app.warning)
+    assert not any("ran on different problems" in element.value for element in app.warning)
     assert list(next(table.value for table in app.dataframe if "n" in table.value)["n"]) == ["2/2", "2/2"]
     assert app.query_params["problems"] == "shared"
     assert ["same_problems=yes" in button.proto.url for button in app.get("link_button")] == [True, True, True]
@@ -119,9 +119,9 @@ def test_a_problem_that_parts_two_configurations_opens_both_programs_and_what_di
 def test_attempts_are_shown_of_the_configuration_that_is_asked_for_and_cost_nothing_before(
     visit: Visit, plan: Plan
 ) -> None:
-    assert not any("came to it" in table.value for table in visit("compare", benchmarks=plan.id).dataframe)
+    assert not any("reached it" in table.value for table in visit("compare", benchmarks=plan.id).dataframe)
     app = visit("compare", benchmarks=plan.id, configuration=f"{plan.id}/{plan.configurations[1].id}")
-    assert list(table(app, "came to it")["came to it"]) == ["4", "4"]
+    assert list(table(app, "reached it")["reached it"]) == ["4", "4"]
     assert list(table(app, "tried before")["tried before"]) == ["4"]  # the same wrong program twice
 
 

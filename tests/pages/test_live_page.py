@@ -44,7 +44,7 @@ def test_budget_and_places_are_changed_while_it_runs_and_that_is_told(visit: Vis
     app.run()
     words = said(app)
     assert "of $2.50" in words
-    assert "budget $5.00 → $2.50, experiments at once 1 → 3" in words
+    assert "budget $5.00 → $2.50, concurrency 1 → 3" in words
     assert "partial" in words or "no result yet" in words
 
 
@@ -95,7 +95,7 @@ def test_it_says_how_fresh_it_is_and_of_what_is_over_no_rate_is_partial(visit: V
 def test_a_rate_has_its_mark_here_too_and_the_mark_its_meaning(visit: Visit, recorded: Plan) -> None:
     app = visit("live", benchmark=recorded.id)
     assert [element.value for element in app.caption if "]* of 3" in element.value] != []
-    assert "an oracle's rate, not pass@1" in said(app)
+    assert "an oracle rate, not pass@1" in said(app)
 
 
 def test_a_failing_provider_is_named_and_so_is_what_happens_next(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,8 @@ def counted(app: AppTest) -> tuple[set[int], int]:
     bar = int(app.get("progress")[0].proto.text.split(" of ")[0])
     cells = sum(str(element.value).count(sign) for element in app.markdown for sign in SIGNS)
     parts = [
-        re.search(r"partial: (\d+) of (\d+)|no result yet of (\d+)", str(element.value)) for element in app.caption
+        re.search(r"partial: (\d+) of (\d+)|no result yet \((\d+) planned", str(element.value))
+        for element in app.caption
     ]
     lane = sum(int(part[2] or part[3]) - int(part[1] or part[3]) for part in parts if part)
     feed = {(row.experiment, row.iteration) for table in app.dataframe for row in table.value.itertuples()}

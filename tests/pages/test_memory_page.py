@@ -41,7 +41,7 @@ def links(app: AppTest) -> Sequence[str]:
 def test_an_empty_memory_says_what_fills_it(visit: Visit) -> None:
     app = visit("memory")
     assert not app.exception
-    assert "Nothing is remembered yet" in app.info[0].value
+    assert "No memories are stored yet" in app.info[0].value
 
 
 @pytest.mark.usefixtures("_remembered")

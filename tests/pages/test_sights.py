@@ -107,7 +107,7 @@ def test_an_experiment_whose_tests_were_shared_is_marked(visit: Visit, recorded:
     (journal,) = settings.journals_dir.glob("*.jsonl")
     journal.write_bytes(journal.read_bytes().replace(b'"shared":false', b'"shared":true'))
     app = visit("experiment", experiment=recorded.experiments()[0].id)
-    assert "could in principle fake what it reports" in said(app)
+    assert "could in principle fake the results" in said(app)
 
 
 def test_configurations_of_the_same_label_have_a_lane_each(recorded: Plan) -> None:

@@ -34,7 +34,7 @@ def planned(workspace: Workspace, model: str, usd: float | None = None) -> Plan:
         (PAID, None, CHEAP, ""),
         (PAID, None, NOTHING, "No estimate of the cost yet"),
         (PAID, 0.5, NOTHING, ""),
-        (PAID, 5.0, NOTHING, "It may cost up to $5.00. koderz asks above $1.00"),
+        (PAID, 5.0, NOTHING, "It may cost up to $5.00. koderz asks for confirmation above $1.00"),
         (PAID, None, replace(CHEAP, cost_usd=Range(1.0, 3.0)), "It may cost up to $3.00"),
         (PAID, 0.9, replace(CHEAP, cost_usd=Range(1.0, 3.0)), ""),
         (PAID, 5.0, replace(CHEAP, cost_usd=Range(4.0, 9.0), spent_usd=4.5), ""),

@@ -21,7 +21,9 @@ def planned(settings: Settings, coder: str, strategy: str = "supervised", **para
 @pytest.mark.parametrize("coder", ["claude-opus-5-5", "gpt-6-luna", "o3"])
 @pytest.mark.parametrize("name", ["temperature", "retry_temperature"])
 def test_a_temperature_that_the_coder_does_not_take_is_refused(settings: Settings, coder: str, name: str) -> None:
-    with pytest.raises(PlanError, match=f"cannot be coder of supervised: it takes no temperature .*{name} is 0.3"):
+    with pytest.raises(
+        PlanError, match=f"cannot be coder of supervised: it does not accept a temperature .*{name} is 0.3"
+    ):
         planned(settings, coder, **{name: 0.3})
 
 
@@ -61,7 +63,9 @@ def test_models_toml_may_say_that_a_model_takes_it(settings: Settings) -> None:
 def test_fresh_samples_are_refused_of_a_coder_that_takes_no_temperature(
     settings: Settings, parameters: dict[str, Scalar]
 ) -> None:
-    with pytest.raises(PlanError, match=r"claude-opus-5-5 cannot be coder of \w+: it takes no temperature .*another"):
+    with pytest.raises(
+        PlanError, match=r"claude-opus-5-5 cannot be coder of \w+: it does not accept a temperature .*another"
+    ):
         planned(settings, "claude-opus-5-5", "retry", **parameters)
     assert planned(settings, "gpt-oss:20b", "retry", **parameters).configurations
     assert planned(settings, "claude-opus-5-5", "repair").configurations
@@ -71,7 +75,9 @@ def test_fresh_samples_are_refused_of_a_coder_that_takes_no_temperature(
 def test_steps_and_samples_are_refused_of_a_coder_that_takes_no_temperature(
     settings: Settings, strategy: str, parameters: dict[str, Scalar]
 ) -> None:
-    with pytest.raises(PlanError, match=f"claude-opus-5-5 cannot be coder of {strategy}: it takes no temperature"):
+    with pytest.raises(
+        PlanError, match=f"claude-opus-5-5 cannot be coder of {strategy}: it does not accept a temperature"
+    ):
         planned(settings, "claude-opus-5-5", strategy, **parameters)
     assert planned(settings, "gpt-oss:20b", strategy, **parameters).configurations
 

@@ -97,7 +97,7 @@ def test_a_pair_says_by_how_much_and_how_surely() -> None:
     table = pairs_table(compared(*TWO))
     shown = dict(zip(table.columns, table.rows[0], strict=True))
     assert shown["points [95 %]"].startswith("-25 [")
-    assert (shown["p (Holm)"], shown["told apart"], shown["only it"], shown["only A"]) == ("1.00", "no", "0", "1")
+    assert (shown["p (Holm)"], shown["significant"], shown["only it"], shown["only A"]) == ("1.00", "no", "0", "1")
     assert (shown["reaches A at"], shown["saved"]) == ("never", "90 %")
 
 
@@ -131,7 +131,7 @@ def test_a_curve_is_read_off_at_a_few_places() -> None:
     assert [cell.partition(" [")[0] for cell in cheap[2:9]] == ["0 %"] * 3 + ["50 % ‡"] * 4
     assert [cell.partition(" [")[0] for cell in dear[2:9]] == ["0 %"] * 6 + ["75 %"]
     assert (dear[9], cheap[9]) == ("75 % [30, 95] by $1.00", "50 % [15, 85] by $0.10")
-    assert table.title == "Solved by usd (‡ no further tries)"
+    assert table.title == "Solved by usd (‡ no further attempts)"
 
 
 def test_rows_of_a_curve_end_where_its_own_configuration_ended() -> None:
@@ -149,7 +149,7 @@ def test_of_a_baseline_that_solved_nothing_it_is_said_that_there_is_nothing_to_r
 
 def test_no_two_columns_of_a_curve_are_called_the_same_where_nothing_cost_any() -> None:
     table = curves_table(compared(("free", 0, 0.0), ("as free", 1, 0.0)), "usd")
-    assert table.columns == ("", "configuration", "$0.00", "at its own end", "stopped by false passes", "left early")
+    assert table.columns == ("", "configuration", "$0.00", "at its end", "stopped by false passes", "interrupted")
     assert {len(line) for line in table.rows} == {len(table.columns)}
 
 
@@ -182,7 +182,7 @@ def test_what_is_the_same_for_all_is_said_once_and_no_table_is_empty() -> None:
     comparison = compared(*TWO)
     assert settings_table(comparison).rows == ()
     assert "strategy direct" in common(comparison)
-    assert "What differs" not in [table.title for table in tables(comparison)]
+    assert "Settings that differ" not in [table.title for table in tables(comparison)]
 
 
 @pytest.mark.parametrize("made", [configurations_table, pairs_table, frontier_table, tiers_table])

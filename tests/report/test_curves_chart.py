@@ -44,7 +44,7 @@ def test_every_attempt_of_the_longest_configuration_has_its_place_on_the_axis() 
 
 
 def test_the_chart_in_words_says_where_each_ends_and_who_has_no_further_tries() -> None:
-    said = "A 50 % within 1 attempt, then no further tries; B 75 % within 5 attempts."
+    said = "A 50 % within 1 attempt, then no further attempts; B 75 % within 5 attempts."
     assert curves_alt(retried(), "attempts").endswith(said)
     assert [chart.alt for chart in charts_of(retried()) if chart.name == "by-attempts"] == [
         curves_alt(retried(), "attempts")

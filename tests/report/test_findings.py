@@ -91,7 +91,7 @@ def test_a_price_is_told_with_its_bounds(price, said):
 
 
 def test_never_and_where_are_told_with_how_many_resamples_disagree():
-    assert "never reaches what opus direct solved (in 90 % of resamples it never does)" in finding(
+    assert "never reaches the success rate of opus direct (in 90 % of resamples it never does)" in finding(
         replace(OF, break_even=EVEN)
     )
     there = replace(EVEN, usd=0.00012, low=0.0001, high=inf, never=0.04)
@@ -108,7 +108,7 @@ def test_of_a_baseline_that_solved_nothing_nobody_is_said_to_reach_it():
 def test_one_problem_gives_a_break_even_no_bounds():
     said = finding(replace(OF, break_even=replace(EVEN, usd=0.1, low=None, high=None, never=0.0, problems=1)))
     assert said.endswith(
-        "qwen supervised reaches what opus direct solved at $0.10 a problem; opus direct spent $0.040."
+        "qwen supervised reaches the success rate of opus direct at $0.10 per problem; opus direct spent $0.040."
     )
 
 
@@ -119,7 +119,7 @@ def test_the_more_pairs_are_tested_the_larger_is_what_goes_unnoticed():
 def test_bounds_that_hold_for_several_pairs_say_so_and_so_does_a_pair_that_was_picked():
     there = replace(EVEN, usd=0.1, low=0.05, high=inf, never=0.04)
     said = finding(replace(OF, test=replace(TEST, at_once=12), break_even=there))
-    assert said.count("95 % for 12 pairs at once") == 3
+    assert said.count("95 % for 12 pairs simultaneously") == 3
     assert "selected from 12 after the results were known" in selection_note(12)
     assert selection_note(1) is None
 

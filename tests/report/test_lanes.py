@@ -63,4 +63,4 @@ def test_a_lane_of_errors_says_so_and_that_nothing_is_to_come() -> None:
     (lane,) = lanes([experiment(number, "error") for number in range(6)]).lanes
     assert lane.summary == "6 of 6 errors, no result"
     (lane,) = lanes([experiment(number, None) for number in range(6)]).lanes
-    assert lane.summary == "no result yet of 6"
+    assert lane.summary == "no result yet (6 planned)"

@@ -48,10 +48,14 @@ REFUSED, UNREACHED = replace(LAST, status=401, retries=0), replace(FAILED, statu
         (THREE, 14, f"{THRICE} Next attempt in 8 s; 2 of 5 retries used."),
         (THREE, 23, f"{THRICE} {ROOM} 2 of 5 retries used."),
         ((*THREE, (22, STARTED)), 23, f"{THRICE} An attempt is under way; 3 of 5 retries used."),
-        ((*THREE, (13, LAST)), 14, "HTTP 500 (4 times in 13 s). All 5 retries are used: the experiment ends as error."),
-        (((0, STARTED), (0, REFUSED)), 3, "HTTP 401 (once). This is not retried: the experiment ends as error."),
+        (
+            (*THREE, (13, LAST)),
+            14,
+            "HTTP 500 (4 times in 13 s). All 5 retries are used: the experiment ends with an error.",
+        ),
+        (((0, STARTED), (0, REFUSED)), 3, "HTTP 401 (once). This is not retried: the experiment ends with an error."),
         (((0, STARTED), (0, UNREACHED)), 3, "not reached (once). Next attempt in 7 s; 0 of 5 retries used."),
-        ((*THREE, (22, STARTED), (23, ANSWERED)), 24, "it answers again, after 3 failed attempts in 23 s."),
+        ((*THREE, (22, STARTED), (23, ANSWERED)), 24, "The model answers again, after 3 failed attempts in 23 s."),
     ],
 )
 def test_a_line_says_what_failed_how_often_and_what_happens_next(happened: Any, now: float, text: str) -> None:

@@ -90,7 +90,7 @@ def test_what_is_spent_and_at_work_stands_beside_what_may_be() -> None:
 
 def test_a_change_says_when_what_and_who() -> None:
     change = AllowanceChange(NOW, 71, Allowance(None, 4), Allowance(2.5, 2))
-    assert changed(change) == "2023-11-14 22:13:20 UTC: budget none → $2.50, experiments at once 4 → 2 (process 71)"
+    assert changed(change) == "2023-11-14 22:13:20 UTC: budget none → $2.50, concurrency 4 → 2 (process 71)"
 
 
 def test_ages_are_told_in_whole_units() -> None:

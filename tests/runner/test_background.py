@@ -45,7 +45,7 @@ def test_a_bug_is_told_even_after_the_end(bench: Make, tmp_path: Path, caplog: p
     made, running = bench(buggy), Running(tmp_path)
     running.start(made.plan, made.runner)
     ends_by_itself(running, made.plan.id)
-    assert running.trouble(made.plan.id) == "a bug of koderz: ZeroDivisionError"
+    assert running.trouble(made.plan.id) == "a bug in koderz: ZeroDivisionError"
     assert running.trouble("bench_another") is None
 
 

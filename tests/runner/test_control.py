@@ -212,7 +212,7 @@ def test_a_hostile_control_file_is_passed_over(tmp_path: Path, caplog: pytest.Lo
         send(path, ControlRequest(1.0, 1, "stop"))
         assert eventually(lambda: heard)
     assert heard == [ControlRequest(1.0, 1, "stop")]
-    assert caplog.text.count("holds an invalid line, which is ignored") == 1
+    assert caplog.text.count("contains an invalid line, which is ignored") == 1
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])

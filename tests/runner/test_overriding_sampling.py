@@ -72,5 +72,7 @@ def test_what_nobody_would_heed_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="sampling parameter of a role: 'top_k'"):
         planned(**{"critic.top_k": 5})
     models = {**CODER, "critic": "o3"}
-    with pytest.raises(PlanError, match=r"it takes no temperature .*, and critic\.temperature is 0\.5\. Omit critic"):
+    with pytest.raises(
+        PlanError, match=r"it does not accept a temperature .*, and critic\.temperature is 0\.5\. Omit critic"
+    ):
         configuration(Wanted("swarm", models, {"critic.temperature": 0.5}), load_settings())

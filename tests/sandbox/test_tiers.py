@@ -85,7 +85,7 @@ def test_a_tier_that_lets_an_attack_through_does_not_hold(tmp_path: Path) -> Non
 @needs_linux
 def test_a_tier_in_which_honest_programs_fail_does_not_hold(tmp_path: Path) -> None:
     without_library = scripted(tmp_path, boxed=True, readable=box.Readable((), ()))
-    assert tiers._fault("strong", without_library).startswith("honest programs do not work in it: ")
+    assert tiers._fault("strong", without_library).startswith("correct programs do not work in it: ")
 
 
 @needs_linux

@@ -44,7 +44,7 @@ def direct(journal, plan):
 
 @pytest.fixture
 def iterate(journal):
-    """One iteration: a call, then a test of the program that was asked for, None if the reply held none."""
+    """One iteration: a call, then a test of the program that was asked for, None if the reply contained no program."""
 
     def iterated(experiment, number: int, ordinal: int, program: str | None, usd: float | None = 0.25) -> str | None:
         code = None if program is None else journal.text(program)
