@@ -1,6 +1,6 @@
 """``selected``: one call of the coder that is the best by recorded results on other problems.
 
-Calls: one, and one more for each coder whose reply holds no program. Choosing one model per problem is routing, as in
+Calls: one, and one more for each coder without a program in its reply. Choosing one model per problem is routing, as in
 Ong et al., "RouteLLM" (arXiv 2406.18665), here without a learned model: only by recorded results.
 """
 

@@ -54,7 +54,7 @@ def test_a_pilot_counts_and_tells_what_the_rest_takes(koderz: Any) -> None:
 def test_what_it_cost_is_told_beside_what_was_forecast(koderz: Any) -> None:
     first, then = koderz(*SMALL, "--pilot", "3"), koderz(*SMALL)
     assert "It cost $0.00 and took" in first.err
-    assert "It cost $0.00 (forecast: about $0.00, 90th percentile $0.00) and took" in then.err
+    assert "It cost $0.00 (estimate: about $0.00, 90th percentile $0.00) and took" in then.err
 
 
 def test_what_was_foretold_is_written_down_and_analyze_compares_with_it(koderz: Any) -> None:
@@ -65,7 +65,7 @@ def test_what_was_foretold_is_written_down_and_analyze_compares_with_it(koderz: 
     told = koderz("analyze", benchmark, "--json").json["receipt"]
     assert (told["forecast"]["experiments"], told["cost_usd"]) == (3, 0.0)
     assert told["seconds"] > 0
-    assert "(forecast: about $0.00" in koderz("analyze", benchmark).out
+    assert "(estimate: about $0.00" in koderz("analyze", benchmark).out
 
 
 def test_plan_only_says_what_the_plan_can_show(koderz: Any) -> None:

@@ -49,7 +49,7 @@ def test_what_was_launched_tells_at_its_end_what_it_cost_beside_what_was_foretol
         while workspace.runs.is_here(plan.id):
             time.sleep(0.01)
     text = said(visit("live", benchmark=plan.id))
-    assert "The last run cost $0.00 (forecast: about $0.00" in text
+    assert "The last run cost $0.00 (estimate: about $0.00" in text
 
 
 def test_what_has_ended_tells_what_the_next_will_take(recorded: Plan) -> None:

@@ -105,7 +105,7 @@ def test_a_benchmark_adds_up_its_experiments(results, journal, plan):
 
 @pytest.fixture
 def resumed(journal, plan):
-    """All six ended with an errors, and the first was begun again."""
+    """All six ended with an error, and the first was begun again."""
     for experiment in plan.experiments():
         journal.say(ExperimentStarted(experiment), experiment.id)
         journal.say(ExperimentFinished("error", None, None, None, 1.0, error="disk full"), experiment.id)
