@@ -162,7 +162,7 @@ def test_overlapping_intervals_are_not_taken_for_the_absence_of_a_difference() -
     told = remarks(replace(thousand, solved=600, unsolved=400), replace(thousand, solved=645, unsolved=355))
     assert OVERLAP in told
     assert "koderz compare" in told
-    assert "show" not in told
+    assert "show no difference" not in told
 
 
 @pytest.mark.parametrize(

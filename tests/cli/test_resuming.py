@@ -305,4 +305,4 @@ def test_a_benchmark_is_named_by_its_name_wherever_one_is_asked_for(koderz: Any)
     assert koderz("analyze", "mine of May", "--json").json["benchmark"] == row["benchmark"]
     for command in ("pause", "stop"):
         said = koderz(command, "mine of May")
-        assert (said.code, f"{row['benchmark']} is not being run now" in said.err) == (2, True)
+        assert (said.code, f"{row['benchmark']} is not running" in said.err) == (2, True)

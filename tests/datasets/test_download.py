@@ -95,7 +95,7 @@ def test_a_file_that_is_there_is_not_fetched_and_not_replaced(publisher: Publish
 
 
 def test_without_a_known_hash_a_file_is_only_placed_by_hand(publisher: Publisher, settings: Settings) -> None:
-    with pytest.raises(DataError, match=r"knows no SHA-256.*By hand: get tiny"):
+    with pytest.raises(DataError, match=r"has no SHA-256.*By hand: get tiny"):
         fetch(tiny(publisher.url, sha256=""), settings)
     assert publisher.ranges == []
 

@@ -56,7 +56,7 @@ def test_what_is_asked_about_says_the_cap_and_where_it_runs(workspace: Workspace
     concern = workspace.plans.concern(planned(workspace, PAID, 5.0), dear)
     assert concern
     assert concern.cap == "It stops at $5.00 in total, including earlier spending."
-    assert "asks models of openai at https://api.openai.com/v1." in concern.where
+    assert "calls models of openai at https://api.openai.com/v1." in concern.where
 
 
 def test_a_seed_that_a_browser_cannot_count_is_no_seed_of_a_clone(workspace: Workspace) -> None:

@@ -95,7 +95,7 @@ def test_never_and_where_are_told_with_how_many_resamples_disagree():
         replace(OF, break_even=EVEN)
     )
     there = replace(EVEN, usd=0.00012, low=0.0001, high=inf, never=0.04)
-    said = "at $0.00012 a problem (95 % $0.00010 to never; in 4 % of resamples it never does); opus direct spent $0.04"
+    said = "at $0.00012 per problem (95 % $0.00010 to never; in 4 % of resamples it never does); opus direct spent $0.04"
     assert said in finding(replace(OF, break_even=there))
 
 
@@ -128,7 +128,7 @@ def test_a_mixture_of_oracle_and_held_out_and_what_was_left_out_is_never_passed_
     assert "(oracle)" in finding(replace(OF, mixed=True))
     assert "oracle" not in finding(OF)
     left = paired(answers([1, 1, 1]), answers([1, 1]))
-    assert "Left out: 1 problem without a result of both." in finding(replace(OF, test=left))
+    assert "Excluded: 1 problem without a result of both." in finding(replace(OF, test=left))
 
 
 def test_the_frontier_is_told_with_who_cannot_be_ruled_out():
@@ -138,6 +138,6 @@ def test_the_frontier_is_told_with_who_cannot_be_ruled_out():
         "c": answers([1, 1, 0, 1] * 9 + [0] * 4, 2.1),
     }
     said = frontier({"a": "cheap", "b": "good", "c": "near"}, tradeoff(held))
-    assert said.startswith("On 40 problems nothing measured is both cheaper and better than cheap (100 %) and good (")
+    assert said.startswith("On 40 problems, no measured configuration is both cheaper and better than cheap (100 %) and good (")
     assert "; near (" in said
     assert frontier({"a": "cheap"}, tradeoff({"a": held["a"]})) is None
