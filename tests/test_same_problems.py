@@ -37,7 +37,7 @@ def test_nothing_counts_but_what_all_were_given(workspace: Workspace, two: list[
     assert found.pairs[0].test.n == 2
     assert {one.problem for one in workspace.comparisons.problems(rows)} == SHARED
     assert [told.attempts[0].at_risk for told in workspace.comparisons.attempts(rows).values()] == [2, 2]
-    assert "About the 2 problems given to all of these; some were given more." in found.remarks
+    assert "These figures cover the 2 problems that all were given; some were given more." in found.remarks
     assert found.across is None
     assert "different problems" in str(workspace.comparisons.compare(workspace.comparisons.named(two)).across)
     assert workspace.comparisons.on_shared_problems(rows) == rows
@@ -62,7 +62,7 @@ def test_on_other_problems_it_is_another_comparison_to_wait_for(workspace: Works
 
 
 def test_the_command_line_says_what_it_left_out(koderz: Any, two: list[str]) -> None:
-    assert "with --same-problems" in koderz("compare", *two).out
+    assert "With --same-problems" in koderz("compare", *two).out
     told = koderz("compare", *two, "--same-problems", "--format", "json").json
     assert [one["n"] for one in told["configurations"]] == [2, 2]
     exported = koderz("export", *two, "--table", "comparison", "--columns", "n", "--same-problems", "--out", "-").out

@@ -134,7 +134,7 @@ def test_a_plan_that_cannot_be_started_leaves_no_journal_locked(workspace: Works
 
 def test_what_another_process_runs_is_told_to_it_and_what_nobody_runs_cannot_be_stopped(workspace: Workspace) -> None:
     plan = planned(workspace)
-    with pytest.raises(UsageError, match="not being run now, so there is nothing to stop"):
+    with pytest.raises(UsageError, match="is not running, so there is nothing to stop"):
         workspace.runs.stop(plan.id)
     path = workspace.settings.journals_dir / f"{plan.id}.jsonl"
     with subprocess.Popen([sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
@@ -190,7 +190,7 @@ def test_a_process_has_one_workspace_for_all_its_threads(left: None) -> None:
 def test_the_workspace_outlives_its_modules(left: None, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = the_workspace()
     assert importlib.reload(koderz_core.workspace).the_workspace() is opened
-    for name in ("process", "workspace"):
+    for name in ("lazy", "workspace"):
         monkeypatch.delattr(koderz_core, name)
         monkeypatch.delitem(sys.modules, f"koderz_core.{name}")
     assert importlib.import_module("koderz_core.workspace").the_workspace() is opened

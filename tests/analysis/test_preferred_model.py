@@ -62,5 +62,5 @@ def test_context_prefers_room_and_fixed_and_ties_the_order_of_names() -> None:
 
 
 def test_an_unknown_policy_is_an_error() -> None:
-    with pytest.raises(UnknownNameError, match=r"Unknown policy of a selection: 'qualty'\. Did you mean: quality"):
+    with pytest.raises(UnknownNameError, match=r"Unknown selection policy: 'qualty'\. Did you mean: quality"):
         ranked("qualty", BOTH)

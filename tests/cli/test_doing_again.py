@@ -75,7 +75,7 @@ def test_a_name_that_a_terminal_would_obey_gets_no_command(tmp_path: Path) -> No
     with open_workspace() as workspace:
         order = Order([Wanted("direct", WEAK)], "all", name="paste me\x1b[201~\n")
         (row,) = begun(workspace, workspace.plans.plan(order, own(tmp_path, "p")))
-        with pytest.raises(PlanError, match="obey"):
+        with pytest.raises(PlanError, match="interpret"):
             commands(workspace, row)
 
 

@@ -151,7 +151,7 @@ def test_a_backup_of_somebody_else_chooses_no_program(home: Path, tmp_path: Path
         archive.writestr("settings.toml", content)
         archive.writestr("manifest.json", json.dumps(manifest))
     said = koderz("restore", tmp_path / "a.zip", "--data-dir", tmp_path / "new")
-    assert (said.code, "sets cortex_command, a program" in said.err) == (3, True)
+    assert (said.code, "sets the program cortex_command" in said.err) == (3, True)
     assert not listing(tmp_path / "new")
 
 

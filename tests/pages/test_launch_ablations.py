@@ -34,7 +34,9 @@ def test_one_click_adds_the_grid_to_the_plan_and_another_takes_it_away(visit: Vi
 def test_which_ablations_is_chosen_and_kept_while_other_pages_are_looked_at(visit: Visit) -> None:
     app = visit("launch")
     switch(app)
-    next(element for element in app.multiselect if element.label == "Which").set_value(["no-cot", "no-spec"]).run()
+    next(element for element in app.multiselect if element.label == "Ablations to run").set_value(
+        ["no-cot", "no-spec"]
+    ).run()
     assert app.metric[0].value == "12"
     app.switch_page("pages/models.py").run()
     app.switch_page("pages/launch.py").run()

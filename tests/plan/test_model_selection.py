@@ -44,7 +44,10 @@ def test_the_model_that_solved_more_elsewhere_is_planned_and_the_plan_says_why(m
     (one,) = plan.selections
     assert (one.role, one.policy, [row.model for row in one.ranked]) == ("coder", "quality", [STRONG, NEVER])
     assert [row.score for row in one.ranked] == [1.0, 0.0]
-    assert sentence(one) == f"By quality the coder of direct is {STRONG} (solved 100.0% on 3 problems). Next: {NEVER}."
+    assert (
+        sentence(one)
+        == f"Selected by quality as coder of direct: {STRONG} (solved 100.0% on 3 problems). Next: {NEVER}."
+    )
 
 
 def test_without_names_no_scripted_model_is_considered_whatever_it_solved(measured: Workspace) -> None:
@@ -77,7 +80,7 @@ def test_another_strategy_goes_by_its_own_results_once_all_have_some_and_else_by
 ) -> None:
     (one,) = planned(measured, f"select:quality:{BOTH}", strategy="swarm").selections
     assert (one.strategy, one.chosen, one.results_of) == ("swarm", STRONG, "direct")
-    assert f"is {STRONG} (solved 100.0% on 3 problems by direct)." in sentence(one)
+    assert f": {STRONG} (solved 100.0% on 3 problems by direct)." in sentence(one)
     measured.runs.run(planned(measured, NEVER, "8:9", "repair"))
     assert planned(measured, f"select:quality:{BOTH}", strategy="repair").selections[0].results_of == "direct"
     measured.runs.run(planned(measured, STRONG, "8:9", "repair"))
@@ -89,13 +92,13 @@ def test_who_cannot_be_asked_is_passed_over_with_the_reason(measured: Workspace)
     (one,) = planned(measured, f"select:fixed:gpt-4o+{NEVER}").selections
     assert one.chosen == NEVER
     assert "OPENAI_API_KEY" in one.ranked[0].reason
-    assert f"is {NEVER} (named 2 of 2), instead of openai/gpt-4o: named 1 of 2; " in sentence(one)
+    assert f": {NEVER} (named 2 of 2), instead of openai/gpt-4o: named 1 of 2; " in sentence(one)
     with pytest.raises(PlanError, match="No model can be coder of direct now: openai/gpt-4o"):
         planned(measured, "select:fixed:gpt-4o")
 
 
 def test_a_policy_that_there_is_none_of_and_two_choices_for_one_role_are_refused(measured: Workspace) -> None:
-    with pytest.raises(UnknownNameError, match="Unknown policy of a selection: 'best'"):
+    with pytest.raises(UnknownNameError, match="Unknown selection policy: 'best'"):
         planned(measured, "select:best")
     with pytest.raises(PlanError, match="koderz selects one model for the coder"):
         planned(measured, ["select:quality", STRONG])

@@ -95,7 +95,9 @@ def test_never_and_where_are_told_with_how_many_resamples_disagree():
         replace(OF, break_even=EVEN)
     )
     there = replace(EVEN, usd=0.00012, low=0.0001, high=inf, never=0.04)
-    said = "at $0.00012 per problem (95 % $0.00010 to never; in 4 % of resamples it never does); opus direct spent $0.04"
+    said = (
+        "at $0.00012 per problem (95 % $0.00010 to never; in 4 % of resamples it never does); opus direct spent $0.04"
+    )
     assert said in finding(replace(OF, break_even=there))
 
 
@@ -138,6 +140,8 @@ def test_the_frontier_is_told_with_who_cannot_be_ruled_out():
         "c": answers([1, 1, 0, 1] * 9 + [0] * 4, 2.1),
     }
     said = frontier({"a": "cheap", "b": "good", "c": "near"}, tradeoff(held))
-    assert said.startswith("On 40 problems, no measured configuration is both cheaper and better than cheap (100 %) and good (")
+    assert said.startswith(
+        "On 40 problems, no measured configuration is both cheaper and better than cheap (100 %) and good ("
+    )
     assert "; near (" in said
     assert frontier({"a": "cheap"}, tradeoff({"a": held["a"]})) is None

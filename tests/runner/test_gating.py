@@ -214,7 +214,7 @@ def test_a_problem_outside_the_gate_is_our_error(bench: Make) -> None:
     made = gated(bench(lambda _: RIGHT, "supervised"), "examples")
     scores, end = scored(made)
     assert (scores, end.outcome, made.requests) == ([], "error", [])
-    assert "tiny/0 is outside the sample of the gate examples" in str(end.error)
+    assert "tiny/0 cannot be used with the gate examples" in str(end.error)
 
 
 def test_the_same_part_gates_all_configurations_and_another_seed_draws_another(test_data: Path) -> None:

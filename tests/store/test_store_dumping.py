@@ -177,7 +177,7 @@ def test_guidance_tells_why_it_was_due_its_sections_and_the_whole_review(journal
     said = files(supervised)["checkpoint01_guidance.txt"].decode()
     assert said.startswith("checkpoint 1 after iteration 1, because of a plateau\n")
     for part in (
-        "--- what went into the next prompts (10 characters)\nFix: sets.\n",
+        "--- guidance in the next prompts (10 characters)\nFix: sets.\n",
         "--- section fix, passed on (5 characters)\nSets.\n",
         "--- section why, not passed on (5 characters)\nSlow.\n",
         "--- the whole review (23 characters)\n# Fix\nSets.\n# Why\nSlow.\n",
