@@ -47,7 +47,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     SAMPLE.whole = config.option.whole or any("[" in argument for argument in config.args)  # a case named by its id
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a child inherits what nohup ignores, and tests send it
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # tests send both, and children would inherit that they are ignored,
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # as under nohup or in the background of a script
     sys.dont_write_bytecode = False  # else each of the hundreds of child processes would compile koderz anew
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if _runs_fast(MEMORY):
