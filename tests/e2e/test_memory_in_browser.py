@@ -50,7 +50,9 @@ def found(page: Page, many: int) -> None:
 
 def choose_line(page: Page, number: int) -> None:
     """Tick a line of the table, counted from 1."""
-    box = page.locator("[class*=st-key-memory]").get_by_test_id("stDataFrame").bounding_box()
+    table = page.locator("[class*=st-key-memory]").get_by_test_id("stDataFrame")
+    expect(table).to_have_count(1)  # the table of the page before may still be there
+    box = table.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 15, box["y"] + 35 * number + 17)
 
