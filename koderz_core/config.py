@@ -88,15 +88,15 @@ class Settings:
     """
 
     home: Path = _setting(default_home, "The folder of journals, index, weights and settings.toml.")
-    offline: bool = _setting(False, "Refuse every address beyond this machine.")
-    models_dir: Path | None = _setting(None, "The folder of GGUF files. Default: models in home.")
-    datasets_dir: Path | None = _setting(None, "The folder of published datasets. Default: datasets in home.")
+    offline: bool = _setting(False, "Refuse connections to addresses outside this machine.")
+    models_dir: Path | None = _setting(None, "The folder of GGUF files. Default: home/models.")
+    datasets_dir: Path | None = _setting(None, "The folder of published datasets. Default: home/datasets.")
     humaneval_path: Path | None = _setting(None, "A HumanEval file of your own (.jsonl or .jsonl.gz).")
 
     openai_api_key: SecretStr | None = _setting(None, "Your OpenAI key.", prefixed=False, check=_key)
     openai_base_url: str = _setting(
         "https://api.openai.com/v1",
-        "The address of OpenAI, or of any server that speaks its protocol.",
+        "The address of OpenAI, or of a server with the same API.",
         prefixed=False,
         check=_address,
     )
@@ -105,7 +105,7 @@ class Settings:
     anthropic_api_key: SecretStr | None = _setting(None, "Your Anthropic key.", prefixed=False, check=_key)
     anthropic_base_url: str = _setting(
         "https://api.anthropic.com",
-        "The address of Anthropic, or of any server that speaks its protocol, without /v1.",
+        "The address of Anthropic, or of a server with the same API, without /v1.",
         prefixed=False,
         check=_address,
     )
@@ -114,7 +114,7 @@ class Settings:
     )
     ollama_base_url: str = _setting(
         "http://127.0.0.1:11434",
-        "The address of Ollama. The variable OLLAMA_HOST is valid too.",
+        "The address of Ollama. The variable OLLAMA_HOST also sets it.",
         prefixed=False,
         names=("ollama_base_url", "ollama_host"),
         check=ollama_address,
@@ -127,12 +127,12 @@ class Settings:
     )
 
     openai_service_tier: Literal["auto", "default", "flex", "priority"] = _setting(
-        "default", "How OpenAI processes requests. flex is cheaper and slower.", prefixed=False
+        "default", "The service tier of requests to OpenAI. flex is cheaper and slower.", prefixed=False
     )
 
     slack_webhook_url: SecretStr | None = _setting(
         None,
-        "The Slack webhook that is notified when a benchmark or a command ends.",
+        "The Slack webhook that receives a message when a benchmark or a command ends.",
         prefixed=False,
         check=_key,
     )
@@ -141,34 +141,34 @@ class Settings:
     )
 
     memory: Literal["on", "all", "off"] = _setting(
-        "on", "Whether cortex remembers the results of experiments. all: those of scripted models too."
+        "on", "Whether koderz stores memories of finished experiments. all: also those of scripted models."
     )
     cortex_path: Path | None = _setting(None, "The index.js of claude-cortex-core.", prefixed=False)
-    cortex_db: Path | None = _setting(None, "The file of all memories.", prefixed=False)
-    cortex_command: str = _setting("", "The command line of any other memory server that speaks MCP.")
+    cortex_db: Path | None = _setting(None, "The file that contains all memories.", prefixed=False)
+    cortex_command: str = _setting("", "The command line of another memory server that uses MCP.")
 
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = _setting(
-        dict, "The tier by model id or provider, for models whose tier koderz cannot determine."
+        dict, "Tiers by model id or provider, for models whose tier koderz cannot determine."
     )
 
     allowed_models: str = _setting("", "The models that koderz may ask, separated by spaces. Empty: all models.")
     timeout: float = _setting(
         300.0,
-        "The timeout of a request in seconds. For an embedded model: of a pause in its answer.",
+        "The timeout of a request in seconds. For an embedded model, the longest allowed pause in its answer.",
         above=0,
         most=86_400,
     )
     connect_timeout: float = _setting(10.0, "The timeout of a connection in seconds.", above=0, most=600)
     first_token_timeout: float = _setting(
         180.0,
-        "The maximum silence of a streamed answer in seconds, before its first token or after it.",
+        "The longest allowed pause in a streamed answer in seconds, before or after its first token.",
         above=0,
         most=86_400,
     )
     retries: int = _setting(7, "The maximum number of retries of a call that failed temporarily.", least=0, most=100)
     patience: float = _setting(
         300.0,
-        "How many seconds calls wait for a provider that keeps failing, before they fail.",
+        "The time in seconds after which calls stop waiting for a provider that keeps failing, and fail.",
         least=0,
         most=604_800,
     )
@@ -176,19 +176,20 @@ class Settings:
         dict, "The limits by provider: concurrency, and requests and tokens per minute."
     )
     sandbox: Literal["auto", "hardened", "strong", "limited"] = _setting(
-        "auto", "The sandbox tier in which programs run. auto: the best that works on this machine, never limited."
+        "auto", "The sandbox tier in which programs run. auto: the best tier on this machine, never limited."
     )
     test_timeout: float = _setting(
         10.0,
-        "The timeout of one program on its tests in seconds. If it is not set, the timeout is 4 times the time of the "
-        "canonical solution, at least 4 s, or 10 s without a canonical solution.",
+        "The timeout of one program on its tests in seconds. If it is not set, koderz uses 4 times the time of the "
+        "canonical solution (at least 4 s), or 10 s if there is no canonical solution.",
         above=0,
         most=3600,
     )
-    num_ctx: int = _setting(8192, "The context of an embedded or Ollama model in tokens.", least=512, most=100_000_000)
-    llama_server: Path | None = _setting(None, "A llama-server that runs embedded models, for example on a GPU.")
+    num_ctx: int = _setting(8192, "Context size of embedded and Ollama models in tokens.", least=512, most=100_000_000)
+    llama_server: Path | None = _setting(None, "A llama-server to run embedded models, for example on a GPU.")
     reproducible: bool = _setting(
-        False, "Embedded models give the same text for the same seed, but read every prompt from its beginning."
+        False,
+        "Make embedded models give the same text for the same seed. They then process every prompt from its beginning.",
     )
     local_watts: float = _setting(
         65.0, "The power in watts that this machine draws while a local model works.", least=0, most=1e6
@@ -380,7 +381,7 @@ def _decoded(setting: Setting, value: str) -> object:
         return json.loads(value)
     except ValueError as error:
         raise ConfigError(
-            f'{setting.variable} is not JSON. Write it as {{"openai": ...}}, or as a table in settings.toml, '
+            f'{setting.variable} is not JSON. Write it as {{"openai": ...}}, or as a table in settings.toml: '
             "[limits.openai] or [tiers]."
         ) from error
 
@@ -389,6 +390,6 @@ def refuse_programs(keys: Iterable[str]) -> None:
     """Raise ConfigError for a ``.env`` that names a program, because any folder in which koderz starts may have one."""
     for key in sorted(PROGRAMS.intersection(map(str.lower, keys))):
         raise ConfigError(
-            f".env sets {key.upper()}, which would let any folder choose a program to be started. Set it in the "
-            "environment or in settings.toml, and remove it from .env."
+            f".env sets {key.upper()}, which names a program to start. koderz refuses this, because any folder may "
+            "contain a .env. Set it in the environment or in settings.toml, and remove it from .env."
         )

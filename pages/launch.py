@@ -23,7 +23,7 @@ from pages.ui.launch_plan import (
 )
 from pages.ui.tables import availability_table
 
-ABOUT = "Strategies × models × problems. Runs in the background; closing this tab does not stop it."
+ABOUT = "Strategies × models × problems. Benchmarks run in the background; closing this tab does not stop them."
 FRESH_SECONDS = 15.0  # how long the list of models that can run is cached
 
 
@@ -46,7 +46,11 @@ def main() -> None:
             seed = int(st.number_input("Seed", 0, value=usual.seed, key=f"seed{of}"))
             repeats = int(
                 st.number_input(
-                    "Repeats", 1, value=usual.repeats, key=f"repeats{of}", help="How often each experiment runs."
+                    "Repeats",
+                    1,
+                    value=usual.repeats,
+                    key=f"repeats{of}",
+                    help="Trials of each configuration per problem.",
                 )
             )
             at_once = int(
@@ -91,7 +95,7 @@ def _offer(
         command = command_of(order, dataset, concurrency, baselines=baselines)
         show_plan(workspace, plan, workspace.runs.remarks(plan))
     except KoderzError as error:
-        st.warning("This cannot start yet.", icon="✏️")
+        st.warning("This benchmark cannot start yet.", icon="✏️")
         st.text(str(error))
         return
     forecast = workspace.costs.forecast(plan, concurrency)
@@ -104,7 +108,7 @@ def _offer(
     started = st.button(
         "Start", "start", icon="🚀", type="primary", shortcut="ctrl+enter", disabled=bool(lacking), width="stretch"
     )
-    st.caption("The same from a terminal:")
+    st.caption("The same benchmark, started from a terminal:")
     st.code(command, language=None, wrap_lines=True)
     if confirmed(plan.id, workspace.plans.concern(plan, forecast), forecast, started=started):
         with st.spinner("Starting"):

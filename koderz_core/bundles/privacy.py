@@ -73,9 +73,9 @@ _NUMBERS = re.compile(r"(?<![\w.])(?!127\.0\.0\.1(?![\w.])|0\.0\.0\.0(?![\w.]))(
 Level = Literal["public_safe", "team_safe", "full_internal"]
 SAFEST: Level = "public_safe"
 ABOUT: Mapping[Level, str] = {
-    "public_safe": "for everyone: all figures, but no text of models, problems or tests; no keys, paths, hosts or user "
-    "names",
-    "team_safe": "for your team: also programs, prompts and replies; keys, paths, hosts and user names are masked",
+    "public_safe": "for everyone: all figures, but no texts of models, problems or tests, and no keys, paths, hosts or "
+    "user names",
+    "team_safe": "for your team: also programs, prompts and replies, with masked keys, paths, hosts and user names",
     "full_internal": "for yourself: everything except keys",
 }
 REDACTIONS: Mapping[Level, tuple[str, ...]] = {

@@ -65,8 +65,8 @@ def stop(opened: Workspace) -> Act:
 def change(benchmark: str, max_cost: float | None, concurrency: int | None, data_dir: Path | None) -> None:
     """Change the budget or the concurrency of a running benchmark. BENCHMARK is a name, an id or the start of an id.
 
-    Calls in progress end first. Calls that exceed a lower --max-cost are not sent. After a higher --max-cost,
-    `koderz resume` also runs the experiments that the old budget had stopped. Both values are kept until
+    Calls in progress are not interrupted. Calls that would exceed a lower --max-cost are not sent. If --max-cost is
+    raised, `koderz resume` also runs the experiments that the old budget had stopped. Both values are kept until
     `koderz resume` changes them.
     """
     with workspace(data_dir) as opened:

@@ -23,14 +23,15 @@ from koderz_core.workspace.health import SIGNS, Diagnosis, Finding
     help="Also send a short question to each local model and to the cheapest model of each paid provider.",
 )
 @click.option("--grader", is_flag=True, help="Run the complete self-test of the grader, which takes a few seconds.")
-@click.option("--repair", is_flag=True, help="First make all repairs that are safe, and list them.")
+@click.option("--repair", is_flag=True, help="First make all safe repairs and list them.")
 @click.option("--json", "report", type=OutputPath(), help="Write the findings to this file.")
 @data_dir
 def doctor(real: bool, grader: bool, repair: bool, report: Path | None, data_dir: Path | None) -> int:
     """Check models, servers, keys, datasets, the grader, the disk, journals and the index.
 
-    --repair cuts torn lines, removes unreadable lines from journals (the original stays in a file beside it), releases
-    the locks of dead processes and rebuilds a broken index. Exits with 3 if something required is missing or failed.
+    --repair removes incomplete and unreadable lines from journals, releases the locks of dead processes and rebuilds a
+    broken index. A journal with unreadable lines is kept in the same folder under another name. Exits with 3 if
+    something required is missing or failed.
     """
     with workspace(data_dir) as opened:
         whole = not repair or _repaired(opened)

@@ -87,7 +87,9 @@ def decode(line: bytes, upcasters: Upcasters = UPCASTERS) -> Entry | None:
 
 def _event(line: _Line, upcasters: Upcasters) -> Event:
     if line.v > SCHEMA_VERSION:
-        raise LaterLineError(f"a later koderz wrote it (schema {line.v}, this one reads up to {SCHEMA_VERSION})")
+        raise LaterLineError(
+            f"a later version of koderz wrote it (schema {line.v}, this version reads up to {SCHEMA_VERSION})"
+        )
     if line.v == SCHEMA_VERSION:
         return _decoder(line.kind).decode(line.event)
     payload = msgspec.json.decode(line.event)

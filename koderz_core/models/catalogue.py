@@ -93,7 +93,10 @@ def check_allowed(models: Iterable[str], settings: Settings) -> None:
     listed, redaction = allowed(settings), settings.redaction()
     for model in models:
         if (shown := redaction.text(model)) != model:
-            raise PlanError(f"{shown} is not allowed: its name contains a key, and names are stored. Use another name.")
+            raise PlanError(
+                f"The model {shown} is not allowed: its name contains a key, and koderz stores names of models. Use "
+                "another name."
+            )
         if listed and model not in listed:
             raise PlanError(
                 f"{model} is not allowed: allowed_models lists only {', '.join(listed)}. Choose one of these, or "

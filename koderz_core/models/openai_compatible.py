@@ -173,13 +173,15 @@ def compatible(
     return provider
 
 
-_NO_KEY_SETTING = "It requires a key: set OPENAI_BASE_URL to its address, set OPENAI_API_KEY, and use openai/MODEL."
+_NO_KEY_SETTING = (
+    "The server requires a key: set OPENAI_BASE_URL to its address, set OPENAI_API_KEY, and use openai/MODEL."
+)
 
 LMSTUDIO = compatible(
     lambda settings: settings.lmstudio_base_url,
     Advice(
         start="Start LM Studio's server with `lms server start`",
-        fetch="`lms ls` shows its models, `lms get MODEL` fetches one",
+        fetch="`lms ls` shows its models, `lms get MODEL` downloads one",
         key=_NO_KEY_SETTING,
         variable="LMSTUDIO_BASE_URL (ends in /v1)",
     ),
@@ -189,7 +191,7 @@ VLLM = compatible(
     lambda settings: settings.vllm_base_url,
     Advice(
         start="Start vLLM with `vllm serve MODEL`",
-        fetch="`koderz models list` shows the one it serves",
+        fetch="`koderz models list` shows the model that it serves",
         key=_NO_KEY_SETTING,
         variable="VLLM_BASE_URL (ends in /v1)",
     ),

@@ -170,5 +170,8 @@ def _outside(
             reasons[problem.id] = first.reason
     if reasons and len(reasons) == len(problems):
         gates, (name, reason) = ", ".join(policy.gate for policy in policies), next(iter(reasons.items()))
-        raise PlanError(f"None of these problems can be used with the gate {gates}: {name}: {reason}. Choose others.")
+        raise PlanError(
+            f"None of these problems can be used with the gate {gates}, for example {name}: {reason}. Choose other "
+            "problems."
+        )
     return reasons

@@ -55,7 +55,7 @@ def _faults(configuration: Configuration, role: str, takes: Capabilities) -> Ite
         if writes and name.endswith("temperature") and value != defaults[name] and not takes.temperature:
             yield (
                 f"it does not accept a temperature ({takes.source}), and {name} is {value}. Leave {name} at "
-                f"{defaults[name]} to sample as its provider chooses, or choose another model."
+                f"{defaults[name]} to use the sampling of its provider, or choose another model."
             )
     limit = {"max_tokens" if writes else "review_tokens": asked["max_tokens"]} if "max_tokens" in asked else {}
     yield from _too_long({**own, **limit}, role, takes.context_tokens)
@@ -76,13 +76,13 @@ def _too_long(parameters: Mapping[str, Scalar], role: str, context: int | None) 
     if longest >= context:
         lower = f"Lower --{limit.replace('_', '-')}, or give" if limit in parameters else "Give"
         yield (
-            f"{limit} is {longest}, and its context holds {context} tokens including the prompt. {lower} it more "
-            f"context: --num-ctx for embedded and Ollama models, context_tokens in models.toml for others."
+            f"{limit} is {longest}, and its context holds {context} tokens including the prompt. {lower} the model "
+            f"more context: --num-ctx for embedded and Ollama models, context_tokens in models.toml for others."
         )
     elif role == "coder" and isinstance(earlier, int) and earlier and earlier + longest + latest > context:
         yield (
-            f"history_tokens is {earlier}, max_tokens {longest}, its last program and guidance can take about "
-            f"{latest}, and its context holds {context} tokens. Set --history-tokens to at most "
+            f"history_tokens ({earlier}), max_tokens ({longest}) and its last program with guidance (about {latest} "
+            f"tokens) exceed its context of {context} tokens. Set --history-tokens to at most "
             f"{max(0, context - longest - latest)}, minus the tokens of the problem, its spec and the shown failures, "
-            f"or give it more context."
+            f"or give the model more context."
         )

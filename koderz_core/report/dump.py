@@ -26,7 +26,7 @@ _ID = re.compile(r"exp_[0-9a-f]{12}")
 MARGIN = "    "
 SEPARATE = ("checkpoint_reviewed", "turn_spoken", "consensus_reached")
 """Notes that have files of their own."""
-HELD_OUT = "held-out tests, which ran after the experiment ended and which no model saw"
+HELD_OUT = "held-out tests, which no model saw; they ran after the experiment ended"
 
 
 def write(files: Iterable[DumpFile], folder: Path) -> None:
@@ -70,7 +70,7 @@ def files_of(details: ExperimentDetails, texts: Mapping[str, str]) -> tuple[Dump
     experiment = details.experiment.id
     if not _ID.fullmatch(experiment):  # it comes from a journal, which is untrusted
         raise DataError(
-            f"{experiment!r} is not the id of an experiment, so no file can have its name. Repair its journal."
+            f"{experiment!r} is not the id of an experiment, so it cannot be part of a file name. Repair its journal."
         )
     files = (file for step in details.steps for file in _files(details, step, texts))
     return tuple(DumpFile(f"{experiment}_{name}", text.encode(errors="replace")) for name, text in files)
@@ -137,7 +137,7 @@ def result(details: ExperimentDetails, step: Step) -> str:
 
 def guidance(details: ExperimentDetails, note: NoteRow, replies: Sequence[str]) -> str:
     """Why a review was due, what of it was passed on, its sections, and the whole review."""
-    parts = [("guidance in the next prompts", note.text)]
+    parts = [("guidance that the next prompts contain", note.text)]
     for name, text in note.sections.items():
         parts.append((f"section {name}, {'passed on' if name in note.passed_on else 'not passed on'}", text))
     parts += [("the whole review", reply) for reply in replies]
@@ -146,8 +146,8 @@ def guidance(details: ExperimentDetails, note: NoteRow, replies: Sequence[str]) 
 
 
 def _head(call: CallRow) -> Iterator[str]:
-    taken = f", {_temperature(call.honoured)} taken" if call.honoured else ""
-    temperature = f"temperature {_temperature(call.sampling)} asked{taken}"
+    used = f", {_temperature(call.honoured)} used" if call.honoured else ""
+    temperature = f"temperature {_temperature(call.sampling)} requested{used}"
     end = f"ended with {call.finish}" if call.state == "finished" else call.state
     end = "no answer yet" if call.state == "started" else end
     spent = f" · {duration(call.seconds)} · {money(call.cost_usd)}" if call.state == "finished" else ""
@@ -187,7 +187,7 @@ def _verdict(kind: str, verdict: IterationRow | Verdict) -> Iterator[str]:
         yield from _failure(failure, verdict.test_seconds)
     known = {failure.index for failure in verdict.failures}
     if more := [place for place, mark in enumerate(verdict.marks) if mark == "F" and place not in known]:
-        yield f"\nalso failed, details were not kept: test {', '.join(str(place + 1) for place in more)}"
+        yield f"\nalso failed, without stored details: test {', '.join(str(place + 1) for place in more)}"
 
 
 def _failure(failure: TestFailure, seconds: Sequence[float]) -> Iterator[str]:

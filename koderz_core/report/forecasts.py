@@ -44,10 +44,10 @@ def can_show(plan: Plan, past: Sequence[PastPair]) -> str:
     planned = f"With {numbered(n, 'problem')}{f', {repeats} times each,' if repeats > 1 else ''}"
     if found is None:
         return f"{planned} no difference can be statistically significant."
-    against = f" ({pairs} configurations against one)" if pairs > 1 else ""
+    against = f" ({pairs} configurations against one baseline)" if pairs > 1 else ""
     detected = (
-        f"{planned} a difference below {_points(found.half)} points will usually go unnoticed; one of "
-        f"{_points(found.most)} points is detected four times in five{against}."
+        f"{planned} a difference below {_points(found.half)} percentage points will usually not be detected; a "
+        f"difference of {_points(found.most)} points is detected in four of five benchmarks{against}."
     )
     parts = (detected, _source(expectation), _about_repeats(n, repeats, pairs, expectation))
     return " ".join(part for part in parts if part)
@@ -80,7 +80,7 @@ def _about_repeats(n: int, repeats: int, pairs: int, expectation: Expectation) -
         )
     best = visible(n, pairs, expectation.discordance, variance_left_by(repeats, 1.0))
     at_best = (
-        f"; at best, if only chance makes two trials differ, it is {_points(best.half)} and {_points(best.most)} points"
+        f"; with the largest possible gain, these differences are {_points(best.half)} and {_points(best.most)} points"
         if best
         else ""
     )

@@ -24,14 +24,14 @@ if TYPE_CHECKING:  # numpy and pandas are slow to import
     from koderz_core.analysis.rates import ClusteredRate, Rate
     from koderz_core.analysis.tradeoff import Tradeoff
 
-SHARED = "shared: these tests ran in the program's own process, which could in principle fake the results"
+SHARED = "shared: these tests ran in the same process as the program, so it could in principle fake the results"
 """A note on verdicts whose tests need values that are not plain data."""
 NONE = "–"
 CASES = "worst–best"
 """The header of columns with the bounds that missing results set to a share or a difference."""
 
 WHY: Mapping[str, str] = {
-    "interval": "at its interval",
+    "interval": "because the checkpoint interval was reached",
     "plateau": "because of a plateau",
     "repeated_error": "because the same error recurred",
     "repeated_program": "because a program was repeated",
@@ -49,11 +49,11 @@ CURVES = (
 )
 PARTIAL = (
     "The curves cover the problems that all configurations were given. The rates in the table cover all problems of "
-    "each configuration, so a curve may not end at its rate."
+    "each configuration, so the end of a curve may differ from the rate."
 )
 CENSORED = (
     "An experiment without a result counts in a curve up to the point where it stopped. The rate in the table excludes "
-    "it, which overstates success where long experiments stop early, so a curve may not end at its rate."
+    "it. The rate is too high if mostly long experiments are interrupted, so the end of a curve may differ from it."
 )
 COSTS = (
     "$ per solved covers experiments with a result; calls and cost so far cover all experiments. "
@@ -61,15 +61,16 @@ COSTS = (
 )
 GROUPS = (
     "Groups: configurations with the same number do not differ significantly (Holm over all pairs, 5 %); group 1 "
-    "solves most. P(frontier): the share of resamples in which it is on the Pareto frontier of cost and success. $ per "
-    "solved: dollars of the experiments with a result, divided by the number of solved ones (cost-of-pass)."
+    "solves most. P(frontier): the share of resamples in which a configuration is on the Pareto frontier of cost and "
+    "success. $ per solved: dollars of the experiments with a result, divided by the number of solved experiments "
+    "(cost-of-pass)."
 )
 PAIRS = (
-    "p: exact McNemar, with repeats a permutation test of the labels within problems, adjusted by Holm. The difference "
-    "is significant if p is at most 0.05; the interval then excludes 0. Intervals hold for all pairs simultaneously "
-    "(Bonferroni), including the pair that was selected above. Reaches: the dollars per problem at which its curve is "
-    "as high as the baseline's rate; P(never): the share of resamples in which it never is that high. Saved: on the "
-    "problems that both solved."
+    "p: from McNemar's exact test or, with repeats, from a permutation test of the labels within problems; adjusted by "
+    "Holm. The difference is significant if p is at most 0.05; the interval then excludes 0. Intervals hold for all "
+    "pairs simultaneously (Bonferroni), including the pair that was selected above. Reaches: the dollars per problem "
+    "at which the curve of a configuration reaches the baseline's rate; P(never): the share of resamples in which it "
+    "never does. Saved: computed on the problems that both solved."
 )
 _FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")  # owasp.org/www-community/attacks/CSV_Injection
 
@@ -291,7 +292,7 @@ def note_title(note: NoteRow, notes: Sequence[NoteRow]) -> str:
     if note.kind == "consensus_reached":
         return f"consensus by {CONSENSUS.get(note.why or '', note.why)}"
     if note.kind == "recall_failed":
-        return "recall failed"
+        return "recall of memories failed"
     return f"spec ({note.prompt})" + (f", reused from {note.origin}" if note.origin else "") + empty
 
 
@@ -321,11 +322,15 @@ def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
 def frontier(tradeoff: Tradeoff[Key]) -> str:
     """The caption of the chart of cost against success."""
     caption = (
-        f"On the {tradeoff.problems} problems with a result of all configurations. Dotted: the Pareto frontier; no "
-        "configuration is both cheaper and better than one on it. P(frontier) in the table says how certain that is."
+        f"The chart covers the {tradeoff.problems} problems with a result of all configurations. The dotted line is "
+        "the Pareto frontier: no configuration is both cheaper and better than a configuration on it. P(frontier) in "
+        "the table is the share of resamples in which a configuration is on the frontier."
     )
     if any(point.cases for point in tradeoff.points):
-        caption += " Thin bars: worst to best case of missing results, on the problems given to all configurations."
+        caption += (
+            " Thin bars: from the worst to the best case of missing results, on the problems given to all "
+            "configurations."
+        )
     return caption
 
 

@@ -169,5 +169,7 @@ def _divided(task: Task, dependencies: Dependencies) -> Split:
     """Raises DataError if the problem's tests cannot be divided by the gate, and as ``Divider.divide``."""
     tests = dependencies.divide(task.problem, task.policy)
     if isinstance(tests, Outside):
-        raise DataError(f"{task.problem.id} cannot be used with the gate {task.policy.gate}: {tests.reason}. Omit it.")
+        raise DataError(
+            f"{task.problem.id} cannot be used with the gate {task.policy.gate}: {tests.reason}. Omit this problem."
+        )
     return tests

@@ -61,8 +61,8 @@ def continued(asked: BenchmarkOpened, recorded: BenchmarkOpened) -> BenchmarkOpe
     """
     if asked.plan.id != recorded.plan.id:
         raise PlanError(
-            f"The journal of {asked.benchmark} holds {recorded.plan.id}. Move it out of the folder, or give this "
-            f"benchmark another name."
+            f"The journal of {asked.benchmark} contains another benchmark, {recorded.plan.id}. Move the journal out of "
+            f"the folder, or give this benchmark another name."
         )
     check_same(asked.benchmark, _conditions(asked), _conditions(recorded))
     _check_same_sample(asked.plan, recorded.plan)
@@ -111,8 +111,8 @@ def _check_same_sample(asked: Plan, recorded: Plan) -> None:
     formerly = recorded.outside.keys() & set(asked.problems)
     if both := sorted(newly | formerly):
         raise PlanError(
-            f"{recorded.id} cannot be extended like this: a gate excludes {len(both)} of the problems on which other "
-            f"configurations run, the first of them {both[0]}. Give this benchmark another name."
+            f"{recorded.id} cannot be extended by this plan: a gate excludes {len(both)} of the problems on which "
+            f"other configurations run, for example {both[0]}. Give this benchmark another name."
         )
 
 

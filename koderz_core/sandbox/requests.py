@@ -112,8 +112,8 @@ def ask(workers: Workers, order: Order) -> Answer:
     if all(isinstance(error, StalledError) for error in lost):
         return Answer(stalled=True)
     raise SandboxError(
-        f"Two workers were lost while they judged a program for {order.problem} ({lost[-1]}). The program killed them, "
-        "or this machine is out of memory. Check the program, then try again."
+        f"Two workers were lost while they judged a program for {order.problem} ({lost[-1]}). Either the program "
+        "killed them, or this machine is out of memory. Check the program, then try again."
     )
 
 
@@ -132,7 +132,7 @@ def _send(workers: Workers, order: Order) -> Answer:
     if len(message) > MAX_FRAME_BYTES:
         raise DataError(
             f"The tests of {order.problem} are too large: {len(message) / 1e6:.0f} MB with the program, but a worker "
-            f"takes at most {MAX_FRAME_BYTES / 1e6:.0f} MB. Make them smaller, or omit that problem."
+            f"accepts at most {MAX_FRAME_BYTES / 1e6:.0f} MB. Make the tests smaller, or omit that problem."
         )
     with workers.worker(order.problem.rpartition("/")[0]) as worker:
         frame = worker.answer(message, order.most_seconds + GRACE_SECONDS)

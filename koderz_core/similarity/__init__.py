@@ -50,8 +50,8 @@ class Weights:
         numbers = [float(word) for word in words if _NUMBER.fullmatch(word)]
         if not len(numbers) == len(words) == len(fields(cls)) or not sum(numbers):
             raise PlanError(
-                f"{text!r} are not weights. Write four numbers, at least 0 and not all 0, for n-grams, weighted "
-                "n-grams, syntax and data flow, such as 0.25,0.25,0.25,0.25."
+                f"{text!r} are not weights. Write four numbers for n-grams, weighted n-grams, syntax and data flow, "
+                "such as 0.25,0.25,0.25,0.25. No number may be negative, and at least one must be positive."
             )
         return cls(*(number / sum(numbers) for number in numbers))
 

@@ -23,7 +23,7 @@ DIRECT = "direct"
 
 @dataclass(frozen=True, slots=True)
 class Selected(Reminded):
-    """Ask the best coder by results on other problems, and the next one if its reply contains no program.
+    """Ask the coder with the best results on other problems; if its reply contains no program, ask the next coder.
 
     ``policy``: the measure by which coders are ranked. The journal records the ranking with scores and reasons.
     Without results the coders are asked in the order in which they are named.

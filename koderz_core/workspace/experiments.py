@@ -120,7 +120,8 @@ class Experiments:
         wanted = {text for detail in found.details for text in naming(detail)}
         if missing := wanted - found.texts.keys():
             raise DataError(
-                f"No journal contains the text {min(missing)[:12]}. Restore the missing journal, then reindex."
+                f"No journal contains the text with SHA-256 {min(missing)[:12]}…. Restore the missing journal, then "
+                "run `koderz reindex`."
             )
         return found
 
@@ -148,7 +149,7 @@ class Experiments:
         yield from (("gate", configuration.gate), ("feedback", configuration.feedback))
         yield from ((name.replace("_", " "), value) for name, value in plan.conditions.items())
         yield from (("isolation", row.isolation), ("seed", plan.seed), ("repeat", row.repeat + 1))
-        yield "most dollars per experiment", plan.budget.per_experiment_usd
+        yield "maximum dollars per experiment", plan.budget.per_experiment_usd
 
     def _dataset(self, plan: Plan) -> Dataset | None:
         """The dataset of a plan; None if it is missing or has changed: problems are then named by their ids."""
@@ -173,6 +174,7 @@ def _safe(command: str) -> str:
     """The command, unless a terminal would run or show something else if it is pasted."""
     if plain(command) != command or "\n" in command or "\t" in command:
         raise PlanError(
-            "A name in it contains characters that a terminal would interpret or hide, so no command is offered."
+            "A name in the command contains characters that a terminal would interpret or hide, so koderz does not "
+            "show the command."
         )
     return command

@@ -31,7 +31,7 @@ SHOWN: dict[Kind, str] = {
     "unsolved": "unsolved by all",
     "flaky": "flaky",
     "only": "solved by one only",
-    "differ": "two differ",
+    "differ": "two configurations differ",
 }
 OF_SEVERAL = ("only", "differ")
 PROBLEMS_PER_PAGE = 40  # in the heatmap
@@ -68,7 +68,7 @@ def show_heatmap(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> 
         selection_mode="points",
         config={"displayModeBar": False},
     )
-    st.caption(f"{MEANING}. A click opens the experiment, or lists its repeats.")
+    st.caption(f"{MEANING}. Click a cell to open its experiment or to list its repeats.")
     clicked = [(int(point["x"]), int(point["y"])) for point in state["selection"]["points"]][:1]
     if clicked and clicked != st.session_state.get("clicked"):
         ((x, y),) = clicked
@@ -94,13 +94,16 @@ def show_configurations(rows: Sequence[SummaryRow], problems: Sequence[Difficult
     if len({row.benchmark for row in rows}) == 1:
         letters = letters.drop(columns="benchmark")
     st.dataframe(letters, hide_index=True, alt=table.title, key="letters", height=tall(table, MOST_LINES, TALL))
-    st.caption("Flaky: its repeats disagree. Only it: it solved the problem at least once, the others never.")
+    st.caption(
+        "Flaky: problems on which the repeats of the configuration disagree. Only it: problems that the configuration "
+        "solved at least once and all others never."
+    )
 
 
 def show_problem(rows: Sequence[SummaryRow], problem: Difficulty) -> None:
     """Every experiment on the problem, with a link to each."""
     st.text(problem.problem)
-    st.caption("Choose a line to open its experiment.")
+    st.caption("Choose a row to open its experiment.")
     table = trials_table(rows, problem)
     experiment = selected(frame(table), f"trials of {problem.problem}", "experiment", alt=table.title)
     if experiment:

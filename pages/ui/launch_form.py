@@ -17,14 +17,14 @@ from koderz_core.workspace.grading import FEEDBACKS, GATES
 from koderz_core.workspace.models import Availability
 
 SAME = "same as coder"
-ABOUT_MODELS = "⊘ cannot run now. You can also type the name of any other model."
-ABOUT_SEVERAL = "One or more: all of them are called, in this order."
+ABOUT_MODELS = "⊘ marks models that cannot run now. You can also type the name of any other model."
+ABOUT_SEVERAL = "One or more models: all of them are called, in this order."
 ABOUT_GATE = (
     "The tests that a loop runs and stops on: all base tests, the examples in the problem's text, or a part of the "
     "base tests, such as split:0.5. All other tests score the program."
 )
-ABOUT_FEEDBACK = "How much a loop learns about failed tests."
-ABOUT_ABLATIONS = "Adds this configuration again without each optional part, to show what that part contributes."
+ABOUT_FEEDBACK = "The information about failed tests that a loop receives."
+ABOUT_ABLATIONS = "For each optional part, adds a copy of this configuration without it, to show its contribution."
 WAYS = ("range", "list", "sample", "all", "my own")
 PROMPT = 'def double(number: int) -> int:\n    """Return twice the number."""\n'
 TESTS = "assert double(2) == 4\nassert double(-1) == -2\n"
@@ -80,7 +80,7 @@ def _row(row: Row, key: str, forms: Mapping[str, StrategyForm], models: Mapping[
         chosen = {role.name: _models(role, initial, key, models) for role in roles}
     overrides = overrides_for(used, initial.parameters)
     if overrides:
-        st.text("Per role, as recorded: " + " ".join(f"{name}={value}" for name, value in overrides.items()))
+        st.text("Parameters per role, as recorded: " + " ".join(f"{name}={value}" for name, value in overrides.items()))
     policies = _policies(initial, key) if form.tested else {}
     named = {role: names for role, names in chosen.items() if names and names != SAME}
     wanted = Wanted(form.name, named, parameters | overrides, **policies)
@@ -97,7 +97,7 @@ def _ablations(whole: Wanted, initial: Sequence[str], choices: Sequence[str], ke
     idle = ", ".join(name for name in chosen if len(with_ablations([(whole, [name])])) == 1)
     st.caption(
         f"{len(grid)} configurations: this one and {len(grid) - 1} that differ from it in one parameter."
-        + (f" Left out, because it would change nothing: {idle}." if idle else "")
+        + (f" Omitted, because they would change nothing: {idle}." if idle else "")
     )
     return tuple(chosen)
 
@@ -181,7 +181,7 @@ def _published(workspace: Workspace, initial: str) -> str:
     named = {name: f"{name} (not downloaded)" if cure else name for name, cure in cures.items()}
     dataset = str(st.selectbox("Dataset", list(cures), format_func=named.__getitem__, key=f"dataset {initial}".strip()))
     if cures[dataset]:
-        st.info("Its file is not on this machine. In a terminal:", icon="⬇️")
+        st.info("The file of this dataset is not on this machine. To download it, run in a terminal:", icon="⬇️")
         st.code(cures[dataset], language="sh")
         st.stop()
     return dataset
@@ -192,7 +192,7 @@ def _terms(way: str, initial: str) -> str:
         first, _, end = initial.partition(":")
         with st.container(horizontal=True):
             low = int(st.number_input("From", 0, value=int(first or 0), key=f"from {initial}"))
-            high = int(st.number_input("Up to, not included", 1, value=int(end or 10), key=f"to {initial}"))
+            high = int(st.number_input("Up to (exclusive)", 1, value=int(end or 10), key=f"to {initial}"))
         return f"{low}:{high}"
     if way == "list":
         return str(
@@ -201,7 +201,9 @@ def _terms(way: str, initial: str) -> str:
     if way == "sample":
         proposed = int(initial.partition(":")[2] or 20)
         size = int(
-            st.number_input("Sample size, drawn by the seed", 1, value=proposed, key=f"sampled {initial}".strip())
+            st.number_input(
+                "Sample size (the seed selects the problems)", 1, value=proposed, key=f"sampled {initial}".strip()
+            )
         )
         return f"sample:{size}"
     return "all"
@@ -210,14 +212,16 @@ def _terms(way: str, initial: str) -> str:
 def _own(workspace: Workspace) -> str:
     """The dataset of a problem that the user types. It is saved on use, so that it can be run again."""
     prompt = st.text_area("Signature and description", PROMPT, height=140, key="own prompt")
-    tests = st.text_area("Tests", TESTS, height=120, key="own tests", help="Plain asserts, or check(candidate).")
-    solution = st.text_area("A solution, if you have one", height=100, key="own solution")
+    tests = st.text_area(
+        "Tests", TESTS, height=120, key="own tests", help="Plain assert statements, or a function check(candidate)."
+    )
+    solution = st.text_area("Solution (optional)", height=100, key="own solution")
     typed = (str(prompt), str(tests), str(solution))
     if st.button("Use this problem", key="own used"):
         _use(workspace, typed)
     used, dataset = st.session_state.get("own", (None, ""))
     if used != typed:
-        st.info("Press “Use this problem” when it is complete.", icon="✏️")
+        st.info("Press “Use this problem” when the problem is complete.", icon="✏️")
         st.stop()
     return str(dataset)
 

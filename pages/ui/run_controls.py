@@ -33,8 +33,9 @@ STOPS = "Experiments stop at their next step and can be resumed."
 MOST_CHANGES = 3  # on the page, the newest; `koderz analyze` prints all
 LIVE = "live"  # the place of the buttons of a running benchmark
 ABOUT_LIMITS = (
-    "An empty field changes nothing. A lower budget blocks calls that it does not cover; a lower concurrency lets "
-    "experiments wait. Nothing is lost. Experiments that a budget has stopped already must be resumed."
+    "An empty field leaves its limit unchanged. Calls that would exceed a lower budget are not sent. With a lower "
+    "concurrency, more experiments wait. No results are lost. To run experiments that a budget has already stopped, "
+    "resume the benchmark."
 )
 
 
@@ -72,7 +73,9 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     show_failure(LIVE)
     with st.container(horizontal=True, key="ways on"):
         if is_resumable(row):
-            _button("Resume", row, LIVE, lambda: workspace.runs.resume(row.id), "It continues in this dashboard.")
+            _button(
+                "Resume", row, LIVE, lambda: workspace.runs.resume(row.id), "The benchmark continues in this dashboard."
+            )
         offer_retry(workspace, row, LIVE)
     if not row.under_way:
         return
@@ -81,7 +84,9 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     paused = any(experiment.state == "paused" for experiment in progress.experiments)
     process = f"Process {row.holder}" if row.holder else "Another process"
     elsewhere = (
-        "" if workspace.runs.is_here(row.id) else f" {process} is running it; changes take effect within two seconds."
+        ""
+        if workspace.runs.is_here(row.id)
+        else f" {process} is running the benchmark; changes take effect within two seconds."
     )
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         tip = (
@@ -90,7 +95,11 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
             else None
         )
         chosen = st.selectbox(
-            "Pause or stop", list(parts), format_func=lambda target: parts.get(target, target), key=key, help=tip
+            "Part to pause or stop",
+            list(parts),
+            format_func=lambda target: parts.get(target, target),
+            key=key,
+            help=tip,
         )
         part = chosen or None
         halted, stopping = row.state == "paused", row.state == "stopping"
@@ -105,7 +114,9 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
 def offer_retry(workspace: Workspace, row: BenchmarkRow, place: str) -> None:
     """A button that runs failed experiments again, if no process runs the benchmark."""
     if row.errors and not row.under_way:
-        tip = f"Runs in this dashboard. In a terminal: `koderz resume {row.id} --retry-errors`."
+        tip = (
+            f"Runs failed experiments again in this dashboard. In a terminal: `koderz resume {row.id} --retry-errors`."
+        )
         _button("Retry errors", row, place, lambda: workspace.runs.resume(row.id, retry_errors=True), tip)
 
 

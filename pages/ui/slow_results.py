@@ -26,7 +26,7 @@ from pages.ui.tables import WORD_COLUMNS
 
 COMPARISON_BEAT_SECONDS = 1.0
 COMPUTED = "Intervals, tests and curves are computed from every iteration. They appear automatically."
-ONCE = f"{COMPUTED} This runs once, in the background: you can leave this page meanwhile."
+ONCE = f"{COMPUTED} The computation runs once, in the background; you can leave this page meanwhile."
 Answer = TypeVar("Answer")
 WAIT_SECONDS = 0.15  # a result that is ready within this time needs no placeholder
 PREPARATION_BEAT_SECONDS = 0.5
@@ -114,7 +114,7 @@ def _line(counts: ConfigurationFigures, row: SummaryRow) -> dict[str, str]:
     return {
         " ": counts.letter,
         "configuration": counts.label,
-        "solved, of experiments": f"{marked_rate(share, None, None, counts.marks)} of {count(counts.n)}",
+        "experiments solved": f"{marked_rate(share, None, None, counts.marks)} of {count(counts.n)}",
         "planned": count(counts.planned),
         "iterations": "–" if counts.mean_iterations is None else f"{counts.mean_iterations:.1f}",
         "$ each": money(counts.cost_per_experiment_usd),

@@ -24,9 +24,10 @@ def plan(problems: int = 164, repeats: int = 1, configurations: tuple[Configurat
 
 def test_without_any_past_a_quarter_is_assumed_and_the_sentence_says_where_that_is_from():
     assert can_show(plan(), []) == (
-        "With 164 problems a difference below 8.2 points will usually go unnoticed; one of 11 points is detected four "
-        "times in five. This assumes that two configurations differ on about 25 % of the problems, as in koderz' own "
-        "study (23 to 25 %), because too few similar pairs have been measured on humaneval+."
+        "With 164 problems a difference below 8.2 percentage points will usually not be detected; a difference of 11 "
+        "points is detected in four of five benchmarks. This assumes that two configurations differ on about 25 % of "
+        "the problems, as in koderz' own study (23 to 25 %), because too few similar pairs have been measured on "
+        "humaneval+."
     )
 
 
@@ -66,10 +67,10 @@ def test_what_repeats_gain_is_taken_from_earlier_repeats():
 
 def test_without_earlier_repeats_no_gain_is_assumed_and_the_most_there_could_be_is_said():
     said = can_show(plan(repeats=5), [])
-    assert said.startswith("With 164 problems, 5 times each, a difference below 8.2 points will usually go unnoticed")
+    assert said.startswith("With 164 problems, 5 times each, a difference below 8.2 percentage points will usually not")
     assert said.endswith(
-        "It assumes no gain from repeats, because no earlier pair with repeats shows how large the gain is; at best, "
-        "if only chance makes two trials differ, it is 3.5 and 5 points."
+        "It assumes no gain from repeats, because no earlier pair with repeats shows how large the gain is; with the "
+        "largest possible gain, these differences are 3.5 and 5 points."
     )
 
 
@@ -87,6 +88,5 @@ def test_the_sentence_never_speaks_of_more_than_all_problems(n):
 def test_with_many_configurations_a_difference_must_be_larger_to_be_seen():
     six = plan(configurations=tuple(Configuration("direct", {"coder": (f"ollama/{place}",)}) for place in range(6)))
     least = 100 * detectable(164, 0.25, alpha=0.05 / 5)
-    assert f"one of {least:.2g} points is detected four times in five (5 configurations against one)." in can_show(
-        six, []
-    )
+    found = f"of {least:.2g} points is detected in four of five benchmarks (5 configurations against one baseline)."
+    assert found in can_show(six, [])

@@ -70,7 +70,7 @@ def test_what_was_foretold_is_written_down_and_analyze_compares_with_it(koderz: 
 
 def test_plan_only_says_what_the_plan_can_show(koderz: Any) -> None:
     said = koderz(*SMALL, "--plan-only").out
-    assert "With 6 problems a difference below 89 points will usually go unnoticed" in said
+    assert "With 6 problems a difference below 89 percentage points will usually not be detected" in said
     assert koderz(*SMALL, "--plan-only", "--json").json["can_show"] in said
 
 

@@ -74,7 +74,9 @@ def test_analyze_shows_a_benchmark_and_each_iteration_of_an_experiment(koderz: A
     assert "Failed programs of supervised" in benchmark.out
     supervised = next(row["id"] for row in rows if row["label"].startswith("supervised"))
     said = koderz("analyze", supervised[:9], "--show-code").out
-    reviewed = said.index("checkpoint 2 after iteration 2, at its interval:\n(at most 0 of ")
+    reviewed = said.index(
+        "checkpoint 2 after iteration 2, because the checkpoint interval was reached:\n(at most 0 of "
+    )
     assert said.index("same program as iteration 1") < reviewed < said.index("\nIteration 1, ")
     assert "(passed on: root cause, fix, edge cases; not passed on: failing tests)\nRoot cause:" in said
     assert "return None" in said

@@ -53,7 +53,8 @@ def test_of_several_configurations_each_line_names_its_own_and_a_review_has_a_li
     found = lines(koderz("run", "--problem-id", "HumanEval/0", *ONE[2:], "direct,supervised", *REVIEWED[:-1]))
     assert any(line.startswith("HumanEval/0 direct SCRIPTED never ✗ unsolved, 0 of 7 held-out") for line in found)
     (review,) = (line for line in found if "review" in line)
-    assert "SCRIPTED never + SCRIPTED strong review 1 after iteration 2, at its interval: Root cause" in review
+    assert "SCRIPTED never + SCRIPTED strong review 1 after iteration 2, because the checkpoint interval" in review
+    assert " was reached: Root cause" in review
 
 
 def test_quiet_leaves_the_lines_out_and_json_prints_nothing_beside(koderz: Any) -> None:

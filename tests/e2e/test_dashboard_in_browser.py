@@ -222,7 +222,7 @@ def test_an_open_page_recovers_from_a_killed_server_and_says_what_was_interrupte
 def test_a_typed_problem_is_run(dashboard: Server, page: Page) -> None:
     page.goto(f"{dashboard.url}/launch?preset=quick+look")
     page.get_by_text("my own").click()
-    page.get_by_label("A solution, if you have one").fill("def double(number: int) -> int:\n    return 2 * number\n")
+    page.get_by_label("Solution (optional)").fill("def double(number: int) -> int:\n    return 2 * number\n")
     page.get_by_role("button", name="Use this problem").click()
     expect(page.get_by_text("--dataset typed-")).to_be_visible()
     page.get_by_role("button", name="Start").click()

@@ -43,5 +43,5 @@ def test_a_failed_self_test_keeps_the_order_from_starting(visit: Visit, monkeypa
 
     monkeypatch.setattr(Sandbox, "self_test", failing)
     app = visit("launch")
-    assert "This cannot start yet." in said(app)
+    assert "This benchmark cannot start yet." in said(app)
     assert "The grader failed its self-test." in said(app)

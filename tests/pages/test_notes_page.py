@@ -33,7 +33,7 @@ def texts(app: AppTest) -> list[str]:
 def test_a_spec_and_a_review_say_what_they_are(visit: Visit, recorded: Plan) -> None:
     experiment = supervised(recorded)
     assert "spec (minimal)" in texts(visit("experiment", experiment=experiment, step="1"))
-    assert "checkpoint 1 after iteration 1, at its interval" in texts(
+    assert "checkpoint 1 after iteration 1, because the checkpoint interval was reached" in texts(
         visit("experiment", experiment=experiment, step="3")
     )
 

@@ -60,8 +60,8 @@ def run_another() -> None:
 @pytest.mark.parametrize(
     ("page", "query", "known", "shown"),
     [
-        ("compare", "benchmarks", "solved, of experiments", "On the same problems"),
-        ("problems", "benchmarks", "solved, of experiments", "Experiments on it"),
+        ("compare", "benchmarks", "experiments solved", "On the same problems"),
+        ("problems", "benchmarks", "experiments solved", "Experiments on it"),
         ("live", "benchmark", "state finished", "Updated"),
     ],
 )

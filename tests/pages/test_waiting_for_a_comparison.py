@@ -50,7 +50,7 @@ def test_the_page_says_what_it_knows_and_then_shows_the_comparison(
 ) -> None:
     app = visit("compare", benchmarks=recorded.id)
     assert any("Comparing 6 experiments" in element.value for element in app.info)
-    assert list(app.dataframe[0].value["solved, of experiments"].str.endswith("of 3")) == [True, True]
+    assert list(app.dataframe[0].value["experiments solved"].str.endswith("of 3")) == [True, True]
     assert not app.get("plotly_chart")
     held.set()
     ended()

@@ -149,7 +149,7 @@ def test_a_result_says_of_each_failing_test_what_was_called_returned_and_expecte
     assert "error class: assertion\nmessage:\n    it gave 4\n" in said
     told = "call:\n    assert candidate(2) == 3\nreturned:\n    4\nexpected:\n    3\nmessage:\n    not so\n"
     assert f"test 2 failed, 0.2 s\n{told}" in said
-    assert "also failed, details were not kept: test 3" in said
+    assert "also failed, without stored details: test 3" in said
 
 
 def test_a_strangers_words_in_a_result_neither_pass_for_ours_nor_move_a_cursor(journal, files, supervised):
@@ -177,7 +177,7 @@ def test_guidance_tells_why_it_was_due_its_sections_and_the_whole_review(journal
     said = files(supervised)["checkpoint01_guidance.txt"].decode()
     assert said.startswith("checkpoint 1 after iteration 1, because of a plateau\n")
     for part in (
-        "--- guidance in the next prompts (10 characters)\nFix: sets.\n",
+        "--- guidance that the next prompts contain (10 characters)\nFix: sets.\n",
         "--- section fix, passed on (5 characters)\nSets.\n",
         "--- section why, not passed on (5 characters)\nSlow.\n",
         "--- the whole review (23 characters)\n# Fix\nSets.\n# Why\nSlow.\n",
