@@ -131,7 +131,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
     if not configurations:
         raise PlanError("Name at least one strategy.")
     if len({made.id for made in configurations}) < len(configurations):
-        raise PlanError("Two configurations are the same. Name each strategy with the same models only once.")
+        raise PlanError("Two configurations are the same. Remove one, or change its models or parameters.")
     problems = select(dataset, order.problems, order.seed)
     check_size(len(problems), len(configurations), order.repeats)
     require_libraries(problems)
