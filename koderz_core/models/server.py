@@ -213,7 +213,7 @@ class Server:
         near = get_close_matches(self.card.name, self.known, n=3, cutoff=0.5)
         meant = f" Did you mean {', '.join(near)}?" if near else ""
         fetch = self.advice.fetch.replace("MODEL", self.card.name)
-        return f"It has no such model.{meant} {fetch}; or {self.advice.variable} is wrong."
+        return f"It has no such model.{meant} {fetch}. If the name is correct, check {self.advice.variable}."
 
     @property
     def _too_long(self) -> str:
