@@ -71,7 +71,7 @@ def _stream(client: httpx.Client, url: str, whole_bytes: int, part: Path, progre
                 if done > whole_bytes:
                     return
     if done < whole_bytes:
-        raise DownloadError(f"the file ended after {done} of {whole_bytes} bytes")
+        raise DownloadError(f"the server sent only {done} of {whole_bytes} bytes")
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from pages.ui.edge import edge
 from pages.ui.frame import open_page
 from pages.ui.tables import findings_table
 
-ABOUT = "Which models can be called, and whether everything that koderz needs is in place."
+ABOUT = "Which models can be called, what the others need, and the state of the installation."
 COLUMNS = {  # pixels; the last column has the longest texts
     "state": st.column_config.TextColumn(width=80, pinned=True),
     "what": st.column_config.TextColumn(width=184),
@@ -29,9 +29,9 @@ def main() -> None:
         st.text(f"{finding.area}, {finding.subject}: {finding.said}")
         st.code(finding.cure, language=None, wrap_lines=True)
     st.subheader("Models")
-    _show(diagnosis.of(["models"]), "Models and what they need")
+    _show(diagnosis.of(["models"]), "Models and their requirements")
     st.subheader("Keys and servers")
-    _show(diagnosis.of([area for area in SERVERS if area != "models"]), "Keys, which are never shown, and servers")
+    _show(diagnosis.of([area for area in SERVERS if area != "models"]), "API keys (never displayed) and servers")
     st.subheader("This machine")
     here = [finding.area for finding in diagnosis.findings if finding.area not in SERVERS]
     _show(diagnosis.of(here), "Versions, grader, datasets, disk, journals")

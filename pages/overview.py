@@ -25,8 +25,8 @@ from pages.ui.text import called
 ABOUT = "Can cheap models with many attempts match an expensive one, at what price, and how certain is the answer?"
 GLANCE_COLUMNS = {"configuration": st.column_config.TextColumn(width=230)}  # leaves room for the rate on a phone
 PLACE, MOST_ERRORS = "overview", 500  # experiments whose causes of failure are counted
-SCRIPTED = "Count scripted models"
-ABOUT_SCRIPTED = "Scripted models (mock mode) say nothing about real models, so these totals exclude their experiments."
+SCRIPTED = "Include scripted models"
+ABOUT_SCRIPTED = "By default the totals exclude scripted models (mock mode), which say nothing about real models."
 LINKS = (
     ("compare", "Compare", "⚖️"),
     ("problems", "Problems", "🧩"),
@@ -67,7 +67,7 @@ def _empty(workspace: Workspace) -> None:
         "cost. The quick look runs three problems and takes a few minutes."
     )
     offer_first_steps(workspace, "Launch the quick look", preset="quick look")
-    st.caption("The same from a terminal:")
+    st.caption("The same commands in a terminal:")
     st.code("koderz example\nkoderz quickstart", language="bash")
 
 
@@ -102,7 +102,7 @@ def _latest(workspace: Workspace, row: BenchmarkRow | None, newest: BenchmarkRow
     """Results of the chosen benchmark, else of the newest with real models, else of the newest one; links to more."""
     st.subheader("Latest results")
     if row is None:
-        st.info("All benchmarks here have scripted models, which say nothing about real models.", icon="🎭")
+        st.info("All benchmarks here use scripted models, which say nothing about real models.", icon="🎭")
         row = newest
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(called(row), width="content")

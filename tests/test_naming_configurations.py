@@ -62,9 +62,9 @@ def test_what_is_named_twice_is_there_once(workspace: Workspace, plan: Plan) -> 
 
 def test_what_fits_several_is_not_guessed(workspace: Workspace, plan: Plan) -> None:
     workspace.runs.run(replace(plan, seed=1))
-    with pytest.raises(UsageError, match=r"'mine' matches several: bench_.*, bench_"):
+    with pytest.raises(UsageError, match=r"'mine' matches several ids: bench_.*, bench_"):
         named(workspace, "mine")
-    with pytest.raises(UsageError, match=r"matches several: bench_.*/conf_"):
+    with pytest.raises(UsageError, match=r"matches several ids: bench_.*/conf_"):
         named(workspace, plan.configurations[0].id)
 
 

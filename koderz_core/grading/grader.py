@@ -25,8 +25,8 @@ from koderz_core.sandbox.inside.wire import Json
 TestKind = Literal["base", "plus"]
 KINDS = ("completion", "solution", "answer")
 FORM = (
-    "A sample has a task_id and one of completion (continues the prompt), solution (a whole program) and answer (a "
-    "model's reply)."
+    "A sample has a task_id and exactly one of these fields: completion (text that continues the prompt), solution (a "
+    "whole program), answer (a model's reply)."
 )
 
 
@@ -153,7 +153,7 @@ def read_samples(path: Path, problems: Mapping[str, Problem]) -> Reading:
     """
     samples: list[Sample] = []
     faults: list[str] = []
-    for number, line in lines_in(read_unpacked(path, "Name a file of samples.")):
+    for number, line in lines_in(read_unpacked(path, "Give the path of a file with samples.")):
         try:
             samples.append(_sample(number, line, problems))
         except DataError as fault:
@@ -171,7 +171,7 @@ def require_sound(reading: Reading, path: Path) -> None:
     more = f"\n  … and {len(reading.faults) - 20} more" if len(reading.faults) > 20 else ""
     raise DataError(
         f"{path} has {len(reading.faults)} lines that are not samples, so nothing was graded:\n  {shown}{more}\n"
-        f"{FORM} Fix these lines, or grade the others with --skip-bad."
+        f"{FORM} Fix these lines, or skip them with --skip-bad."
     )
 
 
@@ -182,7 +182,9 @@ def _sample(number: int, line: bytes, problems: Mapping[str, Problem]) -> Sample
         raise DataError(f"unknown task_id {name[:100]!r}")
     kinds = [kind for kind in KINDS if kind in row]
     if len(kinds) != 1:
-        raise DataError(f"both {' and '.join(kinds)}" if kinds else f"none of {', '.join(KINDS)}")
+        raise DataError(
+            f"has {' and '.join(kinds)}, but only one is allowed" if kinds else f"has no {', '.join(KINDS)}"
+        )
     problem, (kind,) = problems[name], kinds
     text = _text(row, kind)
     if kind == "answer":
@@ -202,7 +204,7 @@ def _row(line: bytes) -> dict[str, Json]:
 
 def _text(row: Mapping[str, Json], key: str) -> str:
     if key not in row:
-        raise DataError(f"no {key}")
+        raise DataError(f"{key} is missing")
     if not isinstance(row[key], str):
         raise DataError(f"{key} is not text")
     return str(row[key])

@@ -23,8 +23,8 @@ from koderz_core.python_parser import parse
 from koderz_core.records import Problem, PublicProblem, TestSet, Verdict
 from koderz_core.sandbox.inside.instrument import instrument
 
-_SIGNATURE = "Write its signature into the prompt, such as `def add(a, b):`."
-_FIX = "Fix it, and put # before lines that are not code."
+_SIGNATURE = "Write the signature of the function into the prompt, such as `def add(a, b):`."
+_FIX = "Fix the code, and put # before lines that are not code."
 _EXAMPLE = "Write asserts such as `assert add(1, 2) == 3`."
 _CHECK = "Write `def check(candidate):`."
 
@@ -74,13 +74,13 @@ def require_solved(row: Row, grade: Callable[[str, Problem], Verdict]) -> Row:
     for problem in entered_dataset(row).problems if row.canonical_solution else ():
         verdict = grade(problem.canonical_solution, problem)
         if not verdict.passed:
-            raise DataError(f"The solution fails the tests: {verdict.message}. Fix one of them.")
+            raise DataError(f"The solution fails the tests: {verdict.message}. Fix the solution or the tests.")
     return row
 
 
 def _clean(field: str, text: str) -> str:
     if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise DataError(f"The {field} contains characters that are not text. Paste it again as plain text.")
+        raise DataError(f"The {field} contains characters that are not valid text. Paste it again as plain text.")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -95,13 +95,13 @@ def _entry_point(task: Program) -> str:
     """The name of the last function. Raises DataError for a function that tests cannot call."""
     last = _functions(task.tree)[-1]
     if isinstance(last, ast.AsyncFunctionDef):
-        raise DataError(f"The prompt's function {last.name} is async, and nothing would await it. Write a plain def.")
+        raise DataError(f"The prompt's function {last.name} is async, but koderz does not await it. Write a plain def.")
     if last.name == "check":
-        raise DataError("The prompt's function is called check, like the tests. Give it another name in the prompt.")
+        raise DataError("The prompt's function has the name check, which koderz uses for tests. Give it another name.")
     try:
         compile(task.tree, "<prompt>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise DataError(f"The prompt is not Python that can be run: {error}. {_FIX}") from error
+        raise DataError(f"The prompt cannot be compiled as Python: {error}. {_FIX}") from error
     return last.name
 
 
@@ -130,22 +130,22 @@ def _fault(prompt: str, start: int) -> DataError:
         parse(prompt[start:])
     except SyntaxError as error:
         line = prompt.count("\n", 0, start) + (error.lineno or 0)
-        return DataError(f"Line {line} of the prompt is not Python: {error.msg}. {_FIX}")
+        return DataError(f"Line {line} of the prompt is not valid Python: {error.msg}. {_FIX}")
     except (ValueError, RecursionError, MemoryError) as error:
-        return DataError(f"The prompt is not Python: {error}. {_FIX}")
-    return DataError(f"The prompt contains code, but no function that can be read. {_SIGNATURE}")
+        return DataError(f"The prompt is not valid Python: {error}. {_FIX}")
+    return DataError(f"The prompt contains code, but no function definition that koderz can parse. {_SIGNATURE}")
 
 
 def _prompt_of_text(prompt: str, tests: Program) -> Program:
     """Free text as a comment above a stub of the function that the asserts call, so that the model sees its name."""
     if _check_of(tests):
-        raise DataError(f"The prompt defines no function, and check(candidate) does not name it. {_SIGNATURE}")
+        raise DataError(f"The prompt defines no function, and check(candidate) does not contain its name. {_SIGNATURE}")
     name = _first_called(tests)
     shapes = {_parameters(call) for called, call in _calls(tests.tree) if called == name}
     parameters = shapes.pop() if len(shapes) == 1 else "*args, **kwargs"
     program = Reader().parse(f"{_as_comment(prompt)}def {name}({parameters}):\n    ...\n")
     if program is None:
-        raise DataError(f"The prompt cannot be read. {_SIGNATURE}")
+        raise DataError(f"The prompt cannot be parsed. {_SIGNATURE}")
     return program
 
 
@@ -177,7 +177,8 @@ def _completion(task: Program, entry_point: str, solution: str, *, body_fits: bo
     completion = f"{gap}{lead}{(indented(body, margin) if body else solution).rstrip()}\n"
     if not body_fits or reader.parse(task.source + completion) is None:
         raise DataError(
-            f"The solution is not Python, or not the function {entry_point}. Write the whole function, or omit it."
+            f"The solution is not valid Python, or does not define the function {entry_point}. Write the whole "
+            "function, or omit the solution."
         )
     return completion
 
@@ -208,14 +209,16 @@ def _read_tests(tests: str) -> Program:
     program = _parsed(tests)
     for node in ast.walk(program.tree):
         if isinstance(node, ast.AsyncFunctionDef):
-            raise DataError(f"The tests define async def {node.name}, which nothing would await. {_EXAMPLE}")
+            raise DataError(
+                f"The tests define the async function {node.name}, but koderz does not await it. {_EXAMPLE}"
+            )
     if _check_of(program) is None:
         program = _with_calls(program)
     reached = _reach(program.tree).asserts
     for node in ast.walk(program.tree):
         if isinstance(node, ast.Assert) and node not in reached:
             raise DataError(
-                f"Nothing runs the assert in line {node.lineno} of the tests: its function is never called, or it "
+                f"The assert in line {node.lineno} of the tests never runs: its function is never called, or it "
                 f"depends on __name__. {_EXAMPLE}"
             )
     return program
@@ -249,24 +252,27 @@ def _first_called(tests: Program) -> str:
     for name in (*(name for name, _ in _calls(tests.tree)), *named):
         if name in lacking:
             return name
-    raise DataError(f"The tests call only functions of Python and functions that they define or import. {_EXAMPLE}")
+    raise DataError(
+        "The tests do not call the function that the program must define. They call only functions of Python and "
+        f"functions that they define or import themselves. {_EXAMPLE}"
+    )
 
 
 def _require_use(tests: Program, entry_point: str) -> None:
     """Raise DataError if the tests do not use the function, so that no program could pass or fail them."""
     check, own = _check_of(tests), defined_names(tests)
     if check is None and entry_point in own:
-        raise DataError(f"The tests define or import {entry_point} themselves. Omit that: the program defines it.")
+        raise DataError(f"The tests define or import {entry_point} themselves. Remove it: the program defines it.")
     names = {entry_point} - own | {parameter.arg for parameter in check.args.args[:1]} if check else {entry_point}
     if not any(isinstance(node, ast.Name) and node.id in names for node in ast.walk(tests.tree)):
-        raise DataError(f"The tests never call {entry_point}, the prompt's last function. {_EXAMPLE}")
+        raise DataError(f"The tests never call {entry_point}, the last function in the prompt. {_EXAMPLE}")
 
 
 def _parsed(tests: str) -> Program:
     try:
         tree = parse(tests)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise DataError(f"The tests are not Python: {error}. {_EXAMPLE}") from error
+        raise DataError(f"The tests are not valid Python: {error}. {_EXAMPLE}") from error
     if not any(isinstance(node, ast.Assert) for node in ast.walk(tree)):
         raise DataError(f"The tests contain no assert. {_EXAMPLE}")
     return Program(tests, tree)
@@ -279,8 +285,8 @@ def _compiled(source: str, lines_before: int) -> CodeType:
     except SyntaxError as error:
         line = (error.lineno or 0) - lines_before
         raise DataError(
-            f"Line {line} of the tests cannot run in check(candidate), which koderz puts plain asserts into: "
-            f"{error.msg}. Rewrite or omit it."
+            f"Line {line} of the tests cannot run inside a function: {error.msg}. koderz puts plain asserts into the "
+            "function check(candidate). Rewrite or omit that line."
         ) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise DataError(f"The tests cannot be compiled: {error}. {_EXAMPLE}") from error

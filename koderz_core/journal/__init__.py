@@ -196,9 +196,10 @@ def _corrupt(path: Path, offset: int, fault: str) -> str:
     with path.open("rb") as file:
         number = file.read(offset).count(b"\n") + 1
     return (
-        f"Line {number} of the journal {path.name} cannot be read: {fault}. No line after it was read. If a later "
-        f"koderz wrote it, upgrade. Otherwise run `koderz doctor --repair`: it removes the line and keeps a copy of "
-        f"the file. Other benchmarks are not affected. `koderz reindex` rebuilds the index."
+        f"Line {number} of the journal {path.name} cannot be read: {fault}. Later lines were not read. If a "
+        f"later version of koderz wrote the line, upgrade koderz. Otherwise run `koderz doctor --repair`: it removes "
+        f"the line and keeps a copy of the file. Other benchmarks are not affected. `koderz reindex` rebuilds the "
+        f"index."
     )
 
 
@@ -215,7 +216,9 @@ def acquire(path: Path) -> Lock:
     lock = Lock(beside(path), names_owner=True)
     if not lock.acquire(PATIENCE_SECONDS):
         lock.close()
-        raise JournalError(f"{path.stem} is being run by {_writer(holder(path))}. Wait until it ends, or stop it.")
+        raise JournalError(
+            f"{path.stem} is being run by {_writer(holder(path))}. Wait until the benchmark ends, or stop it."
+        )
     return lock
 
 

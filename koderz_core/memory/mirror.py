@@ -204,7 +204,10 @@ def _import(client: Client, batch: Sequence[JournalMemory]) -> list[StoreResult]
     if not answer.failed:
         counts = [answer.content.get(name) for name in ("imported", "already")]
         if sum(count for count in counts if isinstance(count, int)) != len(batch):
-            raise CortexError(f"The memory server received {len(batch)} memories but answered: {_shown(answer.text)}.")
+            raise CortexError(
+                f"The memory server received {len(batch)} memories, but its answer has another number of memories: "
+                f"{_shown(answer.text)}."
+            )
         return [StoreResult(True)] * len(batch)
     if answer.content.get("kind") != UsageError.__name__:
         raise CortexError(_shown(answer.text))
@@ -221,7 +224,7 @@ def _remember(client: Client, memory: JournalMemory) -> StoreResult:
     if answer.failed or not first.startswith("Remembered"):
         return StoreResult(False, _shown(answer.text) or "the server gave no reason")
     if "Updated existing" in rest:
-        return StoreResult(False, "the server confused it with a memory of a similar title and stored nothing")
+        return StoreResult(False, "the server took this memory for one with a similar title and stored nothing")
     cut = next((line for line in rest.splitlines() if "WARNING" in line or "truncated" in line.lower()), "")
     return StoreResult(True, f"cut: {_shown(cut)}" if cut else "")
 
@@ -278,7 +281,9 @@ class JournalReader:
                         return
                     yield self._parse(line)
         except OSError as error:
-            raise JournalError(f"The journal {self.file} cannot be read: {error}. Check its folder.") from error
+            raise JournalError(
+                f"The journal {self.file} cannot be read: {error}. Check that its folder is readable."
+            ) from error
 
     def _parse(self, line: bytes) -> JournalLine:
         try:
@@ -297,7 +302,7 @@ class JournalReader:
 
     def _text(self, digest: str) -> str:
         if digest not in self._places:
-            raise JournalError(f"it refers to the text {digest[:12]}, but no earlier line contains that text")
+            raise JournalError(f"the line refers to the text {digest[:12]}, but no earlier line contains that text")
         with self.path.open("rb") as file:
             file.seek(self._places[digest])
             entry = decode(file.readline())

@@ -172,11 +172,14 @@ def _is_healthy(port: int) -> bool:
 
 def _explanation(order: Order, error: Exception) -> str:
     if isinstance(error, ImportError):
-        return f"xllamacpp does not load ({error}). Set KODERZ_LLAMA_SERVER to a llama-server"
+        return f"xllamacpp cannot be loaded ({error}). Set KODERZ_LLAMA_SERVER to the path of a llama-server program"
     if order.binary and isinstance(error, OSError):
-        return f"KODERZ_LLAMA_SERVER cannot be started ({error.strerror}: {order.binary}). Correct or unset it"
+        return (
+            f"The program in KODERZ_LLAMA_SERVER cannot be started ({error.strerror}: {order.binary}). Correct or "
+            "unset that variable"
+        )
     return (
-        f"llama.cpp cannot load its weights with a context of {order.num_ctx} tokens ({error}). Free memory, or lower "
+        f"llama.cpp cannot load the weights with a context of {order.num_ctx} tokens ({error}). Free memory, or lower "
         "KODERZ_NUM_CTX"
     )
 

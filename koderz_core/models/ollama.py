@@ -148,9 +148,9 @@ PROVIDER = Provider(
     away=_away,
     advice=Advice(
         start="Start Ollama with `ollama serve`",
-        fetch="`ollama list` shows its models, `ollama pull MODEL` fetches one",
+        fetch="`ollama list` shows the installed models, `ollama pull MODEL` downloads this one",
         key="Set OLLAMA_API_KEY to a key that may use MODEL.",
         variable="OLLAMA_BASE_URL (without /v1)",
-        context="--num-ctx, which the prompt must fit into",
+        context="--num-ctx (the size of the context)",
     ),
 )

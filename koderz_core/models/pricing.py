@@ -63,9 +63,9 @@ def runs_here(card: ModelCard, settings: Settings) -> bool:
 def _unknown(card: ModelCard, usage: Usage) -> str:
     """Why no price list applies; "" if one may."""
     if away := PROVIDERS[card.provider].away(card.name):
-        return f"runs at {away}, whose price for it is not known"
+        return f"runs at {away}, whose price for this model is not known"
     if card.tier == "local":
-        return "runs on another machine, whose power is not known"
+        return "runs on another machine, whose power consumption is not known"
     return "" if usage.input_tokens is not None and usage.output_tokens is not None else "did not report its tokens"
 
 
@@ -93,7 +93,7 @@ def _by_statement(card: ModelCard, usage: Usage, stated_price: StatedPrice) -> C
     read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
     fresh = usage.input_tokens - read - written
     if fresh < 0:
-        return Cost(None, f"unpriced: {card.id} reported tokens that contradict each other")
+        return Cost(None, f"unpriced: {card.id} reported token counts that contradict each other")
     base = stated_price.input_usd_per_mtok
     usd = (
         fresh * base
@@ -229,10 +229,10 @@ def listed(name: str, usage: Usage, at: datetime | None, by: Mapping[str, str | 
     except LookupError:
         return Listed(None, why="{version} has no price for {model} at this address")
     except ValueError:
-        return Listed(None, why="{model} reported tokens that contradict each other")
+        return Listed(None, why="{model} reported token counts that contradict each other")
     free = found.model.id.endswith(FREE_SUFFIX)
     if not free and not any(price is not None for price in vars(found.model_price).values()):
-        return Listed(None, why="{version} knows {model} without a price")
+        return Listed(None, why="{version} lists {model} without a price")
     tiers = {word for variant in found.model.price_variants or () for word in variant.when.values()}
     return Listed(float(found.total_price), f"{found.provider.id}/{found.model.id}", free, frozenset(tiers))
 

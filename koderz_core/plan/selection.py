@@ -60,7 +60,7 @@ def sentence(selection: Selection) -> str:
     place = models.index(selection.chosen)
     better = "; ".join(f"{row.model}: {row.reason}" for row in selection.ranked[:place])
     elsewhere = f" by {selection.results_of}" if selection.results_of not in ("", selection.strategy) else ""
-    rest = f" Next: {', '.join(models[place + 1 :])}." if models[place + 1 :] else ""
+    rest = f" Next in the ranking: {', '.join(models[place + 1 :])}." if models[place + 1 :] else ""
     return (
         f"Selected by {selection.policy} as {selection.role} of {selection.strategy}: {selection.chosen} "
         f"({selection.ranked[place].reason}{elsewhere}){f', instead of {better}' if better else ''}.{rest}"
@@ -75,8 +75,8 @@ def _choice(strategy: str, role: str, names: str | Sequence[str]) -> Choice:
     listed = as_list(names)
     if len(listed) > 1:
         raise PlanError(
-            f"{', '.join(listed)}: koderz selects one model for the {role}. Write {MARK}POLICY:FIRST+SECOND to select "
-            "among some models, or name the models yourself."
+            f"{', '.join(listed)}: koderz selects only one model for the {role}. Write {MARK}POLICY:FIRST+SECOND to "
+            "choose from several models, or name the models yourself."
         )
     policy, _, rest = listed[0].strip().removeprefix(MARK).partition(":")
     if policy not in POLICIES:
@@ -99,15 +99,15 @@ def _select(choice: Choice, own: Collection[str], settings: Settings, evidence: 
     )
     if not models:
         raise PlanError(
-            f"No model has results from which koderz could select a {choice.role} of {choice.strategy}. Measure some "
-            f"models on other problems first, or list the models: select:{choice.policy}:FIRST+SECOND."
+            f"koderz cannot select a {choice.role} of {choice.strategy}, because no model has suitable results. "
+            f"Measure some models on other problems first, or list the models: select:{choice.policy}:FIRST+SECOND."
         )
     contexts = {model: capabilities_of(model, settings).context_tokens for model in models}
     rows = ranked(choice.policy, models, results, contexts)
     if choice.policy != FIXED and len(rows) > 1 and all(row.score is None for row in rows):
         raise PlanError(
-            f"No results to select a {choice.role} of {choice.strategy} by {choice.policy}: {_listed(rows)}. Results "
-            "on the planned problems do not count. Measure the models on other problems first, or name one."
+            f"koderz cannot select a {choice.role} of {choice.strategy} by {choice.policy}: {_listed(rows)}. Results "
+            "on the planned problems do not count. Measure the models on other problems first, or name one model."
         )
     return _askable(Selection(choice.strategy, choice.role, choice.policy, models[0], rows, strategy), settings)
 

@@ -20,8 +20,9 @@ from koderz_core.times import day, minute
 
 TITLE = "koderz: configurations compared"
 INTERVALS = (
-    "In brackets: 95 % intervals. n: experiments with a result, of those planned. $: US dollars; unpriced: a price is "
-    "not known. * the loop stopped on the tests that score it (oracle), so the rate is not pass@1."
+    "Brackets contain 95 % intervals. n is the number of experiments with a result, and of those planned. $ means US "
+    "dollars, and unpriced means that a price is not known. * marks an oracle rate: the loop stopped on the tests that "
+    "score it, so the rate is not pass@1."
 )
 NO_WIDTH = "&#8203;"
 CITATION_TITLE = (
@@ -74,7 +75,7 @@ class Report:
     @property
     def made(self) -> str:
         """When and by which version it was made."""
-        return f"Made {minute(self.made_at)} by koderz {self.version}."
+        return f"Created {minute(self.made_at)} with koderz {self.version}."
 
 
 def markdown(report: Report) -> str:
@@ -113,7 +114,7 @@ def bibtex(sources: Iterable[Provenance], version: str) -> str:
         "note": f"Version {_safe(version)}, MIT licence",
     }
     entries = [_entry("koderz", own), *(_entry(_key(source), _measured(source)) for source in sources)]
-    return "\n\n".join(["% Fill in who measured: koderz does not know.", *entries]) + "\n"
+    return "\n\n".join(["% Replace FILL IN with the author of the measurement.", *entries]) + "\n"
 
 
 def journal(of: Provenance) -> str:

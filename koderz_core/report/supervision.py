@@ -31,14 +31,14 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.supervision import Review, Supervision
 
 SHOWS = (
-    "This shows at which point problems were solved. Before the first checkpoint the coder worked alone, except for a "
-    "spec; after it the coder was guided. The second group holds the harder problems, so the two rates cannot be "
-    "compared."
+    "The contribution of the supervisor shows whether problems were solved before or after the first checkpoint. "
+    "Before it, the coder worked without reviews (alone). After it, the coder received reviews (guided). The second "
+    "group contains the harder problems, so the two rates cannot be compared."
 )
 SHOWS_NOT = (
-    "It does not show the effect of a checkpoint. Only stuck programs are reviewed, and stuck programs improve on the "
-    "next attempt even without a review. To measure the effect, run the same configuration without checkpoints on the "
-    "same problems."
+    "The table does not show the effect of a checkpoint. Only stuck programs are reviewed, and stuck programs improve "
+    "on the next attempt even without a review. To measure the effect, run the same configuration without checkpoints "
+    "on the same problems."
 )
 
 
@@ -54,7 +54,9 @@ SUPERVISION: Sequence[Column] = (
         path="of.before",
         shown=Shown("solved before help", 3, count),
     ),
-    whole("solved_after_help", "solved after it", path="of.after", shown=Shown("after help", 3, count)),
+    whole(
+        "solved_after_help", "solved after the first checkpoint", path="of.after", shown=Shown("after help", 3, count)
+    ),
     whole("never_solved", "not solved", path="of.never", shown=Shown("never", 3, count)),
     *interval(
         share(
@@ -66,34 +68,38 @@ SUPERVISION: Sequence[Column] = (
     *interval(
         share(
             "guided",
-            "share solved of the experiments that continued after a checkpoint",
+            "of the experiments that continued after a checkpoint, the share that was solved",
             shown=Shown("guided [95 %]", 3, rate, "of.guided"),
         )
     ),
     share(
         "frontier_share_of_usd",
-        "dollars that went to models of the frontier tiers",
-        "unknown, or none",
+        "share of all dollars that was spent on models of the frontier tiers",
+        "the dollars are unknown or zero",
         path="of.frontier.usd",
         shown=Shown("frontier $", 3, percent),
     ),
     share(
         "frontier_share_of_tokens",
-        "tokens that went to models of the frontier tiers",
-        "unknown, or none",
+        "share of all tokens that was used by models of the frontier tiers",
+        "the tokens are unknown or zero",
         path="of.frontier.tokens",
         shown=Shown("frontier tokens", 3, percent),
     ),
 )
 REVIEW: Sequence[Column] = (
     whole("checkpoint", "number of the checkpoint, from 1", shown=Shown("checkpoint", 3)),
-    whole("trials", "experiments that continued after it", shown=Shown("continued", 3, count)),
+    whole("trials", "experiments that continued after the checkpoint", shown=Shown("continued", 3, count)),
     share(
         "before",
-        "mean share of gate tests passed by the last iteration before it",
+        "mean share of gate tests passed by the last iteration before the checkpoint",
         shown=Shown("gate tests before", 3, percent),
     ),
-    share("after", "mean share passed by the first iteration after it", shown=Shown("after", 3, percent)),
+    share(
+        "after",
+        "mean share of gate tests passed by the first iteration after the checkpoint",
+        shown=Shown("after", 3, percent),
+    ),
     *interval(
         share(
             "change",
@@ -138,8 +144,8 @@ def _reviews(rows: Sequence[Row[Supervision]]) -> list[Row[Review]]:
 
 
 CAUTION = (
-    "Each line is one coder with one strategy. Its problems, reviewers and settings may differ from those of the next "
-    "line, and a reused spec was not written again. To compare spec models, run configurations that differ only in the "
+    "Each line combines one coder with one strategy. Lines may differ in their problems, reviewers and settings. A "
+    "reused spec was not written again. To compare spec models, run configurations that differ only in the "
     "spec model and use `koderz compare`."
 )
 
@@ -156,7 +162,7 @@ def spec_origin(spec: SpecRow) -> str:
     size = f"{count(spec.output_tokens)} tokens, {took}"
     author = f"{spec.words} words by {spec.model or 'an unknown model'} ({version(spec.prompt, spec.wording)})"
     if spec.origin:
-        cost = f"at no cost; writing it had cost {money(spec.cost_usd)}"
+        cost = f"at no cost; its original cost was {money(spec.cost_usd)}"
         return f"{author}, reused from {spec.origin} on {date} {cost}, {size}"
     return f"{author}, written in {spec.experiment} on {date} for {money(spec.cost_usd)}, {size}"
 
@@ -188,7 +194,7 @@ SPECS = (
     Shown("specs", text=count, path="specs"),
     Shown("words", text=_mean, path="words"),
     Shown("tokens", text=_mean, path="output_tokens"),
-    Shown("cost each", text=money, path="cost_usd"),
+    Shown("cost per spec", text=money, path="cost_usd"),
     Shown("problems", text=count, path="rate.problems"),
     Shown("n", text=count, path="rate.n"),
     Shown("solved [95 %]", text=_solved, path=""),

@@ -27,11 +27,12 @@ MOST = 256
 
 @dataclass(frozen=True, slots=True)
 class BestOf(Reminded):
-    """Test several programs; a vote on their behaviour, then a judge, picks among the best.
+    """Test several programs and choose among the best by a vote on their behaviour, then by a judge.
 
-    Programs with the same results on all calls form a group, and the largest group wins. Among several largest groups
-    the judge chooses, or without ``judge`` the one with the latest program. The calls are those in the problem's text
-    and at most ``tests`` that the tester writes; without calls, only identical programs form a group.
+    The vote runs all programs on the same calls. Programs with the same results form a group, and the largest group
+    wins. If several groups have that size, the judge chooses. Without ``judge``, the group with the latest program
+    wins. The calls come from the problem's text, and the tester writes at most ``tests`` more. Without calls, only
+    identical programs form a group.
     """
 
     shows_attempts: ClassVar = False

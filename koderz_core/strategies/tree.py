@@ -119,10 +119,10 @@ class Branching(Generic[State]):
 
 @dataclass(frozen=True, slots=True)
 class Tree(Reminded):
-    """Grow a tree of programs where tests promise the most: write a fresh program, or repair an earlier one.
+    """Search a tree of programs: in each step, write a new program or repair the most promising earlier one.
 
     A program's reward is the share of gate tests that it passes, or 0 if the feedback hides the counts. The search ends
-    when a program passes. Each of several coders is asked as often as it is expected to be the best.
+    when a program passes. Of several coders, those with better rewards are asked more often.
     """
 
     several: ClassVar = ("coder",)

@@ -76,7 +76,7 @@ def _repair(path: Path) -> Iterator[Repair]:
         return
     condition = check(path)
     if condition.later:
-        message = "was written by a later koderz and was left unchanged: upgrade koderz"
+        message = "was written by a later koderz version and was left unchanged: upgrade koderz"
         yield Repair(path.stem, message, sound=False)
         return
     if condition.corrupt:
@@ -86,7 +86,7 @@ def _repair(path: Path) -> Iterator[Repair]:
     if dead:
         actions.append(f"the lock of process {dead}, which has ended, was released")
     if condition.torn:
-        actions.append(f"the torn last line ({condition.torn} bytes) was cut off")
+        actions.append(f"the incomplete last line ({condition.torn} bytes) was removed")
     if actions:
         Journal(path).close()  # which does both
         yield Repair(path.stem, " and ".join(actions))
@@ -110,8 +110,8 @@ def _repair_lines(path: Path) -> Repair:
             before.hardlink_to(path)
     corrupt = [str(number) for number, info in enumerate(infos, 1) if info.corrupt]
     shown = ", ".join(corrupt[:MOST_LINES]) + (f" and {len(corrupt) - MOST_LINES} more" if corrupt[MOST_LINES:] else "")
-    again = f". Experiments that may be affected and have to run again: {len(lost)} (koderz resume {path.stem})"
-    message = f"unreadable lines were taken out (line {shown}){again if lost else ''}. The original is {before.name}"
+    again = f". Experiments that may be affected and must run again: {len(lost)} (koderz resume {path.stem})"
+    message = f"unreadable lines were removed (line {shown}){again if lost else ''}. The original file is {before.name}"
     return Repair(path.stem, message)
 
 

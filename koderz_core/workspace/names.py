@@ -95,4 +95,4 @@ def _only(name: str, rows: Sequence[Row], id_of: Callable[[Row], str]) -> Row:
         return rows[0]
     shown = ", ".join(id_of(row) for row in rows[:MOST_SHOWN])
     more = ", ..." if len(rows) > MOST_SHOWN else ""
-    raise UsageError(f"{name!r} matches several: {shown}{more}. Give more characters of the id.")
+    raise UsageError(f"{name!r} matches several ids: {shown}{more}. Give more characters of the id.")

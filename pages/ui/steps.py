@@ -43,7 +43,7 @@ def show_step(workspace: Workspace, details: ExperimentDetails, step: Step) -> N
         "Calls": lambda: _show_calls(step),
     }
     if not shown[view]():
-        st.info("Nothing in this step.")
+        st.info("This view has no content for this step.")
 
 
 def _dollars(step: Step) -> str:
@@ -70,7 +70,7 @@ def _show_note(note: NoteRow, details: ExperimentDetails, key: str) -> None:
             st.text(sentence)
     show_text(note.text, key)
     if kept_back:
-        with st.expander("Not passed on"):
+        with st.expander("Parts not passed to later prompts"):
             for place, (name, text) in enumerate(kept_back.items()):
                 st.text(name)
                 show_text(text, f"{key}-kept-back-{place}")
@@ -80,7 +80,7 @@ def _show_failed_recalls(details: ExperimentDetails) -> None:
     """Warnings about recalls that failed."""
     for note in details.notes:
         if note.kind == "recall_failed":
-            st.warning("Recall failed, so the experiment continued without it.", icon="⚠️")
+            st.warning("Memories could not be recalled, so the experiment continued without them.", icon="⚠️")
             st.text(note.text)
 
 
@@ -162,21 +162,21 @@ def _call_cells(call: CallRow) -> Mapping[str, object]:
     return {
         "role": call.role,
         "model": call.model,
-        "tokens in": count(call.input_tokens),
-        "tokens out": count(call.output_tokens),
+        "input tokens": count(call.input_tokens),
+        "output tokens": count(call.output_tokens),
         "time": duration(call.seconds),
         "cost": money(call.cost_usd) if call.state == "finished" else "",
         "ended": call.finish or call.message,
         "attempt": call.attempt,
         "state": call.state,
         "status": call.status,
-        "next attempt after": duration(call.wait_seconds) if call.wait_seconds is not None else "",
+        "wait before the next attempt": duration(call.wait_seconds) if call.wait_seconds is not None else "",
         "tier": call.tier,
-        "first token": duration(call.first_token_seconds),
+        "time to first token": duration(call.first_token_seconds),
         "tokens/s": None if speed is None else round(speed, 1),
-        "priced by": call.cost_source,
-        "temperature requested": call.sampling.temperature,
-        "temperature sent": call.honoured.temperature if call.honoured else None,
+        "source of the price": call.cost_source,
+        "requested temperature": call.sampling.temperature,
+        "sent temperature": call.honoured.temperature if call.honoured else None,
     }
 
 
@@ -193,7 +193,7 @@ def choose_step(details: ExperimentDetails) -> Step:
         _button("Up", "⬆️", KEYS[0], str(int(chosen) - 1), steps)
         _button("Down", "⬇️", KEYS[1], str(int(chosen) + 1), steps)
     if len(shown) < len(steps):
-        st.caption(f"{len(shown)} of {len(steps)} steps, around the chosen one.")
+        st.caption(f"{len(shown)} of {len(steps)} steps are shown, around the chosen one.")
     return steps[chosen]
 
 

@@ -40,7 +40,7 @@ def test_a_report_says_what_it_stands_on_and_that_it_is_scripted(koderz, form: s
     said = koderz("export", "--format", form, "--out", f"report.{form}")
     written = Path(f"report.{form}").read_text(encoding="utf-8")
     assert said.code == 0
-    for fact in ("SCRIPTED", "licence MIT", "SHA-256", "prices", "isolation", "95 %", "n: experiments"):
+    for fact in ("SCRIPTED", "licence MIT", "SHA-256", "prices", "isolation", "95 %", "n is the number of experiments"):
         assert fact in written
 
 

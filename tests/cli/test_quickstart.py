@@ -81,7 +81,7 @@ def test_without_any_model_it_says_what_to_do_by_hand(
     said = koderz("quickstart")
     assert said.code == 3
     if find_spec("xllamacpp"):
-        assert "By hand: get qwen2.5-coder-0.5b-instruct-q4_k_m.gguf" in said.err
+        assert "To fetch them by hand, download qwen2.5-coder-0.5b-instruct-q4_k_m.gguf" in said.err
         assert "KODERZ_OFFLINE" in said.err
     else:
         assert "KODERZ_LLAMA_SERVER" in said.err

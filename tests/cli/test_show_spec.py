@@ -34,7 +34,7 @@ def test_a_spec_names_who_wrote_it_by_which_prompt_at_what_cost(koderz: Any, spe
     assert (said.startswith("SCRIPTED"), written.text in said) == (True, True)
     said = koderz("show-spec", reused.experiment[:10]).out
     assert f"reused from {written.experiment}" in said
-    assert "at no cost; writing it had cost" in said
+    assert "at no cost; its original cost was" in said
     assert f"spec (minimal), reused from {written.experiment}:" in koderz("analyze", reused.experiment).out
 
 

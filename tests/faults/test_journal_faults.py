@@ -62,7 +62,7 @@ def test_a_journal_that_is_cut_short_while_it_is_written_stops_before_a_line_is_
     said = broken_off(lambda path: os.truncate(path, path.stat().st_size - 10))
     (journal,) = (tmp_path / "home").glob("journals/*.jsonl")
     assert "was cut short by another program" in said
-    assert "torn last line" in mended()[journal.stem]
+    assert "incomplete last line" in mended()[journal.stem]
     assert koderz("resume", journal.stem).code == 0
     assert len(finished(journal)) == 3
 
@@ -117,7 +117,7 @@ def test_zeros_that_a_power_cut_left_at_the_end_are_cut_off_and_nothing_else(jou
     whole = journal.read_bytes()
     journal.write_bytes(whole + b"\0" * 4096)
     assert koderz("results").code == 0
-    assert "torn last line (4096 bytes) was cut off" in mended()[journal.stem]
+    assert "incomplete last line (4096 bytes) was removed" in mended()[journal.stem]
     assert journal.read_bytes() == whole
 
 

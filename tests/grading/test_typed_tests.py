@@ -38,7 +38,7 @@ def test_every_way_to_call_the_function_is_graded(tests: str) -> None:
 @pytest.mark.parametrize(
     ("tests", "said"),
     [
-        ("def test_it(fixture):\n    assert add(1, 2) == 3", "Nothing runs the assert in line 2"),
+        ("def test_it(fixture):\n    assert add(1, 2) == 3", "assert in line 2 of the tests never runs"),
         ("class TestAdd:\n    def test_it(self):\n        assert add(1, 2) == 3", "assert in line 3"),
         ("def one():\n    assert add(1, 2)\ndef two():\n    one()", "assert in line 2"),
         ("def again():\n    assert add(1, 2)\n    again()", "assert in line 2"),
@@ -60,7 +60,7 @@ def test_a_test_that_nothing_runs_is_refused(tests: str, said: str) -> None:
     ["from math import *", "from __future__ import annotations", "await add(1, 2)", "break", "nonlocal x", "return"],
 )
 def test_a_line_that_cannot_run_where_tests_run_is_named(line: str) -> None:
-    with pytest.raises(DataError, match=r"Line 2 of the tests cannot run in check\(candidate\)"):
+    with pytest.raises(DataError, match=r"Line 2 of the tests cannot run inside a function"):
         typed_row(PROMPT, f"{ASSERT}\n{line}")
 
 

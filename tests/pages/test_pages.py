@@ -59,7 +59,7 @@ def test_the_overview_marks_scripted_results_and_counts_them_only_on_demand(visi
     app = visit("overview")
     assert "SCRIPTED" in app.dataframe[-1].value["name"][0]
     assert "experiments with a result 0" in said(app)
-    assert "All benchmarks here have scripted models" in said(app)
+    assert "All benchmarks here use scripted models" in said(app)
     app.toggle(key="with scripted").set_value(True).run()
     assert "experiments with a result 6" in said(app)
     assert "All benchmarks here" not in said(app)
@@ -186,7 +186,7 @@ def test_a_view_stays_chosen_in_a_step_that_has_none(visit: Visit, recorded: Pla
         experiment for experiment in recorded.experiments() if experiment.configuration == recorded.configurations[1].id
     )
     app = visit("experiment", experiment=tried.id, step="1", view="Tests")
-    assert "Nothing in this step" in said(app)
+    assert "This view has no content for this step" in said(app)
     assert app.query_params["view"] == "Tests"
 
 

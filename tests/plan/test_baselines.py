@@ -55,7 +55,7 @@ def test_a_stronger_model_that_was_measured_is_not_asked_again_and_that_is_said(
     assert [configuration.models["coder"] for configuration in offer.added] == [(WEAK,)]
     assert [baseline.benchmark for baseline in offer.reused] == [measured]
     assert offer.sentences[1].startswith(
-        "Not asked again: direct SCRIPTED strong solved 3 of 3 on these problems for $0.00"
+        "This baseline was already measured: direct SCRIPTED strong solved 3 of 3 on these problems for $0.00"
     )
     workspace.runs.run(offer.plan)
     assert workspace.plans.propose(Order([SUPERVISED], "0:3")).plan.id == offer.plan.id
