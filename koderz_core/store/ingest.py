@@ -94,8 +94,9 @@ def _consensus_reached(event: ConsensusReached, place: Place) -> Iterator[Change
     """The text has a line per candidate, with a mark at the submitted one, and a line of weights if they decided."""
     lines = [_candidate(number, entry, number == event.chosen) for number, entry in enumerate(event.candidates, 1)]
     if event.by == "codebleu":
-        weights = ", ".join(f"{weight:g}" for weight in event.weights)
-        lines.append(f"CodeBLEU: n-grams, weighted n-grams, syntax and data flow count {weights}.")
+        parts = ("n-grams", "weighted n-grams", "syntax", "data flow")
+        weights = ", ".join(f"{part} {weight:g}" for part, weight in zip(parts, event.weights, strict=False))
+        lines.append(f"Weights of CodeBLEU: {weights}.")
     yield note(place, event.kind, "\n".join(lines), why=event.by)
 
 
