@@ -31,10 +31,11 @@ DEFAULT, FILE = "default", "settings.toml"
 UNSET = "–"
 CANNOT: Mapping[Kind, str] = {
     "secret": "koderz never writes or shows a secret. Set it in the environment, or in the file .env.",
-    "program": "This setting names a program that koderz starts. If koderz wrote it, every visitor of this page could "
-    "start any program. Set it in the environment, or edit settings.toml.",
+    "program": "This setting names a program that koderz starts. If koderz wrote it, every visitor of the dashboard "
+    "could start any program. Set it in the environment, or edit settings.toml.",
     "table": "Its value is a TOML table. Edit settings.toml to set it.",
-    "place": "settings.toml is in the data folder itself. Choose the folder with KODERZ_HOME or --data-dir.",
+    "place": "settings.toml is in the data folder, so it cannot set that folder. Choose the folder with KODERZ_HOME or "
+    "--data-dir.",
 }
 """Why koderz does not write settings of a kind, and where to set them instead."""
 

@@ -158,8 +158,8 @@ This bundle contains a benchmark that koderz recorded. Privacy level {level}: {A
 - `{ENVIRONMENT}`: the machine, versions and settings of the benchmark. `{PRICES}`: the prices of the models.
   `{LICENCES}`: the licences of the texts.
 
-To view the bundle, use `koderz ui --open FILE`. To verify it, use `koderz verify FILE`. This checks that the files are
-consistent, not who created them.
+To view the bundle, use `koderz ui --open FILE`. To verify it, use `koderz verify FILE`. The check shows whether the
+files are consistent, not who created them.
 The programs were written by models: run them only in a sandbox.
 """
 

@@ -36,7 +36,8 @@ ABOUT_ATTEMPTS = (
     "Solved here: the share of experiments solved by this attempt, among those that reached it. The share falls "
     "because the remaining problems are harder, not because models get worse. $ per extra solve: the cost of this "
     "attempt in all experiments that reached it, divided by the number of experiments that it solved. The cost of the "
-    "first attempt includes the spec. This figure has no interval. It is a rough estimate if only few were solved."
+    "first attempt includes the spec. This figure has no interval. If the attempt solved only few experiments, it is a "
+    "rough estimate."
 )
 
 
@@ -118,8 +119,8 @@ REPEATS = (
     ),
     whole(
         "trials",
-        "experiments with at least one such repeated program",
-        shown=Shown("experiments with repeats", 5, count),
+        "experiments with at least one such program",
+        shown=Shown("experiments with repeated programs", 5, count),
     ),
 )
 ATTEMPTS = (*NAMED, *ATTEMPT)

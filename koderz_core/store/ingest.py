@@ -103,7 +103,9 @@ def _consensus_reached(event: ConsensusReached, place: Place) -> Iterator[Change
 def _candidate(number: int, candidate: Considered, chosen: bool) -> str:
     parts = [candidate.excluded] if candidate.excluded else []
     if candidate.iteration is not None:
-        parts.append(f"iteration {candidate.iteration}, {candidate.tests_passed} of {candidate.tests_total} tests")
+        parts.append(
+            f"iteration {candidate.iteration} passed {candidate.tests_passed} of {candidate.tests_total} tests"
+        )
     parts += [f"similarity {candidate.similarity:.3f}"] if candidate.similarity is not None else []
     return f"{'*' if chosen else ' '} candidate {number} of coder {candidate.member + 1}: {', '.join(parts)}"
 
