@@ -155,7 +155,7 @@ This bundle contains a benchmark that koderz recorded. Privacy level {level}: {A
 - `{MANIFEST}`: the list of all files, with the SHA-256 of each.
 - `{EXPERIMENTS}/`: the test results of each experiment. If the privacy level allows it, also the first program
   (`before.py`), the submitted program (`after.py`) and the difference between them (`change.diff`).
-- `{ENVIRONMENT}`: the machine, versions and settings of the benchmark. `{PRICES}`: the prices of the models.
+- `{ENVIRONMENT}`: the versions, sandbox and settings of the benchmark. `{PRICES}`: the prices of the models.
   `{LICENCES}`: the licences of the texts.
 
 To view the bundle, use `koderz ui --open FILE`. To verify it, use `koderz verify FILE`. The check shows whether the
