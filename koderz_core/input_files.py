@@ -112,4 +112,4 @@ def _opened(path: Path, cure: str) -> Iterator[BufferedReader]:
 def _bounded(content: bytes, path: Path, most: int) -> bytes:
     if len(content) <= most:
         return content
-    raise DataError(f"{path} is too long: koderz reads at most {most >> 20} MB, unpacked. Split the file.")
+    raise DataError(f"{path} is too long: koderz reads at most {most >> 20} MB after unpacking. Split the file.")

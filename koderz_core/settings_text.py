@@ -30,11 +30,12 @@ SWITCH = ("yes", "no")
 DEFAULT, FILE = "default", "settings.toml"
 UNSET = "–"
 CANNOT: Mapping[Kind, str] = {
-    "secret": "koderz never writes or shows a secret. Set it in the environment, or in a file called .env.",
-    "program": "It names a program that koderz starts, and every visitor of this page could choose one. Set it in the "
-    "environment, or in settings.toml with an editor.",
-    "table": "It is a table. Write it in settings.toml with an editor.",
-    "place": "settings.toml is in that folder. Choose it with KODERZ_HOME or --data-dir.",
+    "secret": "koderz never writes or shows a secret. Set it in the environment, or in the file .env.",
+    "program": "This setting names a program that koderz starts. If koderz wrote it, every visitor of the dashboard "
+    "could start any program. Set it in the environment, or edit settings.toml.",
+    "table": "Its value is a TOML table. Edit settings.toml to set it.",
+    "place": "settings.toml is in the data folder, so it cannot set that folder. Choose the folder with KODERZ_HOME or "
+    "--data-dir.",
 }
 """Why koderz does not write settings of a kind, and where to set them instead."""
 
@@ -157,10 +158,10 @@ def write_setting(home: Path, name: str, text: str) -> ShownSetting:
     """
     before = _writable(home, name)
     if not text.strip():
-        raise ConfigError(f"{name} needs a value. To restore its default, {before.default}, remove it instead.")
+        raise ConfigError(f"{name} needs a value. To restore the default ({before.default}), remove the setting.")
     checked = getattr(load_settings(**{"home": home, name: text.strip()}), name)
     if has_password(checked):
-        raise ConfigError(f"{name} would contain a login. {CANNOT['secret']}")
+        raise ConfigError(f"The value of {name} contains a password. {CANNOT['secret']}")
     _change(settings_path(home), name, str(checked) if isinstance(checked, Path) else checked)
     return _shown_now(home, name)
 
@@ -174,7 +175,7 @@ def remove_setting(home: Path, name: str) -> ShownSetting:
 
 def _writable(home: Path, name: str) -> ShownSetting:
     if name not in SETTINGS:
-        raise ConfigError(f"There is no setting {name!r}. Known: {', '.join(sorted(SETTINGS))}.")
+        raise ConfigError(f"There is no setting {name!r}. Known settings: {', '.join(sorted(SETTINGS))}.")
     setting = _shown_now(home, name)
     if setting.why_not:
         raise ConfigError(f"koderz does not write {name}. {setting.why_not}")

@@ -31,7 +31,7 @@ from pages.ui.launch_plan import clone_links
 from pages.ui.pickers import choose_problem_set, choose_rows
 from pages.ui.slow_results import awaited_comparison, comparison_of, is_many
 
-ABOUT = "Which configuration solves more, what each solved problem costs, and how certain the difference is."
+ABOUT = "Compares configurations: success, cost per solved problem, and the certainty of the differences."
 
 
 def main() -> None:
@@ -83,13 +83,13 @@ def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None
         with st.container(horizontal=True, vertical_alignment="center", key="frontier-head"):
             st.subheader("Cost against success")
         show_frontier(comparison)
-    st.subheader("On the same problems")
+    st.subheader("Differences on the same problems")
     pair = show_pairs(workspace, comparison)
     with right:
         show_curves(comparison, axis, pair)
     st.subheader("Cost per solved problem")
     show_costs(comparison)
-    st.subheader("Ceiling and supervision")
+    st.subheader("Verifier precision and supervision")
     show_checks(comparison)
     st.subheader("Attempt by attempt")
     show_attempts(workspace, rows, comparison, pair)

@@ -26,7 +26,9 @@ def ranked(
     if policy not in POLICIES:
         raise UnknownNameError("selection policy", policy, POLICIES)
     if policy == FIXED:
-        return tuple(Ranked(model, None, f"named {place} of {len(models)}") for place, model in enumerate(models, 1))
+        return tuple(
+            Ranked(model, None, f"given as number {place} of {len(models)}") for place, model in enumerate(models, 1)
+        )
     if policy == CONTEXT:
         candidates = [_by_context(model, (contexts or {}).get(model)) for model in models]
     else:
@@ -36,7 +38,9 @@ def ranked(
 
 
 def _by_context(model: str, tokens: int | None) -> Ranked:
-    return Ranked(model, tokens, "its context is not known" if tokens is None else f"a context of {tokens} tokens")
+    return Ranked(
+        model, tokens, "its context length is unknown" if tokens is None else f"context length {tokens} tokens"
+    )
 
 
 def _by_results(policy: str, models: Sequence[str], measured: Iterable[Measurement]) -> list[Ranked]:
@@ -54,10 +58,11 @@ def _by_results(policy: str, models: Sequence[str], measured: Iterable[Measureme
 def _scored(policy: str, model: str, results: Sequence[Measurement] | None) -> Ranked:
     """``results`` None: it has none; empty: none on a problem with results of all others."""
     if not results:
-        return Ranked(model, None, "no results" if results is None else "no problem that all others were tried on too")
+        reason = "no results" if results is None else "no problem with results of all measured models"
+        return Ranked(model, None, reason)
     score, count = known_mean(_VALUES[policy](result) for result in results), len(results)
     if score is None:
-        return Ranked(model, None, f"its {policy} is not known")
+        return Ranked(model, None, f"its {policy} is unknown")
     problems = f"{count} {'problem' if count == 1 else 'problems'}"
     return Ranked(model, score, f"{_SAID[policy].format(score)} on {problems}")
 
@@ -69,6 +74,6 @@ _VALUES: Mapping[str, Callable[[Measurement], float | None]] = {
 }
 _SAID: Mapping[str, str] = {
     QUALITY: "solved {:.1%}",
-    LATENCY: "{:.3g} seconds of calls per experiment",
-    COST: "${:.3g} of calls per experiment",
+    LATENCY: "{:.3g} s for calls per experiment",
+    COST: "${:.3g} for calls per experiment",
 }

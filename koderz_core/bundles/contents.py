@@ -127,10 +127,10 @@ def _licences(told: Tally) -> str:
     dataset = told.plan.dataset
     return (
         "# Licences\n\n"
-        f"- The problems and tests quoted in this bundle: {plain(dataset.name)}, licence {plain(dataset.licence)}.\n"
-        "- The answers of models: the terms of each model's publisher. Models: "
+        f"- The problems and tests in this bundle are from {plain(dataset.name)}. Licence: {plain(dataset.licence)}.\n"
+        "- The models' answers are subject to the terms of each model's publisher. Models: "
         f"{', '.join(plain(name) for name in told.plan.models())}.\n"
-        "- koderz, which recorded the benchmark: MIT. This bundle contains neither koderz nor a model.\n"
+        "- koderz recorded the benchmark. Licence: MIT. This bundle contains neither koderz nor a model.\n"
     )
 
 
@@ -139,7 +139,7 @@ def _readme(told: Tally, level: Level) -> str:
     ended = totals.solved + totals.unsolved + totals.cancelled + totals.errors
     return f"""# {told.opened[-1].benchmark}
 
-A benchmark that koderz recorded. You can view and verify it. Privacy level {level}: {ABOUT[level]}.
+This bundle contains a benchmark that koderz recorded. Privacy level {level}: {ABOUT[level]}.
 
 | | |
 |---|---|
@@ -149,13 +149,17 @@ A benchmark that koderz recorded. You can view and verify it. Privacy level {lev
 | calls | {count(totals.calls)} |
 | cost | {money(totals.cost_usd)} |
 
-- `{JOURNAL}`: every event, one per line. All other files are derived from it. Masked texts have new hashes and ids.
-- `{KPI}`: the figures, in the format of koderz' `kpi.schema.json`. `{MANIFEST}`: every file with its SHA-256.
+- `{JOURNAL}`: every event, one per line. All other files are derived from it. If a text was masked, its
+  hash and id are those of the masked text.
+- `{KPI}`: the figures, in the format of koderz' `kpi.schema.json`.
+- `{MANIFEST}`: the list of all files, with the SHA-256 of each.
 - `{EXPERIMENTS}/`: the test results of each experiment. If the privacy level allows it, also the first program
-  (`before.py`), the submitted one (`after.py`) and the difference (`change.diff`).
-- `{ENVIRONMENT}`, `{PRICES}`, `{LICENCES}`: the conditions, the prices and the licences of the texts.
+  (`before.py`), the submitted program (`after.py`) and the difference between them (`change.diff`).
+- `{ENVIRONMENT}`: the versions, sandbox and settings of the benchmark. `{PRICES}`: the prices of the models.
+  `{LICENCES}`: the licences of the texts.
 
-Verify it with `koderz verify FILE` and view it with `koderz ui --open FILE`. This checks consistency, not authorship.
+To view the bundle, use `koderz ui --open FILE`. To verify it, use `koderz verify FILE`. The check shows whether the
+files are consistent, not who created them.
 The programs were written by models: run them only in a sandbox.
 """
 

@@ -62,11 +62,17 @@ def cortex() -> None:
     "--project",
     default=DEFAULT_PROJECT,
     show_default=True,
-    help='Project that is active at the start; "*" means all projects.',
+    help='Initial project; "*" means all projects.',
 )
-@click.option("--max-chars", type=Whole(1), default=MAX_CHARS, show_default=True, help="Maximum length of one memory.")
 @click.option(
-    "--max-megabytes", type=Whole(1), default=MAX_MEGABYTES, show_default=True, help="Maximum size of the file."
+    "--max-chars", type=Whole(1), default=MAX_CHARS, show_default=True, help="Maximum number of characters per memory."
+)
+@click.option(
+    "--max-megabytes",
+    type=Whole(1),
+    default=MAX_MEGABYTES,
+    show_default=True,
+    help="Maximum size of the memory file.",
 )
 @data_dir
 def serve(db: Path | None, project: str, max_chars: int, max_megabytes: int, data_dir: Path | None) -> None:

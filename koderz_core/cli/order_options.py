@@ -80,7 +80,7 @@ def _option(name: str, by_strategy: ByStrategy) -> Option:
     of = "" if len(by_strategy) == len(STRATEGIES) else f" For {', '.join(map(_known_as, by_strategy))}."
     if parameter.kind != "bool":
         followers = (follower for follower, leader in FOLLOWING.items() if leader == name)
-        also = "".join(f" Also sets {_dashed(follower)}, unless that is set." for follower in followers)
+        also = "".join(f" Also sets --{_dashed(follower)}, unless you give that option too." for follower in followers)
         text = f"{parameter.doc}{also}{of}  [default: {_default(by_strategy)}]"
         return make(f"--{shown}", type=_kind(parameter), metavar="|".join(parameter.choices) or None, help=text)
     on = [strategy for strategy, switch in by_strategy.items() if switch.default]
@@ -90,11 +90,11 @@ def _option(name: str, by_strategy: ByStrategy) -> Option:
             is_flag=True,
             default=None,
             callback=_switch_off,
-            help=f"Turn off: {parameter.doc}{of}",
+            help=f"Turn off this default: {parameter.doc}{of}",
         )
     if not on:
         return make(f"--{shown}", is_flag=True, default=None, help=parameter.doc + of)
-    default = f"  [default: with {', '.join(map(_known_as, on))}]"
+    default = f"  [default: on for {', '.join(map(_known_as, on))}]"
     return make(f"--{shown}/--no-{shown}", default=None, help=parameter.doc + of + default)
 
 
@@ -135,7 +135,7 @@ def _role_option(role: str, default: str) -> Option:
     """``--role``; where that is a switch, ``--role-model``."""
     older = (OLDER[role],) if role in OLDER else ()
     together = ", ".join(name for name in sorted((*STRATEGIES, *PRESETS)) if facts_of(name).takes_all_coders)
-    more = f"Each of several models makes its own configuration; {together} use all in one." if role == CODER else ""
+    more = f"One configuration per model, except that {together} use all models in one." if role == CODER else ""
     text = " ".join(part for part in (ROLES[role].about, more, f" [default: {default}]") if part)
     flags, metavar = (_role_flag(role), *older), "MODEL,..." if role == CODER else "MODEL"
     hidden = role not in COMMON_ROLES
@@ -174,50 +174,50 @@ REPLACED: Mapping[str, str] = {
 _problems, _models, _strategy, _limits = (partial(option, group) for group in GROUPS[:4])
 
 _RESUMED: Options = (
-    _problems("--humaneval-path", type=click.Path(path_type=Path), advanced=True, help="HumanEval file of your own."),
+    _problems("--humaneval-path", type=click.Path(path_type=Path), advanced=True, help="Your own HumanEval file."),
     _models("--num-ctx", type=Whole(1), advanced=True, help="Context length of embedded and Ollama models, in tokens."),
     _limits(
         "--timeout",
         metavar="SECONDS",
         type=Number(0),
         advanced=True,
-        help="Timeout of one request; for embedded models, until the next token.",
+        help="Timeout of one request; for embedded models, of the wait for the next token.",
     ),
     _limits(
         "--test-timeout",
         metavar="SECONDS",
         type=Number(0),
         advanced=True,
-        help="Timeout of one program on its tests.  [default: 4 times the canonical solution's time, at least 4]",
+        help="Timeout of the tests of one program.  [default: 4 times the canonical solution's time, at least 4 s]",
     ),
     _limits(
         "--concurrency",
         type=Whole(1, 256),
-        help="Experiments to run at the same time.  [default: 1 with embedded models, else 4; for `koderz resume` the "
+        help="Experiments to run at the same time.  [default: 1 with embedded models, else 4; `koderz resume` uses the "
         "last value]",
     ),
     _limits(
         "--max-cost",
         metavar="USD",
         type=Number(0),
-        help="Limit on the total cost. Experiments that exceed it have no result and can be resumed.",
+        help="Limit on the total cost. Experiments that would exceed it get no result; you can resume them.",
     ),
     _limits(
         "--allow-unpriced",
         is_flag=True,
         advanced=True,
-        help="With a budget, also call models without a known price; they count as $0.",
+        help="If a budget is set, also call models without a known price; they count as $0.",
     ),
     _problems(
         "--retry-errors",
         is_flag=True,
-        help="Run experiments again that ended with an error. The old result stays until there is a new one.",
+        help="Retry experiments that ended with an error. The old result stays until there is a new one.",
     ),
     _problems(
         "--fork",
         is_flag=True,
         advanced=True,
-        help="Run a copy under a new name, for example after a change of code. The recorded results stay unchanged.",
+        help="Run a copy of the benchmark under a new name, for example after a code change. The original stays.",
     ),
 )
 """The options that `koderz resume` has too."""
@@ -226,8 +226,8 @@ _ORDER: Options = (
     _strategy(
         "--strategy",
         metavar="NAME,...",
-        help=f"One or more of {', '.join(offered())}, strategies of installed packages, or your own as "
-        f"FILE.py:NAME, which is executed. See `koderz strategies`.  [default: {DEFAULT_STRATEGY}]",
+        help=f"One or more of {', '.join(offered())}; a strategy of an installed package; or your own as "
+        f"FILE.py:NAME (koderz executes the file). See `koderz strategies`.  [default: {DEFAULT_STRATEGY}]",
     ),
     _strategy(
         "--mode",
@@ -240,24 +240,25 @@ _ORDER: Options = (
     _strategy(
         "--gate",
         advanced=True,
-        help="Tests that a strategy runs and stops on; one or more of tests, examples, split:0.5.  [default: tests]",
+        help="Tests that a strategy may run; it stops when a program passes them. One or more of tests, examples, "
+        "split:0.5.  [default: tests]",
     ),
     _strategy(
         "--feedback",
         advanced=True,
-        help=f"Feedback on failed tests; one or more of {', '.join(FEEDBACKS)}.  [default: full]",
+        help=f"Feedback to the coder about failed tests; one or more of {', '.join(FEEDBACKS)}.  [default: full]",
     ),
     _strategy(
         "--configuration",
         multiple=True,
-        help="A whole configuration, which replaces --strategy to --feedback, such as 'supervised coder=gpt-oss:20b "
-        "max_iterations=10'. Repeat it for several.",
+        help="A whole configuration, such as 'supervised coder=gpt-oss:20b max_iterations=10', instead of the options "
+        "from --strategy to --feedback. May be repeated.",
     ),
     _strategy(
         "--ablate",
         metavar="PART,...",
         advanced=True,
-        help=f"Also run supervised without one of its parts: {ALL}, or one or more of {', '.join(ABLATIONS)}.",
+        help=f"Also run `supervised` with one part removed or reset: {ALL}, or one or more of {', '.join(ABLATIONS)}.",
     ),
     _problems(
         "--seed", type=Whole(0, MOST_SEEDS - 1), default=0, show_default=True, advanced=True, help="Random seed."
@@ -268,12 +269,12 @@ _ORDER: Options = (
         metavar="USD",
         type=Number(0),
         advanced=True,
-        help="Limit on the cost of one experiment. At the limit, its best program so far counts.",
+        help="Limit on the cost of one experiment. If it is reached, the best program so far is submitted.",
     ),
     _problems(
         "--name",
         default="",
-        help="Name of the benchmark. New problems, configurations and repeats extend the benchmark of that name.",
+        help="Name of the benchmark. If it exists, new problems, configurations and repeats are added to it.",
     ),
     *_RESUMED,
 )
@@ -304,7 +305,9 @@ def order(options: Mapping[str, Any], problems: str, repeats: int = 1) -> Order:
     configurations = [configuration_of(text) for text in described] if described else _combined(options)
     replaced = [flag for name, flag in REPLACED.items() if options[name] is not None]
     if described and replaced:
-        raise PlanError(f"--configuration replaces {', '.join(replaced)}. Set this in the configuration instead.")
+        raise PlanError(
+            f"--configuration replaces {', '.join(replaced)}. Put these values into the configuration instead."
+        )
     if options["ablate"] is not None:
         configurations = _ablated(configurations, options["ablate"])
     budget = Budget(options["max_cost"], options["max_cost_per_experiment"], options["allow_unpriced"])
@@ -319,8 +322,8 @@ def _ablated(configurations: Sequence[Wanted], text: str) -> list[Wanted]:
     )
     if len(grid) == len(configurations):
         raise PlanError(
-            f"--ablate {text} changes nothing: no supervised configuration here has that part. Omit the option, or "
-            "choose another ablation or configuration."
+            f"--ablate {text} changes nothing, because no chosen configuration is supervised and has that part. Omit "
+            "the option, or choose another ablation or configuration."
         )
     return grid
 

@@ -48,7 +48,7 @@ def debug_options(command: Command) -> Command:
         advanced=True,
         help=f"Folder for the files of --debug. Implies --debug.  [default: {FOLDER}]",
     )
-    help_text = "Write prompts, replies, programs and results to one file each."
+    help_text = "Write each prompt, reply, program and result to its own file."
     switch = option("Output", "--debug", is_flag=True, help=help_text)
     return switch(place(command))
 
@@ -62,7 +62,7 @@ def debug_folder(options: dict[str, Any]) -> Path | None:
 def print_dump(dump: Dump) -> None:
     """Print what has been written, on standard error."""
     files, experiments = numbered(dump.files, "file"), numbered(dump.experiments, "experiment")
-    click.echo(f"Written: {files} of {experiments} to {plain(str(dump.folder))}.", err=True)
+    click.echo(f"Wrote {files} of {experiments} to {plain(str(dump.folder))}.", err=True)
 
 
 class DebugFiles:
@@ -259,7 +259,7 @@ class Progress:
                 f"{totals.iterations} iterations",
                 spent,
                 f"{duration(seconds)} elapsed",
-                f"about {duration(left)} left" if left is not None else "time left unknown",
+                f"about {duration(left)} left" if left is not None else "remaining time unknown",
             ]
         return Text(" · ".join(parts))
 

@@ -27,7 +27,7 @@ from koderz_core.times import day
 from koderz_core.workspace.names import figures_of
 
 PIPED_WIDTH = 140  # columns without a terminal
-WORDS = ("", "configuration", "tier", "ended with", "the next with")
+WORDS = ("", "configuration", "tier", "result", "next result")
 MOST_LEAST = 32  # maximum of the minimum width of a column of names, in characters
 
 

@@ -37,7 +37,7 @@ def row_of(line: bytes, kind: type[RowType], may_be_empty: frozenset[str] = froz
     try:
         row = _decoded(line, kind)
     except msgspec.ValidationError as error:
-        raise DataError(f"not a problem: {error}") from error
+        raise DataError(f"not a valid problem: {error}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"not JSON: {error}") from error
     for field in kind.__struct_fields__:
@@ -65,5 +65,5 @@ def all_of(problems: Iterator[Problem], path: Path, cure: str) -> tuple[Problem,
     except DataError as fault:
         raise DataError(f"{path}, {fault}. {cure}") from fault
     if not read:
-        raise DataError(f"{path} has no problems. {cure}")
+        raise DataError(f"{path} contains no problems. {cure}")
     return read

@@ -90,7 +90,7 @@ def _self_test(tested: SelfTest) -> Iterator[Finding]:
         if not failed:
             yield Finding("grader", group, "ready", f"{len(checks)}/{len(checks)} passed")
         for check in failed:
-            cure = "koderz runs no programs until this is fixed. Please report it with these lines"
+            cure = "koderz runs no programs until this is fixed. Please report this failure with these lines"
             yield Finding("grader", f"{group}: {check.name}", "missing", check.seen, cure)
 
 
@@ -117,7 +117,7 @@ def disk(settings: Settings) -> Iterator[Finding]:
         return
     free = shutil.disk_usage(existing).free
     enough = free >= ENOUGH_BYTES
-    cure = "" if enough else "Free some space, or choose a folder with more: KODERZ_HOME=FOLDER"
+    cure = "" if enough else "Free some space, or choose a folder on another disk: KODERZ_HOME=FOLDER"
     yield Finding("disk", str(home), "ready" if enough else "missing", f"{free / 1e9:.1f} GB free", cure)
 
 
@@ -151,9 +151,11 @@ def _port(port: int, settings: Settings) -> Finding:
         return Finding("servers", subject, "absent", "nothing listens")
     listed = listing(ModelList(f"{url}/v1/models"), settings, ANSWER_SECONDS)
     if listed.fault:
-        return Finding("servers", subject, "absent", f"a program listens that is not a model server: {listed.fault}")
+        return Finding(
+            "servers", subject, "absent", f"a program listens there that is not a model server: {listed.fault}"
+        )
     provider = _provider_at(identity(f"{url}/v1"), settings)
-    result = f"{len(listed.names)} models for chat" + (f", available as {provider}/NAME" if provider else "")
+    result = f"{len(listed.names)} chat models" + (f", available as {provider}/NAME" if provider else "")
     cure = "" if provider else f"To use it: set OPENAI_BASE_URL={url}/v1 and use openai/NAME"
     return Finding("servers", subject, "ready", result, cure)
 

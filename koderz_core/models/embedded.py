@@ -34,7 +34,9 @@ from koderz_core.settings_fields import SecretStr
 _MEMINFO = Path("/proc/meminfo")
 _CGROUP = Path("/sys/fs/cgroup")
 PACKAGE = "xllamacpp"
-RUNTIME_CURE = "Set KODERZ_LLAMA_SERVER to a llama-server of llama.cpp (docs/models.md), or use Ollama or LM Studio"
+RUNTIME_CURE = (
+    "Set KODERZ_LLAMA_SERVER to the path of llama.cpp's llama-server (docs/models.md), or use Ollama or LM Studio"
+)
 _LOAD_SECONDS = 120.0  # a slow disk is not a fault of the model
 WHOLE_TIMES = 4  # the timeout limits a silence; a whole answer may take this multiple of it, and budgets reserve that
 SERVER = (sys.executable, "-P", "-m", "koderz_core.models.embedded_server")
@@ -220,7 +222,7 @@ class _Child:
         return reply.url
 
     def _lost(self, how: str) -> ModelError:
-        return ModelError(f"The process of {self._name} {how}. The next call starts a new one.", retryable=True)
+        return ModelError(f"The process of {self._name} {how}. The next call starts a new process.", retryable=True)
 
 
 _REPLIES: msgspec.json.Decoder[Reply] = msgspec.json.Decoder(Reply)
@@ -267,9 +269,9 @@ def lack_of_memory(wanted: weights.Weights, settings: Settings) -> Lack | None:
     if free is None or needed <= free:
         return None
     return Lack(
-        f"it needs {needed / 1e9:.1f} GB of memory with a context of {settings.num_ctx} tokens, and "
-        f"{free / 1e9:.1f} GB are free",
-        "Close other programs, lower KODERZ_NUM_CTX, or use a smaller model: `koderz models list` shows which fit",
+        f"it needs {needed / 1e9:.1f} GB of memory with a context of {settings.num_ctx} tokens, but "
+        f"only {free / 1e9:.1f} GB are free",
+        "Close other programs, lower KODERZ_NUM_CTX, or use a smaller model (`koderz models list` shows which fit)",
     )
 
 
@@ -322,7 +324,7 @@ PROVIDER = Provider(
         silence="KODERZ_TIMEOUT",
         variable="KODERZ_LLAMA_SERVER or unset it",
     ),
-    rows=((".*", Capabilities(source="llama.cpp as koderz runs it")),),
+    rows=((".*", Capabilities(source="llama.cpp with koderz' options")),),
     context_set=True,
     one_by_one=True,
     timeouts=WHOLE_TIMES,

@@ -33,10 +33,11 @@ Found = Mapping[tuple[str, str], "AttemptByAttempt"]
 """By key of the configuration."""
 MOST_TRANSITIONS = 12
 ABOUT_ATTEMPTS = (
-    "Solved here: the share of the experiments that reached this attempt and were solved by it. The share falls "
-    "because the remaining problems are harder, not because models get worse. $ per extra solve: the cost of the "
-    "attempt for all experiments that made it, divided by the number that it solved; the first attempt includes the "
-    "spec. It has no interval: with few solves it is a rough estimate."
+    "Solved here: the share of experiments solved by this attempt, among those that reached it. The share falls "
+    "because the remaining problems are harder, not because models get worse. $ per extra solve: the cost of this "
+    "attempt in all experiments that reached it, divided by the number of experiments that it solved. The cost of the "
+    "first attempt includes the spec. This figure has no interval. If the attempt solved only few experiments, it is a "
+    "rough estimate."
 )
 
 
@@ -70,7 +71,7 @@ ATTEMPT = (
     whole("attempt", "number of the attempt, from 1", shown=Shown("attempt", 3)),
     whole("at_risk", "experiments with a result that reached this attempt", shown=Shown("reached it", 3, count)),
     whole("solved", "experiments that this attempt solved", shown=Shown("solved", 3, count)),
-    whole("false_passes", "experiments that ended here with a false pass", shown=Shown("false passes", 5)),
+    whole("false_passes", "experiments that ended at this attempt with a false pass", shown=Shown("false passes", 5)),
     *interval(
         share(
             "hazard",
@@ -80,7 +81,7 @@ ATTEMPT = (
     ),
     share(
         "gate_tests_passed",
-        "mean share of gate tests passed",
+        "mean share of gate tests that the tested programs passed",
         "no program was tested",
         path="of.tests",
         shown=Shown("gate tests passed", 6, percent),
@@ -88,7 +89,7 @@ ATTEMPT = (
     whole("tested", "experiments whose program was tested in this attempt"),
     usd(
         "usd",
-        "dollars that this attempt cost",
+        "cost of this attempt in all experiments that reached it, in dollars",
         "a price is unknown",
         path="cost.usd",
         shown=Shown("$ spent", 7, money),
@@ -96,23 +97,31 @@ ATTEMPT = (
     usd(
         "usd_per_solve",
         "`usd` divided by `solved`",
-        "a price is unknown, or see the next column",
+        "a price is unknown, or see `usd_per_solve_is`",
         path="cost.usd_per_solve",
         shown=Shown("$ per extra solve", 8, money),
     ),
     *reasons("usd_per_solve"),
 )
 TRANSITION = (
-    text("before", "error class of an attempt", "the program passed the gate", shown=Shown("ended with", 3, _end)),
+    text("before", "error class of an attempt", "the program passed the gate", shown=Shown("result", 3, _end)),
     text(
-        "after", "error class of the next attempt", "the program passed the gate", shown=Shown("the next with", 3, _end)
+        "after", "error class of the next attempt", "the program passed the gate", shown=Shown("next result", 3, _end)
     ),
-    whole("count", "number of times that the second class followed the first", shown=Shown("times", 3, count)),
+    whole("count", "number of times that `after` followed `before`", shown=Shown("times", 3, count)),
 )
 REPEATS = (
-    whole("programs", "programs that were tried", shown=Shown("programs tried", 3, count)),
-    whole("repeated", "programs tried before in the same experiment", shown=Shown("tried before", 3, count)),
-    whole("trials", "experiments that tried a program again", shown=Shown("in experiments", 5, count)),
+    whole("programs", "number of programs that were tried", shown=Shown("programs tried", 3, count)),
+    whole(
+        "repeated",
+        "programs that equal an earlier program of the same experiment",
+        shown=Shown("tried before", 3, count),
+    ),
+    whole(
+        "trials",
+        "experiments with at least one such program",
+        shown=Shown("experiments with repeated programs", 5, count),
+    ),
 )
 ATTEMPTS = (*NAMED, *ATTEMPT)
 

@@ -209,7 +209,7 @@ def _reached(figure: go.Figure, comparison: Comparison, axis: Axis, looked_at: S
     even, its, other = pair.break_even, comparison.of(pair.key).letter, comparison.of(pair.baseline).letter
     quiet = {"dash": "dash", "width": 1, "color": theme_color(6)}
     if even.usd is None:
-        text = f"{other} solved nothing, so there is no rate to reach"
+        text = f"{other} solved nothing, so there is no success rate to reach"
     elif math.isinf(even.usd):
         text = f"{its} never reaches the success rate of {other} (dashed)"
     else:

@@ -53,6 +53,7 @@ from koderz_core.report.supervision import review_rows, reviews_table, supervise
 MOST_PLACES = 12  # of a curve in a table
 PARTS = 7
 HELD = "‡"
+AMOUNTS = {"attempts": "number of attempts", "usd": "dollars per problem", "seconds": "seconds per problem"}
 SETTING = "setting"
 
 
@@ -80,7 +81,7 @@ def configurations_table(comparison: Comparison) -> TextTable:
 def pairs_table(comparison: Comparison) -> TextTable:
     """Every configuration against the baseline."""
     base = comparison.of(comparison.baseline).letter if comparison.baseline else NONE
-    title = f"Against {base} on the same problems{at_once(comparison)}"
+    title = f"Comparison with {base} on the same problems{at_once(comparison)}"
     return text_table(title, shown(PAIRS), pairs(comparison), base)
 
 
@@ -129,7 +130,7 @@ def with_reviews(comparison: Comparison) -> list[Row[Supervision]]:
 def common(comparison: Comparison) -> str:
     """What is the same for all, in one sentence."""
     same = ", ".join(f"{name} {value_text(value)}" for name, value in comparison.differences.common.items())
-    return f"The same for all: {same}." if same else "No setting is the same for all."
+    return f"Settings that are the same for all: {same}." if same else "No setting is the same for all configurations."
 
 
 def glance_table(rows: Sequence[SummaryRow]) -> TextTable:
@@ -162,12 +163,12 @@ def curves_table(comparison: Comparison, axis: Axis) -> TextTable:
     columns = (
         *shown(NAMED),
         *(Shown(header, text=partial(_level_at, place=place), path="") for header, place in headers.items()),
-        Shown("at its end", text=partial(_end, axis=axis), path=""),
+        Shown("at end of curve", text=partial(_end, axis=axis), path=""),
         Shown("stopped by false passes", text=percent, path="of.false_passes"),
         Shown("interrupted", path="of.censored"),
     )
     held = any(curve.end < found.end for curve in found.curves)
-    title = f"Solved by {axis}{f' ({HELD} no further attempts)' if held else ''}"
+    title = f"Share solved by {AMOUNTS[axis]}{f' ({HELD} no further attempts)' if held else ''}"
     return text_table(title, columns, [Row(comparison.of(curve.key), curve) for curve in found.curves])
 
 
@@ -241,7 +242,7 @@ def answer(comparison: Comparison) -> Answer:
         alone = comparison.configurations[0]
         if not alone.n:
             return Answer("No experiment has a result yet", alone.label)
-        cases = f"; {case_bounds(alone)} in the worst to best case" if alone.missing else ""
+        cases = f"; worst to best case: {case_bounds(alone)}" if alone.missing else ""
         return Answer(
             f"{alone.letter} solved {solved_rate(alone)} of {numbered(alone.n, 'problem')}{cases}", alone.label
         )
@@ -259,8 +260,8 @@ def answer(comparison: Comparison) -> Answer:
 def _verdict(pair: Pair, it: str, other: str) -> str:
     if not pair.significant_so_far:
         return f"{it} and {other} do not differ significantly"
-    verdict = f"{it} solves {'more' if (pair.test.difference or 0) > 0 else 'less'} than {other}"
-    return verdict if pair.significant else f"{verdict}, but not for every possible result of the missing experiments"
+    verdict = f"{it} solves {'more' if (pair.test.difference or 0) > 0 else 'fewer'} problems than {other}"
+    return verdict if pair.significant else f"{verdict}, but not in the worst case for the missing results"
 
 
 def _price_verdict(pair: Pair, it: str) -> str:
@@ -276,7 +277,7 @@ def _price_verdict(pair: Pair, it: str) -> str:
 def _figures(pair: Pair) -> Iterator[str]:
     test, price = pair.test, pair.price
     bounds = in_points(test.low or 0.0, test.high or 0.0, pair.significant_so_far)
-    yield f"{100 * (test.difference or 0.0):+.0f} points solved ({' to '.join(bounds)})"
+    yield f"difference in success {100 * (test.difference or 0.0):+.0f} percentage points ({' to '.join(bounds)})"
     if price is not None and price.low is not None and price.high is not None:
         high = "∞" if price.high == inf else f"{price.high:.2g}"
         yield f", {price.value:.2g} times the cost per solved problem ({price.low:.2g} to {high})"

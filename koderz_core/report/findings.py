@@ -34,8 +34,8 @@ if TYPE_CHECKING:  # most commands need no comparison
 K = TypeVar("K")
 
 NO_BASELINE = (
-    "No measured baseline: no frontier model was run directly on these problems, so its success, its cost and any "
-    "savings are unknown."
+    "No measured baseline: no frontier model was asked directly on these problems. The success rate and the cost of "
+    "such a baseline, and any savings, are therefore unknown."
 )
 
 _FRACTIONS = ("half", "a third", "a quarter", "a fifth", "a sixth", "a seventh", "an eighth", "a ninth", "a tenth")
@@ -51,13 +51,13 @@ def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
     if pair.break_even is not None:
         parts.append(_break_even(label, other, pair.break_even, test.at_once))
     if pair.mixed:
-        where = "One" if pair.mixed >= test.n else f"On {pair.mixed} of the {test.n} problems one"
+        where = "One" if pair.mixed >= test.n else f"On {pair.mixed} of the {test.n} problems, one"
         parts.append(
-            f"{where} of them is scored by the tests it stopped on (oracle), the other by held-out tests: the "
-            "difference is not due to the configurations alone."
+            f"{where} configuration is scored by the tests on which it stopped (oracle), the other by held-out tests. "
+            "The difference is therefore not due to the configurations alone."
         )
     if test.unpaired:
-        parts.append(f"Excluded: {numbered(test.unpaired, 'problem')} without a result of both.")
+        parts.append(f"Excluded: {numbered(test.unpaired, 'problem')} without results of both configurations.")
     return " ".join(parts)
 
 
@@ -80,8 +80,8 @@ def selection_note(pairs: int) -> str | None:
     if pairs < 2:
         return None
     return (
-        f"This pair was selected from {pairs} after the results were known. Its p (Holm) and its interval are adjusted "
-        f"for all {pairs} pairs; its point estimates are not, so they are probably too favourable."
+        f"This pair was selected from {pairs} pairs after the results were known. Its p (Holm) and its interval are "
+        f"adjusted for all {pairs} pairs. Its point estimates are not adjusted, so they are probably too favourable."
     )
 
 
@@ -94,9 +94,9 @@ def frontier(labels: Mapping[K, str], found: Tradeoff[K]) -> str | None:
     ]
     if len(placed) < 2:
         return None
-    best = f"On {found.problems} problems, no measured configuration is both cheaper and better than {_listed(on)}"
-    off = f"; {_listed(near)} cannot be ruled out" if near else ""
-    return f"{best}{off} (in brackets: share of resamples that put it on the frontier)."
+    best = f"Pareto frontier on {found.problems} problems: {_listed(on)}"
+    off = f"; possibly also {_listed(near)}" if near else ""
+    return f"{best}{off}. In brackets: the share of resamples in which the configuration is on the frontier."
 
 
 def _findings(rows: Sequence[SummaryRow], pairs: Sequence[Pair], best: str | None) -> tuple[str, ...]:
@@ -130,7 +130,8 @@ def _starred(configurations: Sequence[ConfigurationFigures], names: Mapping[Key,
 
 def _difference(test: Paired, p: float | None, label: str, other: str) -> str:
     difference = 100 * (test.difference or 0.0)
-    than = f"{abs(difference):.3g} points {'more' if difference > 0 else 'less'} than" if difference else "as many as"
+    points = f"{abs(difference):.3g} percentage points"
+    than = f"{points} {'more' if difference > 0 else 'less'} than" if difference else "as many as"
     apart = p is not None and p <= ALPHA
     bounds = f"{_level(test.at_once)} {' to '.join(in_points(test.low or 0.0, test.high or 0.0, apart))}"
     return f"On {numbered(test.n, 'problem')} {label} solved {than} {other} ({bounds}, p {_p(p)})"
@@ -149,7 +150,7 @@ def _verdict(pair: Pair) -> str:
     unseen = detectable(test.n, discordance, power=0.5, alpha=ALPHA / test.at_once)
     if unseen == inf:
         return "no significant difference; with this few problems no difference can be statistically significant"
-    below = f"below {100 * unseen:.2g} points"
+    below = f"below {100 * unseen:.2g} percentage points"
     return f"no significant difference; with this many problems a true difference {below} is usually not detected"
 
 
@@ -157,14 +158,13 @@ def _significant(n: int, worst: WorstCase | None) -> str:
     """``significant``, with its condition if missing results could change it."""
     if worst is None:
         return "significant"
-    without = "experiments without one" if worst.missing > 1 else "experiment without one"
-    whatever = f"every possible result of the {worst.missing} {without}"
+    missing = f"in the worst case for the {numbered(worst.missing, 'missing result')}"
     if worst.p is not None and worst.p <= ALPHA:
-        return f"significant, for {whatever}" if worst.missing else "significant"
+        return f"significant, even {missing}" if worst.missing else "significant"
     on = f"significant on the {numbered(n, 'problem')} with a result of both"
     if not worst.missing:
-        return f"{on}, but not after Holm's adjustment in the worst case of the other pairs"
-    return f"{on}, but not for {whatever}"
+        return f"{on}, but no longer if Holm's adjustment assumes the worst case for the other pairs"
+    return f"{on}, but not {missing}"
 
 
 def _price(price: Interval | None, at_once: int) -> str:
@@ -176,13 +176,13 @@ def _price(price: Interval | None, at_once: int) -> str:
     if price.low is None or price.high is None:
         return cost
     bounds = f"{_level(at_once)} {price.low:.2g} to {'∞' if price.high == inf else f'{price.high:.2g}'} times"
-    return f"{cost} ({bounds}{', so either may be the cheaper' if price.low <= 1 <= price.high else ''})"
+    return f"{cost} ({bounds}{', so either may be cheaper' if price.low <= 1 <= price.high else ''})"
 
 
 def _times(value: float) -> str:
     whole = round(1 / value)
     if 2 <= whole <= 10 and abs(1 / value - whole) < 0.25:
-        return _FRACTIONS[whole - 2]
+        return f"{_FRACTIONS[whole - 2]} as much"
     return f"{value:.2g} times as much" if value >= 0.1 else f"1/{whole} as much"
 
 
@@ -221,7 +221,7 @@ def remarks(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
     """The remarks that apply to these configurations in any comparison."""
     some_scripted = any(scripted(model for members in row.models.values() for model in members) for row in rows)
     return (
-        *(f"Problems of {origin}." for origin in sorted({row.origin.said for row in rows})),
+        *(f"Dataset: {origin}." for origin in sorted({row.origin.said for row in rows})),
         *_limits(rows),
         *footnotes(row.marks for row in rows),
         *_missing(rows),
@@ -236,11 +236,14 @@ def untested(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
     """The further remarks if only summaries are shown and no pair was tested."""
     found = []
     if any(row.planned > row.problems for row in rows):
-        found.append("Repeats of a problem are not independent trials: koderz compare gives these rates an interval.")
+        found.append(
+            "Repeats of a problem are not independent trials, so these rates have no interval here. koderz compare "
+            "computes one."
+        )
     if _overlap(rows):
         found.append(
-            "Overlapping intervals do not show whether two rates differ: koderz compare tests the configurations on "
-            "the same problems."
+            "Overlapping intervals do not show whether two rates differ. koderz compare tests the difference on the "
+            "same problems."
         )
     return tuple(found)
 
@@ -254,7 +257,7 @@ def _limits(rows: Sequence[SummaryRow]) -> Iterator[str]:
     """How many unsolved experiments a limit of the configuration ended; they stay in the denominator."""
     for row in rows:
         causes = [
-            f"{ended} {cause}"
+            f"{ended} ended {cause}"
             for ended, cause in (
                 (row.context_ends, "because a prompt did not fit the context of its model"),
                 (row.budget_ends, "because the budget per experiment was used up"),
@@ -262,7 +265,7 @@ def _limits(rows: Sequence[SummaryRow]) -> Iterator[str]:
             if ended
         ]
         if causes:
-            yield f"{row.label}: of {row.unsolved} unsolved, {' and '.join(causes)}."
+            yield f"{row.label}: of {numbered(row.unsolved, 'unsolved experiment')}, {' and '.join(causes)}."
 
 
 def _footnotes(marks: Sequence[Marks]) -> Iterator[str]:
@@ -273,11 +276,14 @@ def _footnotes(marks: Sequence[Marks]) -> Iterator[str]:
         only = partial.replace("/", " of ")
         yield f"  {ORACLE}({partial}): only on {only} problems; the others have tests that the loop did not see."
     if "oracle" in kinds and len(kinds) > 1:
-        yield f"  Rates with and without {ORACLE} are of two kinds: their difference is not due to the strategy alone."
+        yield (
+            f"  Rates with and without {ORACLE} are scored by different kinds of tests, so their difference is not due "
+            "to the strategy alone."
+        )
     if any(SAW_BASE_TESTS in mark.signs for mark in marks):
         yield (
-            f"{SAW_BASE_TESTS} The loop shows its models base tests with their expected values: although the score "
-            "counts tests that they did not see, it is not pass@1 as EvalPlus measures it."
+            f"{SAW_BASE_TESTS} The loop shows its models base tests with their expected values. The tests that score "
+            "the program stay hidden, but the rate is not pass@1 as EvalPlus measures it."
         )
 
 
@@ -291,8 +297,8 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
         yield f"{without} of {planned} experiments ended without a result (error or cancelled); no rate counts them."
     if left or without:
         yield (
-            f"Worst–best: the share solved if none or all of these {left + without} were solved. A difference is "
-            "significant only if it is significant in the worst case too."
+            f"Worst–best: the share solved if none or all of these {left + without} experiments were solved. A "
+            "difference is significant only if it is significant in the worst case too."
         )
     unpriced = sum(row.unpriced for row in rows)
     if unpriced:
@@ -308,8 +314,8 @@ def across(rows: Sequence[SummaryRow]) -> str | None:
     if len({row.problem_set for row in rows}) > 1:
         return (
             "These configurations ran on different problems, which may explain a difference. koderz compare tests each "
-            "pair on the problems that both were given. With --same-problems (on the Compare page: Problems) all "
-            "figures cover only the problems that all were given."
+            "pair on the problems that both configurations ran on. With --same-problems (on the Compare page: "
+            "Problems), all figures cover only the problems that all configurations ran on."
         )
     return None
 
@@ -318,22 +324,28 @@ def _across(rows: Sequence[SummaryRow]) -> Iterator[str]:
     if reason := across(rows):
         yield reason
     elif any(row.only for row in rows):
-        yield f"These figures cover the {rows[0].problems} problems that all were given; some were given more."
+        yield (
+            f"These figures cover the {rows[0].problems} problems that all configurations ran on. Some configurations "
+            "ran on more."
+        )
 
 
 def _electricity(rows: Sequence[SummaryRow]) -> Iterator[str]:
     for flip in flips(rows):
         yield (
-            f"The price of electricity decides: below {flip.usd_per_kwh:.2g} USD/kWh {flip.thirsty.label} is cheaper "
-            f"per solved problem, above {flip.frugal.label} is."
+            "The price of electricity decides which configuration is cheaper per solved problem: below "
+            f"{flip.usd_per_kwh:.2g} USD/kWh it is {flip.thirsty.label}, above that price it is {flip.frugal.label}."
         )
 
 
 def _graded(rows: Sequence[SummaryRow]) -> Iterator[str]:
     if any(row.isolation == "limited" for row in rows):
-        yield "limited: programs could read your files and use your network."
+        yield "limited: in this sandbox tier, programs could read your files and use your network."
     if shared := sum(row.shared for row in rows):
-        yield f"shared: in {shared} of the experiments tests ran in the program's own process, which could fake a pass."
+        yield (
+            f"shared: in {numbered(shared, 'experiment')}, the tests ran in the process of the program, so the program "
+            "could fake a pass."
+        )
 
 
 def _overlap(rows: Sequence[SummaryRow]) -> bool:

@@ -69,5 +69,7 @@ def _run(problem: Problem, order: bytes, *, boxed: bool) -> bytes:
             f"The canonical solution of {problem.id} takes more than {SECONDS:g} s. Omit that problem."
         ) from error
     except OSError as error:
-        raise SandboxError(f"An interpreter could not be started: {error}. Free memory or processes.") from error
+        raise SandboxError(
+            f"A Python interpreter could not be started: {error}. Free memory or end other processes."
+        ) from error
     return done.stdout

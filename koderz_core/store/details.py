@@ -171,7 +171,10 @@ def text(con: DuckDBPyConnection, sha256: str) -> str:
     """The text of this hash. Raises DataError."""
     row = con.execute("select text from texts where sha256 = ?", [sha256]).fetchone()
     if row is None:
-        raise DataError(f"No journal contains the text {sha256[:12]}. Restore the missing journal, then reindex.")
+        raise DataError(
+            f"No journal contains the text with the SHA-256 {sha256[:12]}…. Restore the missing journal, then run "
+            "`koderz reindex`."
+        )
     return str(row[0])
 
 

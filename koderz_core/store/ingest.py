@@ -94,15 +94,18 @@ def _consensus_reached(event: ConsensusReached, place: Place) -> Iterator[Change
     """The text has a line per candidate, with a mark at the submitted one, and a line of weights if they decided."""
     lines = [_candidate(number, entry, number == event.chosen) for number, entry in enumerate(event.candidates, 1)]
     if event.by == "codebleu":
-        weights = ", ".join(f"{weight:g}" for weight in event.weights)
-        lines.append(f"CodeBLEU: n-grams, weighted n-grams, syntax and data flow count {weights}.")
+        parts = ("n-grams", "weighted n-grams", "syntax", "data flow")
+        weights = ", ".join(f"{part} {weight:g}" for part, weight in zip(parts, event.weights, strict=False))
+        lines.append(f"Weights of CodeBLEU: {weights}.")
     yield note(place, event.kind, "\n".join(lines), why=event.by)
 
 
 def _candidate(number: int, candidate: Considered, chosen: bool) -> str:
     parts = [candidate.excluded] if candidate.excluded else []
     if candidate.iteration is not None:
-        parts.append(f"iteration {candidate.iteration}, {candidate.tests_passed} of {candidate.tests_total} tests")
+        parts.append(
+            f"iteration {candidate.iteration} passed {candidate.tests_passed} of {candidate.tests_total} tests"
+        )
     parts += [f"similarity {candidate.similarity:.3f}"] if candidate.similarity is not None else []
     return f"{'*' if chosen else ' '} candidate {number} of coder {candidate.member + 1}: {', '.join(parts)}"
 

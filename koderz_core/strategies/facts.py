@@ -68,10 +68,12 @@ ROLES: Mapping[str, RoleFacts] = {
     "spec": RoleFacts("Writes a spec of the problem before the first program.", ("spec",)),
     "coder": RoleFacts("Writes the programs.", ("coding", "extraction"), writes_programs=True),
     "reviewer": RoleFacts("Reviews the attempts so far and advises the coder.", ("review",)),
-    "tester": RoleFacts("Writes its own tests or calls, which never count for the score.", ("testing",)),
-    "judge": RoleFacts("Chooses among equally good programs, or sums up a debate.", ("judging",)),
-    "speaker": RoleFacts("Speaks for the personas in a debate.", ("debating",)),
+    "tester": RoleFacts("Writes its own tests or example calls, which never affect the score.", ("testing",)),
+    "judge": RoleFacts("Chooses among equally good programs, or summarises a debate.", ("judging",)),
+    "speaker": RoleFacts("Writes the turns of the personas in a debate.", ("debating",)),
     "critic": RoleFacts("Criticises a program.", ("critique",)),
-    "refiner": RoleFacts("Corrects a program by the critic's remarks.", ("coding", "extraction"), writes_programs=True),
+    "refiner": RoleFacts(
+        "Revises a program according to the critic's remarks.", ("coding", "extraction"), writes_programs=True
+    ),
 }
 """Every role that a strategy may ask, in the order in which they are shown."""

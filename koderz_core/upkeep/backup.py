@@ -96,7 +96,7 @@ def back_up(source: Source, path: Path, version: str, now: float) -> BackupRepor
     DataError.
     """
     if path.exists():
-        raise UsageError(f"{path} exists, and a backup overwrites nothing. Name another file.")
+        raise UsageError(f"{path} already exists, and a backup never overwrites a file. Choose another file name.")
     writer = _Writer()
     try:
         with replacement(path, private=False) as whole:
@@ -110,11 +110,11 @@ def back_up(source: Source, path: Path, version: str, now: float) -> BackupRepor
                 archive.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
             sync(whole)
             if _verify(Path(whole.name)) != manifest:
-                raise _damaged(Path(whole.name), "its manifest differs from the one that was written")
+                raise _damaged(Path(whole.name), "reading the backup gives a different manifest")
     except (OSError, zipfile.BadZipFile) as error:
         why = getattr(error, "strerror", None) or error
         raise DataError(
-            f"The backup {path} cannot be written ({why}). Free space there, or name another file."
+            f"The backup {path} cannot be written ({why}). Free space there, or choose another file."
         ) from error
     return BackupReport(path, manifest, path.stat().st_size, tuple(writer.left_out), tuple(writer.secrets))
 
@@ -140,7 +140,7 @@ def restore(path: Path, home: Path, memories: Path) -> RestoreReport:
                     _put(Path(folder) / name, targets[name])
     except OSError as error:
         raise DataError(
-            f"{path} cannot be restored into {home} ({error.strerror or error}). Free space there or name another "
+            f"{path} cannot be restored into {home} ({error.strerror or error}). Free space there or choose another "
             "--data-dir, then restore again: files that are already there are skipped."
         ) from error
     return RestoreReport(manifest, tuple(new), tuple(there))
@@ -260,7 +260,7 @@ def _read_manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
             f"{path} was written by a later koderz ({manifest.koderz_version}). Upgrade koderz, then restore it."
         )
     if sorted(member.filename for member in archive.infolist()) != sorted([MANIFEST, *manifest.files]):
-        raise _damaged(path, "it contains other files than its manifest lists")
+        raise _damaged(path, "its files are not those that its manifest lists")
     if foreign := [name for name in manifest.files if not _NAMES.fullmatch(name)]:
         raise _damaged(path, f"{foreign[0]!r} is not a file of a data folder")
     return manifest
@@ -305,8 +305,8 @@ def _refuse_conflicts(names: list[str]) -> None:
     if names:
         named = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
         raise UsageError(
-            f"Different files are there already: {named}. Nothing was restored, because a restore overwrites nothing. "
-            "Restore into an empty folder with --data-dir, or move these files away."
+            f"These files already exist with different content: {named}. Nothing was restored, because a restore never "
+            "overwrites a file. Restore into an empty folder with --data-dir, or move these files away."
         )
 
 
@@ -317,13 +317,18 @@ def _refuse_programs(settings: Path, path: Path) -> None:
     except ValueError as error:
         raise _damaged(path, f"settings.toml is not valid TOML ({error})") from error
     if programs := sorted(PROGRAMS & names):
-        raise _damaged(path, f"its settings.toml sets the program {programs[0]}, which a backup never contains")
+        raise _damaged(
+            path,
+            f"its settings.toml sets the program {programs[0]}, but koderz never writes such a setting to a backup",
+        )
 
 
 def _put(copy: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.exists():
-        raise UsageError(f"{target} was created during the restore. Restore again: files that are there are skipped.")
+        raise UsageError(
+            f"{target} was created during the restore. Restore again: koderz skips files that already exist."
+        )
     shutil.move(copy, target)  # the memories may be on another disk
 
 

@@ -51,7 +51,7 @@ def show_causes(rows: Iterable[ExperimentRow]) -> None:
     for cause in messages[:MOST_CAUSES]:
         st.text(f"{numbered(cause.experiments, 'experiment')}: {cause.message}")
     if len(messages) > MOST_CAUSES:
-        st.caption(f"{numbered(len(messages) - MOST_CAUSES, 'more message')}: the cells marked ! link to them.")
+        st.caption(f"{numbered(len(messages) - MOST_CAUSES, 'more message')}: click the cells marked ! to read them.")
 
 
 def show_loading(row: BenchmarkRow) -> None:
@@ -78,9 +78,11 @@ def _show_status(workspace: Workspace, row: ExperimentRow, status: ExperimentRem
     if status.command:
         st.caption("Fix the cause, then retry all errors of this benchmark, here or in a terminal:")
         st.code(status.command, language=None, wrap_lines=True)
-        if st.button("Retry errors", "retry here", icon="🔁", help="In this dashboard."):
+        if st.button("Retry errors", "retry here", icon="🔁", help="The retries run in this dashboard."):
             workspace.runs.resume(row.benchmark, retry_errors=True)
             st.rerun()
-    if status.resumable and st.button("Resume its benchmark", "resume here", icon="▶️", help="In this dashboard."):
+    if status.resumable and st.button(
+        "Resume the benchmark", "resume here", icon="▶️", help="The benchmark runs in this dashboard."
+    ):
         workspace.runs.resume(row.benchmark)
         st.rerun()

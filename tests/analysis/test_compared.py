@@ -57,8 +57,9 @@ def test_a_configuration_has_its_rate_with_the_interval_and_what_each_experiment
 def test_what_a_configurations_own_limits_ended_is_said_beside_its_rate() -> None:
     assert "unsolved" not in remarks(ROW)
     said = remarks(replace(ROW, context_ends=2, budget_ends=1))
-    context, budget = "2 because a prompt did not fit the context of its model", "1 because the budget per experiment"
-    assert f"direct small: of 4 unsolved, {context} and {budget} was used up." in said
+    context = "2 ended because a prompt did not fit the context of its model"
+    budget = "1 ended because the budget per experiment"
+    assert f"direct small: of 4 unsolved experiments, {context} and {budget} was used up." in said
 
 
 LOCAL = replace(ROW, label="slow", cost_usd=1.7, tiers=(TierCost("local", 20, 0, 1.7, 10.0, 1.5, 0.4),))
@@ -67,7 +68,7 @@ RENTED = replace(ROW, label="rented", cost_usd=5.0, tiers=(TierCost("frontier", 
 
 def test_where_electricity_decides_the_ranking_its_price_is_told() -> None:
     said = remarks(LOCAL, RENTED)  # 0.2 and 10 kWh against 5.0
-    assert "below 0.48 USD/kWh slow is cheaper per solved problem, above rented is" in said
+    assert "below 0.48 USD/kWh it is slow, above that price it is rented." in said
     assert said == remarks(RENTED, LOCAL)
 
 
@@ -202,7 +203,7 @@ def test_scripted_answers_are_told() -> None:
 
 
 def test_a_plain_comparison_needs_no_remark() -> None:
-    assert remarks(ROW) == f"Problems of {ROW.origin.said}."
+    assert remarks(ROW) == f"Dataset: {ROW.origin.said}."
 
 
 def test_letters_go_on_after_the_last() -> None:

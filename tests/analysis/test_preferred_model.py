@@ -30,7 +30,9 @@ def test_only_problems_count_that_all_were_tried_on() -> None:
     rows = ranked("quality", BOTH, [tried("a", "1", 0), tried("b", "1", 1), *easy])
     assert rows == (Ranked("b", 0.5, "solved 50.0% on 1 problem"), Ranked("a", 0.0, "solved 0.0% on 1 problem"))
     apart = ranked("quality", BOTH, [*easy, tried("b", "1", 0)])
-    assert {(model.score, model.reason) for model in apart} == {(None, "no problem that all others were tried on too")}
+    assert {(model.score, model.reason) for model in apart} == {
+        (None, "no problem with results of all measured models")
+    }
 
 
 def test_the_same_id_in_another_dataset_is_another_problem() -> None:
@@ -48,10 +50,10 @@ def test_latency_and_cost_prefer_less_and_know_what_is_not_known() -> None:
     slow, quick = tried("a", "1", 2, seconds=9.0, usd=0.0), tried("b", "1", 0, seconds=1.0, usd=0.2)
     assert (order("latency", slow, quick), order("cost", slow, quick)) == (["b", "a"], ["a", "b"])
     assert (
-        ranked("cost", ("a",), [tried("a", "1", 2, usd=0.5)])[0].reason == "$0.25 of calls per experiment on 1 problem"
+        ranked("cost", ("a",), [tried("a", "1", 2, usd=0.5)])[0].reason == "$0.25 for calls per experiment on 1 problem"
     )
     free = tried("a", "1", 2, usd=None)
-    assert ranked("cost", BOTH, [free, quick])[1] == Ranked("a", None, "its cost is not known")
+    assert ranked("cost", BOTH, [free, quick])[1] == Ranked("a", None, "its cost is unknown")
 
 
 def test_context_prefers_room_and_fixed_and_ties_the_order_of_names() -> None:

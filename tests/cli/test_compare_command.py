@@ -24,7 +24,7 @@ def test_it_begins_with_the_finding_and_names_each_configuration_by_a_letter(com
     assert said.code == 0
     assert said.out.startswith("On 3 problems supervised SCRIPTED weak solved")
     assert "A  direct SCRIPTED weak" in said.out
-    assert "Against A on the same problems" in said.out
+    assert "Comparison with A on the same problems" in said.out
     assert "an oracle rate, not pass@1" in said.out
 
 
@@ -84,7 +84,7 @@ def test_nothing_of_a_label_becomes_markup() -> None:
 
 
 def test_a_baseline_is_named_by_its_letter_and_an_unknown_one_is_wrong_usage(compared: Any) -> None:
-    assert "Against B on the same problems" in compared("mine", "--baseline", "B").out
+    assert "Comparison with B on the same problems" in compared("mine", "--baseline", "B").out
     said = compared("mine", "--baseline", "Z")
     assert said.code == 2
     assert "B = supervised SCRIPTED weak" in said.err
@@ -97,7 +97,7 @@ def test_with_nothing_to_compare_it_says_how_to_begin(koderz: Any) -> None:
 
 
 def test_the_names_of_all_settings_that_differ_stand_in_full(compared: Any) -> None:
-    shown = compared("mine").out.partition("Settings that differ")[2].partition("The same for all")[0]
+    shown = compared("mine").out.partition("Settings that differ")[2].partition("Settings that are the same for all")[0]
     lines = [line.split("  ")[0] for line in shown.splitlines()]
     assert {"checkpoint interval", "checkpoint when", "history tokens", "review tokens"} <= set(lines)
     assert "…" not in shown

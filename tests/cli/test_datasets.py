@@ -64,7 +64,7 @@ def test_what_a_benchmark_on_an_own_file_records_is_found_after_the_file_is_gone
     assert (row["dataset"][:7], row["licence"], row["solved"]) == ("own-my-", "CC0-1.0", 1)
     assert koderz("list-problems", "--dataset", row["dataset"]).code == 0
     shown = koderz("results", row["benchmark"]).out
-    assert f"Problems of {row['dataset']} (SHA-256 {row['dataset_sha256'][:12]}, licence CC0-1.0)." in shown
+    assert f"Dataset: {row['dataset']} (SHA-256 {row['dataset_sha256'][:12]}, licence CC0-1.0)." in shown
 
 
 def test_a_program_is_graded_on_an_own_file(koderz: Any, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_the_files_of_an_experiment_are_there_while_its_benchmark_goes_on(capsys
             runner.wait()
             debug.with_writing(lambda: None)()
             assert len(list(Path("debug").iterdir())) == 8
-    assert "Written: 8 files of 2 experiments to debug." in capsys.readouterr().err
+    assert "Wrote 8 files of 2 experiments to debug." in capsys.readouterr().err
 
 
 def test_what_keeps_debug_files_from_being_written_costs_the_benchmark_nothing(koderz: Any) -> None:

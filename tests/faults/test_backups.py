@@ -139,7 +139,7 @@ def test_nothing_is_restored_over_something_else(backup: Path, journal: Path, ho
     journal.write_bytes(journal.read_bytes() + b"more\n")
     before = journal.read_bytes()
     said = koderz("restore", backup)
-    assert (said.code, "a restore overwrites nothing" in said.err) == (2, True)
+    assert (said.code, "a restore never overwrites a file" in said.err) == (2, True)
     assert journal.read_bytes() == before
 
 

@@ -135,7 +135,7 @@ def test_every_page_of_results_says_which_problems_they_are_of(visit: Visit, rec
     app = visit(page, **names.get(page, {"benchmark": recorded.id}))
     if page == "overview":
         app.toggle(key="with scripted").set_value(True).run()
-    assert f"Problems of {recorded.dataset.said}" in said(app)
+    assert f"Dataset: {recorded.dataset.said}" in said(app)
 
 
 def test_start_runs_in_the_background_and_leads_to_live(visit: Visit, tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_who_cannot_be_asked_is_passed_over_with_the_reason(measured: Workspace)
     (one,) = planned(measured, f"select:fixed:gpt-4o+{NEVER}").selections
     assert one.chosen == NEVER
     assert "OPENAI_API_KEY" in one.ranked[0].reason
-    assert f": {NEVER} (named 2 of 2), instead of openai/gpt-4o: named 1 of 2; " in sentence(one)
+    assert f": {NEVER} (given as number 2 of 2), instead of openai/gpt-4o: given as number 1 of 2; " in sentence(one)
     with pytest.raises(PlanError, match="No model can be coder of direct now: openai/gpt-4o"):
         planned(measured, "select:fixed:gpt-4o")
 

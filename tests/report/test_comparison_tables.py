@@ -131,7 +131,7 @@ def test_a_curve_is_read_off_at_a_few_places() -> None:
     assert [cell.partition(" [")[0] for cell in cheap[2:9]] == ["0 %"] * 3 + ["50 % ‡"] * 4
     assert [cell.partition(" [")[0] for cell in dear[2:9]] == ["0 %"] * 6 + ["75 %"]
     assert (dear[9], cheap[9]) == ("75 % [30, 95] by $1.00", "50 % [15, 85] by $0.10")
-    assert table.title == "Solved by usd (‡ no further attempts)"
+    assert table.title == "Share solved by dollars per problem (‡ no further attempts)"
 
 
 def test_rows_of_a_curve_end_where_its_own_configuration_ended() -> None:
@@ -149,7 +149,7 @@ def test_of_a_baseline_that_solved_nothing_it_is_said_that_there_is_nothing_to_r
 
 def test_no_two_columns_of_a_curve_are_called_the_same_where_nothing_cost_any() -> None:
     table = curves_table(compared(("free", 0, 0.0), ("as free", 1, 0.0)), "usd")
-    assert table.columns == ("", "configuration", "$0.00", "at its end", "stopped by false passes", "interrupted")
+    assert table.columns == ("", "configuration", "$0.00", "at end of curve", "stopped by false passes", "interrupted")
     assert {len(line) for line in table.rows} == {len(table.columns)}
 
 
@@ -199,10 +199,10 @@ def test_the_answer_claims_a_winner_only_when_the_test_does() -> None:
     )
     (pair,) = comparison.pairs
     sure = replace(comparison, pairs=(replace(pair, p_adjusted=0.01, test=compatible(pair.test, 0.01)),))
-    assert answer(sure).headline.startswith("On 4 problems B solves less than A")
-    assert (
-        "-25 points solved (-72 to <0), 0.15 times the cost per solved problem (0.033 to 0.67)" in answer(sure).details
-    )
+    assert answer(sure).headline.startswith("On 4 problems B solves fewer problems than A")
+    details = answer(sure).details
+    assert "difference in success -25 percentage points (-72 to <0)" in details
+    assert ", 0.15 times the cost per solved problem (0.033 to 0.67)" in details
 
 
 def test_the_answer_says_who_is_dearer_only_when_the_bounds_do() -> None:

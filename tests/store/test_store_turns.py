@@ -65,7 +65,7 @@ def test_every_candidate_is_told_with_what_spoke_for_it(store, journal, plan):
     (note,) = details_of(store, plan).notes
     assert note.text.split("\n") == [
         "  candidate 1 of coder 1: no program",
-        "* candidate 2 of coder 2: iteration 1, 2 of 2 tests, similarity 0.750",
-        "  candidate 3 of coder 2: iteration 2, 2 of 2 tests, similarity 0.500",
-        "CodeBLEU: n-grams, weighted n-grams, syntax and data flow count 0.5, 0.5, 0, 0.",
+        "* candidate 2 of coder 2: iteration 1 passed 2 of 2 tests, similarity 0.750",
+        "  candidate 3 of coder 2: iteration 2 passed 2 of 2 tests, similarity 0.500",
+        "Weights of CodeBLEU: n-grams 0.5, weighted n-grams 0.5, syntax 0, data flow 0.",
     ]
