@@ -60,7 +60,7 @@ def _count(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
     )
     if incomplete:
         st.text(
-            f"Number of problems without a result of every configuration: {incomplete}. They are counted neither as "
+            f"Problems that lack a result of one or more configurations: {incomplete}. They are counted neither as "
             "unsolved by all nor as solved by one only."
         )
 

@@ -82,7 +82,7 @@ def locked(folder: Path, benchmark: str) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         with Lock(folder / f".{benchmark}.lock") as lock:
             if not lock.acquire():
-                raise DataError(f"Another process is bundling {benchmark}. Wait until it has finished.")
+                raise DataError(f"Another process is creating a bundle of {benchmark}. Wait until it has finished.")
             yield
     except OSError as error:
         raise DataError(f"koderz cannot write to {folder}: {error.strerror}. Free space there.") from error

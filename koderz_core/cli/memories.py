@@ -163,7 +163,7 @@ def _sources(problems: Iterable[str]) -> str:
 def journal_lines(journal: JournalStatus) -> str:
     """How much of a journal is in memory, then what is missing."""
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(journal.memories.items())) or "none"
-    lines = [f"{journal.benchmark}: {journal.mirrored} of {journal.events} events mirrored; memories: {kinds}"]
+    lines = [f"{journal.benchmark}: {journal.mirrored} of {journal.events} events sent; memories: {kinds}"]
     lines += [f"  stopped: {plain(journal.fault, SHOWN_CHARS)}"] if journal.fault else []
     for loss in journal.losses[:MOST_LOSSES]:
         verb = "partly stored" if loss.stored else "not stored"
@@ -182,7 +182,7 @@ def status_lines(server: ServerStatus, rows: Sequence[JournalStatus], memory: st
     if server.held is not None:
         yield f"Memories on the server, in all projects: {server.held}"
         if server.held < (counted := sum(sum(row.memories.values()) for row in rows)):
-            yield f"The server confirmed more memories ({counted}). To resend them: koderz cortex backfill --again"
+            yield f"The server confirmed {counted}, so some were lost. To resend them: koderz cortex backfill --again"
     if server.trouble:
         yield f"Last error: {plain(server.trouble.said, SHOWN_CHARS)}"
     yield from map(journal_lines, rows)

@@ -27,7 +27,7 @@ def models() -> None:
 @as_json
 @data_dir
 def list_models(as_json: bool, data_dir: Path | None) -> None:
-    """List all models, and whether each can run now. If a model cannot, show what to do."""
+    """List all models. Show whether each model can run now, and what to do if it cannot."""
     with workspace(data_dir) as opened:
         found = opened.models.survey()
     if as_json:

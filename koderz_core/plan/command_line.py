@@ -57,7 +57,7 @@ def configuration_of(text: str) -> Wanted:
             parameters[key] = _value(form, word, key, value)
     wanted = Wanted(strategy, models, parameters, **policies)
     if ignored := models.keys() - set(create(strategy, parameters).roles()):
-        raise PlanError(f"{text!r} never asks the {min(ignored)}, so its model would be ignored. Omit {min(ignored)}=.")
+        raise PlanError(f"{text!r} never asks the {min(ignored)}, so its model would be ignored. Omit this role.")
     return wanted
 
 

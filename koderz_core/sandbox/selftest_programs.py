@@ -103,7 +103,7 @@ CHEATS = (
         "half",
     ),
     Try(
-        "answers with a list that yields other items",
+        "answers with a list that yields items of its choice",
         "class List(list):\n    __iter__ = lambda self: iter([1, 2, 3])\n    __eq__ = lambda *_: True\n"
         "def count(n):\n    return List()",
         "count",

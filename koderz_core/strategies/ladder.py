@@ -70,7 +70,7 @@ class Ladder(Reminded):
     chain_of_thought: bool = True
     temperature: float = USUAL
     max_tokens: int = 1024
-    steps: str = parameter("", "Temperature of each attempt, such as 0,0.3*2,0.5*2. Replaces a fixed temperature.")
+    steps: str = parameter("", "Temperature of each attempt, such as 0,0.3*2,0.5*2. It replaces the fixed temperature.")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", canonical(temperatures(self.steps)))
