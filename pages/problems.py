@@ -41,8 +41,8 @@ def main() -> None:
 def _warn(rows: Sequence[SummaryRow]) -> None:
     if len({row.dataset_sha256 for row in rows}) > 1:
         st.warning(
-            "These configurations ran on different datasets. Problems with the same id share a line here, although "
-            "they may differ.",
+            "These configurations ran on different datasets. Problems with the same id have one common row here, "
+            "although they may differ.",
             icon="⚖️",
         )
 
@@ -60,8 +60,8 @@ def _count(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
     )
     if incomplete:
         st.text(
-            f"{incomplete} problems lack a result of at least one configuration. They count neither as unsolved by all "
-            "nor as solved by one only."
+            f"Problems that lack a result of one or more configurations: {incomplete}. They are counted neither as "
+            "unsolved by all nor as solved by one only."
         )
 
 
@@ -78,7 +78,7 @@ def _draw(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
     with right:
         st.subheader("Problems")
         problem = show_table(rows, shown)
-        st.subheader("Experiments on it")
+        st.subheader("Experiments on the problem")
         show_problem(rows, problem)
 
 

@@ -72,7 +72,7 @@ def _wrong_files(files: Mapping[str, bytes], manifest: _Json) -> Iterator[Differ
             yield Difference("the size", name, str(listed[name]["size_bytes"]), str(len(files[name])))
     for name, code in manifest["code_hashes"].items():
         if hashes.get(name) != code:
-            yield Difference("the hash of its code", name, code[:12], str(hashes.get(name))[:12])
+            yield Difference("the SHA-256 of the program", name, code[:12], str(hashes.get(name))[:12])
     yield from _wrong_flags(manifest)
 
 

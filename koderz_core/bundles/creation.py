@@ -31,7 +31,7 @@ from koderz_core.verification.journals import Verified
 CAP_BYTES = 64 << 20  # of one file: longer files are truncated and marked
 KEPT = 20
 MARK = "opened-bundle.json"
-_READ_ONLY = "This dashboard shows a bundle, which is read-only. Start `koderz ui` without --open."
+_READ_ONLY = "This dashboard shows a bundle, which is read-only. For your own data, start `koderz ui` without --open."
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def locked(folder: Path, benchmark: str) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         with Lock(folder / f".{benchmark}.lock") as lock:
             if not lock.acquire():
-                raise DataError(f"Another process is bundling {benchmark}. Wait until it has finished.")
+                raise DataError(f"Another process is creating a bundle of {benchmark}. Wait until it has finished.")
             yield
     except OSError as error:
         raise DataError(f"koderz cannot write to {folder}: {error.strerror}. Free space there.") from error
@@ -177,9 +177,9 @@ def require_own(home: Path) -> None:
 FILE_NAME = "koderz-bug-report.zip"
 _FRAMES = 30
 _PACKAGES = ("streamlit", "duckdb", "pandas", "plotly", "click", "msgspec", "pydantic", "httpx", "mcp")
-_README = """A report on one error of koderz: its kind, its place in the program, and versions. Keys, paths, hosts and
-user names are masked. It contains no values of variables, prompts, replies or results. Check report.json before you
-share it. koderz has not sent it.
+_README = """This report describes one error in koderz: its type, its place in the code, and the versions of koderz,
+Python and packages. Keys, paths, hosts and user names are masked. The report contains no values of variables, prompts,
+replies or results. Check report.json before you share it. koderz has not sent the report.
 """
 
 

@@ -28,9 +28,9 @@ WORDS = ("problem", "configuration", "benchmark", "")
 @click.option(
     "--only",
     type=click.Choice(["unsolved", "flaky"]),
-    help="Show only problems that no configuration solved, or on which repeats disagree.",
+    help="Show only problems that no configuration solved (unsolved), or only those on which repeats disagree (flaky).",
 )
-@click.option("--only-by", metavar="X", help="Show only problems that X alone solved: its letter, id or label.")
+@click.option("--only-by", metavar="X", help="Show only problems that X alone solved. X is a letter, id or label.")
 @click.option("--between", nargs=2, metavar="X Y", help="Show only problems that X and Y did not solve equally often.")
 @click.option("--same-problems", is_flag=True, help="Show only problems that all configurations were given.")
 @as_json
@@ -44,9 +44,9 @@ def problems(  # noqa: PLR0913, PLR0917 (one argument per option)
     as_json: bool,
     data_dir: Path | None,
 ) -> int:
-    """Show which problems are hard for which configurations, the hardest first.
+    """Show the result of each configuration on each problem, the hardest problems first.
 
-    A, B, ... are named as in `koderz compare`. The default is the newest benchmark.
+    Name A, B, ... as in `koderz compare`. The default is the newest benchmark.
     """
     if sum(choice is not None for choice in (only, only_by, between)) > 1:
         raise UsageError("--only, --only-by and --between exclude each other. Use one of them.")

@@ -36,12 +36,12 @@ SHOWN_CHARS = 300
 @click.option("--kind", type=click.Choice([*KINDS]), default=None, help="Show only memories of this kind.")
 @click.option("--category", default="", help="Show only memories of this category, such as learning or error.")
 @click.option("--order", type=click.Choice(ORDERS), default="best", show_default=True, help="Order of the memories.")
-@click.option("--faded", is_flag=True, help="Also show faded and retired memories.")
+@click.option("--faded", is_flag=True, help="Also show memories that faded with time or were retired.")
 @click.option("--limit", type=Whole(1, MOST), default=10, show_default=True, help="Maximum number of memories.")
 @as_json
 @data_dir
 def recall(words: tuple[str, ...], data_dir: Path | None, *, as_json: bool, **sought: str | None) -> None:
-    """Find memories by words, kind and category. Without WORDS, show the newest. A search changes no memory."""
+    """Find memories by words, kind and category. Without WORDS, show the newest. Searching changes no memory."""
     filters = {name: value for name, value in sought.items() if value is not None}
     with workspace(data_dir) as opened:
         found = opened.memories.find(MemoryQuery(" ".join(words), **filters))  # type: ignore[arg-type]  # parsed by click
@@ -82,10 +82,10 @@ def show(number: int, data_dir: Path | None, *, as_json: bool) -> None:
 @as_json
 @data_dir
 def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
-    """Extract lessons from all journals: recurring errors, and the changes with which the next program passed.
+    """Extract lessons from all journals. A lesson describes a recurring error and the changes that removed it.
 
-    No model is called. Each stored lesson replaces the earlier one on the same error. Strategies with --lessons give
-    the model lessons from other problems than the one that it solves.
+    No model is called. A new lesson replaces the stored lesson about the same error. With --lessons, a strategy shows
+    its models lessons from other problems, never from the problem that they are solving.
     """
     with workspace(data_dir) as opened:
         found = opened.memories.distilled()
@@ -113,9 +113,9 @@ def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
 )
 @data_dir
 def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
-    """Send memories that the memory server lacks, from all journals or from one benchmark.
+    """Send the memories of all journals, or of one benchmark, that the memory server lacks.
 
-    The server that comes with koderz stores nothing twice.
+    koderz' own memory server never stores a memory twice.
     """
     reported: list[JournalStatus] = []
 
@@ -163,7 +163,7 @@ def _sources(problems: Iterable[str]) -> str:
 def journal_lines(journal: JournalStatus) -> str:
     """How much of a journal is in memory, then what is missing."""
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(journal.memories.items())) or "none"
-    lines = [f"{journal.benchmark}: {journal.mirrored} of {journal.events} events mirrored; memories: {kinds}"]
+    lines = [f"{journal.benchmark}: {journal.mirrored} of {journal.events} events sent; memories: {kinds}"]
     lines += [f"  stopped: {plain(journal.fault, SHOWN_CHARS)}"] if journal.fault else []
     for loss in journal.losses[:MOST_LOSSES]:
         verb = "partly stored" if loss.stored else "not stored"
@@ -180,11 +180,11 @@ def status_lines(server: ServerStatus, rows: Sequence[JournalStatus], memory: st
     if memory == "off":
         yield "KODERZ_MEMORY is off: running experiments store no memories."
     if server.held is not None:
-        yield f"Memories in all projects: {server.held}"
+        yield f"Memories on the server, in all projects: {server.held}"
         if server.held < (counted := sum(sum(row.memories.values()) for row in rows)):
-            yield f"The server confirmed {counted} but has fewer now. To resend them: koderz cortex backfill --again"
+            yield f"The server confirmed {counted}, so some were lost. To resend them: koderz cortex backfill --again"
     if server.trouble:
         yield f"Last error: {plain(server.trouble.said, SHOWN_CHARS)}"
     yield from map(journal_lines, rows)
     if behind := sum(not row.complete for row in rows):
-        yield f"Not fully in memory: {numbered(behind, 'benchmark')}. To add the rest: koderz cortex backfill"
+        yield f"Memories are missing for {numbered(behind, 'benchmark')}. To store them: koderz cortex backfill"

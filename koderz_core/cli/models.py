@@ -27,7 +27,7 @@ def models() -> None:
 @as_json
 @data_dir
 def list_models(as_json: bool, data_dir: Path | None) -> None:
-    """List the models that can run now, and what the others need."""
+    """List all models. Show whether each model can run now, and what to do if it cannot."""
     with workspace(data_dir) as opened:
         found = opened.models.survey()
     if as_json:
@@ -45,7 +45,7 @@ def list_models(as_json: bool, data_dir: Path | None) -> None:
 @as_json
 @data_dir
 def show(name: str, as_json: bool, data_dir: Path | None) -> None:
-    """Show the capabilities, limits and price of a model. `models.toml` in the data folder can correct them."""
+    """Show the capabilities, limits and price of a model. You can correct them in `models.toml` in the data folder."""
     with workspace(data_dir) as opened:
         known = opened.models.about(name)
     if as_json:
@@ -57,9 +57,9 @@ def show(name: str, as_json: bool, data_dir: Path | None) -> None:
     table.add_row("tier", known.tier)
     for field, value in asdict(known.capabilities).items():
         table.add_row(field.replace("_", " "), plain("unknown" if value is None else str(value)))
-    table.add_row("1,000 tokens in and out, 60 s", f"{money(cost.usd)} ({plain(cost.source)})")
+    table.add_row("cost of 1,000 tokens in and out, 60 s", f"{money(cost.usd)} ({plain(cost.source)})")
     if rented is not None:
-        table.add_row("the same weights, rented", money(rented))
+        table.add_row("cost if the weights are rented", money(rented))
     console().print(table)
 
 
@@ -115,7 +115,7 @@ def fetch(opened: Workspace, name: str) -> Path:
 @as_json
 @data_dir
 def speed_test(models: Sequence[str], as_json: bool, data_dir: Path | None) -> int:
-    """Measure the speed of models. Each of MODELS is warmed up and answers three prompts in turn."""
+    """Measure the speed of MODELS. Each model answers three prompts, one after the other, after a warm-up."""
     with workspace(data_dir) as opened:
         names = [opened.models.full_name(name) for name in models]
         measured = [opened.health.speed(name) for name in names]

@@ -33,7 +33,8 @@ from koderz_core.report.formats import plain
 def strategies(name: str | None, markdown: bool, as_json: bool) -> None:
     """List the strategies, or show one with its roles and parameters.
 
-    NAME may be your own class, FILE.py:NAME. koderz executes the file, so use only files that you trust.
+    NAME may also be a class in your own file, written FILE.py:CLASS. koderz executes this file, so use only files that
+    you trust.
     """
     if markdown and as_json:
         raise UsageError("--markdown and --json exclude each other. Use one of them.")
@@ -49,12 +50,12 @@ def strategies(name: str | None, markdown: bool, as_json: bool) -> None:
 
 
 def _list(forms: Sequence[StrategyForm]) -> None:
-    table = terminal_table("strategy", "what it does", "roles", "calls")
+    table = terminal_table("strategy", "description", "roles", "calls")
     for form in forms:
         table.add_row(*map(plain, (form.name, form.doc, roles_of(form), form.calls or "?")))
     console().print(table)
     console().print(
-        "* all models of this role are called. For the parameters of a strategy: koderz strategies NAME", style="dim"
+        "* This role can have several models. For the parameters of a strategy: koderz strategies NAME", style="dim"
     )
     for fault in filter(None, faults_of_installed().values()):
         click.echo(f"Warning: {plain(fault)}", err=True)
@@ -65,10 +66,10 @@ def _show(form: StrategyForm, name: str) -> None:
     out = console()
     for line in (form.name, form.doc, calls_of(form)):
         out.print(plain(line))
-    roles = terminal_table("role", "what it does", "models")
+    roles = terminal_table("role", "task", "models")
     for role in form.roles:
         roles.add_row(role.name, role.doc, "one or more" if role.several else "one")
-    parameters = terminal_table("parameter", "default", "values", "what it changes")
+    parameters = terminal_table("parameter", "default", "values", "effect")
     for parameter in form.parameters:
         parameters.add_row(
             *map(plain, (parameter.name, value_text(parameter.default), values_of(parameter), parameter.doc))

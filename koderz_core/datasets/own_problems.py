@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 UNSTATED = "not stated"
 ENTERED_LICENCE = "your own"
-_CURE = "Name a file of problems, as docs/datasets.md describes it."
+_CURE = "Use a file of problems in the format of docs/datasets.md."
 _FILE_NAME = re.compile(r"own-[A-Za-z0-9_-]{1,40}-[0-9a-f]{12}")
 _ENTERED_NAME = re.compile(r"typed-[0-9a-f]{12}")
 
@@ -67,7 +67,7 @@ def load_path(path: Path, settings: Settings) -> Dataset:
 def load_own(name: str, settings: Settings) -> Dataset:
     """The problems of a file's copy. Raises DataError if the copy is missing or was changed."""
     path, sha256 = _path(name, settings), name[-12:]
-    cure = f"Name your file again, the one whose SHA-256 begins with {sha256}: --dataset FILE.jsonl"
+    cure = f"Pass your original file again (its SHA-256 begins with {sha256}): --dataset FILE.jsonl"
     if not path.is_file():
         raise DataError(f"{path}, koderz' copy of your file, is missing. {cure}")
     reading = read_own(read_unpacked(path, cure))
@@ -170,7 +170,7 @@ def load_entered(name: str, settings: Settings) -> Dataset:
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}). Enter the problem again.") from error
     except DataError as fault:
-        raise DataError(f"{path}, {fault}. Enter the problem again, which replaces the file.") from fault
+        raise DataError(f"{path} is damaged: {fault}. Enter the problem again. This replaces the file.") from fault
 
 
 def entered_names(settings: Settings) -> tuple[str, ...]:

@@ -27,10 +27,10 @@ def check_journals(settings: Settings, unread: Collection[str] | None = None) ->
         findings += _journal(path, whole=unread is None or any(path.name in fault for fault in unread))
     faulty = [f"{finding.subject}.jsonl" for finding in findings if finding.state != "ready"]
     other = [fault for fault in unread or () if not any(name in fault for name in faulty)]
-    cure = "Move that journal to another folder, and report it"
+    cure = "Move the journal named in this message to another folder, and report the fault"
     findings += [Finding("journals", "the index", "missing", fault, cure) for fault in other]
     yield from findings
-    result = f"{len(paths)} journals, {len(findings)} findings above"
+    result = f"{len(paths)} journals checked, {len(findings)} findings (listed above)"
     yield Finding("journals", str(settings.journals_dir), "ready", result)
 
 
@@ -49,7 +49,7 @@ def _journal(path: Path, *, whole: bool) -> Iterator[Finding]:
         yield Finding("journals", path.stem, "absent", str(error).partition(". ")[0], f"Check {path}")
         return
     if pid is not None:
-        result = f"is being written by process {pid or 'unknown'}, which is running"
+        result = f"is in use: process {pid or 'unknown'} is writing it"
         yield Finding("journals", path.stem, "ready", result)
     elif dead:
         result = f"its last writer, process {dead}, has ended without closing it"

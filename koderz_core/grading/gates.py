@@ -42,7 +42,7 @@ def gate_of(text: str) -> Gate:
         except ValueError:
             fraction = 0.0
         if not 0 < fraction < 1:
-            raise PlanError(f"{text!r} is not a gate: write a fraction between 0 and 1, such as split:0.5.")
+            raise PlanError(f"{text!r} is not a gate. Write split with a fraction between 0 and 1, such as split:0.5.")
         return Gate("split", fraction)
     if text.strip() in ("tests", "examples"):
         return Gate("tests" if kind == "tests" else "examples")

@@ -158,8 +158,8 @@ class MirrorLedger:
             yield
         except (OSError, sqlite3.Error) as error:
             raise CortexError(
-                f"{self._path}, the record of mirrored memories, cannot be used: {error}. Free space on its disk, or "
-                "delete it: koderz then offers all memories again."
+                f"{self._path}, the list of memories that memory servers have confirmed, cannot be used: {error}. Free "
+                "space on its disk, or delete the file. koderz then sends all memories again."
             ) from error
 
 

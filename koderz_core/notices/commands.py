@@ -72,7 +72,7 @@ def _not_started(name: str, error: OSError, seconds: float) -> CommandResult:
     if isinstance(error, FileNotFoundError):
         code, trouble = NOT_FOUND, f"{name!r} was not found. Check its spelling, or give its path."
     else:
-        code, trouble = NOT_RUNNABLE, f"{name!r} cannot be run: {error.strerror}. Check its file and permissions."
+        code, trouble = NOT_RUNNABLE, f"{name!r} cannot be run: {error.strerror}. Check the file and its permissions."
     return CommandResult(code, seconds, trouble=trouble)
 
 

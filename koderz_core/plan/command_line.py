@@ -57,7 +57,7 @@ def configuration_of(text: str) -> Wanted:
             parameters[key] = _value(form, word, key, value)
     wanted = Wanted(strategy, models, parameters, **policies)
     if ignored := models.keys() - set(create(strategy, parameters).roles()):
-        raise PlanError(f"{text!r} never asks the {min(ignored)}, so its model would be ignored. Omit it.")
+        raise PlanError(f"{text!r} never asks the {min(ignored)}, so its model would be ignored. Omit this role.")
     return wanted
 
 
@@ -226,11 +226,11 @@ def _listed(names: str | Sequence[str], *, also_switch: bool) -> Sequence[str]:
     listed = as_list(names)
     for name in listed:
         if "," in name:
-            raise PlanError(f"{name!r} cannot be written as one model, because commas separate several models.")
+            raise PlanError(f"{name!r} cannot be the name of one model, because commas separate several models.")
         if not name or name != name.strip():
-            raise PlanError(f"{name!r} cannot be written as a model: its name is empty or has spaces around it.")
+            raise PlanError(f"{name!r} cannot be the name of a model: it is empty or has spaces around it.")
         if also_switch and name.lower() in SWITCH:
-            raise PlanError(f"{name!r} cannot be written as a model: true and false switch the role on and off.")
+            raise PlanError(f"{name!r} cannot be the name of a model: true and false switch this role on and off.")
     return listed
 
 

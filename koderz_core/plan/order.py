@@ -97,7 +97,5 @@ def _policies(wanted: Wanted) -> tuple[str, str]:
     """The gate and the feedback. Raises PlanError for a strategy that would ignore them."""
     gate, feedback = gate_of(wanted.gate).name, check_feedback(wanted.feedback)
     if not facts_of(wanted.strategy).tests_programs and (gate, feedback) != (ALL_TESTS, FULL):
-        raise PlanError(
-            f"{wanted.strategy} never runs gate tests, so gate and feedback would be ignored. Omit them there."
-        )
+        raise PlanError(f"{wanted.strategy} never runs gate tests, so gate and feedback would be ignored. Omit both.")
     return gate, feedback

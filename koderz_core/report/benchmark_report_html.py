@@ -73,7 +73,7 @@ def html(report: Report) -> str:
 def charts_of(comparison: Comparison) -> Iterator[Chart]:
     """The charts of the Compare page that have data."""
     if any(point.usd is not None for point in comparison.tradeoff.points):
-        alt = "Cost per problem against share solved, with intervals on both and the frontier"
+        alt = "Share solved against cost per problem, with intervals of both and the Pareto frontier"
         figure = cost_against_success(comparison)
         yield Chart("frontier", "Cost against success", alt, formats.frontier(comparison.tradeoff), figure)
     pair = leading_pair(comparison.pairs)
@@ -84,7 +84,7 @@ def charts_of(comparison: Comparison) -> Iterator[Chart]:
             caption, figure = formats.about_curves(comparison, axis), success_by(comparison, axis, looked_at)
             yield Chart(f"by-{axis}", title, alt, caption, figure)
     if any(tier.cost_usd is None or tier.cost_usd for row in comparison.configurations for tier in row.tiers):
-        alt = "Dollars per solved problem by tier of model, a bar per configuration"
+        alt = "Dollars per solved problem, by tier of the models, with one bar per configuration"
         yield Chart("costs", "Cost per solved problem", alt, formats.COSTS, cost_by_tier(comparison))
 
 

@@ -48,14 +48,14 @@ def benchmark_remark(progress: BenchmarkProgress) -> Remark | None:
         command = f"koderz resume {row.id} --max-cost"
         return Remark(
             "warning",
-            f"Stopped, because its budget is used up. To continue, run `{command}` with a larger budget in a terminal. "
+            f"Stopped, because the budget is used up. To continue, run `{command}` with a larger budget in a terminal. "
             "Every finished step is kept.",
         )
     if row.state == "finished" and row.errors:
         return Remark(
             "warning",
-            f"{state(row).capitalize()}. Experiments that ended with an error have no result, so no rate counts them. "
-            "Fix the cause, then retry them.",
+            f"{state(row).capitalize()}. Experiments that ended with an error have no result, so all rates exclude "
+            "them. Fix the cause, then retry them.",
         )
     return _REMARKS.get(row.state)
 
@@ -87,7 +87,7 @@ def freshness(progress: BenchmarkProgress, now: float, heard_at: float | None = 
     """
     row, read = progress.benchmark, now - progress.at
     if read > STALE_SECONDS:
-        return Remark("warning", f"Stale: the results cannot be read now. These are from {ago(read)}.")
+        return Remark("warning", f"Stale: the results cannot be read now. The page shows results from {ago(read)}.")
     news_at = max((at for at in (progress.news_at, heard_at) if at is not None), default=None)
     kind = "event" if news_at == progress.news_at else "text"
     news = "" if news_at is None else f" · newest {kind} {ago(now - news_at)}"
@@ -106,7 +106,7 @@ def beat_seconds(row: BenchmarkRow | None) -> float:
 
 def spent(row: BenchmarkRow) -> str:
     """``$0.12 of $2.50``: its cost so far and its budget."""
-    cost = money(row.cost_usd) if row.unpriced == 0 else f"{row.unpriced} calls unpriced"
+    cost = money(row.cost_usd) if row.unpriced == 0 else f"unknown ({numbered(row.unpriced, 'call')} without a price)"
     return cost if row.budget_usd is None else f"{cost} of {money(row.budget_usd)}"
 
 
@@ -131,16 +131,17 @@ def ago(seconds: float) -> str:
 
 _REMARKS = {
     "queued": Remark(
-        "info", "Queued: no experiment runs yet. The benchmark waits for free concurrency or for a model."
+        "info", "Queued: no experiment runs yet. The benchmark waits until other experiments end or a model is ready."
     ),
-    "paused": Remark("info", "Paused before its next step. Resume continues the benchmark."),
+    "paused": Remark("info", "Paused: each experiment waits before its next step. Press Resume to continue."),
     "stopping": Remark("info", "Stopping: running experiments end at their next step. Every finished step is kept."),
     "stopped": Remark(
-        "info", "Stopped before it was complete. Every finished step is kept; Resume continues the benchmark."
+        "info", "Stopped before the benchmark was complete. Every finished step is kept. Press Resume to continue."
     ),
     "interrupted": Remark(
         "warning",
-        "Interrupted: its process ended too early. Every finished step is kept; Resume continues the benchmark.",
+        "Interrupted: the process of the benchmark ended before the benchmark was complete. Every finished step is "
+        "kept. Press Resume to continue.",
     ),
 }
 
@@ -173,19 +174,19 @@ class ExperimentRemark:
 
 
 EXPERIMENT_REMARKS: Mapping[str, tuple[Tone, str, str]] = {
-    "error": ("error", "⚠️", "It ended without a result: koderz, the machine or a provider failed, not the model."),
-    "cancelled": ("info", "⏹️", "It was stopped before it had a result. Every finished step is kept."),
+    "error": ("error", "⚠️", "The experiment has no result, because koderz, the machine or a provider failed."),
+    "cancelled": ("info", "⏹️", "The experiment was stopped before it had a result. Every finished step is kept."),
     "interrupted": (
         "warning",
         "⚡",
-        "Its process ended before it had a result. Every finished step is kept.",
+        "The process of the experiment ended before the experiment had a result. Every finished step is kept.",
     ),
-    "paused": ("info", "⏸️", "It is paused and waits before its next step. Resume it on the page of its benchmark."),
-    "planned": ("info", "⏳", "It has not started."),
+    "paused": ("info", "⏸️", "The experiment is paused before its next step. Resume it on the page of its benchmark."),
+    "planned": ("info", "⏳", "The experiment has not started."),
 }
 LIMITS: Mapping[StopReason | None, str] = {
-    "budget": "It used up the budget per experiment, so the best program tested so far is its result.",
-    "context": "A prompt did not fit the context of its model, so the best program tested so far is its result.",
+    "budget": "The budget per experiment is used up, so the result is the best program tested until then.",
+    "context": "A prompt did not fit the context of its model, so the result is the best program tested until then.",
 }
 """Why a limit of the configuration ended the strategy."""
 RESUMED = frozenset({"cancelled", "interrupted", "planned"})
@@ -270,21 +271,21 @@ def _next(trouble: ModelTrouble, stage: Stage, now: float) -> str:
     if stage == "closed":
         return _closed(trouble.closed_until or now, now)
     if stage == "failed":
-        used = f"All {trouble.retries} retries are used" if trouble.retries else "This is not retried"
+        used = f"All {trouble.retries} retries are used" if trouble.retries else "This error is not retried"
         return f"{used}: the experiment ends with an error."
     most = "" if trouble.retries is None else f" of {trouble.retries}"
     used = f"{trouble.retries_used}{most} retries used."
     if trouble.next_at is None:
         return f"An attempt is under way; {used}"
     if trouble.next_at <= now:
-        return f"The next attempt starts as soon as the limits allow it; {used}"
+        return f"The next attempt starts as soon as the provider's limits allow it; {used}"
     return f"Next attempt in {_whole(trouble.next_at - now)}; {used}"
 
 
 def _closed(until: float, now: float) -> str:
     wait = "The circuit breaker is open: experiments with this provider wait"
     if until <= now:
-        return f"{wait} for one attempt, which starts now."
+        return f"{wait} for the outcome of one attempt, which starts now."
     return f"{wait} until {local_second(until)} (in {_whole(until - now)})."
 
 

@@ -218,7 +218,7 @@ class Runner:
         except KoderzError as error:
             self._workers.break_off(error)
         except Exception as error:  # noqa: BLE001 (the edge of this thread)
-            _LOG.exception("A bug in koderz in %s", self.benchmark)
+            _LOG.exception("A bug in koderz ended %s", self.benchmark)
             self.bugs.append(error)
         finally:
             self._ended.set()

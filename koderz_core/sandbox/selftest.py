@@ -24,7 +24,7 @@ from koderz_core.sandbox.selftest_programs import (
     planted,
 )
 
-Group = Literal["right programs", "wrong programs", "cheats", "attacks", "right after all that"]
+Group = Literal["right programs", "wrong programs", "cheats", "attacks", "right program after the attacks"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 
 
@@ -82,7 +82,7 @@ def _run(
         *(_fails(judge, "wrong programs", program) for program in wrong),
         *(_fails(judge, "cheats", cheat) for cheat in cheats),
         *(_blocks(judge, attack) for attack in attacks if attack.limited or judge.isolation != "limited"),
-        _right(judge, "double", PROBLEMS["double"], "right after all that"),
+        _right(judge, "double", PROBLEMS["double"], "right program after the attacks"),
     ]
     return SelfTest(judge.isolation, tuple(checks))
 

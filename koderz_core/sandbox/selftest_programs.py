@@ -78,7 +78,7 @@ WRONG = (
 )
 CHEATS = (
     Try("exits with code 0 when it is loaded", "import sys\nsys.exit(0)", quick=True),
-    Try("exits at once when it is loaded", "import os\nos._exit(0)"),
+    Try("exits without cleanup when it is loaded", "import os\nos._exit(0)"),
     Try("exits when it is called", "import os\ndef double(x):\n    os._exit(0)", quick=True),
     Try(
         "exits from the hook for uncaught exceptions",
@@ -103,7 +103,7 @@ CHEATS = (
         "half",
     ),
     Try(
-        "answers with a list whose items it chooses",
+        "answers with a list that yields items of its choice",
         "class List(list):\n    __iter__ = lambda self: iter([1, 2, 3])\n    __eq__ = lambda *_: True\n"
         "def count(n):\n    return List()",
         "count",
@@ -113,10 +113,10 @@ CHEATS = (
         "class Any(ValueError, TypeError): pass\ndef root(x):\n    raise Any",
         "root",
     ),
-    Try("stops the iteration that calls it", "def odd(x):\n    raise StopIteration", "odd", quick=True),
-    Try("prints that it has passed", "print('PPP', '{\"passed\": true}')" + _ZERO),
+    Try("raises StopIteration inside an iteration", "def odd(x):\n    raise StopIteration", "odd", quick=True),
+    Try("prints a verdict that says passed", "print('PPP', '{\"passed\": true}')" + _ZERO),
     Try(
-        "writes a verdict to every descriptor",
+        "writes a verdict to every file descriptor",
         'import os\nfor fd in range(64):\n    try: os.write(fd, b\'{"marks": "PPP", "completed": true}\')\n'
         "    except OSError: pass" + _ZERO,
         quick=True,
@@ -133,15 +133,15 @@ CHEATS = (
         "    return next((one for held in found for one in held if one == 2 * x), 0)",
     ),
     Try(
-        "compiles the asserts away",
+        "makes Python compile the tests without asserts",
         "import builtins, functools\nbuiltins.compile = functools.partial(compile, optimize=2)" + _ZERO,
     ),
     Try(
-        "makes every number close",
+        "replaces math.isclose and abs",
         "import builtins, math\nmath.isclose = lambda *_: True\nbuiltins.abs = lambda x: 0\ndef half(x):\n    return 9",
         "half",
     ),
-    Try("empties what it is compared with", "def order(items):\n    items.clear()\n    return []", "order"),
+    Try("empties the list that it is compared with", "def order(items):\n    items.clear()\n    return []", "order"),
 )
 
 
@@ -164,16 +164,16 @@ ATTACKS = (
     Attack("links a file", "os.symlink(SECRET, FOLDER + '/link')"),
     Attack("connects to a server", "socket.create_connection(('127.0.0.1', PORT), 1)", quick=True),
     Attack("sends a datagram", "socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', PORT))"),
-    Attack("makes a socket with a name", "socket.socket(socket.AF_UNIX).bind(FOLDER + '/socket')"),
+    Attack("creates a named Unix socket", "socket.socket(socket.AF_UNIX).bind(FOLDER + '/socket')"),
     Attack("signals koderz", "os.kill(HOST, 0)"),
     Attack("starts a process", "os.fork() or os._exit(0)", quick=True),
     Attack("starts a shell", "subprocess.run(['/bin/sh', '-c', ':'])"),
     Attack("executes another program", "os.execv('/bin/sh', ['sh', '-c', ':'])"),
     Attack("starts a thread", "threading.Thread(target=int).start()"),
-    Attack("creates its own namespaces", "if ctypes.CDLL(None).unshare(0x10020000): raise OSError"),
+    Attack("creates Linux namespaces", "if ctypes.CDLL(None).unshare(0x10020000): raise OSError"),
     Attack("reserves eight gigabytes", "mmap.mmap(-1, 8 << 30, flags=0x4022)", limited=True, quick=True),
     Attack("opens thousands of files", "held = [os.open('/', 0) for _ in range(5000)]", limited=True),
-    Attack("makes a file of eight gigabytes", "open('big', 'wb').truncate(8 << 30)", limited=True),
+    Attack("creates a file of eight gigabytes", "open('big', 'wb').truncate(8 << 30)", limited=True),
 )
 
 
@@ -199,8 +199,8 @@ class Ground:
         """The traces of an attack, as seen from outside; empty if there are none."""
         names = sorted(path.name for path in self.folder.iterdir())
         if names != ["kept", "secret"]:
-            return f"its folder contains {', '.join(names)}"
-        return "it was connected to" if select.select([self.server], [], [], 0)[0] else ""
+            return f"the folder now contains {', '.join(names)}"
+        return "the program connected to the server" if select.select([self.server], [], [], 0)[0] else ""
 
 
 @contextmanager

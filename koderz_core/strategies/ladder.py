@@ -34,7 +34,7 @@ def temperatures(text: str) -> tuple[float, ...]:
         if not times or temperature > WARMEST:
             raise PlanError(
                 f"{step.strip()!r} in {text!r} is not a step. Write temperatures from 0 to {WARMEST}, separated by "
-                "commas; *N repeats one N times, as in 0,0.3*2,0.5*2."
+                "commas. To repeat a temperature N times, append *N, as in 0,0.3*2,0.5*2."
             )
         steps += [temperature] * times
     if len(steps) > MOST:
@@ -57,9 +57,9 @@ ONCE = "0"
 class Ladder(Reminded):
     """Repeat the same prompt, at most ``max_iterations`` times, until a program passes the gate tests.
 
-    Every call has its own seed, so each sample at a temperature above 0 is independent. ``steps``: the temperatures of
-    the attempts, such as "0,0.3*2", instead of ``temperature``. With several coders, each goes through all steps before
-    the next is asked; without steps they share the iterations.
+    Every call has its own seed, so each sample at a temperature above 0 is independent. ``steps`` sets the temperature
+    of each attempt, such as "0,0.3*2", and replaces ``temperature``. With several coders, each coder goes through all
+    steps before the next coder is asked. Without steps, the coders share the iterations.
     """
 
     several: ClassVar = ("coder",)
@@ -70,7 +70,7 @@ class Ladder(Reminded):
     chain_of_thought: bool = True
     temperature: float = USUAL
     max_tokens: int = 1024
-    steps: str = parameter("", "Temperature of each attempt, such as 0,0.3*2,0.5*2, instead of a fixed one.")
+    steps: str = parameter("", "Temperature of each attempt, such as 0,0.3*2,0.5*2. It replaces the fixed temperature.")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", canonical(temperatures(self.steps)))

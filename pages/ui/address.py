@@ -69,7 +69,7 @@ def _widget_key(name: str, options: Sequence[str], usual: str) -> str:
 
 def warn_of_missing(name: str) -> None:
     """Say that the address names an unknown option; the page shows another one."""
-    st.warning(f"The link points to an unknown {name}. Showing another one.", icon="🔎")
+    st.warning(f"The link points to an unknown {name}. The page shows another {name}.", icon="🔎")
 
 
 def _remember(name: str, chosen: str, usual: str) -> None:

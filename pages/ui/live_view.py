@@ -49,8 +49,8 @@ def _about_links(each: int) -> str:
     if each == 1:
         return " A cell opens its experiment in a new tab."
     return (
-        f" A cell shows {each} experiments: the glyph of the most frequent state, and how many are solved. It opens "
-        "the first one that started, in a new tab."
+        f" A cell combines {each} experiments. It shows the symbol of their most frequent state and the number of "
+        "solved experiments. It opens the experiment that started first, in a new tab."
     )
 
 
@@ -59,7 +59,7 @@ def show_news(workspace: Workspace, progress: BenchmarkProgress) -> None:
     if not workspace.runs.is_here(progress.benchmark.id):
         _newest(progress)
         if progress.benchmark.under_way:
-            st.caption("Another process runs it. Live model output is available only in that process.")
+            st.caption("Another process runs this benchmark. Live model output is available only in that process.")
         return
     left, right = st.columns(2)
     with left:
@@ -91,7 +91,7 @@ def show_live_text(workspace: Workspace, row: ExperimentRow, tall: int) -> None:
     """The text of the current call of an experiment; always ``tall`` pixels, so that nothing below moves."""
     stream = workspace.runs.live.of(row.id)
     with st.container(height=tall, autoscroll=True, key="live-text"):
-        st.text(f"{outcome(row)} · {stream.role} {stream.model}" if stream else "between two calls")
+        st.text(f"{outcome(row)} · {stream.role} {stream.model}" if stream else "No call is running.")
         st.text(stream.text if stream else "")
 
 

@@ -259,7 +259,7 @@ def test_one_process_at_a_time_bundles_a_benchmark(opened: Workspace, recorded: 
     opened.bundles.folder.mkdir(parents=True)
     with (opened.bundles.folder / f".{recorded}.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(DataError, match="Another process is bundling"):
+        with pytest.raises(DataError, match="Another process is creating a bundle"):
             opened.bundles.make(recorded, "public_safe")
 
 

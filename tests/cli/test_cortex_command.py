@@ -46,7 +46,7 @@ def _half_remembered(home: Path) -> None:
 def test_a_backfill_stores_each_memory_once_however_often_it_is_asked_for(home: Path, koderz: Koderz) -> None:
     first = koderz("cortex", "backfill", "bench_d5", "--again")
     assert (first.code, "1 benchmark, 2 checkpoint, 6 iteration, 8 result, 4 spec" in first.out) == (0, True)
-    assert re.search(r": ([1-9]\d*) of \1 events mirrored", first.out)
+    assert re.search(r": ([1-9]\d*) of \1 events sent", first.out)
     assert koderz("cortex", "backfill").out == first.out
     with sqlite3.connect(home / "cortex.db") as memories:
         assert memories.execute("select count(*), count(distinct title) from memories").fetchone() == (21, 21)

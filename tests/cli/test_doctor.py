@@ -94,7 +94,7 @@ def test_it_names_every_tier_the_one_that_is_used_and_what_the_grader_came_to(ko
     said = koderz("doctor")
     assert all(f"{tier}: " in said.out for tier in ("hardened", "strong", "limited"))
     assert said.out.count("koderz runs programs in this tier") == 1
-    assert "✓ right after all that: 1/1" in said.out
+    assert "✓ right program after the attacks: 1/1" in said.out
 
 
 @needs_linux

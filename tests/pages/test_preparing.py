@@ -61,7 +61,7 @@ def run_another() -> None:
     ("page", "query", "known", "shown"),
     [
         ("compare", "benchmarks", "experiments solved", "Differences on the same problems"),
-        ("problems", "benchmarks", "experiments solved", "Experiments on it"),
+        ("problems", "benchmarks", "experiments solved", "Experiments on this problem"),
         ("live", "benchmark", "state finished", "Updated"),
     ],
 )

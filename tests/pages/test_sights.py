@@ -67,7 +67,7 @@ def test_what_ended_as_error_is_not_resumed_but_can_be_retried_and_the_command_i
 def test_an_experiment_that_broke_off_opens_with_the_last_program_that_was_tried(visit: Visit) -> None:
     plan = erring(answers=1)
     app = visit("experiment", experiment=plan.experiments()[0].id)
-    assert "It ended without a result" in said(app)
+    assert "The experiment has no result" in said(app)
     assert "def nothing()" in said(app)
 
 

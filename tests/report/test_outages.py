@@ -37,7 +37,7 @@ THREE = ((0, STARTED), (0, FAILED), (2, STARTED), (4, FAILED), (8, STARTED), (12
 ONCE, THRICE, ROOM = (
     "HTTP 500 (once).",
     "HTTP 500 (3 times in 12 s).",
-    "The next attempt starts as soon as the limits allow it;",
+    "The next attempt starts as soon as the provider's limits allow it;",
 )
 REFUSED, UNREACHED = replace(LAST, status=401, retries=0), replace(FAILED, status=None, message="not reached\nmore")
 
@@ -53,7 +53,11 @@ REFUSED, UNREACHED = replace(LAST, status=401, retries=0), replace(FAILED, statu
             14,
             "HTTP 500 (4 times in 13 s). All 5 retries are used: the experiment ends with an error.",
         ),
-        (((0, STARTED), (0, REFUSED)), 3, "HTTP 401 (once). This is not retried: the experiment ends with an error."),
+        (
+            ((0, STARTED), (0, REFUSED)),
+            3,
+            "HTTP 401 (once). This error is not retried: the experiment ends with an error.",
+        ),
         (((0, STARTED), (0, UNREACHED)), 3, "not reached (once). Next attempt in 7 s; 0 of 5 retries used."),
         ((*THREE, (22, STARTED), (23, ANSWERED)), 24, "The model answers again, after 3 failed attempts in 23 s."),
     ],

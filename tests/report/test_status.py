@@ -36,7 +36,7 @@ PROGRESS = BenchmarkProgress(ROW, (), (), None, at=NOW, news_at=NOW)
     [
         (2, 3, ("info", "Updated 2 s ago · newest event 3 s ago")),
         (0, 185, ("warning", "No completed step for 3 min; process 71 is still running.")),
-        (35, 36, ("warning", "Stale: the results cannot be read now. These are from 35 s ago.")),
+        (35, 36, ("warning", "Stale: the results cannot be read now. The page shows results from 35 s ago.")),
     ],
 )
 def test_it_is_said_how_old_what_is_shown_is(read: int, news: int, told: tuple[str, str]) -> None:

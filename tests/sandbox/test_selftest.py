@@ -20,7 +20,7 @@ from koderz_core.sandbox.local_judge import Sandbox
 from koderz_core.sandbox.selftest import full, quick
 from koderz_core.sandbox.selftest_programs import ATTACKS, CHEATS, PROBLEMS, WRONG, Attack, planted
 
-UNSURE = {"reserves eight gigabytes", "opens thousands of files", "creates its own namespaces"}
+UNSURE = {"reserves eight gigabytes", "opens thousands of files", "creates Linux namespaces"}
 """What the system itself may refuse, a sandbox or not."""
 
 
@@ -46,7 +46,8 @@ FAILED = Verdict("F", (), True, "assertion", "it was wrong", 0.0, "strong")
 def test_every_check_passes_at_every_tier_that_holds(tier: Isolation) -> None:
     found = quick(judge_of(tier))
     assert found.failures == ()
-    assert {check.group for check in found.checks} >= {"right programs", "cheats", "attacks", "right after all that"}
+    groups = {"right programs", "cheats", "attacks", "right program after the attacks"}
+    assert {check.group for check in found.checks} >= groups
 
 
 def test_the_long_form_has_twenty_cheats_fifteen_attacks_and_all_canonical_solutions() -> None:
@@ -91,14 +92,14 @@ def test_a_judge_that_fails_right_programs_fails() -> None:
     judge = credulous(lambda code, verdict: FAILED)
     failed = {check.group: check.seen for check in quick(judge).failures}
     judge.close()
-    assert failed == dict.fromkeys(("right programs", "attacks", "right after all that"), "it was wrong")
+    assert failed == dict.fromkeys(("right programs", "attacks", "right program after the attacks"), "it was wrong")
 
 
 @pytest.mark.parametrize(
     ("lines", "seen"),
     [
-        ("open(FOLDER + '/new', 'w').close()", "its folder contains kept, new, secret"),
-        ("socket.create_connection(('127.0.0.1', PORT)).close()", "it was connected to"),
+        ("open(FOLDER + '/new', 'w').close()", "the folder now contains kept, new, secret"),
+        ("socket.create_connection(('127.0.0.1', PORT)).close()", "the program connected to the server"),
     ],
 )
 def test_what_an_attack_leaves_is_seen_from_outside_whatever_its_program_says(lines: str, seen: str) -> None:
