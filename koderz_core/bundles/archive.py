@@ -67,7 +67,7 @@ def unpacked(path: Path) -> Mapping[str, bytes]:
 
 def _check_together(path: Path, entries: list[ZipInfo]) -> None:
     if len(entries) > MOST_FILES:
-        _refuse(path, f"it has {len(entries)} files, more than {MOST_FILES}")
+        _refuse(path, f"it has {len(entries)} files; at most {MOST_FILES} are allowed")
     seen: set[str] = set()
     for entry in entries:
         _check(path, entry)
@@ -75,7 +75,7 @@ def _check_together(path: Path, entries: list[ZipInfo]) -> None:
             _refuse(path, f"it contains {entry.filename!r} twice")
         seen.add(entry.filename.lower())
     if (together := sum(entry.file_size for entry in entries)) > MOST_BYTES_TOGETHER:
-        _refuse(path, f"it unpacks to {together} bytes, more than {MOST_BYTES_TOGETHER}")
+        _refuse(path, f"it unpacks to {together} bytes; at most {MOST_BYTES_TOGETHER} are allowed")
 
 
 def _check(path: Path, entry: ZipInfo) -> None:
@@ -85,11 +85,11 @@ def _check(path: Path, entry: ZipInfo) -> None:
     if S_IFMT(mode) not in (0, S_IFREG):  # no type means a regular file
         _refuse(path, f"{name!r} is not a regular file")
     if entry.flag_bits & 1 or entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-        _refuse(path, f"{name!r} is encrypted, or compressed with another method than bundles")
+        _refuse(path, f"{name!r} is encrypted, or compressed with a method that bundles do not use")
     if entry.file_size > MOST_BYTES:
-        _refuse(path, f"{name!r} has {entry.file_size} bytes, more than {MOST_BYTES}")
+        _refuse(path, f"{name!r} has {entry.file_size} bytes; at most {MOST_BYTES} are allowed")
     if entry.file_size > max(SMALL_BYTES, MOST_RATIO * entry.compress_size):
-        _refuse(path, f"{name!r} unpacks to {entry.file_size} bytes from {entry.compress_size}: it is a zip bomb")
+        _refuse(path, f"{name!r} unpacks to {entry.file_size} bytes from {entry.compress_size} bytes: it is a zip bomb")
 
 
 def _read(path: Path, archive: ZipFile, entry: ZipInfo) -> bytes:

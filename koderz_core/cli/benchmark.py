@@ -66,7 +66,7 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     type=Whole(1),
     default=10,
     advanced=True,
-    help="Number after the last problem, instead of --problems.",
+    help="Number of the first problem to exclude, instead of --problems.",
 )
 @option(
     "Problems",
@@ -86,7 +86,7 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     "--baselines/--no-baselines",
     default=True,
     show_default=True,
-    help="With supervised, also run its stronger models and its coder with direct, unless their results exist.",
+    help="For supervised, also measure its coder and stronger models with direct, unless such results exist.",
 )
 @quiet
 @as_json
@@ -94,9 +94,10 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
 def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **options: Any) -> int:
     """Run strategies on a set of problems. The same command resumes a benchmark that was stopped.
 
-    With --name, more problems, configurations or repeats extend the benchmark of that name, and `koderz resume` runs
-    all of it. Without --name, they make a new benchmark. Experiments that ended with an error keep that result unless
-    you add --retry-errors. A budget that was changed during the run stays in force.
+    With --name, you can extend a benchmark: repeat the command with more problems, configurations or repeats. `koderz
+    resume` then runs the extended benchmark. Without --name, a changed command makes a new benchmark. Experiments that
+    ended with an error are not run again unless you add --retry-errors. A budget that you changed during the run still
+    applies.
     """
     chosen = f"{options['start']}:{options['end']}" if problems is None else problems
     with workspace(data_dir, **settings(options)) as opened:
@@ -124,12 +125,12 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
 @as_json
 @data_dir
 def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -> int:
-    """Run one problem. Exits with 0 if every strategy solves it and with 4 if one does not."""
+    """Run one problem. Exits with 0 if every strategy solves the problem, and with 4 if a strategy does not."""
     with workspace(data_dir, **settings(options)) as opened:
         plan = opened.plans.plan(order(options, problem_id), options["dataset"])
         if len(plan.problems) != 1:
             names = f"{problem_id!r} names {len(plan.problems)} problems"
-            raise PlanError(f"{names}, but `koderz run` runs one. Use `koderz benchmark` for several.")
+            raise PlanError(f"{names}, but `koderz run` runs only one. Use `koderz benchmark` for several.")
         mode = replace(run_options(options, silent=as_json), debug_dir=debug_folder(options))
         runner = perform(opened, _under_last_budget(opened, plan, mode), mode)
         details = [opened.results.experiment(experiment.id) for experiment in runner.experiments]
@@ -213,7 +214,7 @@ def _under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
 def _offered(offer: Proposal) -> Iterator[str]:
     yield from offer.sentences
     if offer.added:
-        yield "To skip them, add --no-baselines; the effect of supervision is then not measured."
+        yield "To skip them, add --no-baselines. koderz then cannot measure the effect of supervision."
 
 
 def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, as_json: bool) -> int:
@@ -260,9 +261,9 @@ def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
     yield from gate_remarks(plan)
     if runner.left_out:
         left_out = numbered(runner.left_out, "experiment")
-        yield f"Planned, but not part of this run: {left_out}. To run them: koderz resume {plan.id}"
+        yield f"This command does not run {left_out} of the benchmark. To run them: koderz resume {plan.id}"
     if runner.kept_errors:
-        yield f"Experiments that keep an earlier error: {runner.kept_errors}. To run them again, add --retry-errors."
+        yield f"Experiments with an earlier error: {runner.kept_errors}. To run them again, add --retry-errors."
     if scripted(plan.models()):
         yield f"{SCRIPTED} The results show nothing about models."
 
@@ -292,7 +293,7 @@ def warnings(forecast: Forecast, plan: Plan) -> Iterator[str]:
         yield f"No price is known for {plain(model)}, so its cost is not reported and no budget limits it."
     if forecast.may_exceed(plan.budget.usd):
         usd = money(plan.budget.usd)
-        yield f"The total budget of {usd}, which includes what is already spent, may not be enough."
+        yield f"The total budget of {usd}, which includes money already spent, may not be enough."
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,20 +28,21 @@ STDOUT = Path("-")
 @click.option(
     "--out",
     type=OutputPath(),
-    help=f"File to write.  [default: a file in `bundles` of the data folder, which keeps the newest {KEPT}]",
+    help=f"File to write.  [default: a file in the folder `bundles`, where koderz keeps the newest {KEPT}]",
 )
-@click.option("--pin", is_flag=True, help="Keep this bundle when newer ones replace old ones.")
+@click.option("--pin", is_flag=True, help="Keep this bundle when koderz deletes old bundles.")
 @data_dir
 def bundle(benchmark: str, privacy: str, out: Path | None, pin: bool, data_dir: Path | None) -> int:
     """Pack a benchmark into one file that another person can verify. BENCHMARK is a name, an id or the start of an id.
 
-    The same journal always gives the same bytes. Check the file before you share it: masking works by pattern only.
+    The same journal always gives the same bytes. Check the file before you share it: koderz masks only those secrets
+    that match known patterns.
     """
     with workspace(data_dir) as opened:
         made = opened.bundles.make(opened.names.benchmark(benchmark), privacy, out, pinned=pin)
         click.echo(f"Written and verified: {made.path} ({made.size} bytes, {made.level})")
         if made.truncated:
-            click.echo(f"Truncated, because they are too long: {', '.join(made.truncated)}", err=True)
+            click.echo(f"Files that were too long and were truncated: {', '.join(made.truncated)}", err=True)
         return report_faults(opened)
 
 
@@ -74,14 +75,18 @@ def _print_verdict(found: Verified) -> int:
 @click.command()
 @click.argument("of", nargs=-1, metavar="[BENCH ...]")
 @click.option(
-    "--table", type=click.Choice(list(TABLES)), help="Table to write.  [default: experiments; for reports comparison]"
+    "--table",
+    type=click.Choice(list(TABLES)),
+    help="Table to write.  [default: experiments, or comparison for reports]",
 )
 @click.option(
     "--format", "form", type=click.Choice(list(ENDINGS)), default="csv", show_default=True, help="Format of the file."
 )
 @click.option("--columns", metavar="A,B,...", default="", help="Write only these columns, in this order.")
 @click.option("--out", type=OutputPath(), help="File to write; - is standard output.")
-@click.option("--for-spreadsheets", is_flag=True, help="Prefix CSV texts that look like formulas with an apostrophe.")
+@click.option(
+    "--for-spreadsheets", is_flag=True, help="In CSV, put an apostrophe before texts that look like formulas."
+)
 @click.option("--same-problems", is_flag=True, help="Compare only on problems that all configurations were given.")
 @click.option("--dictionary", is_flag=True, help="Print the meaning of every column as Markdown.")
 @data_dir
@@ -101,9 +106,8 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     Formats: csv, parquet and json (one row per line) for tables; markdown and html (one file with charts, works
     offline) for reports; bibtex for a citation with the hash of each journal.
 
-    Each BENCH is a name, an id or the start of an id. The default is all benchmarks. For reports and the tables
-    comparison and pairs, BENCH also names configurations, as in `koderz compare`, and the default is the newest
-    benchmark.
+    Each BENCH is a name, an id or the start of an id. The default is all benchmarks. Reports and the tables comparison
+    and pairs also accept configurations, as `koderz compare` does. Their default is the newest benchmark.
     """
     if dictionary:
         click.echo(markdown(), nl=False)

@@ -35,9 +35,9 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
     """Resume a benchmark. BENCHMARK is a name, an id or the start of an id.
 
     Runs the experiments that were cancelled, interrupted or not started. Recorded answers are reused and cost nothing.
-    Experiments that ended with an error keep that result unless you add --retry-errors. If another process has paused
-    the benchmark, it continues in that process. Budget and concurrency stay as last set, also by `koderz change` or on
-    the Live page, unless you set --max-cost or --concurrency.
+    Experiments that ended with an error are not run again unless you add --retry-errors. If the benchmark is paused in
+    another process, it continues in that process. Budget and concurrency keep the values that were last set, for
+    example by `koderz change` or on the Live page. To change them, add --max-cost or --concurrency.
     """
     if strategy is not None:
         strategy_named(strategy)  # loaded now, it is known when the benchmark continues

@@ -51,7 +51,9 @@ def chosen_by(dataset: Dataset, problems: Collection[str]) -> str:
 def typed(problem: str) -> str:
     """A problem's id as a text for ``select``. Raises PlanError if ``select`` would read it as something else."""
     if not _is_term(problem):
-        raise PlanError(f"The problem {problem!r} cannot be named on a command line. Restore its dataset.")
+        raise PlanError(
+            f"The problem id {problem!r} cannot be used on a command line without its dataset. Restore the dataset."
+        )
     return problem
 
 

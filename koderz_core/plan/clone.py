@@ -169,8 +169,8 @@ def dataset_of(plan: Plan, settings: Settings) -> Dataset:
     if dataset.origin != then:
         raise DataError(
             f"The file of {then.name} has changed since {plan.id} was planned: its SHA-256 began with "
-            f"{then.sha256[:12]} and begins with {dataset.origin.sha256[:12]} now. Restore the file (your own: "
-            f"--humaneval-path FILE), or start again with --fork; recorded results stay as they are."
+            f"{then.sha256[:12]} and begins with {dataset.origin.sha256[:12]} now. Restore the file, or "
+            f"name your own copy with --humaneval-path FILE. Or start again with --fork, which keeps all results."
         )
     return dataset
 
@@ -186,7 +186,9 @@ def forked(plan: Plan, settings: Settings, taken: Container[str]) -> Plan:
     problems = {problem.id: problem for problem in dataset.problems}
     for problem in plan.problems:
         if problem not in problems:
-            raise DataError(f"{plan.dataset.name} no longer has the problem {problem}, so {plan.id} cannot be forked.")
+            raise DataError(
+                f"{plan.dataset.name} no longer contains the problem {problem}, so {plan.id} cannot be forked."
+            )
         check_tests(problems[problem])
     now = conditions(plan.configurations, settings) | of_problems(problems[problem] for problem in plan.problems)
     stem = plan.name or f"{plan.id}-fork"

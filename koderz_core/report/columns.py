@@ -104,7 +104,7 @@ def interval(column: Column) -> Sequence[Column]:
 
 def reasons(*names: str) -> Sequence[Column]:
     """For each of these columns one that says why its number is missing if it is infinite or undefined."""
-    meaning, missing = "`unbounded` or `undefined`: why `{}` is missing", "`{}` is a number or unknown"
+    meaning, missing = "reason why `{}` is missing: `unbounded` or `undefined`", "`{}` is a number or unknown"
     return [text(f"{name}_is", meaning.format(name), missing.format(name), path=BESIDE) for name in names]
 
 

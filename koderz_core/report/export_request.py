@@ -67,7 +67,7 @@ class ExportOrder:
             raise UsageError(f"Only CSV has a version for spreadsheets, not {self.form}. Omit the option, or use csv.")
         if self.same_problems and self.table not in COMPARED:
             raise UsageError(
-                f"The table {self.table} cannot be limited to the same problems. Omit the option, or use "
+                f"The option for the same problems does not apply to the table {self.table}. Omit it, or use "
                 f"{' or '.join(COMPARED)}."
             )
         checked_columns(self.table, self.columns)

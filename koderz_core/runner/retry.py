@@ -28,8 +28,9 @@ def check_fits(model: str, request: Request, context_tokens: int | None) -> None
     least = least_tokens(request)
     if context_tokens is not None and least > context_tokens:
         raise ContextError(
-            f"The prompt for {model} has at least {least} tokens and its context {context_tokens}, so it was not sent. "
-            "Use a strategy with shorter prompts, a model with more context, or raise --num-ctx where that sets it."
+            f"The prompt for {model} has at least {least} tokens, more than the model's context of {context_tokens} "
+            "tokens, so it was not sent. Use a strategy with shorter prompts or a model with a larger context. If "
+            "--num-ctx sets the context of the model, raise it."
         )
 
 

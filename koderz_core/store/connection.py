@@ -90,7 +90,7 @@ def failures(path: Path) -> Iterator[None]:
     except duckdb.Error as error:
         if _is_out_of_room(error):
             raise StoreError(
-                f"The index {path.name} failed ({error}). Free space on the disk and in memory; if it still fails, "
+                f"The index {path.name} failed ({error}). Free disk space and memory. If the error occurs again, "
                 f"run `koderz reindex`."
             ) from error
         if _is_damage(error):
@@ -172,7 +172,7 @@ def _busy(path: Path, pid: str) -> StoreError:
 
 def _unopened(path: Path, error: duckdb.Error) -> StoreError:
     if not os.access(path, os.R_OK | os.W_OK):
-        return StoreError(f"The index {path.name} is not readable and writable. Change the permissions of the file.")
+        return StoreError(f"The index {path.name} cannot be read and written. Change the permissions of the file.")
     if "version number" in str(error):
         return StoreError(
             f"The index {path.name} was written by another version of DuckDB ({error}). Run `koderz reindex`."

@@ -29,17 +29,17 @@ MOST = 256
 class Beam(Reminded):
     """Keep the best programs of each level and repair each of them in several ways.
 
-    ``width`` programs are kept, each is repaired ``branches`` times, and there are ``depth`` levels. The first level
-    consists of the same number of fresh programs as the other levels. A program that differs from an earlier one only
-    in layout and comments is not tested again and does not count. The best programs so far by gate tests are kept, the
-    latest among equals. The search ends when a program passes.
+    The first of ``depth`` levels consists of ``width`` x ``branches`` new programs. After each level, the ``width``
+    programs that passed the most gate tests so far are kept. If programs passed equally many tests, the later ones are
+    kept. The next level repairs each kept program ``branches`` times. A program that differs from an earlier one only
+    in layout and comments is neither tested nor counted. The search ends when a program passes.
     """
 
     draws_samples: ClassVar = True
 
     width: int = parameter(3, "Number of programs kept after each level: the best by gate tests, without duplicates.")
     branches: int = parameter(2, "Number of repairs of each program that is kept.")
-    depth: int = parameter(4, "Number of levels, including the first one of fresh programs.")
+    depth: int = parameter(4, "Number of levels, including the first level of new programs.")
     chain_of_thought: bool = True
     temperature: float = 0.8
     max_tokens: int = 1024

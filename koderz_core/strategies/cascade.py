@@ -1,6 +1,6 @@
 """``cascade``: the cheapest coder first, and the next one only if its program fails tests that a model wrote.
 
-Calls: one for the tests, then one per coder until a program is accepted; the last coder's is always accepted.
+Calls: one for the tests, then one per coder until a program is accepted; the last coder's program is always accepted.
 After Chen et al., "Model Cascading for Code" (arXiv 2405.15842), where thresholds of 0.9 to 1.0 were best, with one
 program per model; trying models in order of price until one is trusted is FrugalGPT (Chen et al., arXiv 2305.05176).
 It runs no gate tests, so it is scored like ``direct``.
@@ -23,11 +23,11 @@ from koderz_core.strategies.reminders import Reminded, with_reminders
 
 @dataclass(frozen=True, slots=True)
 class Cascade(Reminded):
-    """Accept the first program that passes enough of the tester's own tests; until then ask the next coder.
+    """Ask one coder after the other, and accept the first program that passes enough of the tester's own tests.
 
-    The tester sees the problem and no program. ``threshold``: the share of its tests that a program must pass. If none
-    of its tests can be read, no program is accepted before the last coder's. If the last coder writes no program, the
-    program that passed the most tests is submitted.
+    The tester writes its tests from the problem and sees no program. ``threshold``: the share of these tests that a
+    program must pass. If none of the tests can be parsed, only the last coder's program is accepted. If the last coder
+    writes no program, the program that passed the most tests is submitted.
     """
 
     several: ClassVar = ("coder",)

@@ -43,11 +43,12 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Ensemble(Reminded):
-    """Ask each coder for several programs; of the best by gate tests, submit the one most similar to the others.
+    """Ask each coder for several programs. Of those that pass the most gate tests, submit the most typical one.
 
-    ``samples``: the number of programs of each coder. ``weights``: of the parts of CodeBLEU: n-grams, n-grams weighted
-    by keywords, syntax and data flow. ``normalise``: compare programs in one layout, without comments and docstrings.
-    Replies without a program, and programs that do not parse, do not count.
+    The most typical program is the one most similar to the others by CodeBLEU. ``samples``: the number of programs of
+    each coder. ``weights``: the weights of the four parts of CodeBLEU, which are n-grams, n-grams weighted by keywords,
+    syntax and data flow. ``normalise``: compare programs in one layout, without comments and docstrings. Replies
+    without a program, and programs that do not parse, are ignored.
     """
 
     several: ClassVar = ("coder",)

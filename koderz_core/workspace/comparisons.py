@@ -157,14 +157,16 @@ class Comparisons:
     def how_to_measure_baseline(self, rows: Sequence[SummaryRow]) -> str:
         """Say how to measure the missing baseline of these configurations, and what that would cost."""
         if found := self.measured_elsewhere(rows):
-            return f"To compare with a measured one: koderz compare ... {found.benchmark}/{found.configuration}"
+            return (
+                f"To compare with a measured frontier model: koderz compare ... {found.benchmark}/{found.configuration}"
+            )
         model = next((name for row in rows for name in self._supervisors(row)), None)
         with suppress(KoderzError):  # the dataset may have changed, or the rows may have several
             dataset, ids = self._common_dataset(rows)
             order = Order([Wanted(DIRECT, {"coder": model or "MODEL"})], chosen_by(dataset, ids))
             command = plain(command_of(order, dataset.origin.name))
             if model is None:
-                return f"To measure it, replace MODEL by a frontier model: {command}"
+                return f"To measure it, replace MODEL with the name of a frontier model: {command}"
             asked = (configuration(order.configurations[0], self.settings),)
             price = self.costs.price(Plan(dataset.origin, tuple(sorted(ids)), asked), asked, dataset)
             return f"To measure it for {price}: {command}"
@@ -242,7 +244,9 @@ class Comparisons:
         grounds = self.results.grounds({row.benchmark for row in rows})
         differences: dict[str, set[Scalar]] = {
             "Costs use different prices": {ground.price_version for ground in grounds},
-            "Scored by different tests": {ground.conditions.get(HELD_OUT) or "base tests" for ground in grounds},
+            "Programs were scored by different tests": {
+                ground.conditions.get(HELD_OUT) or "base tests" for ground in grounds
+            },
             "Tests ran under different time limits": {ground.conditions.get(TIME_LIMIT) for ground in grounds},
         }
         for sentence, values in differences.items():

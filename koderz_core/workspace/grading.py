@@ -144,7 +144,7 @@ class Grading:
         untrue = [f"{problem.id}: {example}" for problem in chosen for example in self._divider.untrue(problem)]
         if untrue:
             listed = plain("; ".join(untrue), LONGEST)
-            yield f"Examples left out of the gate, because the canonical solution fails them ({len(untrue)}): {listed}."
+            yield f"Examples left out of the gate, because the canonical solution fails them: {len(untrue)} ({listed})."
 
     @property
     def _policy(self) -> TestPolicy:
@@ -166,7 +166,7 @@ def gate_remarks(plan: Plan) -> Iterator[str]:
         reasons.setdefault(reason, []).append(name)
     listed = plain("; ".join(f"{reason}: {', '.join(names)}" for reason, names in reasons.items()), LONGEST)
     chosen = len(plan.outside) + len(plan.problems)
-    yield f"Left out for all configurations, {len(plan.outside)} of {chosen} problems: {listed}."
+    yield f"Problems left out for all configurations: {len(plan.outside)} of {chosen} ({listed})."
 
 
 def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Verdict]) -> None:
@@ -182,9 +182,9 @@ def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Ver
         return
     shown = "; ".join(f"{name} ({message[:120]})" for name, message in list(failed.items())[:_SHOWN])
     raise DataError(
-        f"{len(failed)} of the chosen problems cannot be graded here, because the solutions of their publisher fail: "
-        f"{shown}{'; …' if len(failed) > _SHOWN else ''}. Programs are judged without files, network and other "
-        f"processes. Omit these: {', '.join(failed)}."
+        f"{len(failed)} of the chosen problems cannot be graded on this machine, because their published "
+        f"solutions fail: {shown}{'; …' if len(failed) > _SHOWN else ''}. Programs are judged without files, "
+        f"network and other processes. Omit these: {', '.join(failed)}."
     )
 
 

@@ -30,8 +30,8 @@ from koderz_core.workspace.names import Names
 
 DAY_SECONDS = 86_400.0
 ABOUT_EXAMPLE = (
-    "A real benchmark, recorded on a machine with 2 cores: Qwen2.5-Coder 0.5B on 18 problems of HumanEval+, "
-    "asked once, and asked again with the failures of its tests."
+    "A real benchmark, recorded on a machine with 2 cores: Qwen2.5-Coder 0.5B on 18 problems of HumanEval+. It "
+    "compares asking the model once with showing it its failed tests and asking again."
 )
 
 
@@ -164,6 +164,6 @@ def how_to_remove(benchmark: str) -> str | None:
     if benchmark != EXAMPLE:
         return None
     return (
-        "The example counts like any benchmark of yours, also in totals and estimates. To remove it, in a terminal: "
-        f"koderz delete {EXAMPLE} --yes"
+        "Totals and estimates include the example, as they include your own benchmarks. To remove it, type in a "
+        f"terminal: koderz delete {EXAMPLE} --yes"
     )

@@ -67,17 +67,15 @@ def show_answer(comparison: Comparison) -> None:
     st.text(finding.details)
     if comparison.mixed:
         st.warning(
-            f"Two kinds of scores on {numbered(comparison.mixed_problems, 'problem')}: loops marked * stopped on the "
-            "tests that score them (oracle); the others are scored by tests that no loop saw (held-out). Not all of "
-            "the difference is due to the strategies.",
+            f"Two kinds of scores on {numbered(comparison.mixed_problems, 'problem')}. Loops marked * stopped on the "
+            "tests that score them (oracle). The other configurations are scored by tests that no loop saw (held-out). "
+            "Therefore the strategies explain only a part of the difference.",
             icon="⚖️",
         )
     if comparison.across:
         st.warning(comparison.across, icon="⚖️")
     if left := sum(row.planned - row.n - row.errors - row.cancelled for row in comparison.configurations):
-        st.warning(
-            f"Partial: these numbers may change, because {numbered(left, 'experiment')} must still end.", icon="⏳"
-        )
+        st.warning(f"Partial results, which may still change. Unfinished: {numbered(left, 'experiment')}.", icon="⏳")
     if comparison.scripted:
         st.warning(SOME_SCRIPTED, icon="🎭")
 
@@ -153,9 +151,11 @@ def show_costs(comparison: Comparison) -> None:
         show_chart(cost_by_tier(comparison), "costs", alt, frame(tiers_table(comparison)), tier_rows(comparison))
         st.caption(formats.COSTS)
     else:
-        st.info("Nothing was paid.", icon="🆓")
+        st.info("All calls were free of charge.", icon="🆓")
     if comparison.margins:
-        st.caption("Marginal cost per extra solved problem, from each configuration on the frontier to the next.")
+        st.caption(
+            "Marginal cost: dollars per extra solved problem from each configuration on the frontier to the next."
+        )
         show_words(margins_table(comparison))
 
 
@@ -164,9 +164,12 @@ def show_checks(comparison: Comparison) -> None:
     ceilings, supervised = ceilings_table(comparison), with_reviews(comparison)
     if ceilings.rows:
         show_words(ceilings)
-        st.caption("Verifier precision: its limit is the ceiling of further attempts until the gate passes.")
+        st.caption(
+            "Verifier precision: the share of programs passing the gate that also pass the held-out tests. Its limit "
+            "is the ceiling, the highest success rate that further attempts can reach."
+        )
     else:
-        st.caption("No loop stopped on tests other than those that score it, so no ceiling can be shown.")
+        st.caption("No ceiling can be shown: every loop stopped on the tests that score it, or there is no loop.")
     if supervised:
         show_words(supervision_table(supervised))
         show_words(reviews_table(supervised))
@@ -186,7 +189,7 @@ def show_differences(comparison: Comparison) -> None:
 
 def _without(comparison: Comparison, keys: Sequence[Key]) -> str:
     letters = ", ".join(comparison.of(key).letter for key in keys)
-    return f" Not shown, for lack of results or prices: {letters}." if letters else ""
+    return f" Not shown, because results or prices are missing: {letters}." if letters else ""
 
 
 def _show_differing_problems(
@@ -197,7 +200,7 @@ def _show_differing_problems(
     A choice redraws only this part, because nothing else depends on it.
     """
     if not pair.partings:
-        st.info("Both solved the same problems, so there are no programs to compare.", icon="🟰")
+        st.info("Both configurations solved the same problems, so there are no programs to compare.", icon="🟰")
         return
 
     @st.fragment(key="partings")
@@ -212,15 +215,16 @@ def _choose_problem(
     workspace: Workspace, pair: Pair, other: ConfigurationFigures, baseline: ConfigurationFigures
 ) -> None:
     st.caption(
-        "Problems that one of the two solved, or solved in more of its repeats. Choose a line to read both programs."
+        "Problems that only one of the two configurations solved, or that one solved in more of its repeats. Choose a "
+        "line to read both programs."
     )
     partings = {parting.problem: parting for parting in pair.partings}
     solvers = [baseline if parting.solved_by_baseline else other for parting in partings.values()]
     table = pd.DataFrame(
-        {"problem": list(partings), "solved more by": [f"{row.letter} · {row.label}" for row in solvers]}
+        {"problem": list(partings), "better configuration": [f"{row.letter} · {row.label}" for row in solvers]}
     )
     height: int | str = LONGEST_LIST if len(partings) > 8 else "content"
-    problem = chosen_line(table, "problem", list(partings), height=height, alt="Problems that one of the two solved")
+    problem = chosen_line(table, "problem", list(partings), height=height, alt="Problems that only one solved")
     _show_programs(workspace, partings[problem], other, baseline)
 
 
@@ -243,16 +247,16 @@ def _show_programs(
             if program := texts.get(code or ""):
                 show_text(program, f"program-{row.letter}", "python")
             else:
-                st.info("It returned no program.", icon="🕳️")
+                st.info("This configuration returned no program.", icon="🕳️")
     before, after = (texts.get(code or "", "") for code in codes)
     if before and after:
-        st.caption(f"From {baseline.letter} to {other.letter}")
+        st.caption(f"Differences from {baseline.letter} to {other.letter}")
         show_diff(before, after, "diff", (baseline.letter, other.letter))
 
 
 def show_attempts(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None) -> None:
     """Folded; an address that names a configuration opens it."""
-    label = "Solves, dollars, errors and repeated programs of one configuration"
+    label = "Solved problems, cost, errors and repeated programs per attempt of one configuration"
     part = st.expander(label, CONFIGURATION in st.query_params, icon="🪜", on_change="rerun", key="attempt by attempt")
     if part.open:
         with part:
@@ -275,4 +279,4 @@ def _draw_attempts(workspace: Workspace, rows: Sequence[SummaryRow], comparison:
             offer_csv("attempts", attempt_rows([chosen], attempts))
             st.caption(ABOUT_ATTEMPTS.replace("$", r"\$"))
     if not tables:
-        st.info("None of its experiments has a result yet.", icon="🪜")
+        st.info("No experiment of this configuration has a result yet.", icon="🪜")

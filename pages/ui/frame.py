@@ -93,7 +93,7 @@ def offer_first_steps(workspace: Workspace, action: str, *, example: bool = True
             with edge():
                 benchmark = workspace.upkeep.open_example()
                 st.switch_page("pages/compare.py", query_params={"benchmarks": benchmark})
-        if example and st.button("No model yet: get one", key="to models", icon="📥"):
+        if example and st.button("Get a model", key="to models", icon="📥"):
             st.switch_page("pages/models.py")
         if st.button(action, key="to launch", icon="🚀", type="secondary" if example else "primary"):
             st.switch_page("pages/launch.py", query_params=query or None)

@@ -36,7 +36,11 @@ PROTECTIONS: tuple[tuple[str, object, str], ...] = (
     ("server.corsAllowedOrigins", [], "lets other websites use the dashboard, which runs code"),
     ("server.enableAgentApi", False, "lets programs press every button of the dashboard"),
     ("global.developmentMode", False, "lets every website read the dashboard's answers"),
-    ("logger.hideWelcomeMessage", True, "'false' asks an outside server for the address of this machine"),
+    (
+        "logger.hideWelcomeMessage",
+        True,
+        "'false' makes Streamlit ask an outside server for the address of this machine",
+    ),
 )
 """Options of Streamlit, the only value with which the dashboard starts, and the effect of any other value."""
 POLICY = "; ".join(
@@ -60,7 +64,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY",
 }
-REFUSED = "This origin is not the dashboard's own. Open the dashboard at its own address.\n"
+REFUSED = "The request does not come from the dashboard's own pages. Open the dashboard at its own address.\n"
 WARM_UP = "warming"
 RETRY_SECONDS = 0.005  # until the thread of an ended script has sent its last message
 

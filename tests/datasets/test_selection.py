@@ -106,7 +106,7 @@ def test_a_number_that_means_another_problem_is_said_in_full() -> None:
 
 def test_without_its_dataset_an_id_must_be_one_that_can_be_typed() -> None:
     assert typed("HumanEval/2") == "HumanEval/2"
-    with pytest.raises(PlanError, match="cannot be named"):
+    with pytest.raises(PlanError, match="cannot be used on a command line"):
         typed("all, or 0:3")
 
 

@@ -176,7 +176,7 @@ def test_before_anything_has_ended_the_page_says_so_instead_of_drawing(visit: Vi
     app = visit("compare", benchmarks=plan.id)
     assert not app.error
     assert "No problem has a result of every configuration" in said(app)
-    assert any("because 8 experiments must still end" in element.value for element in app.warning)
+    assert any("change. Unfinished: 8 experiments." in element.value for element in app.warning)
 
 
 def test_one_configuration_without_a_result_is_not_said_to_have_solved_anything(visit: Visit) -> None:

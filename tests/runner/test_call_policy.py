@@ -183,7 +183,9 @@ def test_a_call_reserves_its_prompt_and_its_longest_answer_and_settles_what_it_t
 def test_only_a_prompt_that_is_surely_too_long_is_refused() -> None:
     check_fits("m", asks("word " * 8000), 8192)  # it has about 8000 tokens
     check_fits("m", asks("x" * 1_000_000), None)
-    with pytest.raises(ModelError, match=r"at least 10000 tokens and its context 8192, so it was not sent") as caught:
+    with pytest.raises(
+        ModelError, match=r"at least 10000 tokens, more than the model's context of 8192 tokens, so it was not sent"
+    ) as caught:
         check_fits("m", asks("x" * 80_000), 8192)
     assert not caught.value.retryable
 
