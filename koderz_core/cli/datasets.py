@@ -31,7 +31,7 @@ FAULTY, FAILED = DataError.exit_code, 4
 @click.option(
     "--humaneval-path",
     type=click.Path(path_type=Path),
-    help="HumanEval file, instead of the one that comes with koderz.",
+    help="HumanEval file to use instead of the one that comes with koderz.",
 )
 @click.option(
     "--problems", default="all", show_default=True, help='Problems to show: "0:20", "HumanEval/3,7" or "sample:20".'

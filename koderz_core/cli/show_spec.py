@@ -25,7 +25,7 @@ WORDS = 4  # columns that hold words, before those of numbers
 
 @click.command(name="show-spec")
 @click.argument("what", required=False, metavar="[EXP_OR_PROBLEM]")
-@click.option("--model", metavar="M", help="Show only specs by this model.")
+@click.option("--model", metavar="M", help="Show only specs that this model wrote.")
 @click.option("--compare", is_flag=True, help="Compare the models that wrote specs, in one benchmark or in all.")
 @as_json
 @data_dir
@@ -36,7 +36,7 @@ def show_spec(what: str | None, model: str | None, compare: bool, as_json: bool,
     start of an id), or of all benchmarks.
     """
     if what is None and not compare:
-        raise UsageError("No experiment or problem was named. Give the id of one, or --compare.")
+        raise UsageError("No experiment or problem was given. Give its id, or add --compare.")
     with workspace(data_dir) as opened:
         if compare:
             _compare(opened, what, model, as_json=as_json)

@@ -206,7 +206,7 @@ TABLES: Mapping[str, Table] = {
     "iterations": Table("one line per tested program, with the program and the test results", ITERATIONS),
     "calls": Table("one line per request to a model: tokens, time, price and its source", CALLS),
     "comparison": Table(
-        "one line per configuration: success rate, cost and ceiling of the success rate, with intervals", CONFIGURATIONS
+        "one line per configuration: success rate, cost and verifier precision, with intervals", CONFIGURATIONS
     ),
     "pairs": Table("one line per configuration: its comparison with the baseline on the same problems", PAIRS),
 }

@@ -203,7 +203,7 @@ def _used_up_message(limit: int, spent: int, amount: int) -> str:
 def _lost_message(experiment: str, limit: int, lost: int) -> str:
     return (
         f"The budget of {experiment} is ${limit / PICO:g}. Its interrupted calls may have cost ${lost / PICO:.6g} of "
-        f"it, so the next call is not sent. The models did not cause this. Run it again with --fork."
+        f"it, so the next call is not sent. The models did not cause this. Run the benchmark again with --fork."
     )
 
 

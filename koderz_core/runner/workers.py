@@ -180,8 +180,8 @@ class Controller:
         """
         if target not in {None, *self._workers.targets()}:
             raise UsageError(
-                f"{target!r} does not name a configuration or an experiment of {self._benchmark} that was unfinished "
-                f"when it was started. `koderz results {self._benchmark} --experiments` lists the experiments."
+                f"{target!r} does not name an unfinished configuration or experiment of {self._benchmark}. "
+                f"`koderz results {self._benchmark} --experiments` lists the experiments."
             )
         with self._guard:
             if not self._closed and self._scheduler.obey(what, target):

@@ -31,10 +31,10 @@ JUDGE = "judge"
 class Debate(Reminded):
     """Let personas debate and a judge summarise; then the coder writes the program and repairs it.
 
-    ``agents``: the names of the personas that debate. If the role speaker has several models, they take turns. From the
-    second of ``rounds`` on, each persona sees the positions of the previous round, shortened if they exceed
-    ``shown_tokens``. ``turn_tokens``: the token limit of a turn. ``personas``: YAML with your own personas, in addition
-    to those of koderz. The coder writes at most ``max_iterations`` programs.
+    ``agents``: the names of the personas that debate. If the role speaker has several models, the models take turns.
+    ``rounds``: the number of rounds. From the second round on, each persona sees the positions of the previous round,
+    shortened if they exceed ``shown_tokens``. ``turn_tokens``: the token limit of a turn. ``personas``: YAML with your
+    own personas, in addition to those of koderz. The coder writes at most ``max_iterations`` programs.
     """
 
     several: ClassVar = ("speaker",)

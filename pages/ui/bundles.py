@@ -76,8 +76,8 @@ def _show_files(workspace: Workspace) -> None:
     with st.container(horizontal=True):
         st.download_button("Download", paths[name].read_bytes, name, "application/zip", icon="⬇️", on_click="ignore")
         with st.popover("Clear", icon="🧹"):
-            st.text(f"Removes all bundles that are not pinned. Otherwise koderz keeps the newest {KEPT} of these.")
-            st.button("Remove them", on_click=_clear, args=[workspace])
+            st.text(f"Removes all bundles that are not pinned. Without this, koderz keeps the newest {KEPT} of these.")
+            st.button("Remove unpinned bundles", on_click=_clear, args=[workspace])
 
 
 def _clear(workspace: Workspace) -> None:
