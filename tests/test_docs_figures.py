@@ -23,7 +23,7 @@ SAID_BY = (
     ("analyze", "exp_f6feeedb545c"),
 )
 SHOWN = {
-    "README.md": "## Look before",
+    "README.md": "## A recorded example",
     "docs/quickstart.md": "## 2. |## 3. ",
     "docs/reading-the-numbers.md": "## ",
 }

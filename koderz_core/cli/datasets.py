@@ -31,14 +31,16 @@ FAULTY, FAILED = DataError.exit_code, 4
 @click.option(
     "--humaneval-path",
     type=click.Path(path_type=Path),
-    help="HumanEval file, instead of the one that comes with koderz.",
+    help="HumanEval file to use instead of the one that comes with koderz.",
 )
 @click.option(
-    "--problems", default="all", show_default=True, help='Show only these: "0:20", "HumanEval/3,7" or "sample:20".'
+    "--problems", default="all", show_default=True, help='Problems to show: "0:20", "HumanEval/3,7" or "sample:20".'
 )
 @click.option("--problem-id", help="Show this problem in full.")
 @click.option("--check", is_flag=True, help="Run the canonical solutions on their tests.")
-@click.option("--limit", default=20, show_default=True, type=Whole(0), help="Maximum number of lines; 0: all.")
+@click.option(
+    "--limit", default=20, show_default=True, type=Whole(0), help="Maximum number of problems to list; 0 lists all."
+)
 @as_json
 @data_dir
 def list_problems(
@@ -121,7 +123,7 @@ def _check(
 def _failed(solution: CheckedSolution, file: str, places: Mapping[str, int]) -> str:
     if solution.problem not in places:
         return f"  {plain(solution.problem)}: {plain(solution.message, 200)}"
-    what = f"of {solution.problem}, fails its tests: {solution.message}"
+    what = f"the solution of {solution.problem} fails its tests: {solution.message}"
     fault = Fault(places[solution.problem], "canonical_solution", what[:300], "fix the solution or the tests")
     return plain(fault.describe(file), 500).replace("\n", " ")
 
@@ -129,15 +131,18 @@ def _failed(solution: CheckedSolution, file: str, places: Mapping[str, int]) -> 
 @click.command(name="download-data")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
-    "--list", "listed", is_flag=True, help="Show the files, their sources and which are present. Download nothing."
+    "--list",
+    "listed",
+    is_flag=True,
+    help="List the files with their sources, and show which files are present. Download nothing.",
 )
 @as_json
 @data_dir
 def download_data(names: tuple[str, ...], *, listed: bool, as_json: bool, data_dir: Path | None) -> None:
     """Download published datasets, by default all whose SHA-256 is known.
 
-    An interrupted download continues where it stopped. HumanEval comes with koderz. Files that you placed yourself are
-    not changed.
+    An interrupted download continues where it stopped. HumanEval comes with koderz. Files that you added to the folder
+    yourself are not changed.
     """
     for name in names:
         if name not in SOURCES:
@@ -170,7 +175,7 @@ def _print_sources(opened: Workspace, sources: Sequence[Source], *, as_json: boo
     for source in sources:
         here = opened.datasets.placed(source)
         size = f"{source.size_bytes:,}" if source.size_bytes else "?"
-        known = source.sha256[:12] or "unknown: download it by hand"
+        known = source.sha256[:12] or "unknown: download the file yourself"
         table.add_row(source.dataset, source.version, source.licence, size, plain(here.name) if here else "no", known)
     console().print(table)
     for source in sources:

@@ -27,9 +27,9 @@ def notify(test: bool, command: tuple[str, ...]) -> int:
     """Run any command and send a notice when it ends. Write -- before COMMAND.
 
     The notice contains the exit code, the duration, the host and the last lines of the output. Texts that look like
-    secrets are masked. COMMAND runs without a shell, and its output is shown as usual. Its exit code is passed on: 128
-    plus the signal's number after a signal, 127 if the command does not exist. Set where notices go with
-    SLACK_WEBHOOK_URL or KODERZ_NOTICES.
+    secrets are masked. COMMAND runs without a shell, and its output is shown as usual. koderz exits with the exit code
+    of COMMAND: 127 if the command does not exist, and 128 plus the number of the signal if a signal ended it. The
+    settings SLACK_WEBHOOK_URL and KODERZ_NOTICES contain the addresses that receive notices.
     """
     if test:
         return _test()

@@ -25,8 +25,8 @@ WORDS = 4  # columns that hold words, before those of numbers
 
 @click.command(name="show-spec")
 @click.argument("what", required=False, metavar="[EXP_OR_PROBLEM]")
-@click.option("--model", metavar="M", help="Show only specs by this model.")
-@click.option("--compare", is_flag=True, help="Compare spec models, in one benchmark or in all.")
+@click.option("--model", metavar="M", help="Show only specs that this model wrote.")
+@click.option("--compare", is_flag=True, help="Compare the models that wrote specs, in one benchmark or in all.")
 @as_json
 @data_dir
 def show_spec(what: str | None, model: str | None, compare: bool, as_json: bool, data_dir: Path | None) -> int:
@@ -36,7 +36,7 @@ def show_spec(what: str | None, model: str | None, compare: bool, as_json: bool,
     start of an id), or of all benchmarks.
     """
     if what is None and not compare:
-        raise UsageError("No spec was named. Give the id of an experiment or a problem, or --compare.")
+        raise UsageError("No experiment or problem was given. Give its id, or add --compare.")
     with workspace(data_dir) as opened:
         if compare:
             _compare(opened, what, model, as_json=as_json)
@@ -57,9 +57,13 @@ def _problem(opened: Workspace, what: str) -> str | None:
 def _of_experiment(opened: Workspace, what: str, model: str | None, *, as_json: bool) -> None:
     experiment = _found(opened, what)
     if experiment.startswith("bench_"):
-        raise UsageError(f"{experiment} is a benchmark. Give one of its experiments, or --compare for all its specs.")
+        raise UsageError(
+            f"{experiment} is a benchmark. Name one of its experiments, or add --compare to compare its specs."
+        )
     if model is not None:
-        raise UsageError(f"{experiment} has its own spec; --model selects specs of a problem. Omit the option.")
+        raise UsageError(
+            f"--model selects among the specs of a problem, but {experiment} is an experiment. Omit --model."
+        )
     found = opened.results.specs(experiment=experiment)
     if as_json:
         print_json({"experiment": experiment, "specs": found, "problem": None if found else _text(opened, experiment)})
@@ -88,7 +92,7 @@ def _text(opened: Workspace, experiment: str) -> str:
         return f"({error})"
     texts = {problem.id: problem.public.prompt for problem in dataset.problems}
     if dataset.origin.sha256 != row.dataset_sha256 or row.problem not in texts:
-        return f"({row.dataset} has changed since {row.problem} was run, so its text is not shown.)"
+        return f"(The text is not shown, because {row.dataset} has changed since {row.problem} was run.)"
     return opened.settings.redaction().text(texts[row.problem])
 
 
@@ -120,7 +124,8 @@ def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_
     _scripted(rows)
     if empty := count_empty(rows):
         click.echo(
-            f"Left out, because the answer was empty: specs of {empty} experiments. Raise --review-tokens.", err=True
+            f"Specs of {empty} experiments are left out, because the model's answer was empty. Raise --review-tokens.",
+            err=True,
         )
     drawing, table = terminal_table(), specs_table(found)
     for place, name in enumerate(table.columns):

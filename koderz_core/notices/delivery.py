@@ -71,7 +71,7 @@ class Notices:
             address(url)
         except ValueError:
             raise NoticeError(
-                "SLACK_WEBHOOK_URL is not an address. Copy it again from the page of the webhook"
+                "SLACK_WEBHOOK_URL is not an address. Copy the address again from the page of the webhook"
             ) from None
         self._settings.check_egress(url, "a notice")
         message = {
@@ -109,14 +109,14 @@ class Notices:
         if not apprise.add(url):
             raise NoticeError(f"KODERZ_NOTICES contains an address that Apprise does not support; see {SCHEMES}")
         if not apprise.notify(title=notice.title, body="\n".join(notice.lines), body_format=NotifyFormat.TEXT):
-            raise NoticeError("an address in KODERZ_NOTICES did not accept it; `apprise -vv ADDRESS` shows why")
+            raise NoticeError("an address in KODERZ_NOTICES did not accept the notice; `apprise -vv ADDRESS` shows why")
 
 
 class _Attempt:
     """Sends one notice to one address in a thread of its own, which may outlive the time limit."""
 
     def __init__(self, send: Send, notice: Notice) -> None:
-        self._trouble = "it took too long"
+        self._trouble = "sending exceeded the time limit"
         self._thread = threading.Thread(target=self._try, args=(send, notice), name="notice", daemon=True)
         self._thread.start()
 

@@ -48,14 +48,16 @@ def cost_by_tier(comparison: Comparison) -> go.Figure:
                 x=each,
                 y=[lane(row) for row in rows],
                 orientation="h",
-                name=tier_name(tier) + (f", of which {unpriced} calls have no known price" if unpriced else ""),
+                name=tier_name(tier) + (f" ({unpriced} calls without a known price)" if unpriced else ""),
                 marker={"color": theme_color(place), "pattern": {"shape": ("", "/", "x", ".")[place]}},
                 customdata=[money(value) for value in each],
                 hovertemplate="%{y}<br>%{customdata} per solved problem<extra></extra>",
             )
     _totals(figure, comparison)
     figure.update_layout(barmode="stack", legend_traceorder="normal")
-    figure.update_xaxes(title="per solved problem", tickprefix="$", exponentformat="none", rangemode="tozero", nticks=5)
+    figure.update_xaxes(
+        title="cost per solved problem", tickprefix="$", exponentformat="none", rangemode="tozero", nticks=5
+    )
     return calm(lanes(figure, rows), 100 + 34 * len(rows))
 
 
@@ -208,8 +210,12 @@ def _hover(point: Point[Key], row: ConfigurationFigures) -> str:
     """The text of a point under the pointer. Labels are hostile text, and Plotly interprets tags."""
     success = marked_rate(point.success, point.success_low, point.success_high, row.marks)
     cost = f"{money_span(point.usd, point.usd_low, point.usd_high)} per problem"
-    frontier = f"on the frontier with probability {chance(point.probability)}"
-    cases = f"<br>{share_cases(point.cases)} of all problems given (worst to best case)" if point.cases else ""
+    frontier = f"on the Pareto frontier with probability {chance(point.probability)}"
+    cases = (
+        f"<br>{share_cases(point.cases)} of all planned problems (worst to best case for missing results)"
+        if point.cases
+        else ""
+    )
     return f"<b>{row.letter}</b> {escape(row.label)}<br>solved {success}{cases}<br>{cost}<br>{frontier}"
 
 

@@ -50,7 +50,9 @@ _CONFIGURATION = (
     whole("repeat", "number of the repeat of the configuration on the problem, from 0"),
 )
 _OF = (_BENCHMARK, *_ORIGIN, *_CONFIGURATION)
-_SHARED = "whether tests ran in the program's own process, which could in principle fake the results"
+_OPEN = "the call did not finish"
+_NO_ENERGY = "the model is not local, or its energy is unknown"
+_SHARED = "whether tests ran in the process of the program, so that the program could in principle fake their results"
 
 EXPERIMENTS: tuple[Column, ...] = (
     text("id", "id of the experiment"),
@@ -58,15 +60,15 @@ EXPERIMENTS: tuple[Column, ...] = (
     text("state", "`planned`, `running`, `interrupted` (no process runs it) or `finished`"),
     text(
         "outcome",
-        "`solved`, `unsolved`, `cancelled` or `error` (koderz' or the provider's); during a retry, the previous one",
+        "`solved`, `unsolved`, `cancelled` or `error` (of koderz or a provider); during a retry: the previous one",
         "the experiment has not ended",
     ),
     text(
         "reason",
-        "why it stopped: `gate`, `iterations`, `budget`, `context` or `gave_up`",
+        "why the experiment stopped: `gate`, `iterations`, `budget`, `context` or `gave_up`",
         "the experiment has no result",
     ),
-    text("score_kind", "`held_out`, or `oracle` if the loop stopped on the tests that score it", "no result"),
+    text("score_kind", "`held_out`, or `oracle` if the loop stopped on the tests that score the program", "no result"),
     text("code", "SHA-256 of the program that was returned", "no program was returned"),
     yes(
         "gate_passed", "whether the returned program passed the gate tests", "the program was not scored on these tests"
@@ -90,24 +92,32 @@ EXPERIMENTS: tuple[Column, ...] = (
         "tests",
     ),
     whole("held_out_tests_total", "number of held-out tests", "the program was not scored on these tests", "tests"),
-    whole("iterations", "programs that its loop tested; 0 if one was submitted untested, as by `direct`"),
-    whole("calls", "requests to models that were answered"),
-    whole("input_tokens", "tokens sent in answered calls, with cached ones", "a call did not report them", "tokens"),
-    whole("output_tokens", "tokens received in answered calls", "a call did not report them", "tokens"),
+    whole(
+        "iterations",
+        "number of programs that the loop tested; programs submitted untested, as by `direct`, do not count",
+    ),
+    whole("calls", "number of answered requests to models"),
+    whole(
+        "input_tokens",
+        "tokens sent in answered calls, including cached tokens",
+        "a call did not report its tokens",
+        "tokens",
+    ),
+    whole("output_tokens", "tokens received in answered calls", "a call did not report its tokens", "tokens"),
     usd(
         "cost_usd",
-        "price of its answered calls, and of local calls that failed or were interrupted",
+        "cost of all answered calls, and of local calls that failed or were interrupted",
         "an answered call has no known price",
     ),
-    whole("unpriced", "answered calls without a known price"),
-    number("seconds", "how long it took", "the experiment has not ended", "s"),
-    number("started_at", "when it started", "the experiment has not started", "s since 1970"),
-    number("finished_at", "when it ended", "the experiment has not ended", "s since 1970"),
+    whole("unpriced", "number of answered calls without a known price"),
+    number("seconds", "duration of the experiment", "the experiment has not ended", "s"),
+    number("started_at", "time at which the experiment started", "the experiment has not started", "s since 1970"),
+    number("finished_at", "time at which the experiment ended", "the experiment has not ended", "s since 1970"),
     text("failure", "error class of the returned program", "the program passed, or there is no result"),
-    text("error", "an error outside the model, or the prompt that did not fit, in words", "no error"),
+    text("error", "message of an error that the model did not cause, or of a prompt that was too long", "no error"),
     text("isolation", "sandbox tier that programs ran in: `hardened`, `strong` or `limited`"),
-    text("self_test", "checks of the sandbox that passed before the benchmark, as `17/17`; empty if unknown"),
-    yes("shared", _SHARED, "not scored"),
+    text("self_test", "sandbox checks that passed before the benchmark, for example `17/17`; empty if unknown"),
+    yes("shared", _SHARED, "the program was not scored"),
     yes("saw_base_tests", SAW_BASE_TESTS),
 )
 
@@ -116,20 +126,20 @@ ITERATIONS: tuple[Column, ...] = (
     text("experiment", "id of the experiment"),
     whole("iteration", "number of the iteration in its experiment, from 1"),
     whole("ordinal", "position among all steps of the experiment", "unknown"),
-    number("at", "when its tests had finished", "", "s since 1970"),
+    number("at", "time at which the tests of the program finished", "", "s since 1970"),
     text("code", "SHA-256 of the program", "the reply contained no program"),
     text("how", "rule that extracted the program from the reply: `fence`, `fence-last`, `unfinished-fence`, ..."),
     yes("passed", "whether the program passed all gate tests"),
-    text("marks", "a character per gate test: `P` passed, `F` failed, `-` not reached"),
-    whole("tests_passed", "gate tests passed", "", "tests"),
+    text("marks", "one character per gate test: `P` passed, `F` failed, `-` not reached"),
+    whole("tests_passed", "number of gate tests passed", "", "tests"),
     whole("tests_total", "number of gate tests", "", "tests"),
     text("error", "error class of the first failure, such as `syntax`, `assertion`, `timeout`", "no test failed"),
-    text("message", "message of the first failure; text of the program; may be empty"),
-    number("seconds", "how long its tests took", "", "s"),
+    text("message", "message of the first failure, which the program may have written; may be empty"),
+    number("seconds", "duration of all tests", "", "s"),
     text("isolation", "sandbox tier in which the program ran"),
-    json("failures", "the tests that failed: place, source, expected, actual, message"),
+    json("failures", "the failed tests: place, source, expected, actual, message"),
     yes("shared", _SHARED),
-    json("test_seconds", "how long each test took, in order; empty if unknown", "", "s"),
+    json("test_seconds", "duration of each test, in the order of the tests; empty if unknown", "", "s"),
     text("program", "the program, as the model wrote it", "the reply contained no program"),
 )
 
@@ -137,8 +147,8 @@ CALLS: tuple[Column, ...] = (
     *_OF,
     text("experiment", "id of the experiment"),
     whole("ordinal", "position among all steps of the experiment"),
-    whole("attempt", "attempt at the same request, from 1"),
-    number("at", "when it started", "", "s since 1970"),
+    whole("attempt", "number of the attempt to send this request, from 1"),
+    number("at", "time at which the call started", "", "s since 1970"),
     text("role", "role of the model in the strategy, such as `coder` or `reviewer`"),
     whole("member", "number of the model within its role, from 0"),
     text("model", "id of the model"),
@@ -150,29 +160,43 @@ CALLS: tuple[Column, ...] = (
     whole("cache_write_tokens", "tokens written to the provider's cache", "not reported", "tokens"),
     usd(
         "cost_usd",
-        "price of the call; for a local call without an answer, of the machine's time",
-        "no known price, or a paid call that did not finish",
+        "cost of the call; for a local call without an answer, the cost of the machine's time",
+        "the price is unknown, or a paid call did not finish",
     ),
-    text("cost_source", "source of the price, with its version", "as `cost_usd`"),
-    number("seconds", "how long it took", "the end of the call was not recorded", "s"),
+    text("cost_source", "source of the price, with its version", "`cost_usd` is missing"),
+    number("seconds", "duration of the call", "the end of the call was not recorded", "s"),
     number("first_token_seconds", "time until the first token arrived", "the answer was not streamed", "s"),
-    text("finish", "how the answer ended: `stop`, `length`, `refused` or `empty`", "not finished"),
-    json("sampling", "sampling that was requested; null means the provider's default"),
-    json("honoured", "sampling that was sent", "not finished"),
+    text("finish", "how the answer ended: `stop`, `length`, `refused` or `empty`", _OPEN),
+    json("sampling", "sampling parameters that were requested; null means the provider's default"),
+    json("honoured", "sampling parameters that were sent", _OPEN),
     json("messages", "messages that were sent: role and SHA-256 of each text"),
-    text("text", "SHA-256 of the answer", "not finished"),
+    text("text", "SHA-256 of the answer", _OPEN),
     text("message", "reason for the failure", "the call did not fail"),
     text("service_tier", "service tier, as the provider names it (`flex`, `batch`, ...)", "not reported"),
-    number("machine_seconds", "its share of this machine's time, for local models", "not local, or not finished", "s"),
-    number("gpu_joules", "its share of the energy of this machine's GPUs", "not local, or not measured", "J"),
-    number("kwh", "energy used, for local models", "not local, or unknown", "kWh"),
-    usd("energy_usd", "the part of `cost_usd` that pays for energy", "not local, or unknown"),
-    usd("rental_usd", "price of the same tokens if the same weights were rented", "no rental price is known"),
+    number(
+        "machine_seconds",
+        "the part of this machine's time that the call used, for local models",
+        "the model is not local, or the call did not finish",
+        "s",
+    ),
+    number(
+        "gpu_joules",
+        "the part of the energy of this machine's GPUs that the call used",
+        "the model is not local, or the energy was not measured",
+        "J",
+    ),
+    number("kwh", "energy that the call used, for local models", _NO_ENERGY, "kWh"),
+    usd("energy_usd", "the part of `cost_usd` that pays for energy", _NO_ENERGY),
+    usd(
+        "rental_usd",
+        "price of the same tokens at a provider that rents out the same weights",
+        "no rental price is known",
+    ),
     whole("status", "HTTP status of a failure", "the call did not fail, or no HTTP answer arrived"),
-    number("wait_seconds", "wait before the next attempt", "no further attempt", "s"),
+    number("wait_seconds", "wait before the next attempt", "there was no further attempt", "s"),
     yes(
         "arrived",
-        "whether a failed request may have reached the provider, who may charge for it",
+        "whether a failed request may have reached the provider, so that it may be charged",
         "the call did not fail",
     ),
 )
@@ -181,20 +205,22 @@ TABLES: Mapping[str, Table] = {
     "experiments": Table("one line per experiment: outcome, tests, tokens, cost, time", EXPERIMENTS),
     "iterations": Table("one line per tested program, with the program and the test results", ITERATIONS),
     "calls": Table("one line per request to a model: tokens, time, price and its source", CALLS),
-    "comparison": Table("one line per configuration: rate, price and ceiling, with intervals", CONFIGURATIONS),
-    "pairs": Table("one line per configuration: compared with the baseline on the same problems", PAIRS),
+    "comparison": Table(
+        "one line per configuration: success rate, cost and verifier precision, with intervals", CONFIGURATIONS
+    ),
+    "pairs": Table("one line per configuration: its comparison with the baseline on the same problems", PAIRS),
 }
 """By name; the columns are in the order in which they are written."""
 
 HEAD = """# Data dictionary
 
-The columns of the tables that the page Export and `koderz export` write, then of the tables that other pages and
-commands give. `koderz export --dictionary` prints this.
+This page explains the columns of all tables. The first five tables are written by the page Export and by `koderz
+export`. The other tables are shown by other pages and commands. `koderz export --dictionary` prints this page.
 
 Times are seconds since 1970 (UTC), durations are in seconds, money is in US dollars, intervals have a level of 95 %. A
 missing value is an empty cell in CSV and null elsewhere; it is never zero. A SHA-256 identifies a text: a program, a
-message, an answer. Texts of models, problems and tests are exported unchanged: treat them as untrusted. JSON is written
-as text in CSV and Parquet.
+message or an answer. Texts of models, problems and tests are exported unchanged: treat them as untrusted. In CSV and
+Parquet, JSON values are written as text.
 """
 
 
@@ -206,8 +232,8 @@ FURTHER: Mapping[str, Table] = {
         "one line per configuration and tier of models; page Compare, `koderz compare --format json`", TIERS
     ),
     "curves": Table(
-        "one line per configuration and step of its curve, on the axis `usd`, `attempts` or `seconds`; page Compare, "
-        "`koderz compare --format json`",
+        "one line per configuration and step of its curve of solved problems, on the axis `usd`, `attempts` or "
+        "`seconds`; page Compare, `koderz compare --format json`",
         curve_columns("usd"),
     ),
     "margins": Table("one line per step along the Pareto frontier; `koderz compare --format json`", MARGINS),

@@ -83,11 +83,11 @@ def pair_rows(comparison: Comparison) -> list[Numbers]:
 
 
 def break_even_price(found: BreakEven | None) -> str:
-    """The dollars per problem, ``never``, or ``nothing to reach`` if the baseline solved nothing."""
+    """The dollars per problem, ``never``, or ``baseline solved 0`` if the baseline solved nothing."""
     if found is None:
         return NONE
     if found.usd is None:
-        return "nothing to reach"
+        return "baseline solved 0"
     return "never" if isinf(found.usd) else money(found.usd)
 
 
@@ -120,68 +120,80 @@ def _never(even: BreakEven | None) -> str | None:
     return chance(even.never) if even else None
 
 
-_NOT_BOTH = "no problem was given to both"
+_NOT_BOTH = "no problem was planned for both"
 _NO_COMMON = "`n` is 0"
-_NOTHING = "nothing to compare"
+_NOTHING = "no problem was solved by both, or a cost is unknown"
 _REACHED = "`reached`, `never`, `no_target` (the baseline solved nothing) or `unknown`"
 
 PAIRS: Sequence[Column] = [
     *NAMED[:2],
-    text("baseline", "the baseline, as benchmark/configuration", path="baseline"),
-    whole("n", "problems with a result of both", unit="problems", shown=Shown("n", 11)),
-    whole("unpaired", "problems with a result of only one, left out", unit="problems"),
-    whole("both", "problems that both solved, with repeats in equal shares", unit="problems", shown=Shown("both", 10)),
+    text("baseline", "the baseline, written as benchmark/configuration", path="baseline"),
+    whole("n", "problems on which both have a result", unit="problems", shown=Shown("n", 11)),
+    whole("unpaired", "problems on which only one has a result; they are left out", unit="problems"),
+    whole("both", "problems that both solved, with repeats equally often", unit="problems", shown=Shown("both", 10)),
     whole(
         "only_a",
-        "problems that only the configuration solved, or solved in more repeats",
+        "problems that only the configuration solved, or that it solved in more repeats than the baseline",
         unit="problems",
         shown=Shown("only it", 8),
     ),
     whole(
         "only_b",
-        "problems that only the baseline solved, or solved in more repeats",
+        "problems that only the baseline solved, or that it solved in more repeats",
         unit="problems",
         shown=Shown("only {baseline}", 9),
     ),
-    whole("neither", "problems that neither solved", unit="problems"),
+    whole("neither", "problems that neither of the two solved", unit="problems"),
     share(
-        "difference", "share solved minus the baseline's", _NO_COMMON, shown=Shown("points [95 %]", 3, _points, "pair")
+        "difference",
+        "share solved by the configuration minus share solved by the baseline",
+        _NO_COMMON,
+        shown=Shown("points [95 %]", 3, _points, "pair"),
     ),
-    share("low", "lower end of the interval of `difference` (Bonett-Price, compatible with `told_apart`)", _NO_COMMON),
-    share("high", "upper end of the interval of `difference`; if `told_apart`, a bound of 0 is excluded", _NO_COMMON),
-    number("p", "two-sided p of `method`", _NO_COMMON),
-    text("method", "`exact McNemar`, with repeats `label permutation`"),
+    share(
+        "low",
+        "lower bound of the interval of `difference` (Bonett-Price); a bound that would contradict `told_apart` is 0",
+        _NO_COMMON,
+    ),
+    share(
+        "high",
+        "upper bound of the interval of `difference`; if `told_apart` is true, the interval excludes 0 even if a bound "
+        "is 0",
+        _NO_COMMON,
+    ),
+    number("p", "two-sided p value of the test in `method`", _NO_COMMON),
+    text("method", "the test: `exact McNemar`, or `label permutation` with repeats"),
     number(
         "p_adjusted",
-        "p adjusted by Holm over all pairs",
+        "p value, adjusted for the number of pairs by Holm's method",
         _NO_COMMON,
         path="pair.p_adjusted",
         shown=Shown("p (Holm)", 5, chance),
     ),
-    whole("missing", "experiments of the two without a result, on problems given to both", path="worst.missing"),
+    whole("missing", "experiments of the two without a result, on problems planned for both", path="worst.missing"),
     number(
         "p_worst",
-        "the largest `p_adjusted` that the missing results allow; if above 0.05, a lower bound of it",
+        "largest `p_adjusted` that the missing results could lead to; a value above 0.05 is only a lower bound of it",
         _NO_COMMON,
         path="worst.p",
         shown=Shown("p worst", 6, _p_worst, "pair.worst", optional=True),
     ),
     share(
         "difference_worst",
-        "`difference` if its missing experiments were unsolved and the baseline's solved",
+        "`difference` if all missing experiments of the configuration were unsolved and those of the baseline solved",
         _NOT_BOTH,
         path="worst.difference.worst",
         shown=Shown(CASES, 4, _difference_cases, "pair.worst", optional=True),
     ),
     share(
         "difference_best",
-        "`difference` if its missing experiments were solved and the baseline's unsolved",
+        "`difference` if all missing experiments of the configuration were solved and those of the baseline unsolved",
         _NOT_BOTH,
         path="worst.difference.best",
     ),
     yes(
         "told_apart",
-        "whether `p_adjusted` and `p_worst` are at most 0.05",
+        "whether the difference is significant: `p_adjusted` and `p_worst` are at most 0.05",
         _NO_COMMON,
         path="significant",
         shown=Shown("significant", 7),
@@ -189,7 +201,7 @@ PAIRS: Sequence[Column] = [
     *interval(
         number(
             "price_ratio",
-            "dollars per solved problem, divided by the baseline's",
+            "cost per solved problem, divided by that of the baseline",
             "unknown",
             "times",
             "pair.price",
@@ -202,28 +214,36 @@ PAIRS: Sequence[Column] = [
     ),
     usd(
         "break_even_usd",
-        "dollars per problem at which it solves as many problems as the baseline",
-        "see the next column",
+        "dollars per problem at which the configuration solves as many problems as the baseline",
+        "see `break_even_is`",
         path="reach.usd",
         shown=Shown("reaches {baseline} at", 12, break_even_price, "pair.break_even"),
     ),
-    text("break_even_is", f"{_REACHED}: whether such a price exists", path="reach.state"),
-    usd("break_even_low", "lower end of the interval of `break_even_usd`", "see the next column", path="reach_low.usd"),
-    text("break_even_low_is", f"{_REACHED}: state of the lower end of the interval", path="reach_low.state"),
+    text("break_even_is", f"whether `break_even_usd` exists: {_REACHED}", path="reach.state"),
     usd(
-        "break_even_high", "upper end of the interval of `break_even_usd`", "see the next column", path="reach_high.usd"
+        "break_even_low",
+        "lower bound of the interval of `break_even_usd`",
+        "see `break_even_low_is`",
+        path="reach_low.usd",
     ),
-    text("break_even_high_is", f"{_REACHED}: state of the upper end of the interval", path="reach_high.state"),
+    text("break_even_low_is", f"whether the lower bound exists: {_REACHED}", path="reach_low.state"),
+    usd(
+        "break_even_high",
+        "upper bound of the interval of `break_even_usd`",
+        "see `break_even_high_is`",
+        path="reach_high.usd",
+    ),
+    text("break_even_high_is", f"whether the upper bound exists: {_REACHED}", path="reach_high.state"),
     share(
         "break_even_never",
-        "share of resamples in which it never solves as many",
+        "share of resamples in which the configuration never solves as many problems as the baseline",
         "unknown",
         path="pair.break_even.never",
         shown=Shown("P(never)", 13, _never, "pair.break_even"),
     ),
     whole(
         "saved_problems",
-        "problems that both solved; the next six columns cover these",
+        "problems that both solved; the next six columns refer to these problems",
         _NOTHING,
         "problems",
         "pair.savings.problems",
@@ -231,7 +251,7 @@ PAIRS: Sequence[Column] = [
     *interval(
         usd(
             "saved_usd",
-            "mean dollars saved per problem, relative to the baseline",
+            "mean dollars saved per problem, compared with the baseline",
             _NOTHING,
             path="pair.savings.saved_usd",
         )
@@ -239,8 +259,8 @@ PAIRS: Sequence[Column] = [
     *interval(
         share(
             "saved_share",
-            "`saved_usd`, divided by the baseline's dollars",
-            f"{_NOTHING}, or a free baseline",
+            "`saved_usd`, divided by the mean dollars of the baseline",
+            f"{_NOTHING}, or the baseline cost nothing",
             path="pair.savings.share",
             shown=Shown("saved", 15, percent),
         )

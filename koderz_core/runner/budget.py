@@ -131,8 +131,8 @@ class Ledger:
         """
         if usd is None and self._budget.limits and not self._budget.allow_unpriced:
             raise PlanError(
-                "The maximum cost of this call is unknown, so no budget can limit it. Give the model a price and the "
-                "call a token limit, or allow calls of unknown cost with --allow-unpriced."
+                "The maximum cost of this call is unknown, so no budget can limit it. Set a price for the "
+                "model and a token limit for the call, or allow calls of unknown cost with --allow-unpriced."
             )
         amount = _up(usd or 0.0)
         held = Reservation(amount, amount)
@@ -202,8 +202,8 @@ def _used_up_message(limit: int, spent: int, amount: int) -> str:
 
 def _lost_message(experiment: str, limit: int, lost: int) -> str:
     return (
-        f"Interrupted calls may have cost ${lost / PICO:.6g} of the ${limit / PICO:g} that {experiment} may spend, "
-        f"so its next call is not sent. Its models did not cause this: start again with --fork."
+        f"The budget of {experiment} is ${limit / PICO:g}. Its interrupted calls may have cost ${lost / PICO:.6g} of "
+        f"it, so the next call is not sent. The models did not cause this. Run the benchmark again with --fork."
     )
 
 

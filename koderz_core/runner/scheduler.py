@@ -142,7 +142,7 @@ class Scheduler:
     def check(self, names: frozenset[Target]) -> None:
         """Raise Cancelled if one of the names is stopped."""
         if self.has_stopped(names):
-            raise Cancelled("Stopped. It can be resumed.")
+            raise Cancelled("The experiment was stopped. It can be resumed.")
 
 
 class Slot:

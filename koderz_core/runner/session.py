@@ -225,7 +225,7 @@ class Session:
         try:
             return self._dependencies.recall(query, asker), ""
         except InfrastructureError as error:
-            _LOG.warning("Memory could not be read for %s, which continues without it: %s", asker.experiment, error)
+            _LOG.warning("%s continues without memories, because they could not be read: %s", asker.experiment, error)
             return (), self._dependencies.redact.text(str(error))
 
     def _remaining(self, ordinal: int) -> Remaining:

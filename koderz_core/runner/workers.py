@@ -107,7 +107,7 @@ class Workers:
         except KoderzError:
             raise
         except Exception as error:  # noqa: BLE001 (the edge: a bug must not end the other experiments)
-            _LOG.exception("A bug in koderz or in a strategy in %s", task.experiment.id)
+            _LOG.exception("A bug in koderz or in the strategy ended %s", task.experiment.id)
             self.bugs.append(error)
             finished = without_result("error", f"A bug in koderz or in the strategy: {type(error).__name__}")
         self.cut_short |= finished.outcome == "cancelled" or finished is task.before
@@ -180,8 +180,8 @@ class Controller:
         """
         if target not in {None, *self._workers.targets()}:
             raise UsageError(
-                f"{target!r} is not a configuration or experiment that {self._benchmark} still had to run when it "
-                f"started. `koderz results {self._benchmark} --experiments` lists them."
+                f"{target!r} does not name an unfinished configuration or experiment of {self._benchmark}. "
+                f"`koderz results {self._benchmark} --experiments` lists the experiments."
             )
         with self._guard:
             if not self._closed and self._scheduler.obey(what, target):

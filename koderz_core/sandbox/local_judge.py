@@ -50,7 +50,7 @@ class Sandbox:
         """
         with self._guard:
             if self._closed:
-                raise SandboxError("This workspace is closed, so it cannot judge programs. Open another one.")
+                raise SandboxError("This workspace is closed, so it cannot grade programs. Open another workspace.")
             if self._judge is None:
                 judge = self._open(choose(self._wanted, probe(self._bwrap)))
                 self._self_test = quick(judge)
@@ -99,7 +99,7 @@ def choose(wanted: Wanted, tiers: tuple[TierStatus, ...]) -> Isolation:
         if reasons[wanted]:
             raise SandboxError(
                 f"The sandbox tier `{wanted}` does not work on this machine: {reasons[wanted]}. "
-                "Fix that, or unset KODERZ_SANDBOX to use the best tier that works."
+                "Fix this, or unset KODERZ_SANDBOX to use the strongest tier that works."
             )
         return wanted
     for tier in ("hardened", "strong"):
@@ -107,9 +107,8 @@ def choose(wanted: Wanted, tiers: tuple[TierStatus, ...]) -> Isolation:
             return tier
     raise SandboxError(
         f"No strong sandbox tier works on this machine (hardened: {reasons['hardened']}; strong: {reasons['strong']}). "
-        "The programs that models write could read your files and use your network. If you accept that, set "
-        "KODERZ_SANDBOX=limited, "
-        'or sandbox = "limited" in settings.toml. koderz marks every result with the tier.'
+        "The programs that models write could read your files and use your network. If you accept this, set "
+        'KODERZ_SANDBOX=limited, or sandbox = "limited" in settings.toml. koderz then marks every result as limited.'
     )
 
 

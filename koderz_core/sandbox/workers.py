@@ -120,7 +120,7 @@ class Workers:
 
     def _refuse_if_closed(self) -> None:
         if self._closed:
-            raise SandboxError("This judge is closed, so it cannot judge programs. Open another one.")
+            raise SandboxError("This judge is closed, so it cannot grade programs. Open another judge.")
 
 
 def _discard(start: Future[Worker]) -> None:
@@ -150,7 +150,9 @@ class Worker:
             self._process = _start_process(isolation, bwrap, memory_bytes, folder)
         except OSError as error:
             self._remove_folder()
-            raise SandboxError(f"A worker could not be started: {error}. Free memory or processes.") from error
+            raise SandboxError(
+                f"A worker could not be started: {error}. Free some memory, or end other processes."
+            ) from error
         self._guard = threading.Lock()  # guards the end of the process: a process id may be reused after it
         pipes = (self._process.stdin, self._process.stdout, self._process.stderr)
         self._pipes = [pipe for pipe in pipes if pipe is not None]  # all three
@@ -180,7 +182,9 @@ class Worker:
         except TimeoutError:
             by_program = self._program_answered()
             self.kill()
-            raise (StalledError("it stalled on the output") if by_program else LostError("it stalled")) from None
+            raise (
+                StalledError("a worker stalled on the output of the program") if by_program else LostError("it stalled")
+            ) from None
         except BaseException:  # an unread answer would be taken for the answer to the next order
             self.kill()
             raise
@@ -236,7 +240,7 @@ class Worker:
             start += self._some(deadline)
         missing = _HEAD + int.from_bytes(start[:_HEAD], "big") - len(start)
         if not 0 <= missing <= MAX_ANSWER_BYTES:
-            raise LostError("its answer is too large")
+            raise LostError("the answer of a worker is too large")
         parts = [start[_HEAD:]]
         while missing > 0:
             parts.append(self._some(deadline))
@@ -266,7 +270,7 @@ class Worker:
 
 def _start_process(isolation: Isolation, bwrap: str | None, memory_bytes: int, folder: str) -> subprocess.Popen[bytes]:
     if not hasattr(os, "fork"):
-        raise SandboxError("Programs can be judged on Linux and macOS only. On Windows, install koderz inside WSL2.")
+        raise SandboxError("koderz can grade programs only on Linux and macOS. On Windows, install koderz inside WSL2.")
     readable = None if isolation == "limited" else astuple(box.readable())
     parent = 0 if isolation == "hardened" else os.getpid()  # bubblewrap itself ends all processes with the parent
     setup = json.dumps({"readable": readable, "memory_bytes": memory_bytes, "parent": parent, "turn": next(_TURNS)})

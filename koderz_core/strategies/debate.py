@@ -1,8 +1,8 @@
 """``debate``: personas debate the problem, a judge sums up, and the coder writes the program from that.
 
 Calls: ``agents`` x ``rounds``, one of the judge, and one of the coder for each iteration. The rounds follow Du et al.,
-"Improving Factuality and Reasoning in Language Models through Multiagent Debate" (arXiv 2305.14325): all speak at once
-and see the answers of the round before; the judge follows Liang et al. (arXiv 2305.19118).
+"Improving Factuality and Reasoning in Language Models through Multiagent Debate" (arXiv 2305.14325): all speak at the
+same time and see the answers of the previous round. The judge follows Liang et al. (arXiv 2305.19118).
 """
 
 from __future__ import annotations
@@ -29,21 +29,25 @@ JUDGE = "judge"
 
 @dataclass(frozen=True, slots=True)
 class Debate(Reminded):
-    """Let personas debate and a judge sum up; the coder writes the program and repairs it.
+    """Let personas debate and a judge summarise; then the coder writes the program and repairs it.
 
-    ``agents``: the names of the personas that speak; several models of the role speaker take turns among them. After
-    the first of ``rounds``, all see the positions of the previous round, shortened if they exceed ``shown_tokens``.
-    ``turn_tokens``: the limit of a turn. ``personas``: YAML with your own personas, in addition to those of koderz.
-    The coder writes at most ``max_iterations`` programs.
+    ``agents``: the names of the personas that debate. If the role speaker has several models, the models take turns.
+    ``rounds``: the number of rounds. From the second round on, each persona sees the positions of the previous round,
+    shortened if they exceed ``shown_tokens``. ``turn_tokens``: the token limit of a turn. ``personas``: YAML with your
+    own personas, in addition to those of koderz. The coder writes at most ``max_iterations`` programs.
     """
 
     several: ClassVar = ("speaker",)
 
     agents: str = parameter(USUAL, "Names of the personas that debate, separated by commas.")
-    rounds: int = parameter(2, "Number of rounds. After the first, every speaker sees the positions of the last round.")
+    rounds: int = parameter(
+        2, "Number of rounds. From the second round on, each persona sees the positions of the previous round."
+    )
     max_iterations: int = 3
     turn_tokens: int = parameter(512, "Maximum number of tokens in one turn of the debate. Longer turns are cut off.")
-    shown_tokens: int = parameter(3000, "Maximum number of tokens in a prompt for the positions of the last round.")
+    shown_tokens: int = parameter(
+        3000, "Maximum number of tokens that the positions of the previous round may use in a prompt."
+    )
     chain_of_thought: bool = True
     temperature: float = 0.0
     retry_temperature: float = 0.8

@@ -100,12 +100,12 @@ def _shrunk_plans(plans: Sequence[Plan]) -> Iterator[Difference]:
         if missing := {experiment.id for experiment in before.experiments()} - {
             experiment.id for experiment in after.experiments()
         }:
-            yield Difference("the plan", after.id, f"without {min(missing)}", "every experiment planned before")
+            yield Difference("the plan", after.id, f"without {min(missing)}", "every experiment of the earlier plan")
 
 
 def _wrong_experiments(entries: Iterable[Entry], journal: Tally) -> Iterator[Difference]:
     for stranger in journal.strangers:
-        yield Difference("an experiment", journal.plan.id, stranger, "no experiment of that id")
+        yield Difference("an experiment", journal.plan.id, stranger, "no experiment with that id")
     for entry in entries:
         if not isinstance(entry.event, ExperimentStarted):
             continue
@@ -130,7 +130,7 @@ def _wrong_outcome(tally: ExperimentTally) -> Iterator[Difference]:
         return
     score = tally.scores.get(end.code or "")
     if end.outcome == "solved" and score is None:
-        yield Difference("the outcome", where, "solved", "no score of the submitted program")
+        yield Difference("the outcome", where, "solved", "not solved (the submitted program has no score)")
     elif end.outcome == "solved" and score and score.held_out and not score.held_out.passed:
         yield Difference("the outcome", where, "solved", "unsolved (its held-out tests failed)")
     elif end.outcome == "unsolved" and end.code is not None and score is None:

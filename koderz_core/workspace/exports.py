@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("koderz")
 _PIECE_BYTES = 1 << 20
-_FILES = "Its files are written by: koderz analyze {experiment} --dump DIR"
+_FILES = "To write its files: koderz analyze {experiment} --dump DIR"
 
 
 @dataclass(frozen=True)
@@ -159,5 +159,5 @@ def _sha256(journal: Path, provenance: Provenance) -> str | None:
                 digest.update(piece)
                 left -= len(piece)
     except OSError as error:
-        _LOG.warning("%s cannot be read: %s. Its hash is missing in the export.", journal, error.strerror)
+        _LOG.warning("%s cannot be read: %s. The export does not contain its hash.", journal, error.strerror)
     return None if left else digest.hexdigest()

@@ -20,12 +20,12 @@ from pages.ui.text import listed
 
 NAMES: Mapping[str, str] = {"public_safe": "Public", "team_safe": "Team", "full_internal": "Internal"}
 MOST_SHOWN = 50
-ABOUT_BUNDLES = "one file with which another person can view a benchmark and verify every figure of it"
+ABOUT_BUNDLES = "A bundle is one file. Another person can use it to view a benchmark and to verify every figure."
 
 
 def show_bundles(workspace: Workspace, rows: Mapping[str, BenchmarkRow]) -> None:
     """Create, verify, list and remove bundles."""
-    st.caption(f"bundle: {ABOUT_BUNDLES}")
+    st.caption(ABOUT_BUNDLES)
     benchmark = choice("benchmark", "Benchmark", list(rows), lambda name: listed(rows[name]))
     level = choice_list("privacy", "Privacy level", NAMES, list(ABOUT.values()), "public_safe")
     with st.container(horizontal=True):
@@ -53,7 +53,7 @@ def show_read_only(workspace: Workspace) -> None:
 def _create(workspace: Workspace, benchmark: str, level: str) -> None:
     bundle = workspace.bundles.make(benchmark, level)
     st.success(f"Created and verified ({count(bundle.size)} bytes). Nothing was uploaded.", icon="✅")
-    st.caption("Check the file before you share it: masking works by pattern only.")
+    st.caption("Check the file before you share it: koderz masks only texts that match known patterns.")
     if bundle.truncated:
         st.warning("Some files were too long and are truncated; the manifest names them.", icon="✂️")
 
@@ -76,8 +76,8 @@ def _show_files(workspace: Workspace) -> None:
     with st.container(horizontal=True):
         st.download_button("Download", paths[name].read_bytes, name, "application/zip", icon="⬇️", on_click="ignore")
         with st.popover("Clear", icon="🧹"):
-            st.text(f"Removes all bundles that are not pinned. Until then koderz keeps the newest {KEPT} of them.")
-            st.button("Remove them", on_click=_clear, args=[workspace])
+            st.text(f"Removes all bundles that are not pinned. Without this, koderz keeps the newest {KEPT} of these.")
+            st.button("Remove unpinned bundles", on_click=_clear, args=[workspace])
 
 
 def _clear(workspace: Workspace) -> None:
@@ -87,13 +87,15 @@ def _clear(workspace: Workspace) -> None:
 
 def _verify_upload() -> None:
     st.subheader("Verify a bundle")
-    upload = st.file_uploader("A bundle from another person", type="zip", help="It is verified here and not kept.")
+    upload = st.file_uploader(
+        "A bundle from another person", type="zip", help="koderz verifies the file and does not store it."
+    )
     if upload is not None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "bundle.zip"
             path.write_bytes(upload.getvalue())
             _show_verified(checked_bundle(path).verified)
-    st.text("To view it in a dashboard of its own: koderz ui --open FILE.zip")
+    st.text("To view the bundle in a separate dashboard: koderz ui --open FILE.zip")
 
 
 def _show_verified(verified: Verified) -> None:
@@ -110,4 +112,4 @@ def _show_verified(verified: Verified) -> None:
         st.dataframe(table, hide_index=True, alt="Differences")
     for remark in verified.remarks:
         st.text(plain(remark))
-    st.caption("This checks consistency, not authorship.")
+    st.caption("Verification checks that the data are consistent. It cannot show who created them.")

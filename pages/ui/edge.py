@@ -61,12 +61,12 @@ def _failure_key(place: str) -> str:
 
 def _log(error: Exception) -> None:
     if not isinstance(error, KoderzError):
-        _LOG.error("A bug in koderz, on a page", exc_info=error)
+        _LOG.error("A page failed because of a bug in koderz", exc_info=error)
 
 
 def _show_error(error: Exception) -> None:
     if isinstance(error, KoderzError):
-        st.error("That did not work.", icon="⚠️")
+        st.error("An error occurred.", icon="⚠️")
         st.text(str(error))
         _details(f"{type(error).__name__}: {error}", error)
     else:

@@ -40,7 +40,7 @@ def show_links(workspace: Workspace, row: ExperimentRow) -> None:
             on_click="ignore",
             help="Prompts, replies, programs and test results, one file each.",
         )
-        st.page_link("pages/live.py", label="Its benchmark", icon="📡", query_params={"benchmark": row.benchmark})
+        st.page_link("pages/live.py", label="Benchmark", icon="📡", query_params={"benchmark": row.benchmark})
         st.caption(row.id)
 
 
@@ -61,13 +61,16 @@ def show_commands(workspace: Workspace, row: ExperimentRow) -> None:
         try:
             commands = workspace.experiments.commands(row)
         except KoderzError as error:
-            st.info("There is no command for it.", icon="⌨️")
+            st.info("koderz cannot show commands for this experiment.", icon="⌨️")
             st.text(str(error))
             return
         for about, command in (
-            ("Show it, and write its prompts, answers, programs and results into a folder:", commands.look),
-            ("Run its configuration on this problem again, as a benchmark of its own:", commands.alone),
-            ("Run its whole benchmark; recorded experiments are not run again:", commands.whole),
+            (
+                "Show this experiment, and write its prompts, answers, programs and results into a folder:",
+                commands.look,
+            ),
+            ("Run its configuration on this problem again, as a new benchmark:", commands.alone),
+            ("Run its whole benchmark, except experiments that already have a result:", commands.whole),
         ):
             st.caption(about)
             st.code(command, language=None, wrap_lines=True)
@@ -96,7 +99,7 @@ def show_pair(workspace: Workspace, row: ExperimentRow) -> None:
 def _label(other: ExperimentRow | None, row: ExperimentRow) -> str:
     """Hostile text."""
     if other is None:
-        return "no other"
+        return "none"
     where = "" if other.benchmark == row.benchmark else other.benchmark
     repeat = f"repeat {other.repeat + 1}" if other.repeat or other.configuration == row.configuration else ""
     return " · ".join(part for part in (MARKS[other.shown], other.label, repeat, where, other.id) if part)
@@ -116,8 +119,8 @@ def _show_both(workspace: Workspace, experiment: str, other: str) -> None:
     table = steps_beside(pairs, left.experiment, right.experiment)
     keys = [RETURNED, *map(str, range(1, len(pairs) + 1))]
     st.caption(
-        "Step by step: iterations with their gate tests; returned programs with the tests that score them. Choose a "
-        "line."
+        "Each line compares one step: iterations with their gate tests, returned programs with the tests that score "
+        "them. Choose a line to compare the two programs."
     )
     options = {"column_config": STEPS, "height": tall(table), "alt": table.title}
     line = chosen_line(frame(table), "pair", keys, **options)
@@ -144,7 +147,7 @@ def _show_programs(
             _show_program(side, details.experiment, texts, code)
     before, after = (texts.get(code or "") for code in codes)
     if before is not None and after is not None:
-        st.caption(f"From {SIDES[0]} to {SIDES[1]}")
+        st.caption(f"Changes from {SIDES[0]} to {SIDES[1]}")
         show_diff(before, after, "beside-diff", SIDES)
 
 

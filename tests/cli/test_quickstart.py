@@ -66,7 +66,7 @@ def test_a_model_that_is_served_here_is_used(koderz: Any) -> None:
     assert said.code == 0
     assert "Using ollama/some-coder:1b, which is running on this machine." in said.out
     assert "100 % [57, 100]" in said.out
-    assert "What next?" in said.out
+    assert "Next steps:" in said.out
     assert f"All data is stored in {load_settings().home}" in said.out
 
 

@@ -60,7 +60,9 @@ def test_nobody_there_is_told() -> None:
 
 
 def test_an_address_that_is_none_is_told_without_it() -> None:
-    assert send("MARKED") == ("SLACK_WEBHOOK_URL is not an address. Copy it again from the page of the webhook",)
+    assert send("MARKED") == (
+        "SLACK_WEBHOOK_URL is not an address. Copy the address again from the page of the webhook",
+    )
 
 
 def test_nobody_waits_longer_than_was_said(place: Server) -> None:
@@ -72,7 +74,7 @@ def test_nobody_waits_longer_than_was_said(place: Server) -> None:
 
     place.answer = drips
     begun = time.monotonic()
-    assert send(place.url, seconds=0.2) == ("it took too long",)
+    assert send(place.url, seconds=0.2) == ("sending exceeded the time limit",)
     assert time.monotonic() - begun < 0.8
 
 
@@ -110,7 +112,7 @@ def test_other_places_are_told_through_apprise(place: Server, caplog: pytest.Log
     assert [body.get("title") for body in place.bodies].count("koderz: it ended") == 2
     place.answer = sends(500, "")
     (_, refused, unknown) = send(place.url, notices=f"{there} MARKED://x")
-    assert refused == "an address in KODERZ_NOTICES did not accept it; `apprise -vv ADDRESS` shows why"
+    assert refused == "an address in KODERZ_NOTICES did not accept the notice; `apprise -vv ADDRESS` shows why"
     assert unknown.startswith("KODERZ_NOTICES contains an address that Apprise does not support")
     assert not [record for record in caplog.records if record.levelno > logging.INFO]
     assert "MARKED" not in caplog.text

@@ -51,7 +51,7 @@ def test_what_differs_is_shown(visit: Any, example: str, settings: Settings) -> 
 
 def test_bundles_are_cleared(visit: Any, example: str, settings: Settings) -> None:
     app = press(visit("export", table="bundle"), "Create bundle")
-    press(app, "Remove them")
+    press(app, "Remove unpinned bundles")
     assert list((settings.home / "bundles").glob("*.zip")) == []
 
 

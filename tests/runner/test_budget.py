@@ -123,7 +123,7 @@ def test_an_experiment_whose_money_was_lost_on_calls_that_broke_off_is_not_its_m
     ledger = Ledger(Budget(per_experiment_usd=1.0))
     with ledger.reserved("exp_a", 0.75) as held:
         held.settle_failure(CallFailed("broke off", 1.0, True))
-    with pytest.raises(ModelError, match=r"\$0.75 of the \$1 that exp_a"):
+    with pytest.raises(ModelError, match=r"exp_a is \$1\. Its interrupted calls may have cost \$0.75 of it"):
         spend(ledger, 0.75, 0.1)
     spend(ledger, 0.25, 0.25)
     with pytest.raises(OverBudget):  # this would not fit even if nothing had been lost
@@ -134,7 +134,7 @@ def test_what_was_lost_before_a_crash_is_known_afterwards() -> None:
     spending = Spending()
     spending.add(Entry(0.0, started(0.75), "exp_a", 1))
     ledger = Ledger(Budget(per_experiment_usd=1.0), spending)
-    with pytest.raises(ModelError, match="Its models did not cause this"):
+    with pytest.raises(ModelError, match="The models did not cause this"):
         spend(ledger, 0.5, 0.1)
 
 

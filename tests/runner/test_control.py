@@ -198,7 +198,7 @@ def test_what_is_not_there_cannot_be_paused(bench: Make) -> None:
     made = bench(model)
     with begun(made) as runner:
         assert model.is_asked()
-        with pytest.raises(UsageError, match="'exp_nothing' is not a configuration or experiment"):
+        with pytest.raises(UsageError, match="'exp_nothing' does not name an unfinished configuration or experiment"):
             runner.controller.obey("pause", "exp_nothing", by=os.getpid())
         model.let.release()
 
