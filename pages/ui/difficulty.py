@@ -94,7 +94,7 @@ def show_configurations(rows: Sequence[SummaryRow], problems: Sequence[Difficult
     if len({row.benchmark for row in rows}) == 1:
         letters = letters.drop(columns="benchmark")
     st.dataframe(letters, hide_index=True, alt=table.title, key="letters", height=tall(table, MOST_LINES, TALL))
-    st.caption("Flaky: its repeats disagree. Only it: it solved the problem at least once, the others never.")
+    st.caption("Flaky: its repeats disagree. Only solver: it solved the problem at least once, the others never.")
 
 
 def show_problem(rows: Sequence[SummaryRow], problem: Difficulty) -> None:

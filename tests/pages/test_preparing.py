@@ -61,7 +61,7 @@ def run_another() -> None:
     ("page", "query", "known", "shown"),
     [
         ("compare", "benchmarks", "solved, of experiments", "On the same problems"),
-        ("problems", "benchmarks", "solved, of experiments", "Experiments on it"),
+        ("problems", "benchmarks", "solved, of experiments", "Experiments on this problem"),
         ("live", "benchmark", "state finished", "Updated"),
     ],
 )
