@@ -75,7 +75,7 @@ def _show(home: Path, setting: ShownSetting) -> None:
     if setting.overridden_by:
         st.warning(
             f"Also set in: {setting.overridden_by}. This overrides settings.toml, so a value that you save here has no "
-            "effect until you remove the other one.",
+            "effect until you remove the other value.",
             icon="⚠️",
         )
     key = f"value of {setting.name}"

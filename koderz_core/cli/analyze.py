@@ -45,7 +45,7 @@ MOST_OF_A_NOTE = 3000  # characters: as much of a review as any prompt gets
 
 @click.command()
 @click.argument("identifier")
-@click.option("--show-code", is_flag=True, help="Also show the programs, in the order of their tests.")
+@click.option("--show-code", is_flag=True, help="Also show the programs, in the order in which they were tested.")
 @click.option(
     "--dump",
     type=click.Path(file_okay=False, path_type=Path),

@@ -166,7 +166,7 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     text(
         "groups",
-        "its rank groups by number, 1 is the best; may be empty; no significant difference within a group",
+        "numbers of its rank groups, empty if none; 1 is the best; no significant difference within a group",
         path="groups",
         shown=Shown("group", 6, _group),
     ),
