@@ -186,7 +186,7 @@ OPUS, SONNET = "anthropic/claude-opus-4-5", "anthropic/claude-sonnet-5-5"
 
 MODE_DESCRIPTIONS: Mapping[str, str] = {
     "zero-shot": "One answer per problem, submitted without testing.",
-    "iterative": "A spec and up to 50 iterations, with a review after every fifth. By default, one model has every role.",
+    "iterative": "A spec and up to 50 iterations, with a review after every fifth. One model in every role by default.",
     "comparative": "The modes zero-shot and iterative on the same problems.",
 }
 
