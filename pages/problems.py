@@ -78,7 +78,7 @@ def _draw(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
     with right:
         st.subheader("Problems")
         problem = show_table(rows, shown)
-        st.subheader("Experiments on the problem")
+        st.subheader("Experiments on this problem")
         show_problem(rows, problem)
 
 

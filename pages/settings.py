@@ -23,11 +23,11 @@ from pages.ui.frame import open_page
 from pages.ui.text import worded
 
 ABOUT = "All settings and their sources: the command line comes first, then environment, .env, settings.toml, defaults."
-WAITING = "This dashboard uses these new values from its next start; commands in a terminal use them at once."
+WAITING = "The dashboard uses these new values after its next start. Commands in a terminal use them immediately."
 COLUMNS = {
     "value": st.column_config.TextColumn(width="medium"),
     "from": st.column_config.TextColumn(width=104),
-    "what it means": st.column_config.TextColumn(width=560),
+    "meaning": st.column_config.TextColumn(width=560),
 }
 HEIGHT = 420  # pixels; the table scrolls, so that the setting below stays in sight
 
@@ -38,9 +38,9 @@ def main() -> None:
     waiting = awaiting_start(shown, settings)
     if waiting:
         st.info(WAITING, icon="⏳")
-        st.text(f"New: {', '.join(waiting)}")
+        st.text(f"New values: {', '.join(waiting)}")
     _show(settings.home, _choose(shown, waiting))
-    st.caption("The file, which you can also edit by hand:")
+    st.caption("Settings file, which you can also edit by hand:")
     st.code(worded(str(settings_path(settings.home))), language=None, wrap_lines=True)
 
 
@@ -51,7 +51,7 @@ def _choose(shown: Sequence[ShownSetting], waiting: Collection[str]) -> ShownSet
             "setting": [setting.name for setting in shown],
             "value": [worded(setting.value) + (" ⏳" if setting.name in waiting else "") for setting in shown],
             "from": [setting.origins[0] for setting in shown],
-            "what it means": [setting.meaning for setting in shown],
+            "meaning": [setting.meaning for setting in shown],
         }
     )
     names = [setting.name for setting in shown]
@@ -66,15 +66,16 @@ def _show(home: Path, setting: ShownSetting) -> None:
     """One setting: its meaning, its source, and how to change it."""
     st.subheader(setting.name)
     st.text(
-        f"{setting.meaning}\nDefault: {worded(setting.default)}. In the environment and in .env: {setting.variable}."
+        f"{setting.meaning}\nDefault: {worded(setting.default)}. "
+        f"Name in the environment and in .env: {setting.variable}."
     )
     if setting.why_not:
         st.info(setting.why_not, icon="🔒")
         return
     if setting.overridden_by:
         st.warning(
-            f"Set in: {setting.overridden_by}. That overrides settings.toml, so a value saved here has no effect until "
-            "you remove it there.",
+            f"Also set in: {setting.overridden_by}. This overrides settings.toml, so a value that you save here has no "
+            "effect until you remove the other value.",
             icon="⚠️",
         )
     key = f"value of {setting.name}"

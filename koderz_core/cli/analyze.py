@@ -45,19 +45,22 @@ MOST_OF_A_NOTE = 3000  # characters: as much of a review as any prompt gets
 
 @click.command()
 @click.argument("identifier")
-@click.option("--show-code", is_flag=True, help="Also show the programs, in the order of their tests.")
+@click.option("--show-code", is_flag=True, help="Also show the programs, in the order in which they were tested.")
 @click.option(
     "--dump",
     type=click.Path(file_okay=False, path_type=Path),
     help="Also write prompts, replies, programs and results to this folder, one file each.",
 )
-@click.option("--timing", is_flag=True, help="Show the time of a benchmark by phase.")
+@click.option("--timing", is_flag=True, help="Show how much time each phase of a benchmark took.")
 @as_json
 @data_dir
 def analyze(
     identifier: str, show_code: bool, dump: Path | None, timing: bool, as_json: bool, data_dir: Path | None
 ) -> int:
-    """Show one benchmark or experiment in detail. IDENTIFIER is a benchmark's name, or an id or the start of an id."""
+    """Show one benchmark or experiment in detail.
+
+    IDENTIFIER is the name of a benchmark, or the id (or the start of the id) of a benchmark or an experiment.
+    """
     with workspace(data_dir) as opened:
         chosen = opened.results.find(identifier)
         if timing:
@@ -89,7 +92,7 @@ def print_details(details: ExperimentDetails) -> None:
     if row.shared:
         click.echo(SHARED)
     if row.error:
-        ending = "Error (not the model's)" if row.outcome == "error" else "Stopped"
+        ending = "Error (not caused by the model)" if row.outcome == "error" else "Stopped"
         click.echo(f"{ending}: {plain(row.error, 1000)}")
     _course(details)
 
@@ -127,7 +130,7 @@ def _print_timings(rows: Sequence[Timing]) -> None:
         table.add_row(plain(row.label), str(row.experiments), duration(row.seconds), *shares)
     console().print(table)
     console().print(
-        "journal: the remaining time, such as writing the journal and waiting for a free test worker.", style="dim"
+        "journal: all other time, such as writing the journal and waiting for a free test worker.", style="dim"
     )
 
 
@@ -185,15 +188,16 @@ def print_programs(details: ExperimentDetails, texts: Mapping[str, str]) -> None
     again = repeated(details.iterations)
     returned = details.experiment.code
     for tried in details.iterations:
-        click.echo(f"\nIteration {tried.iteration}, {tried.tests_passed} of {tried.tests_total} gate tests:", nl=False)
+        passed = f"{tried.tests_passed} of {tried.tests_total} gate tests passed"
+        click.echo(f"\nIteration {tried.iteration}, {passed}:", nl=False)
         if tried.code is None:
             click.echo(" no program in the reply")
         elif tried.iteration in again:
             click.echo(f" same as iteration {again[tried.iteration]}")
         else:
-            click.echo(f"{' returned' if tried.code == returned else ''}\n{plain(texts[tried.code])}")
+            click.echo(f"{' submitted' if tried.code == returned else ''}\n{plain(texts[tried.code])}")
     if returned and all(tried.code != returned for tried in details.iterations):
-        click.echo(f"\nReturned untested:\n{plain(texts[returned])}")
+        click.echo(f"\nSubmitted without testing:\n{plain(texts[returned])}")
 
 
 def tried_programs(details: ExperimentDetails) -> set[str]:

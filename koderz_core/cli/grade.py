@@ -55,9 +55,10 @@ FAILED, INFRASTRUCTURE = 4, 3
 def grade(file: Path, as_json: bool, data_dir: Path | None, **options: Any) -> int:
     """Grade one program or a file of samples. With --problem, FILE is one program, otherwise a JSONL file.
 
-    Each sample has a task_id and one of completion (continues the prompt), solution (a complete program) and answer (a
-    model's complete reply); other keys are kept. --tests plus needs a dataset with plus tests, such as humaneval+ and
-    mbpp+. Exits with 4 if a program fails, and with 3 if a sample could not be graded.
+    Each sample has a task_id and one of these keys: completion (text that continues the prompt), solution (a complete
+    program) or answer (a model's complete reply). Other keys are copied to the output. --tests plus needs a dataset
+    with plus tests, such as humaneval+ or mbpp+. Exits with 4 if a program fails, and with 3 if a sample could not be
+    graded.
     """
     with workspace(data_dir) as opened:
         dataset = opened.datasets.load(options["dataset"])
@@ -150,8 +151,8 @@ def _print(graded: Sequence[Graded], reading: Reading, *, as_json: bool) -> None
 
 def _remarks(graded: Sequence[Graded], reading: Reading) -> Iterator[str]:
     if len({graded_program.sample.problem.id for graded_program in graded}) < len(graded):
-        yield "Some problems have several samples, which are not independent: the interval is too narrow."
+        yield "The interval is too narrow, because several samples of one problem are not independent."
     if reading.faults:
-        yield f"Skipped lines that are not valid samples: {len(reading.faults)}. First: {plain(reading.faults[0])}"
+        yield f"Skipped lines without a valid sample: {len(reading.faults)}. First fault: {plain(reading.faults[0])}"
     if shared := sum(graded_program.verdict is not None and graded_program.verdict.shared for graded_program in graded):
-        yield f"Graded in the program's own process, because the tests need values that are not plain data: {shared}"
+        yield f"Programs whose tests ran in the program's own process, because they need more than plain data: {shared}"

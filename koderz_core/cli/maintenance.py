@@ -29,15 +29,15 @@ def _yes(command: Command) -> Command:
 def delete(benchmarks: tuple[str, ...], data_dir: Path | None, *, yes: bool) -> None:
     """Delete benchmarks with their journals, index rows and memories. BENCH is a name, an id or the start of an id.
 
-    Shows what would be deleted; --yes deletes it. Running and pinned benchmarks are refused. Deletion cannot be undone
-    without a backup.
+    Shows what would be deleted; --yes deletes it. koderz refuses to delete running and pinned benchmarks. Deletion
+    cannot be undone without a backup.
     """
     with workspace(data_dir) as opened:
         _delete(opened, list(dict.fromkeys(map(opened.upkeep.find, benchmarks))), yes=yes)
 
 
 @click.command()
-@click.option("--keep", type=Whole(0), help="Keep this many of the newest benchmarks.")
+@click.option("--keep", type=Whole(0), help="Keep the N newest benchmarks.")
 @click.option("--days", type=Number(0, MOST_DAYS), help="Keep benchmarks that changed in the last N days.")
 @_yes
 @data_dir
@@ -70,7 +70,7 @@ def _on_benchmark(act: Callable[[Workspace, str], str]) -> click.Command:
 def pin(opened: Workspace, benchmark: str) -> str:
     """Protect a benchmark from `koderz delete` and `koderz prune`. BENCHMARK is a name, an id or the start of an id."""
     opened.upkeep.pin(benchmark)
-    return f"{benchmark} is pinned and cannot be deleted. To allow that again: koderz unpin {benchmark}"
+    return f"{benchmark} is pinned and cannot be deleted. To allow deletion again: koderz unpin {benchmark}"
 
 
 @_on_benchmark
@@ -85,7 +85,7 @@ def _delete(opened: Workspace, benchmarks: list[str], *, yes: bool) -> None:
     deletions = [opened.upkeep.deletion(benchmark) for benchmark in benchmarks]
     for deletion in opened.upkeep.delete(benchmarks) if yes and deletions else deletions:
         verb = "Deleted" if yes else "Would delete"
-        memories = "its memories on the server stay" if deletion.memories is None else f"{deletion.memories} memories"
+        memories = "memories on the server are kept" if deletion.memories is None else f"{deletion.memories} memories"
         click.echo(f"{verb} {plain(deletion.benchmark)}: {deletion.size / 1e6:.1f} MB, {memories}.")
     if not deletions:
         click.echo("Nothing to delete.")
@@ -99,10 +99,11 @@ def _delete(opened: Workspace, benchmarks: list[str], *, yes: bool) -> None:
 def backup(file: Path, data_dir: Path | None) -> int:
     """Back up journals, pins, problems typed on the Launch page, settings and memories.
 
-    FILE is a zip, which is read back and checked.
+    FILE is the zip file to write. koderz reads it back and checks it.
 
-    It contains no keys or other secrets, and no index, caches or weights, which koderz can recreate. Benchmarks may
-    run in the meantime. Exits with 3 if something could not be read and is missing from the backup.
+    The backup contains no keys or other secrets. It also omits the index, caches and weights, because koderz can
+    recreate them. Benchmarks may run during the backup. Exits with 3 if a file could not be read and is missing from
+    the backup.
     """
     with workspace(data_dir) as opened:
         made = opened.upkeep.back_up(file)
@@ -110,10 +111,10 @@ def backup(file: Path, data_dir: Path | None) -> int:
         f"Written and verified: {plain(str(made.path))} ({_counted(made.manifest.files)}, {made.size / 1e6:.1f} MB)."
     )
     if made.secrets:
-        click.echo(f"Not included, set again after a restore: {plain(', '.join(made.secrets))}.")
+        click.echo(f"Not in the backup: {plain(', '.join(made.secrets))}. Set them again after a restore.")
     for name in made.left_out:
         click.echo(
-            f"Error: missing from the backup, because it cannot be read: {plain(name)}. Repair it and back up again.",
+            f"Error: {plain(name)} is missing from the backup, because it cannot be read. Repair it and back up again.",
             err=True,
         )
     return InfrastructureError.exit_code if made.left_out else 0
@@ -125,21 +126,21 @@ def backup(file: Path, data_dir: Path | None) -> int:
 def restore(file: Path, data_dir: Path | None) -> None:
     """Restore a backup into the data folder. FILE is a zip that `koderz backup` has written.
 
-    The whole backup is checked first. No file is overwritten, and files that are already there unchanged are skipped.
-    Restore only backups that you trust: their settings become yours.
+    koderz checks the whole backup first. It overwrites no file, and skips files that already exist with the same
+    content. Restore only backups that you trust: their settings become yours.
     """
     with workspace(data_dir) as opened:
         done = opened.upkeep.restore(file)
         home = opened.settings.home
-    click.echo(f"Backup of {minute(done.manifest.made_at)}, made by koderz {plain(done.manifest.koderz_version)}.")
+    click.echo(f"Backup from {minute(done.manifest.made_at)}, written by koderz {plain(done.manifest.koderz_version)}.")
     click.echo(f"Restored into {plain(str(home))}: {_counted(done.restored)}.")
     for name in done.restored[:LISTED]:
         click.echo(f"  {plain(name)}")
     if len(done.restored) > LISTED:
         click.echo(f"  … and {len(done.restored) - LISTED} more")
     if done.already_there:
-        click.echo(f"Already there and unchanged: {_counted(done.already_there)}.")
-    click.echo("Keys are not backed up: set them again. The index is rebuilt automatically.")
+        click.echo(f"Skipped, because they exist with the same content: {_counted(done.already_there)}.")
+    click.echo("Backups contain no keys: set your keys again. The index is rebuilt automatically.")
 
 
 def _counted(names: Iterable[str]) -> str:

@@ -28,7 +28,7 @@ def results(  # noqa: PLR0913, PLR0917 (one argument per option)
     as_json: bool,
     data_dir: Path | None,
 ) -> int:
-    """Show success rates and costs of all benchmarks. BENCHMARK (name, id or start of an id) limits them to one."""
+    """Show success rates and costs of all benchmarks, or of one BENCHMARK (its name, its id or the start of its id)."""
     with workspace(data_dir) as opened:
         found = opened.results
         chosen = opened.names.benchmark(benchmark, "To see it: koderz analyze {experiment}") if benchmark else None

@@ -159,7 +159,7 @@ class Expectations:
         answers = self._reference(problem, calls)
         pairs = [(call, out) for call, out in zip(calls, answers.outputs, strict=True) if out is not None]
         if not pairs:
-            raise DataError(f"No plus test of {problem.id} has an answer that can be judged. Omit that problem.")
+            raise DataError(f"No plus test of {problem.id} has a comparable expected value. Omit that problem.")
         calls, outputs = zip(*pairs, strict=True)
         return Expected("\n".join(calls), "\n".join(outputs), answers.seconds)
 
@@ -169,7 +169,7 @@ def _calls(problem: Problem, plus: PlusTests) -> Sequence[str]:
         return [json.dumps(encode(list(arguments)), separators=(",", ":")) for arguments in arguments_of(plus)]
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise DataError(
-            f"The plus inputs of {problem.id} are not as published: {error}. Download the file again."
+            f"The plus inputs of {problem.id} do not have the published format: {error}. Download the file again."
         ) from error
 
 

@@ -95,7 +95,9 @@ def _known(names: Iterable[str]) -> list[str]:
 def _supervised(wanted: Wanted) -> Supervised:
     strategy = create(wanted.strategy, wanted.parameters)
     if not isinstance(strategy, Supervised):
-        raise PlanError(f"{wanted.strategy} has no ablations; only supervised has. Omit them there.")
+        raise PlanError(
+            f"{wanted.strategy} has no ablations: only supervised and repair have. Omit the ablations of this strategy."
+        )
     return strategy
 
 

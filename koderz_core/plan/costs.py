@@ -106,7 +106,7 @@ def check_priced(budget: Budget, unpriced: Sequence[str]) -> None:
     if unpriced and budget.limits and not budget.allow_unpriced:
         raise PlanError(
             f"The price of {', '.join(unpriced)} is unknown, so no budget can limit its calls. Omit the model or the "
-            f"budget, or count its calls as free with --allow-unpriced."
+            f"budget, or use --allow-unpriced to count its calls as free."
         )
 
 
@@ -131,14 +131,14 @@ def _reasons(plan: Plan, forecast: Forecast, settings: Settings) -> Iterator[str
     escaping = [name for name in paid if name in forecast.unpriced]
     most = _most(plan, forecast)
     if escaping:
-        yield f"No price is known for {', '.join(map(plain, escaping))}: its cost is neither reported nor limited."
+        yield f"No price is known for {', '.join(map(plain, escaping))}: koderz can neither report nor limit its cost."
     elif most is None and paid:
-        yield "No estimate of the cost yet: no comparable experiment has finished. No budget limits it."
+        yield "The cost cannot be estimated yet, because no comparable experiment has finished. No budget limits it."
     elif most is not None and most > limit:
-        yield f"It may cost up to {money(most)}. koderz asks for confirmation above {money(limit)}."
+        yield f"The benchmark may cost up to {money(most)}. koderz asks for confirmation above {money(limit)}."
     if forecast.seconds and forecast.seconds.p90 > hours * HOUR:
         took, asked = duration(forecast.seconds.p90), duration(hours * HOUR)
-        yield f"In 1 of 10 cases it takes longer than {took}. koderz asks for confirmation above {asked}."
+        yield f"In 1 of 10 cases the benchmark takes longer than {took}. koderz asks for confirmation above {asked}."
 
 
 def _where(plan: Plan, settings: Settings) -> str:
@@ -146,7 +146,8 @@ def _where(plan: Plan, settings: Settings) -> str:
     providers = sorted({name.partition("/")[0] for name in plan.models()})
     asked = [f"{provider} at {redact(url)}" for provider in providers if (url := address_of(provider, settings))]
     away = f", and calls models of {', '.join(asked)}" if asked else ", including the models"
-    return f"It runs on this machine, in the process of the dashboard{away}. Closing this tab does not stop it."
+    place = f"The benchmark runs on this machine, in the process of the dashboard{away}."
+    return f"{place} Closing this tab does not stop it."
 
 
 def _most(plan: Plan, forecast: Forecast) -> float | None:
@@ -158,8 +159,8 @@ def _most(plan: Plan, forecast: Forecast) -> float | None:
 
 def _cap(plan: Plan) -> str:
     if plan.budget.usd is None:
-        return "No budget limits its total cost."
-    return f"It stops at {money(plan.budget.usd)} in total, including earlier spending."
+        return "No budget limits the total cost of the benchmark."
+    return f"The benchmark stops when it has cost {money(plan.budget.usd)} in total, including earlier spending."
 
 
 def unreviewed(plan: Plan) -> Iterator[str]:
@@ -172,6 +173,6 @@ def unreviewed(plan: Plan) -> Iterator[str]:
         if isinstance(strategy, Supervised) and strategy.checkpoints and not strategy.rule.can_apply:
             yield (
                 f"No review will take place in {plain(names[configuration.id])}: its checkpoint_interval is "
-                f"{strategy.checkpoint_interval} and its max_iterations {strategy.max_iterations}. Set the interval "
-                "below max_iterations."
+                f"{strategy.checkpoint_interval} and its max_iterations is {strategy.max_iterations}. Set "
+                "checkpoint_interval to a smaller number than max_iterations."
             )

@@ -97,7 +97,7 @@ def strategy_form(name: str) -> StrategyForm:
 
 def _faults(name: str) -> Iterator[str]:
     if name in STRATEGIES or name in PRESETS:
-        yield f"koderz has its own strategy {name}, so the one of the installed package is ignored."
+        yield f"koderz has its own strategy {name}, so it ignores the strategy of that name in the installed package."
         return
     try:
         class_of(name)
@@ -185,9 +185,9 @@ SCRIPTED = "scripted/weak"
 OPUS, SONNET = "anthropic/claude-opus-4-5", "anthropic/claude-sonnet-5-5"
 
 MODE_DESCRIPTIONS: Mapping[str, str] = {
-    "zero-shot": "One answer per problem, untested.",
-    "iterative": "A spec, up to 50 iterations and a review after every 5, with one model in every role by default.",
-    "comparative": "Zero-shot and iterative on the same problems.",
+    "zero-shot": "One answer per problem, submitted without testing.",
+    "iterative": "A spec and up to 50 iterations, with a review after every fifth. One model in every role by default.",
+    "comparative": "The modes zero-shot and iterative on the same problems.",
 }
 
 
@@ -201,7 +201,7 @@ _CATALOGUE = (
     Preset(
         "quick look",
         "Quick look",
-        "3 problems with direct, and with supervised in at most 3 iterations. Takes minutes.",
+        "3 problems with direct, and the same with supervised in at most 3 iterations. Takes a few minutes.",
         (
             Wanted("direct", {"coder": ANY}),
             Wanted(
@@ -242,7 +242,7 @@ _CATALOGUE = (
     Preset(
         "maximum speed",
         "Maximum speed",
-        "Small models, no spec, and at most 4 iterations with one review by gpt-4o-mini after the second.",
+        "Small models, no spec and at most 4 iterations. gpt-4o-mini writes one review after the second iteration.",
         (
             Wanted(
                 "supervised",
@@ -272,7 +272,7 @@ def _filled(preset: Preset, names: Mapping[str, str]) -> Preset:
         for wanted in preset.configurations
     )
     used = {model for wanted in configurations for model in wanted.models.values()}
-    mark = " SCRIPTED: a script answers, because no local model is ready." if SCRIPTED in used else ""
+    mark = " SCRIPTED: a scripted model answers, because no local model is ready." if SCRIPTED in used else ""
     return replace(preset, description=preset.description + mark, configurations=configurations)
 
 

@@ -57,8 +57,8 @@ def _load_again(name: str, file: StrategyFile | None, benchmark: str) -> None:
     sha256 = hashlib.sha256(source).hexdigest()
     if sha256 != file.sha256:
         raise PlanError(
-            f"{file.path} has changed since {benchmark} started: its SHA-256 began with {file.sha256[:12]} and begins "
-            f"with {sha256[:12]} now. Restore the file, or run the changed strategy as a new configuration: "
+            f"{file.path} has changed since {benchmark} started: its SHA-256 began with {file.sha256[:12]} and now "
+            f"begins with {sha256[:12]}. Restore the file, or run the changed strategy as a new configuration: "
             f"koderz benchmark --strategy {file.path}:{short.partition(':')[2]}"
         )
     load_source(Path(file.path), short.partition(":")[2], source)
@@ -71,5 +71,5 @@ def _read(path: Path) -> dict[str, StrategyFile]:
         return {}
     except (OSError, msgspec.MsgspecError) as error:
         raise PlanError(
-            f"{path} cannot be read: {error}. Remove it, and name the files of your strategies again."
+            f"{path} cannot be read: {error}. Remove it, then name your strategies again: --strategy FILE.py:NAME"
         ) from error

@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.rates import Interval
     from koderz_core.analysis.tradeoff import Point
 
-SAW_BASE_TESTS = "whether the loop shows its models base tests with their expected values after a program failed"
+SAW_BASE_TESTS = "whether the loop shows base tests with their expected values to its models after a program failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +106,11 @@ def _success(row: ConfigurationRow) -> str | None:
 
 _MEAN = if_known("{:.1f}".format)
 _NO_RESULT = "no experiment has a result"
-_NO_PRICE = "no result, a price is unknown, or see `usd_per_solved_is`"
-_NO_CEILING = "no program was run on both kinds of tests"
-_NO_REVIEW = "no checkpoint reviewed anything"
-_NONE_PLANNED = "nothing is planned"
-_NOT_COMPARABLE = "not comparable"
+_NO_PRICE = "no result, an unknown price, or the reason in `usd_per_solved_is`"
+_NO_CEILING = "no program was run on both gate tests and held-out tests"
+_NO_REVIEW = "no review took place"
+_NONE_PLANNED = "no experiment is planned"
+_NOT_COMPARABLE = "the configurations cannot be compared in cost and success"
 
 CONFIGURATIONS: Sequence[Column] = [
     text("letter", "the configuration's letter in this comparison", shown=Shown("", 1)),
@@ -118,11 +118,11 @@ CONFIGURATIONS: Sequence[Column] = [
     text("configuration", "id of the configuration"),
     text("label", "short name of the configuration", shown=Shown("configuration", 2)),
     text("strategy", "name of the strategy"),
-    text("tier", "highest tier that answered a call", "no call yet"),
-    yes("scripted", "whether some answers come from a script, so that they show nothing about models"),
+    text("tier", "highest tier of the models that answered a call", "no call yet"),
+    yes("scripted", "whether some answers come from scripted models; such results show nothing about real models"),
     text(
         "score_kind",
-        "`held_out`; `oracle` if the loop stopped on the tests that score it; `mixed`",
+        "`held_out` if held-out tests score all problems, `oracle` if only gate tests do, `mixed` if both occur",
         _NO_RESULT,
         path="of.marks.kind",
     ),
@@ -138,14 +138,14 @@ CONFIGURATIONS: Sequence[Column] = [
     whole("n", "experiments with a result: solved and unsolved", shown=Shown("n", 4, _of_planned, "of")),
     whole("solved", "experiments solved"),
     whole("unsolved", "experiments unsolved"),
-    whole("errors", "experiments that ended with an error of koderz or the provider; no rate counts them"),
-    whole("cancelled", "experiments that a user or the benchmark's budget stopped; no rate counts them"),
+    whole("errors", "experiments that ended with an error of koderz or the provider; rates exclude them"),
+    whole("cancelled", "experiments that a user or the benchmark's budget stopped; rates exclude them"),
     whole("running", "experiments that are running"),
     whole("not_ended", "planned experiments that have not ended, including those that are running"),
     *interval(
         share(
             "share",
-            "share solved of `n`; interval by Wilson, with repeats clustered by problem",
+            "share of `n` that was solved; Wilson interval, with repeats clustered by problem",
             _NO_RESULT,
             path="of.rate",
             shown=Shown("solved [95 %]", 3, solved_rate, "of"),
@@ -153,27 +153,27 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     share(
         "share_worst",
-        "share solved of `planned` if none without a result was solved",
+        "share of `planned` that would be solved if all experiments without a result were unsolved",
         _NONE_PLANNED,
         path="of.cases.worst",
         shown=Shown(CASES, 5, case_bounds, "of", optional=True),
     ),
     share(
         "share_best",
-        "share solved of `planned` if all without a result were solved",
+        "share of `planned` that would be solved if all experiments without a result were solved",
         _NONE_PLANNED,
         path="of.cases.best",
     ),
     text(
         "groups",
-        "numbers of its rank groups, 1 is the best: no significant difference within a group; may be empty",
+        "numbers of its rank groups, empty if none; 1 is the best; no significant difference within a group",
         path="groups",
         shown=Shown("group", 6, _group),
     ),
     *interval(
         usd(
             "usd_per_solved",
-            "dollars of the experiments with a result, divided by how many were solved",
+            "dollars of the experiments with a result, divided by the number of solved experiments",
             _NO_PRICE,
             path="measured.price",
             shown=Shown("$ per solved [95 %]", 7, _price, "measured.price"),
@@ -183,29 +183,29 @@ CONFIGURATIONS: Sequence[Column] = [
     usd(
         "usd_per_experiment",
         "mean dollars of the experiments that ended",
-        "a price is unknown, or see the next column",
+        "an unknown price, or the reason in `usd_per_experiment_is`",
         path="of.cost_per_experiment_usd",
         shown=Shown("$ each", 8, money),
     ),
     *reasons("usd_per_experiment"),
-    usd("cost_usd", "dollars of all its calls so far", "a price is unknown"),
-    usd("rental_usd", "the price of its calls to local models if the same weights were rented", "unknown"),
+    usd("cost_usd", "dollars of all calls of the configuration so far", "a price is unknown"),
+    usd("rental_usd", "price that its calls to local models would have if the same weights were rented", "unknown"),
     number(
         "seconds_per_experiment",
         "mean duration of the experiments that ended",
-        "none has ended",
+        "no experiment has ended",
         "s",
         shown=Shown("time each", 11, duration),
     ),
     number(
         "mean_iterations",
-        "mean iterations of the solved and unsolved experiments",
+        "mean number of iterations of the experiments with a result",
         _NO_RESULT,
         shown=Shown("iterations", 10, _MEAN),
     ),
     usd(
         "usd_per_problem",
-        "mean dollars per problem, on the problems with a result of all configurations",
+        "mean dollars per problem, over the problems on which all configurations have a result",
         _NOT_COMPARABLE,
         path="point.usd",
     ),
@@ -223,13 +223,13 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     yes(
         "on_frontier",
-        "whether no configuration here is both cheaper and better",
+        "whether it is on the Pareto frontier: no other compared configuration is both cheaper and better",
         _NOT_COMPARABLE,
         path="point.on_frontier",
     ),
     share(
         "frontier_probability",
-        "share of resamples in which it is on the Pareto frontier",
+        "share of resamples in which the configuration is on the Pareto frontier",
         _NOT_COMPARABLE,
         path="point.probability",
         shown=Shown("P(frontier)", 9, chance),
@@ -237,7 +237,7 @@ CONFIGURATIONS: Sequence[Column] = [
     *interval(
         share(
             "ceiling",
-            "verifier precision, P(held-out tests pass | gate passes): the ceiling of further attempts",
+            "verifier precision, P(held-out tests pass | gate passes): limits the rate that more attempts can reach",
             _NO_CEILING,
             path="measured.ceiling.rate",
         )
@@ -250,19 +250,31 @@ CONFIGURATIONS: Sequence[Column] = [
             path="measured.ceiling.false_positives",
         )
     ),
-    whole("solved_before_help", "solved before the first checkpoint", _NO_REVIEW, path="measured.supervision.before"),
-    whole("solved_after_help", "solved after it", _NO_REVIEW, path="measured.supervision.after"),
-    whole("never_solved", "not solved", _NO_REVIEW, path="measured.supervision.never"),
+    whole(
+        "solved_before_help",
+        "experiments solved before the first checkpoint",
+        _NO_REVIEW,
+        path="measured.supervision.before",
+    ),
+    whole(
+        "solved_after_help",
+        "experiments solved after the first checkpoint",
+        _NO_REVIEW,
+        path="measured.supervision.after",
+    ),
+    whole(
+        "never_solved", "experiments with a result that were not solved", _NO_REVIEW, path="measured.supervision.never"
+    ),
     share(
         "frontier_share_of_usd",
-        "dollars that went to models of the frontier tiers",
-        "unknown, or none",
+        "share of the dollars that was spent on models of the frontier tiers",
+        "a price is unknown, or no dollars were spent",
         path="measured.frontier.usd",
     ),
     share(
         "frontier_share_of_tokens",
-        "tokens that went to models of the frontier tiers",
-        "unknown, or none",
+        "share of the tokens that models of the frontier tiers used",
+        "the number of tokens is unknown, or no tokens were used",
         path="measured.frontier.tokens",
     ),
 ]
@@ -284,8 +296,8 @@ def curve_columns(axis: str) -> Sequence[Column]:
     """The columns of a row per configuration and step of its curve along an axis."""
     return (
         *NAMED,
-        number(axis, f"{axis} used on a problem", path="at"),
-        share("share", "share of the problems solved with at most that", path="share"),
+        number(axis, f"amount of {axis} spent on a problem", path="at"),
+        share("share", "share of the problems that were solved with at most this amount", path="share"),
         share("low", "lower end of the 95 % interval of `share`", path="low"),
         share("high", "upper end of the 95 % interval of `share`", path="high"),
     )

@@ -56,7 +56,12 @@ def _sign(problem: Difficulty, key: Key) -> str:
 
 PROBLEMS: Sequence[Column] = (
     text("problem", "id of the problem", path="problem.problem"),
-    share("share_solved", "share solved, averaged over the configurations", "no result", path="problem.share"),
+    share(
+        "share_solved",
+        "share of experiments solved, averaged over the configurations",
+        "no result",
+        path="problem.share",
+    ),
     text("letter", "the configuration's letter", path="configuration.letter"),
     text("benchmark", "id of the benchmark", path="configuration.benchmark"),
     text("configuration", "id of the configuration", path="configuration.configuration"),
@@ -64,9 +69,9 @@ PROBLEMS: Sequence[Column] = (
     whole("solved", "experiments solved", path="cell.solved"),
     whole("n", "experiments with a result", path="cell.n"),
     whole("planned", "experiments that were planned", path="cell.planned"),
-    yes("flaky", "whether its repeats disagree", path="cell.flaky"),
-    whole("iterations", "programs that its loop tested", path="cell.iterations"),
-    usd("cost_usd", "dollars so far", "a price is unknown", path="cell.usd"),
+    yes("flaky", "whether some repeats solved the problem and others did not", path="cell.flaky"),
+    whole("iterations", "number of programs that the loop tested", path="cell.iterations"),
+    usd("cost_usd", "dollars spent so far", "a price is unknown", path="cell.usd"),
     text("experiments", "ids of the experiments, separated by spaces", path="cell.experiments"),
 )
 BY_PROBLEM = (
@@ -80,7 +85,7 @@ SOLVERS = (
     Shown("configuration", path="of.label"),
     Shown("solved", text=_rate, path="of"),
     Shown("flaky", path="flaky"),
-    Shown("only it", path="alone"),
+    Shown("only solver", path="alone"),
     Shown("benchmark", path="of.benchmark"),
 )
 TRIALS = (
@@ -123,7 +128,7 @@ def trials_table(rows: Sequence[SummaryRow], problem: Difficulty) -> TextTable:
         if (cell := problem.cells.get(configuration.key))
         for trial in cell.trials
     ]
-    return text_table("Experiments on it", TRIALS, lines)
+    return text_table("Experiments on this problem", TRIALS, lines)
 
 
 def problem_rows(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> list[Numbers]:

@@ -51,7 +51,9 @@ class Recorder:
                 try:
                     watch(written)
                 except Exception:  # noqa: BLE001 (the edge to code that only watches: it must not break a benchmark)
-                    _LOG.exception("A watcher failed at %s; the benchmark continues", type(written.event).__name__)
+                    _LOG.exception(
+                        "A listener failed at the event %s; the benchmark continues", type(written.event).__name__
+                    )
 
     def text(self, text: str) -> str:
         """The hash by which events refer to this text; a new text is stored before the next event."""

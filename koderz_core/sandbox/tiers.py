@@ -68,7 +68,7 @@ def _reason(isolation: Isolation, bwrap: str | None, target: _Target) -> str:
     if not hasattr(os, "fork"):
         return "programs can be judged on Linux and macOS only; on Windows, install koderz inside WSL2"
     if isolation != "limited" and sys.platform != "linux":
-        return "it needs Linux"
+        return "this tier needs Linux"
     if isolation == "hardened" and bwrap is None:
         return "bubblewrap is not installed: apt install bubblewrap (or dnf, pacman)"
     setup = {"boxed": isolation != "limited", "readable": box.readable(), "target": target}
@@ -76,7 +76,7 @@ def _reason(isolation: Isolation, bwrap: str | None, target: _Target) -> str:
     try:
         return _fault(isolation, _run([*box.command(isolation, bwrap), str(_SCRIPT), order]))
     except subprocess.TimeoutExpired:
-        return f"no answer in {_MAX_SECONDS:g} s"
+        return f"the probe gave no answer within {_MAX_SECONDS:g} s"
     except OSError as error:
         return f"a process cannot be started: {error}"
 
@@ -93,21 +93,21 @@ def _fault(isolation: Isolation, done: subprocess.CompletedProcess[bytes]) -> st
     except (msgspec.DecodeError, UnicodeDecodeError):
         return _not_started(done.stderr.decode(errors="replace").strip())
     if output.refused:
-        return f"the kernel refuses ({output.refused}): it needs Linux 5.13 or later with Landlock and seccomp enabled"
+        return f"the kernel refuses it ({output.refused}): use Linux 5.13 or later with Landlock and seccomp enabled"
     if output.broken:
-        return f"correct programs do not work in it: {output.broken}"
+        return f"correct programs fail in this sandbox: {output.broken}"
     attacks = list(output.open)
     if isolation == "limited":  # it promises to limit memory only, and on macOS not even that
         attacks = [_TAKES_MEMORY] if _TAKES_MEMORY in attacks and sys.platform != "darwin" else []
-    return f"a program in it still {', '.join(attacks)}" if attacks else ""
+    return f"a program in this sandbox still {', '.join(attacks)}" if attacks else ""
 
 
 def _not_started(stderr: str) -> str:
     line = " ".join(stderr.splitlines()[-1:])[:300]
     if line.startswith("bwrap:"):
         return (
-            f"user namespaces are not allowed here ({line}), as with AppArmor on Ubuntu 23.10 and later or in a "
-            "container; allow them for bwrap"
+            f"user namespaces are not allowed on this machine ({line}); AppArmor on Ubuntu 23.10 and later and many "
+            "containers forbid them; allow them for bwrap"
         )
     return f"the probe ended without an answer ({line})"
 

@@ -73,7 +73,7 @@ PRESETS: Mapping[str, StrategyPreset] = {
     "warming": StrategyPreset(
         "ladder",
         {"steps": "0,0.3*2,0.5*2"},
-        "Sample fresh programs without feedback at rising temperatures, the first greedily, until one passes.",
+        "Sample fresh programs without feedback until one passes. The temperature starts at 0 and rises.",
     ),
     "escalation": StrategyPreset(
         "ladder",

@@ -220,13 +220,17 @@ class Runs:
         seconds = time.monotonic() - started
         notice = benchmark_ended(name, _ending(runner), seconds, platform.node(), self._rows(runner.benchmark))
         if troubles := notices.send(notice):
-            _LOG.warning("A notice of the end of %s did not arrive: %s.", runner.benchmark, "; ".join(troubles))
+            _LOG.warning(
+                "The notification about the end of %s could not be delivered: %s.",
+                runner.benchmark,
+                "; ".join(troubles),
+            )
 
     def _rows(self, benchmark: str) -> Sequence[SummaryRow]:
         try:
             return self.results.summaries(benchmark)
         except KoderzError as error:
-            _LOG.warning("The notice of the end of %s has no results: %s", benchmark, error)
+            _LOG.warning("The notification about the end of %s contains no results: %s", benchmark, error)
             return ()
 
 
@@ -235,7 +239,7 @@ def _ending(runner: Runner) -> str:
     if runner.fault is not None:
         return f"failed ({type(runner.fault).__name__})"
     if runner.bugs:
-        return f"ended with a bug in koderz ({type(runner.bugs[0]).__name__})"
+        return f"failed because of a bug in koderz ({type(runner.bugs[0]).__name__})"
     if runner.used_up:
         return "used up its budget"
     return "was stopped" if runner.stopping else "finished"

@@ -64,18 +64,18 @@ def show_preview(workspace: Workspace, order: ExportOrder) -> None:
     """The first lines of the file."""
     excerpt = _excerpt(Preview(workspace, order, workspace.results.state()))
     some = f"The first {SHOWN} of {count(excerpt.lines)}" if excerpt.lines > SHOWN else f"All {excerpt.lines}"
-    st.caption(f"{some} lines, {len(excerpt.frame.columns)} columns. The file has all lines.")
+    st.caption(f"{some} lines, {len(excerpt.frame.columns)} columns. The file contains all lines.")
     st.dataframe(excerpt.frame, hide_index=True, column_config=PREVIEWED, alt=f"The first lines of {order.table}")
 
 
 def show_dictionary(table: str) -> None:
     """The meaning of each column, folded."""
-    with st.expander("What the columns mean", icon="📖"):
+    with st.expander("Meaning of the columns", icon="📖"):
         lines = [
             (column.name, column.type, column.unit, column.meaning, column.missing)
             for column in table_named(table).columns
         ]
-        names = ["column", "type", "unit", "meaning", "missing means"]
+        names = ["column", "type", "unit", "meaning", "meaning of a missing value"]
         st.dataframe(pd.DataFrame(lines, columns=names), hide_index=True, alt=f"The columns of {table}")
 
 

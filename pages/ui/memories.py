@@ -51,7 +51,7 @@ def choose_search(counts: Counts) -> MemoryQuery:
         of = choice("kind", "Kind", (ANY, *KINDS))
         within = choice("category", "Category", (ANY, *counts.by_category), plain)
         by = choice("order", "Sort by", ORDERS)
-        more = choice("faded", "Faded and retired", ("without", "with"))
+        more = choice("faded", "Faded and retired memories", ("without", "with"))
     return MemoryQuery(words, "" if of == ANY else of, "" if within == ANY else within, by, more == "with", MOST)
 
 
@@ -78,8 +78,8 @@ def choose_memory(matches: SearchResult) -> int:
     keys = [str(memory.id) for memory in matches.memories]
     height: int | Literal["content"] = TALL if len(keys) > MOST_LINES else "content"
     chosen = chosen_line(table, "memory", keys, alt="Matching memories", column_config=COLUMNS, height=height)
-    notes = [f"The first {count(len(keys))}; more match: add words." if matches.more else ""]
-    notes += ["Too many match, so only the newest were ranked." if matches.newest_only else ""]
+    notes = [f"The first {count(len(keys))} matches. To narrow the search, add words." if matches.more else ""]
+    notes += ["Too many memories match, so only the newest were ranked." if matches.newest_only else ""]
     st.caption(" ".join(note for note in notes if note) or f"{count(len(keys))} found.")
     return int(chosen)
 
@@ -89,7 +89,7 @@ def show_memory(shown: ShownMemory) -> None:
     memory = shown.memory
     st.text(plain(one_line(memory.title), TITLE_CHARS * 4))
     if shown.retired:
-        st.text("RETIRED: searchable, but never given to a model.")
+        st.text("RETIRED: omitted from searches by default, and never given to a model.")
     show_remarks([plain(memory.about())])
     if shown.lesson:
         _show_lesson(shown.lesson)
@@ -103,7 +103,7 @@ def show_memory(shown: ShownMemory) -> None:
 def show_related(related: Sequence[Related]) -> None:
     """Links to other memories, with their titles as text."""
     if not related:
-        st.caption("No links, and no other memories of this experiment.")
+        st.caption("This memory has no links, and its experiment has no other memories.")
     for memory in related:
         with st.container(horizontal=True, vertical_alignment="center"):
             number = memory.memory.id
@@ -129,7 +129,7 @@ def offer_retirement(workspace: Workspace, shown: ShownMemory) -> None:
         change = workspace.memories.restore if shown.retired else workspace.memories.retire
         change(shown.memory.id)
         st.rerun()
-    st.caption("A retired memory is kept but left out of searches; a retired lesson no longer reaches prompts.")
+    st.caption("A retired memory is kept, but searches omit it by default. A retired lesson is not added to prompts.")
 
 
 def _words() -> str:
@@ -151,7 +151,7 @@ def _line(memory: StoredMemory) -> Mapping[str, object]:
         "title": plain(one_line(memory.title), TITLE_CHARS),
         "weight": memory.decayed_score,
         "when": memory.created_at[:16].replace("T", " "),
-        "begins with": plain(one_line(memory.content[:TITLE_CHARS])),
+        "beginning": plain(one_line(memory.content[:TITLE_CHARS])),
     }
 
 
@@ -171,10 +171,10 @@ def _show_lesson(lesson: Lesson) -> None:
     )
     links = st.column_config.LinkColumn(display_text=r"experiment=(exp_\w+)")
     st.text(
-        f"Learned from {count(len(lesson.problems))} problems. For an experiment on one of them, the lesson draws on "
-        "the others only."
+        f"Learned from {count(len(lesson.problems))} problems. In an experiment on one of them, the lesson uses only "
+        "the evidence from the others."
     )
-    st.dataframe(table, hide_index=True, column_config={"experiment": links}, alt="The evidence of the lesson")
+    st.dataframe(table, hide_index=True, column_config={"experiment": links}, alt="Evidence for the lesson")
 
 
 def _first(experiments: Sequence[str]) -> str | None:

@@ -30,7 +30,7 @@ def test_a_clone_is_changed_and_begins_once_a_person_has_agreed(server: Serve, p
     dialog.get_by_role("button", name="Not now").click()
     dialog.wait_for(state="detached")
     start.click()
-    expect(dialog.get_by_text("It runs on this machine")).to_be_visible()
+    expect(dialog.get_by_text("The benchmark runs on this machine")).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 844})
     main = page.get_by_test_id("stMain")
     assert main.evaluate("it => it.scrollWidth <= it.clientWidth")

@@ -103,7 +103,7 @@ def test_a_retired_memory_is_found_no_more_until_it_is_restored(dashboard: Serve
     page.get_by_role("button", name="Retire").click()
     expect(page.get_by_text("No matching memories.")).to_be_visible(timeout=MINUTE)
     visit(page, dashboard, f"?faded=with&memory={asked}")
-    expect(page.get_by_text("RETIRED: searchable")).to_be_visible(timeout=MINUTE)
+    expect(page.get_by_text("RETIRED: omitted from searches")).to_be_visible(timeout=MINUTE)
     page.get_by_role("button", name="Restore").click()
     expect(page.get_by_role("button", name="Retire")).to_be_visible(timeout=MINUTE)
     visit(page, dashboard, "?kind=benchmark")

@@ -83,7 +83,7 @@ def test_memories_that_cannot_be_read_are_named_and_the_rest_is_backed_up(
     (home / "cortex.db").write_bytes(b"junk" * 4096)
     said = koderz("backup", tmp_path / "a.zip")
     assert said.code == 3
-    assert "missing from the backup, because it cannot be read: cortex.db" in said.err
+    assert "cortex.db is missing from the backup, because it cannot be read" in said.err
     assert koderz("restore", tmp_path / "a.zip", "--data-dir", tmp_path / "new").code == 0
     assert finished(tmp_path / "new" / "journals" / journal.name)
 

@@ -104,7 +104,10 @@ def test_a_notice_that_does_not_arrive_is_a_warning_and_nothing_else(
     plan = planned(workspace, "unheard")
     workspace.runs.run(plan)
     assert workspace.results.benchmark(plan.id).state == "finished"
-    assert f"A notice of the end of {plan.id} did not arrive: the webhook answered 404: no_service." in caplog.text
+    warning = (
+        f"The notification about the end of {plan.id} could not be delivered: the webhook answered 404: no_service."
+    )
+    assert warning in caplog.text
 
 
 def test_that_the_budget_is_used_up_is_told(workspace: Workspace, place: Server) -> None:

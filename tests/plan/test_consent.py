@@ -32,10 +32,10 @@ def planned(workspace: Workspace, model: str, usd: float | None = None) -> Plan:
     [
         (LOCAL, None, NOTHING, ""),
         (PAID, None, CHEAP, ""),
-        (PAID, None, NOTHING, "No estimate of the cost yet"),
+        (PAID, None, NOTHING, "The cost cannot be estimated yet"),
         (PAID, 0.5, NOTHING, ""),
-        (PAID, 5.0, NOTHING, "It may cost up to $5.00. koderz asks for confirmation above $1.00"),
-        (PAID, None, replace(CHEAP, cost_usd=Range(1.0, 3.0)), "It may cost up to $3.00"),
+        (PAID, 5.0, NOTHING, "The benchmark may cost up to $5.00. koderz asks for confirmation above $1.00"),
+        (PAID, None, replace(CHEAP, cost_usd=Range(1.0, 3.0)), "The benchmark may cost up to $3.00"),
         (PAID, 0.9, replace(CHEAP, cost_usd=Range(1.0, 3.0)), ""),
         (PAID, 5.0, replace(CHEAP, cost_usd=Range(4.0, 9.0), spent_usd=4.5), ""),
         (PAID, 0.5, replace(CHEAP, unpriced=(PAID,)), f"No price is known for {PAID}"),
@@ -55,7 +55,7 @@ def test_what_is_asked_about_says_the_cap_and_where_it_runs(workspace: Workspace
     dear = replace(CHEAP, cost_usd=Range(4.0, 9.0))
     concern = workspace.plans.concern(planned(workspace, PAID, 5.0), dear)
     assert concern
-    assert concern.cap == "It stops at $5.00 in total, including earlier spending."
+    assert concern.cap == "The benchmark stops when it has cost $5.00 in total, including earlier spending."
     assert "calls models of openai at https://api.openai.com/v1." in concern.where
 
 

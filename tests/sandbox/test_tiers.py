@@ -78,14 +78,15 @@ def test_every_attack_of_the_probe_succeeds_where_nothing_defends(tmp_path: Path
 @needs_linux
 def test_a_tier_that_lets_an_attack_through_does_not_hold(tmp_path: Path) -> None:
     undefended = scripted(tmp_path, boxed=False, readable=box.readable())
-    assert tiers._fault("strong", undefended).startswith("a program in it still reads files, reads other processes'")
+    fault = tiers._fault("strong", undefended)
+    assert fault.startswith("a program in this sandbox still reads files, reads other processes'")
     assert not tiers._fault("limited", undefended)
 
 
 @needs_linux
 def test_a_tier_in_which_honest_programs_fail_does_not_hold(tmp_path: Path) -> None:
     without_library = scripted(tmp_path, boxed=True, readable=box.Readable((), ()))
-    assert tiers._fault("strong", without_library).startswith("correct programs do not work in it: ")
+    assert tiers._fault("strong", without_library).startswith("correct programs fail in this sandbox: ")
 
 
 @needs_linux
