@@ -4,7 +4,8 @@ Run: ``python benchmarks/sentences.py > sentences.txt``. Each line is ``file:lin
 for a value. ``--sample 20 --seed 1`` prints a random sample for judging, ``--forbidden`` only sentences with a phrase
 that docs/style.md forbids.
 
-Not included: texts that only models read (prompts) and texts that a contract fixes (tools of the memory server).
+Not included: texts whose wording may not change, because models read them (prompts and lessons), because a contract
+fixes them (tools of the memory server), or because journals hold them (messages of verdicts).
 """
 
 from __future__ import annotations
@@ -20,8 +21,14 @@ from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FIXED = ("koderz_core/prompts/", "koderz_core/memory/cortex/", "koderz_core/sandbox/inside/")
-"""Texts for models, texts of claude-cortex-core's contract, and texts that verdicts have recorded."""
+FIXED = (
+    "koderz_core/prompts/",
+    "koderz_core/memory/cortex/",
+    "koderz_core/memory/lessons.py",
+    "koderz_core/memory/patterns.py",
+    "koderz_core/sandbox/inside/",
+)
+"""Texts for models, whose wording is part of an experiment; claude-cortex-core's contract; recorded verdicts."""
 GENERATED = {"commands.md", "data-dictionary.md", "style-sample.md"}
 """Guides that are made from strings of the code, and the judged sample, which quotes other texts."""
 SHOWN = {"cli", "pages", "export", "report"}
