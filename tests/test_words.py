@@ -12,6 +12,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from sentences import Sentence, faults, forbidden, guides, sources  # noqa: E402
 
+
 def test_no_text_holds_a_forbidden_phrase() -> None:
     found = [f"{sentence} [{phrase}]" for sentence, phrase in faults([*guides(), *sources()])]
     assert not found, "Write these in other words (docs/style.md):\n" + "\n".join(found)
