@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, str] = {
     "show-spec": "show_spec:show_spec",
     "compare": "compare:compare",
     "frontier-costs": "compare:frontier_costs",
+    "import": "import_results:import_results",
     "export": "bundle:export",
     "bundle": "bundle:bundle",
     "verify": "bundle:verify",

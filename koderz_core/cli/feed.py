@@ -125,7 +125,7 @@ class Feed:
     def _of(self, course: _Course, entry: Entry) -> Line | None:
         match entry.event:
             case CallFinished(seconds=seconds, cost=cost):
-                course.add(seconds, cost.usd)
+                course.add(seconds or 0.0, cost.usd)
             case CallFailed(seconds=seconds):
                 course.add(seconds, 0.0)
             case SpecWritten(origin=origin):

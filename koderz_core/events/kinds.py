@@ -41,6 +41,7 @@ from koderz_core.records import (
     Usage,
     Verdict,
 )
+from koderz_core.records.imported import Imported
 from koderz_core.records.progress import Forecast
 
 Kind = str
@@ -59,7 +60,7 @@ class BenchmarkOpened:
     ``forked_from``: the benchmark whose plan this one runs again from scratch. ``self_test``: how many checks of the
     sandbox passed when the benchmark was opened, as ``17/17``; empty if none were made. ``runtime``: the runtime of
     embedded models, and whether the same seed gives the same text there; empty without such models and in older
-    journals.
+    journals. ``imported``: the file of another tool that the results come from, None for experiments of koderz.
     """
 
     kind: ClassVar[Kind] = "benchmark_opened"
@@ -75,6 +76,7 @@ class BenchmarkOpened:
     forked_from: str | None = None
     self_test: str = ""
     runtime: str = ""
+    imported: Imported | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,8 @@ class ExperimentFinished:
     """How an experiment ended.
 
     ``failure``: the error class of the submitted program, None if it has no error or there is no result. ``error``: the
-    error of koderz or a provider; if ``reason`` is ``context``, the prompt that did not fit.
+    error of koderz or a provider; if ``reason`` is ``context``, the prompt that did not fit. ``seconds`` is None only
+    in an imported benchmark.
     """
 
     kind: ClassVar[Kind] = "experiment_finished"
@@ -154,7 +157,7 @@ class ExperimentFinished:
     reason: StopReason | None
     score_kind: ScoreKind | None
     code: Text | None
-    seconds: float
+    seconds: float | None
     failure: ErrorClass | None = None
     error: str | None = None
 
@@ -188,14 +191,14 @@ class CallStarted:
 
 @dataclass(frozen=True, slots=True)
 class CallFinished:
-    """A model answered."""
+    """A model answered. ``text`` and ``seconds`` are None only in an imported benchmark whose file lacks them."""
 
     kind: ClassVar[Kind] = "call_finished"
-    text: Text
+    text: Text | None
     finish: Finish
     usage: Usage
     cost: Cost
-    seconds: float
+    seconds: float | None
     first_token_seconds: float | None
     honoured: Sampling
 

@@ -25,7 +25,7 @@ from koderz_core.events.kinds import (
 from koderz_core.events.lines import Entry
 from koderz_core.events.unanswered_calls import Unanswered, UnansweredCall
 from koderz_core.records import Experiment, Outcome, Plan
-from koderz_core.sums import known_sum
+from koderz_core.sums import all_known, known_sum
 
 
 @dataclass(slots=True)
@@ -46,7 +46,8 @@ class Totals:
     """Totals of calls or of experiments, each of which is ``planned`` and has at most one outcome.
 
     ``calls`` are those that were answered, ``unpriced`` those of them without a known price. ``known_usd`` includes
-    unanswered calls of known cost. Tokens are None if one of the calls did not report them.
+    unanswered calls of known cost. Tokens are None if one of the calls did not report them, and ``seconds`` if the time
+    of one of the experiments that ended is unknown.
     """
 
     planned: int = 0
@@ -60,7 +61,7 @@ class Totals:
     known_usd: float = 0.0
     input_tokens: int | None = 0
     output_tokens: int | None = 0
-    seconds: float = 0.0
+    seconds: float | None = 0.0
 
     @property
     def cost_usd(self) -> float | None:
@@ -77,7 +78,8 @@ def added(parts: Iterable[Totals]) -> Totals:
     sums: dict[str, Any] = {}  # Any: a number of the type of the field
     for name in (column.name for column in fields(Totals)):
         values = [getattr(row, name) for row in rows]
-        sums[name] = fsum(values) if name in _DECIMAL else known_sum(values)
+        known = all_known(values) if name in _DECIMAL else None
+        sums[name] = known_sum(values) if known is None else fsum(known)
     return Totals(**sums)
 
 
@@ -130,7 +132,8 @@ class ExperimentTally:
     def totals(self) -> Totals:
         """What it took so far; one planned experiment with its outcome."""
         outcome = {"errors" if self.outcome == "error" else self.outcome: 1} if self.outcome else {}
-        of_experiment = Totals(planned=1, iterations=len(self.tested), seconds=self.seconds or 0.0, **outcome)
+        seconds = 0.0 if self.finished is None else self.finished.seconds
+        of_experiment = Totals(planned=1, iterations=len(self.tested), seconds=seconds, **outcome)
         return added([of_experiment, totals_of(self.calls.values())])
 
     def by_model(self) -> dict[str, Totals]:

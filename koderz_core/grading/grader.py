@@ -186,10 +186,14 @@ def _sample(number: int, line: bytes, problems: Mapping[str, Problem]) -> Sample
             f"has {' and '.join(kinds)}, but only one is allowed" if kinds else f"has no {', '.join(KINDS)}"
         )
     problem, (kind,) = problems[name], kinds
-    text = _text(row, kind)
+    return Sample(number, problem, as_program(kind, _text(row, kind), problem), row)
+
+
+def as_program(kind: str, text: str, problem: Problem) -> Extracted:
+    """The program of a sample; ``kind`` is one of ``KINDS``."""
     if kind == "answer":
-        return Sample(number, problem, extract(text, problem.public), row)
-    return Sample(number, problem, Extracted(problem.public.prompt + text if kind == "completion" else text, kind), row)
+        return extract(text, problem.public)
+    return Extracted(problem.public.prompt + text if kind == "completion" else text, kind)
 
 
 def _row(line: bytes) -> dict[str, Json]:

@@ -73,6 +73,15 @@ def _tier(provider: str, name: str, settings: Settings) -> Tier:
     url = address_of(provider, settings) or ""
     if not PROVIDERS[provider].home or (is_loopback(url) and publisher_of(name) is None):
         return "local"
+    return _tier_of_paid(name)
+
+
+def tier_of_name(name: str) -> Tier:
+    """The tier that a name of unknown origin suggests: local, unless a publisher sells a model of this name."""
+    return _tier_of_paid(name) if publisher_of(name) else "local"
+
+
+def _tier_of_paid(name: str) -> Tier:
     return "small_frontier" if SMALL_WORDS & set(name.lower().split("-")) else "frontier"
 
 

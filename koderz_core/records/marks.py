@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from koderz_core.records.imported import IMPORTED
 from koderz_core.records.plans import ScoreKind
 
-RateKind = Literal["held_out", "oracle", "mixed"]
-ORACLE, SAW_BASE_TESTS = "*", "†"
-SHOW_NO_ATTEMPTS = frozenset({"direct", "cascade", "selected", "ensemble", "ladder", "best_of"})
+RateKind = Literal["held_out", "oracle", "mixed", "reported"]
+ORACLE, SAW_BASE_TESTS, REPORTED = "*", "†", "‡"
+SHOW_NO_ATTEMPTS = frozenset({"direct", "cascade", "selected", "ensemble", "ladder", "best_of", IMPORTED})
 """The strategies whose ``shows_attempts`` is false; a test compares them. This copy exists because `koderz results`
 would take a third longer if it imported the strategies. Any other strategy counts as one that shows its attempts."""
 
@@ -20,17 +21,21 @@ class Marks:
     """``problems`` have a score; ``oracle_problems`` of them were scored by the tests that the loop stopped on.
 
     ``saw_base_tests``: the loop shows its models base tests with their expected values once a program has failed.
+    ``reported_problems``: an imported file states the results of this many problems, and koderz did not check them.
     """
 
     problems: int
     oracle_problems: int = 0
     saw_base_tests: bool = False
+    reported_problems: int = 0
 
     @property
     def kind(self) -> RateKind | None:
-        """``mixed``: some problems have the one kind of score and some the other; None without a score."""
+        """``mixed``: problems have scores of different kinds; None without a score."""
         if not self.problems:
             return None
+        if self.reported_problems:
+            return "reported" if self.reported_problems == self.problems else "mixed"
         return "held_out" if not self.oracle_problems else "mixed" if self.partial else "oracle"
 
     @property
@@ -40,9 +45,10 @@ class Marks:
 
     @property
     def signs(self) -> str:
-        """The signs after the rate: none if it is a pass@1; else ``*``, ``*(1/378)``, ``†`` or both."""
+        """The signs after the rate: none if it is a pass@1; else ``*``, ``*(1/378)``, ``†``, ``‡`` or several."""
         star = ORACLE if self.oracle_problems else ""
-        return star + (f"({self.partial})" if self.partial else "") + (SAW_BASE_TESTS if self._shown else "")
+        shown, reported = SAW_BASE_TESTS if self._shown else "", REPORTED if self.reported_problems else ""
+        return star + (f"({self.partial})" if self.partial else "") + shown + reported
 
     @property
     def _shown(self) -> bool:
@@ -53,7 +59,8 @@ class Marks:
 def marks_of(kinds: Iterable[tuple[str, ScoreKind | None]], *, saw_base_tests: bool) -> Marks:
     """The marks of scores, each with its problem; a problem counts as oracle-scored if one of its scores is."""
     by_problem = kinds_by_problem(kinds)
-    return Marks(len(by_problem), sum(kind == "oracle" for kind in by_problem.values()), saw_base_tests)
+    found = list(by_problem.values())
+    return Marks(len(found), found.count("oracle"), saw_base_tests, found.count("reported"))
 
 
 def kinds_by_problem(kinds: Iterable[tuple[str, ScoreKind | None]]) -> Mapping[str, ScoreKind]:

@@ -17,7 +17,7 @@ from koderz_core.records.problems import DatasetOrigin
 
 Outcome = Literal["solved", "unsolved", "cancelled", "error"]
 StopReason = Literal["gate", "iterations", "budget", "context", "gave_up"]
-ScoreKind = Literal["held_out", "oracle"]
+ScoreKind = Literal["held_out", "oracle", "reported"]
 Control = Literal["pause", "resume", "stop"]
 Scalar = str | int | float | bool | None
 MOST_EXPERIMENTS = 1_000_000

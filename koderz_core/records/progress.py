@@ -209,10 +209,11 @@ class SummaryRow:
     """One configuration in one benchmark.
 
     ``planned`` counts all its experiments. Each is in at most one of ``solved``, ``unsolved``, ``cancelled``,
-    ``errors`` and ``running``; the others wait. ``scored_problems``, ``oracle_problems`` and ``saw_base_tests`` are
+    ``errors`` and ``running``; the others wait. ``scored_problems`` to ``reported_problems`` are
     those of ``marks``, and ``score_kind`` is its kind. ``mean_iterations`` is that of the solved and unsolved ones.
     Tokens and ``cost_usd`` are those of finished calls, None if one did not report its tokens or has no price
-    (``unpriced`` counts these). ``seconds``: the sum over experiments that ended. ``isolation``: the sandbox tier;
+    (``unpriced`` counts these). ``seconds``: the sum over experiments that ended, None
+    if the time of one is unknown. ``isolation``: the sandbox tier;
     ``shared`` counts the experiments whose tests ran in the program's own process. ``only``: the problems of this row,
     if these are not all.
     """
@@ -237,7 +238,7 @@ class SummaryRow:
     mean_iterations: float | None
     input_tokens: int | None
     output_tokens: int | None
-    seconds: float
+    seconds: float | None
     cost_usd: float | None
     ended_cost_usd: float | None  # of the experiments that ended
     unpriced: int
@@ -250,13 +251,14 @@ class SummaryRow:
     only: tuple[str, ...] | None = None
     scored_problems: int = 0
     oracle_problems: int = 0
+    reported_problems: int = 0
     saw_base_tests: bool = False
     context_ends: int = 0  # unsolved because a prompt did not fit the context of its model
     budget_ends: int = 0  # unsolved because the budget per experiment was used up
 
     @property
     def marks(self) -> Marks:
-        return Marks(self.scored_problems, self.oracle_problems, self.saw_base_tests)
+        return Marks(self.scored_problems, self.oracle_problems, self.saw_base_tests, self.reported_problems)
 
     @property
     def origin(self) -> DatasetOrigin:

@@ -55,7 +55,7 @@ class BenchmarkRow:
     calls: int
     cost_usd: float | None
     unpriced: int
-    seconds: float  # sum over its experiments
+    seconds: float | None  # sum over its experiments that ended; None if the time of one is unknown
     isolation: str
     self_test: str = ""
     dataset_sha256: str = ""
@@ -64,6 +64,7 @@ class BenchmarkRow:
     concurrency: int | None = None  # as last set; None: not recorded
     scripted_results: int = 0  # experiments with a result whose configuration has a scripted model
     scripted_failures: int = 0  # such experiments that ended without a result
+    imported: str | None = None  # the file of another tool that its results come from
 
     @property
     def origin(self) -> DatasetOrigin:

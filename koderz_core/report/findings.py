@@ -16,7 +16,7 @@ from koderz_core.analysis.configurations import frontier_asked_once
 from koderz_core.analysis.energy import flips
 from koderz_core.analysis.power import detectable, observed_discordance
 from koderz_core.analysis.rates import rate_of
-from koderz_core.records.marks import ORACLE, SAW_BASE_TESTS, Marks
+from koderz_core.records.marks import ORACLE, REPORTED, SAW_BASE_TESTS, Marks
 from koderz_core.records.plans import SOME_SCRIPTED, scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.formats import in_points, money, numbered, percent
@@ -280,6 +280,8 @@ def _footnotes(marks: Sequence[Marks]) -> Iterator[str]:
             f"  Rates with and without {ORACLE} are scored by different kinds of tests, so their difference is not due "
             "to the strategy alone."
         )
+    if any(mark.reported_problems for mark in marks):
+        yield f"{REPORTED} An imported file states which results passed. koderz did not run the programs."
     if any(SAW_BASE_TESTS in mark.signs for mark in marks):
         yield (
             f"{SAW_BASE_TESTS} The loop shows its models base tests with their expected values. The tests that score "

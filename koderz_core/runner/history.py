@@ -151,7 +151,7 @@ def _tapes(path: Path, history: History) -> dict[str, Tape]:
 def _texts_of(event: Event) -> list[str]:
     """Hashes of the texts that this event gives to a strategy."""
     if isinstance(event, CallFinished):
-        return [event.text]
+        return [event.text] if event.text else []
     return [memory.text for memory in event.memories] if isinstance(event, MemoryRecalled) else []
 
 
@@ -170,7 +170,7 @@ def _tape(entries: list[Entry], texts: Mapping[str, str]) -> Tape:
 def _recorded(entry: Entry, started: Mapping[int, CallStarted], texts: Mapping[str, str]) -> Recorded | None:
     """The step that an entry ends, None if it ends none. Hashes of requests are computed as in the session."""
     match event := entry.event:
-        case CallFinished():
+        case CallFinished() if event.text is not None and event.seconds is not None:
             request, text = started[entry.ordinal or 0].request, texts[event.text]
             answer = Completion(
                 text, event.finish, event.usage, event.seconds, event.honoured, event.first_token_seconds

@@ -56,10 +56,11 @@ select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.st
     count(distinct r.problem) filter (where r.outcome in ('solved', 'unsolved')) as scored_problems,
     count(distinct r.problem) filter (where r.outcome in ('solved', 'unsolved') and r.score_kind = 'oracle')
         as oracle_problems,
+    count(distinct r.problem) filter (where r.score_kind = 'reported') as reported_problems,
     bool_or({SAW_BASE_TESTS}) as saw_base_tests,
     avg(r.iterations) filter (where r.outcome in ('solved', 'unsolved')) as mean_iterations,
     known_sum(r.input_tokens)::bigint as input_tokens, known_sum(r.output_tokens)::bigint as output_tokens,
-    coalesce(sum(r.seconds) filter (where r.outcome is not null), 0) as seconds,
+    known_sum(if(r.outcome is null, 0, r.seconds)) as seconds,
     known_sum(r.cost_usd) as cost_usd, known_sum(if(r.outcome is null, 0, r.cost_usd)) as ended_cost_usd,
     sum(r.unpriced)::bigint as unpriced
 from results r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration

@@ -148,6 +148,7 @@ def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
         "energy": as_json(event.energy),
         "plan": as_json(plan),
         "budget_usd": plan.budget.usd,
+        "imported": event.imported.file if event.imported else None,
         "closed_at": None,
         "closed_reason": None,
     }

@@ -30,7 +30,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """Every table with its primary key."""
 
-VERSION = 15
+VERSION = 16
 """The version of the tables below; increase it with every change to them."""
 
 _TABLES = """
@@ -40,7 +40,7 @@ create table benchmarks (
     repeats integer not null, seed hugeint not null, prompt_versions json not null, price_version varchar not null,
     isolation varchar not null, tiers json not null, energy json not null, plan json not null,
     opened_at double not null, closed_at double, closed_reason varchar, self_test varchar default '',
-    budget_usd double, concurrency integer
+    budget_usd double, concurrency integer, imported varchar
 );
 create table configurations (
     benchmark varchar not null, id varchar not null, strategy varchar not null, parameters json not null,

@@ -8,6 +8,7 @@ from typing import Any
 
 from koderz_core.errors import PlanError, UnknownNameError, UsageError
 from koderz_core.records import Scalar
+from koderz_core.records.imported import IMPORTED
 from koderz_core.strategies.beam import Beam
 from koderz_core.strategies.best_of import BestOf
 from koderz_core.strategies.cascade import Cascade
@@ -118,7 +119,12 @@ def create(name: str, parameters: Mapping[str, Scalar]) -> DataclassStrategy:
 
 
 def class_of(name: str) -> type[DataclassStrategy]:
-    """The class of a strategy or preset. Raises UnknownNameError, and PlanError for an installed one that fails."""
+    """The class of a strategy or preset.
+
+    Raises UnknownNameError, and PlanError for imported results and for an installed strategy that fails.
+    """
+    if name == IMPORTED:
+        raise PlanError("Imported results cannot be run again: koderz does not know how they were produced.")
     strategy = base_of(name)
     outside = None if strategy in STRATEGIES else outside_strategy(strategy)
     if strategy not in STRATEGIES and outside is None:
@@ -170,6 +176,8 @@ def doc_of(name: str) -> str:
 
 def facts_of(name: str) -> Facts:
     """The facts of a strategy or preset; the defaults for an unknown one, as another version may record it."""
+    if name == IMPORTED:
+        return Facts(tests_programs=False, shows_attempts=False)
     try:
         facts = facts_of_class(class_of(name))
     except UsageError:

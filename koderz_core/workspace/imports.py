@@ -1,0 +1,214 @@
+"""Imports of results from other tools: what a file contains, grading, and the new benchmarks."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from koderz_core import __version__
+from koderz_core.conditions import BY_CANONICAL, TIME_LIMIT, of_problems
+from koderz_core.config import Settings
+from koderz_core.datasets import DATASETS
+from koderz_core.errors import DataError, UsageError
+from koderz_core.events import BenchmarkOpened, encode
+from koderz_core.files import replacement
+from koderz_core.grading.grader import Graded, Sample, TestKind, as_program
+from koderz_core.imports.journal import Score, Source, entries, header, plans
+from koderz_core.imports.results import Result, ResultFile, read_results
+from koderz_core.journal import read
+from koderz_core.models.catalogue import tier_of_name
+from koderz_core.records import Dataset, DatasetOrigin, ErrorClass, Plan, Problem, Tier
+from koderz_core.records.imported import Imported
+from koderz_core.workspace.datasets import Datasets
+from koderz_core.workspace.grading import Grading
+
+_GUESSED = {"HumanEval/": ("humaneval+", "humaneval"), "Mbpp/": ("mbpp+",)}
+"""The beginning of a problem's id, with the datasets that may be meant, the preferred one first."""
+
+Progress = Callable[[int], None]
+"""Receives the number of graded programs so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOrder:
+    """A file to import. ``dataset``: the dataset of its problems, "" for the one that the file suggests.
+
+    ``model``: the model of lines that name none. ``name``: of the benchmark, "" for the name of the file.
+    ``tiers``: by model, for models whose tier is not the one that their name suggests.
+    """
+
+    file: Path
+    dataset: str = ""
+    model: str = ""
+    name: str = ""
+    tiers: Mapping[str, Tier] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """A file that was read, before anything is stored. ``parts``: the plans to come, each with its results.
+
+    ``dataset``: with the problems' tests; None if koderz does not have the problems, and then cannot grade.
+    """
+
+    file: ResultFile
+    source: Source
+    dataset: Dataset | None
+    parts: tuple[tuple[Plan, tuple[Result, ...]], ...]
+
+    @property
+    def to_grade(self) -> int:
+        """The number of programs that koderz will grade."""
+        return len(self.file.results) if self.source.imported.graded else 0
+
+
+class Imports:
+    """Nothing is stored before ``store``, which stores whole benchmarks or none."""
+
+    def __init__(self, settings: Settings, datasets: Datasets, grading: Callable[[], Grading]) -> None:
+        """``grading`` opens the sandbox, for files with programs."""
+        self._settings, self._datasets, self._grading = settings, datasets, grading
+
+    def read(self, order: ImportOrder) -> Import:
+        """Read a file and recognise its problems. Raises DataError, UnknownNameError, UsageError."""
+        file = read_results(order.file, order.model)
+        graded = any(result.program is not None for result in file.results)
+        dataset = self._dataset(order, file, graded=graded)
+        _check_problems(file, dataset)
+        imported = Imported(order.file.name, hashlib.sha256(file.content).hexdigest(), file.format, graded)
+        models = dict.fromkeys(result.model for result in file.results)
+        if unknown := [model for model in order.tiers if model not in models]:
+            known = ", ".join(list(models)[:10])
+            raise UsageError(f"{order.file} has no results of {unknown[0]!r}, whose tier you set. It has: {known}.")
+        source = Source(
+            imported,
+            dataset.origin if dataset else _unknown_dataset(file),
+            order.name or order.file.name.partition(".jsonl")[0],
+            self._conditions(dataset) if graded and dataset else {},
+            {model: order.tiers.get(model) or tier_of_name(model) for model in models},
+        )
+        return Import(file, source, dataset, tuple(plans(file.results, source)))
+
+    def store(self, made: Import, workers: int, progress: Progress = lambda _: None) -> list[str]:
+        """Grade the programs and write the benchmarks; return their ids. A benchmark that is stored stays as it is.
+
+        Raises DataError if another benchmark has the name, SandboxError.
+        """
+        at = time.time()
+        waiting = [(plan, results) for plan, results in made.parts if not self._is_stored(plan, made.source.imported)]
+        scores, isolation = self._scores(made, workers, progress) if waiting and made.to_grade else ({}, "")
+        written: list[Path] = []
+        try:
+            for plan, results in waiting:
+                opened = header(plan, made.source, __version__, isolation)
+                path = self._path(plan)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with replacement(path, private=False) as file:
+                    file.writelines(map(encode, entries(opened, results, scores, at)))
+                written.append(path)
+        except BaseException as error:
+            for path in written:
+                path.unlink(missing_ok=True)
+            if isinstance(error, OSError):
+                raise DataError(
+                    f"The import could not be written to {self._settings.journals_dir}: {error}."
+                ) from error
+            raise
+        return [plan.id for plan, _ in made.parts]
+
+    def _scores(self, made: Import, workers: int, progress: Progress) -> tuple[dict[int, Score], str]:
+        """The score of each line, and the isolation of the sandbox."""
+        assert made.dataset is not None, "programs without their problems are refused"
+        grading = self._grading()
+        isolation = grading.sandbox.self_test().isolation
+        problems = {problem.id: problem for problem in made.dataset.problems}
+        samples = [_sample(result, problems[result.problem]) for result in made.file.results]
+        used = [problems[problem] for problem in dict.fromkeys(sample.problem.id for sample in samples)]
+        kind: TestKind = "plus" if all(problem.plus for problem in used) else "base"
+        grading.require_gradable(used)
+        scores: dict[int, Score] = {}
+        with grading.grader(workers) as grader:
+            tests = dict(grader.tests(used, kind))
+            for graded in grader.grade(samples, tests):
+                scores[graded.sample.line] = _score(graded)
+                progress(len(scores))
+        return scores, isolation
+
+    def _dataset(self, order: ImportOrder, file: ResultFile, *, graded: bool) -> Dataset | None:
+        """The dataset that the order names or the file suggests, None if it is none of koderz's."""
+        if order.dataset:
+            return self._datasets.load(order.dataset)
+        named = {result.dataset for result in file.results if result.dataset}
+        if len(named) > 1:
+            raise DataError(
+                f"{order.file} has results of several datasets: {', '.join(sorted(named))}. Split the file by dataset."
+            )
+        for name in named & DATASETS.keys():
+            return self._datasets.load(name)
+        if not graded and named:
+            return None
+        for beginning, names in _GUESSED.items():
+            if all(result.problem.startswith(beginning) for result in file.results):
+                there = [name for name in names if not self._datasets.how_to_get(name)]
+                return self._datasets.load((there or names)[0])
+        raise DataError(
+            f"The dataset of {order.file} is unknown: its first problem is {file.results[0].problem!r}. Name the "
+            "dataset with --dataset."
+        )
+
+    def _conditions(self, dataset: Dataset) -> dict[str, str | int | float | bool | None]:
+        limit = self._settings.test_timeout if "test_timeout" in self._settings.stated else BY_CANONICAL
+        return {TIME_LIMIT: limit, **of_problems(dataset.problems)}
+
+    def _is_stored(self, plan: Plan, imported: Imported) -> bool:
+        """Whether the same import is stored. Raises DataError if the name belongs to another benchmark."""
+        path = self._path(plan)
+        if not path.exists():
+            return False
+        first = next(iter(read(path, max_bytes=1 << 20).entries), None)
+        event = first.event if first else None
+        if isinstance(event, BenchmarkOpened) and event.imported == imported and event.plan == plan:
+            return True
+        raise DataError(
+            f"There is another benchmark called {plan.name!r} ({plan.id}) on the same dataset. Give this import "
+            "another name with --name."
+        )
+
+    def _path(self, plan: Plan) -> Path:
+        return self._settings.journals_dir / f"{plan.id}.jsonl"
+
+
+def _check_problems(file: ResultFile, dataset: Dataset | None) -> None:
+    """Raise DataError for problems that the dataset does not have."""
+    if dataset is None:
+        return
+    known = {problem.id for problem in dataset.problems}
+    unknown = sorted({result.problem for result in file.results} - known)
+    if unknown:
+        shown = ", ".join(repr(name) for name in unknown[:5])
+        raise DataError(
+            f"{file.path} has {len(unknown)} problems that {dataset.origin.name} does not have: {shown}. Name the "
+            "right dataset with --dataset."
+        )
+
+
+def _unknown_dataset(file: ResultFile) -> DatasetOrigin:
+    """A dataset of which koderz only knows the name, by which results of several files are compared."""
+    name = file.results[0].dataset
+    digest = hashlib.sha256(f"imported dataset {name}".encode()).hexdigest()
+    return DatasetOrigin(name, digest, "unknown")
+
+
+def _sample(result: Result, problem: Problem) -> Sample:
+    return Sample(result.line, problem, as_program(result.kind, str(result.program), problem), {})
+
+
+def _score(graded: Graded) -> Score:
+    return Score(graded.sample.program.code, graded.verdict, _error(graded), graded.trouble)
+
+
+def _error(graded: Graded) -> ErrorClass | None:
+    return None if graded.verdict is None or graded.verdict.passed else graded.verdict.error or "assertion"

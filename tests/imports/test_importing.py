@@ -1,0 +1,210 @@
+"""Results of other tools, imported as a user does, and compared."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy.stats import binomtest  # type: ignore[import-untyped]  # scipy ships no types
+
+from koderz_core.config import load_settings
+from koderz_core.datasets.humaneval import load_humaneval
+
+Rows = Sequence[Mapping[str, Any]]  # Any: JSON
+
+
+def written(path: Path, rows: Rows) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def arena(model: str, passed: Mapping[str, Any], dataset: str = "some benchmark") -> list[dict[str, Any]]:
+    return [
+        {
+            "benchmark_id": dataset,
+            "model": model,
+            "example_id": problem,
+            **(of if isinstance(of, dict) else {"pass1": of}),
+        }
+        for problem, of in passed.items()
+    ]
+
+
+def imported(said: Any) -> list[str]:
+    assert said.code == 0, said.err
+    return re.findall("bench_[0-9a-f]{12}", said.out.partition("To compare")[0])
+
+
+def rows_of(koderz: Any, table: str, *of: str) -> list[dict[str, Any]]:
+    said = koderz("export", *of, "--table", table, "--format", "json", "--out", "-")
+    return [json.loads(line) for line in said.out.splitlines()]
+
+
+def journals() -> list[Path]:
+    return sorted(load_settings().journals_dir.glob("*"))
+
+
+def test_programs_of_samples_are_graded_and_several_of_a_problem_are_repeats(koderz: Any, tmp_path: Path) -> None:
+    problems = load_humaneval(load_settings()).problems[:3]
+    good = [{"task_id": problem.id, "solution": problem.canonical_solution} for problem in problems]
+    wrong = [{"task_id": problem.id, "completion": "    return None\n"} for problem in problems]
+    file = written(tmp_path / "mine.jsonl", [*good, *wrong])
+    (name,) = imported(koderz("import", file, "--dataset", "humaneval", "--model", "my-model"))
+    found = rows_of(koderz, "experiments", name)
+    assert [(row["problem"], row["repeat"], row["outcome"]) for row in found] == [
+        (problem.id, repeat, outcome) for problem in problems for repeat, outcome in enumerate(("solved", "unsolved"))
+    ]
+    assert {row["score_kind"] for row in found} == {"held_out"}
+    assert {(row["cost_usd"], row["output_tokens"], row["seconds"]) for row in found} == {(None, None, None)}
+    assert "imported my-model" in koderz("results", name).out
+    assert koderz("verify", name).code == 0
+
+
+def test_a_reply_without_a_program_is_unsolved(koderz: Any, tmp_path: Path) -> None:
+    file = written(tmp_path / "replies.jsonl", [{"task_id": "HumanEval/0", "answer": "I cannot do that."}])
+    (name,) = imported(koderz("import", file, "--dataset", "humaneval"))
+    (row,) = rows_of(koderz, "experiments", name)
+    assert (row["outcome"], row["failure"], row["reason"]) == ("unsolved", "extraction", "gave_up")
+
+
+def test_results_that_a_file_states_are_marked_and_their_costs_are_unknown(koderz: Any, tmp_path: Path) -> None:
+    rows = [*arena("gpt-4o", {"a/1": 1, "a/2": 1, "a/3": 0}), *arena("some-7b", {"a/1": 0, "a/2": 1, "a/3": 0})]
+    (name,) = imported(koderz("import", written(tmp_path / "arena.jsonl", rows)))
+    table = koderz("results", name)
+    assert "67 %" in table.out
+    assert "‡" in table.out
+    assert "koderz did not run the programs" in table.out
+    found = rows_of(koderz, "comparison", name)
+    assert {row["label"]: (row["score_kind"], row["cost_usd"]) for row in found} == {
+        "imported gpt-4o": ("reported", None),
+        "imported some-7b": ("reported", None),
+    }
+    assert koderz("verify", name).code == 0
+
+
+def test_a_tier_is_the_one_that_the_name_suggests_or_the_user_states(koderz: Any, tmp_path: Path) -> None:
+    file = written(tmp_path / "arena.jsonl", [*arena("gpt-4o", {"a/1": 1}), *arena("some-7b", {"a/1": 0})])
+    shown = koderz("import", file, "--preview").out
+    assert re.search(r"gpt-4o +frontier", shown)
+    assert re.search(r"some-7b +local", shown)
+    assert not journals()
+    assert re.search(r"some-7b +frontier", koderz("import", file, "--tier", "some-7b=frontier").out)
+
+
+def test_counts_are_repeats_and_models_with_other_numbers_of_samples_get_a_benchmark_of_their_own(
+    koderz: Any, tmp_path: Path
+) -> None:
+    ten = arena("ten", {"a/1": {"pass1": 0.3, "count": 10}, "a/2": {"correct": 10, "count": 10}})
+    file = written(tmp_path / "arena.jsonl", [*ten, *arena("once", {"a/1": 1, "a/2": 0})])
+    names = imported(koderz("import", file))
+    assert len(names) == 2
+    solved = [sum(row["outcome"] == "solved" for row in rows_of(koderz, "experiments", name)) for name in names]
+    assert solved == [1, 13]
+
+
+def test_a_problem_that_a_file_lacks_has_no_result_and_is_not_counted_as_failed(koderz: Any, tmp_path: Path) -> None:
+    rows = [*arena("all", {"a/1": 1, "a/2": 0}), *arena("half", {"a/1": 1})]
+    (name,) = imported(koderz("import", written(tmp_path / "arena.jsonl", rows)))
+    shares = {row["label"]: (row["share"], row["n"], row["share_worst"]) for row in rows_of(koderz, "comparison", name)}
+    assert shares["imported half"] == (1.0, 1, 0.5)
+
+
+def test_the_same_file_again_adds_nothing_and_another_one_of_its_name_is_refused(koderz: Any, tmp_path: Path) -> None:
+    file = written(tmp_path / "arena.jsonl", arena("some-7b", {"a/1": 1}))
+    first = imported(koderz("import", file))
+    content = [path.read_bytes() for path in journals()]
+    assert imported(koderz("import", file)) == first
+    written(file, arena("some-7b", {"a/1": 0}))
+    said = koderz("import", file)
+    assert said.code == 3
+    assert "--name" in said.err
+    assert [path.read_bytes() for path in journals()] == content
+    assert imported(koderz("import", file, "--name", "second")) != first
+
+
+def test_imported_results_cannot_be_run(koderz: Any) -> None:
+    said = koderz("benchmark", "--configuration", "imported coder=scripted/weak", "--problems", "0", "--plan-only")
+    assert said.code == 2
+    assert "cannot be run again" in said.err
+
+
+GOOD = {"benchmark_id": "b", "model": "m", "example_id": "a/1", "pass1": 1}
+SAMPLE = {"task_id": "HumanEval/0", "solution": "pass"}
+WRONG: list[tuple[str, str]] = [
+    ("", "no lines"),
+    ("\n\n", "no lines"),
+    ("nonsense", "not JSON"),
+    ("[1]", "not a JSON object"),
+    ("{}", "format"),
+    ('{"task_id": "HumanEval/0"}', "format"),
+    (json.dumps(GOOD | {"pass1": 2}), "from 0 to 1"),
+    (json.dumps(GOOD | {"pass1": "yes"}), "not a number"),
+    (json.dumps(GOOD | {"pass1": None}), "neither pass1 nor correct"),
+    (json.dumps(GOOD | {"pass1": 0.5}), "count"),
+    (json.dumps(GOOD | {"count": 0}), "count"),
+    (json.dumps(GOOD | {"count": 10**9}), "count"),
+    (json.dumps(GOOD | {"count": 2.5}), "whole number"),
+    (json.dumps(GOOD | {"count": 2, "correct": 3}), "from 0 to count"),
+    (json.dumps(GOOD | {"count": 2, "correct": 1}), "pass1 is 1"),
+    (json.dumps(GOOD).replace("1}", "NaN}"), "not a number"),
+    (json.dumps(GOOD | {"model": ""}), "not a name"),
+    (json.dumps(GOOD | {"model": "a\nb"}), "not a name"),
+    (json.dumps(GOOD | {"model": "\x1b[31m"}), "not a name"),
+    (json.dumps(GOOD | {"model": "x" * 201}), "not a name"),
+    (json.dumps(GOOD | {"model": 7}), "model is not text"),
+    (json.dumps(GOOD | {"example_id": None}), "example_id is missing"),
+    (json.dumps(GOOD | {"example_id": "\ud800"}), "surrogate"),
+    (json.dumps(GOOD) + "\n" + json.dumps(GOOD | {"benchmark_id": "c"}), "several datasets"),
+    (json.dumps(GOOD) + "\n" + json.dumps(SAMPLE), "line 2"),
+    (json.dumps(SAMPLE | {"completion": "pass"}), "only one is allowed"),
+    (json.dumps(SAMPLE | {"solution": 3}), "solution is not text"),
+    (json.dumps(SAMPLE | {"task_id": "HumanEval/999"}), "HumanEval/999"),
+    (json.dumps(SAMPLE | {"task_id": "other/1"}), "--dataset"),
+    (json.dumps(SAMPLE) + "\n" + json.dumps(SAMPLE)[:-5], "line 2"),
+]
+
+
+@pytest.mark.parametrize(("content", "word"), WRONG)
+def test_a_broken_file_is_refused_with_the_reason_and_nothing_is_stored(
+    koderz: Any, tmp_path: Path, content: str, word: str
+) -> None:
+    file = tmp_path / "broken.jsonl"
+    file.write_text(content, encoding="utf-8", errors="surrogatepass")
+    said = koderz("import", file)
+    assert said.code == 3
+    assert word in said.err
+    assert "Traceback" not in said.err
+    assert not journals()
+
+
+def test_published_results_of_49_models_are_imported_and_compared_as_a_script_does(
+    koderz: Any, tmp_path: Path, test_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The p value of every pair with the baseline, computed from the file by scipy."""
+    monkeypatch.setenv("KODERZ_DATASETS_DIR", str(test_data))
+    file = test_data / "eval-arena-humaneval+.jsonl.gz"
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    passed = {(row["model"], row["example_id"]): row["pass1"] == 1 for row in rows}
+    models = sorted({row["model"] for row in rows})
+    problems = sorted({row["example_id"] for row in rows})
+    (name,) = imported(koderz("import", file))
+    compared = rows_of(koderz, "comparison", name)
+    names = {row["configuration"]: row["label"].removeprefix("imported ") for row in compared}
+    shares = {names[row["configuration"]]: row["share"] for row in compared}
+    assert shares == {
+        model: pytest.approx(sum(passed[model, problem] for problem in problems) / len(problems)) for model in models
+    }
+    pairs = rows_of(koderz, "pairs", name)
+    assert len(pairs) == len(models) - 1
+    for pair in pairs:
+        it, base = (names[pair[side].partition("/")[2]] for side in ("configuration", "baseline"))
+        only = sum(passed[it, problem] and not passed[base, problem] for problem in problems)
+        other = sum(passed[base, problem] and not passed[it, problem] for problem in problems)
+        expected = binomtest(only, only + other, 0.5).pvalue if only + other else 1.0
+        assert pair["p"] == pytest.approx(expected, rel=1e-9)
