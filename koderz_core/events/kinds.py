@@ -41,7 +41,7 @@ from koderz_core.records import (
     Usage,
     Verdict,
 )
-from koderz_core.records.imported import Imported
+from koderz_core.records.plans import Imported
 from koderz_core.records.progress import Forecast
 
 Kind = str

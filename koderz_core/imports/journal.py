@@ -37,8 +37,7 @@ from koderz_core.records import (
     Verdict,
     fingerprint,
 )
-from koderz_core.records.imported import IMPORTED, Imported
-from koderz_core.records.plans import natural
+from koderz_core.records.plans import IMPORTED, Imported, natural
 
 NO_PRICE = "not in the imported file"
 

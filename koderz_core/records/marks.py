@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from koderz_core.records.imported import IMPORTED
-from koderz_core.records.plans import ScoreKind
+from koderz_core.records.plans import IMPORTED, ScoreKind
 
 RateKind = Literal["held_out", "oracle", "mixed", "reported"]
 ORACLE, SAW_BASE_TESTS, REPORTED = "*", "†", "‡"

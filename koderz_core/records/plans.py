@@ -27,6 +27,10 @@ POLICIES = (QUALITY, LATENCY, COST, CONTEXT, FIXED)
 """Policies to select a model: most solved, fastest, cheapest, largest context, or the order in which they are named."""
 
 
+IMPORTED = "imported"
+"""The strategy of imported configurations, which koderz cannot run."""
+
+
 @dataclass(frozen=True, slots=True)
 class Configuration:
     """The unit of comparison: a strategy with its parameters, models per role, gate and feedback policy."""
@@ -175,6 +179,19 @@ class Plan:
         digest = fingerprint((benchmark, configuration, problem, self.dataset.sha256, repeat))
         seed = int(fingerprint((self.seed, digest))[:8], 16)
         return Experiment(f"exp_{digest[:12]}", configuration, problem, repeat, seed)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The file that a benchmark was imported from: its name without folders, its SHA-256 and its format.
+
+    ``graded``: koderz graded the programs. Otherwise the file states which ones passed.
+    """
+
+    file: str
+    sha256: str
+    format: str
+    graded: bool
 
 
 class TooManyError(PlanError, ValueError):

@@ -8,7 +8,7 @@ from typing import Any
 
 from koderz_core.errors import PlanError, UnknownNameError, UsageError
 from koderz_core.records import Scalar
-from koderz_core.records.imported import IMPORTED
+from koderz_core.records.plans import IMPORTED
 from koderz_core.strategies.beam import Beam
 from koderz_core.strategies.best_of import BestOf
 from koderz_core.strategies.cascade import Cascade

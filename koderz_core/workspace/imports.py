@@ -21,7 +21,7 @@ from koderz_core.imports.results import Result, ResultFile, read_results
 from koderz_core.journal import read
 from koderz_core.models.catalogue import tier_of_name
 from koderz_core.records import Dataset, DatasetOrigin, ErrorClass, Plan, Problem, Tier
-from koderz_core.records.imported import Imported
+from koderz_core.records.plans import Imported
 from koderz_core.workspace.datasets import Datasets
 from koderz_core.workspace.grading import Grading
 

@@ -10,8 +10,8 @@ from stage import Stage
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.events import CheckpointReviewed, SpecWritten
 from koderz_core.prompts.review import guidance
-from koderz_core.records.imported import IMPORTED
 from koderz_core.records.marks import SHOW_NO_ATTEMPTS
+from koderz_core.records.plans import IMPORTED
 from koderz_core.strategies import PRESETS, STRATEGIES, called, complete, create, facts_of, offered
 from koderz_core.strategies.direct import Direct
 from koderz_core.strategies.ladder import Ladder
