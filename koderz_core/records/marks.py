@@ -9,7 +9,7 @@ from typing import Literal
 from koderz_core.records.plans import IMPORTED, ScoreKind
 
 RateKind = Literal["held_out", "oracle", "mixed", "reported"]
-ORACLE, SAW_BASE_TESTS, REPORTED = "*", "†", "‡"
+ORACLE, SAW_BASE_TESTS, REPORTED = "*", "†", "§"
 SHOW_NO_ATTEMPTS = frozenset({"direct", "cascade", "selected", "ensemble", "ladder", "best_of", IMPORTED})
 """The strategies whose ``shows_attempts`` is false; a test compares them. This copy exists because `koderz results`
 would take a third longer if it imported the strategies. Any other strategy counts as one that shows its attempts."""
@@ -44,7 +44,7 @@ class Marks:
 
     @property
     def signs(self) -> str:
-        """The signs after the rate: none if it is a pass@1; else ``*``, ``*(1/378)``, ``†``, ``‡`` or several."""
+        """The signs after the rate: none if it is a pass@1; else ``*``, ``*(1/378)``, ``†``, ``§`` or several."""
         star = ORACLE if self.oracle_problems else ""
         shown, reported = SAW_BASE_TESTS if self._shown else "", REPORTED if self.reported_problems else ""
         return star + (f"({self.partial})" if self.partial else "") + shown + reported

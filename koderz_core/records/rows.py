@@ -236,7 +236,7 @@ class Step:
     note: NoteRow | None
     program: str | None
     previous: str | None
-    seconds: float
+    seconds: float | None
     cost_usd: float | None
 
 

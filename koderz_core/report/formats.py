@@ -116,7 +116,9 @@ def tier_name(tier: str | None) -> str:
 
 
 def isolation(tier: str, self_test: str) -> str:
-    """``hardened, self-test 17/17``: the sandbox tier and its passed checks; ``limited`` is marked."""
+    """``hardened, self-test 17/17``: the sandbox tier and its passed checks; ``limited`` is marked, and no tier."""
+    if not tier:
+        return "none, because koderz did not run the programs"
     mark = " ⚠ (programs could read your files and use your network)" if tier == "limited" else ""
     return tier + mark + (f", self-test {self_test}" if self_test else "")
 

@@ -68,7 +68,7 @@ def _step(
 ) -> Step:
     if isinstance(end, IterationRow):
         counts["iteration"] += 1
-        seconds = _seconds(calls) + end.seconds
+        seconds = known_sum([_seconds(calls), end.seconds])
         return Step("iteration", end.iteration, tuple(calls), end, None, end.code, previous, seconds, _cost(calls))
     kind = KINDS[end.kind]
     counts[kind] += 1
@@ -102,8 +102,9 @@ def _submitted_untested(rows: ExperimentRows) -> bool:
     return has_result and rows.experiment.code not in {iteration.code for iteration in rows.iterations}
 
 
-def _seconds(calls: Sequence[CallRow]) -> float:
-    return sum(call.seconds or 0.0 for call in calls)
+def _seconds(calls: Sequence[CallRow]) -> float | None:
+    """Unknown if a call of an imported benchmark has no time."""
+    return known_sum(call.seconds if call.state == "finished" else call.seconds or 0.0 for call in calls)
 
 
 def _cost(calls: Sequence[CallRow]) -> float | None:

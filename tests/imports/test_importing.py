@@ -77,7 +77,7 @@ def test_results_that_a_file_states_are_marked_and_their_costs_are_unknown(koder
     (name,) = imported(koderz("import", written(tmp_path / "arena.jsonl", rows)))
     table = koderz("results", name)
     assert "67 %" in table.out
-    assert "‡" in table.out
+    assert "§" in table.out
     assert "koderz did not run the programs" in table.out
     found = rows_of(koderz, "comparison", name)
     assert {row["label"]: (row["score_kind"], row["cost_usd"]) for row in found} == {
