@@ -174,7 +174,11 @@ class ExperimentRemark:
 
 
 EXPERIMENT_REMARKS: Mapping[str, tuple[Tone, str, str]] = {
-    "error": ("error", "⚠️", "The experiment has no result, because koderz, the machine or a provider failed."),
+    "error": (
+        "error",
+        "⚠️",
+        "The experiment has no result, because koderz, the machine or a provider failed, not the model.",
+    ),
     "cancelled": ("info", "⏹️", "The experiment was stopped before it had a result. Every finished step is kept."),
     "interrupted": (
         "warning",

@@ -82,12 +82,7 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     key = f"part of {row.id}"
     parts = _parts(progress, st.session_state.get(key))
     paused = any(experiment.state == "paused" for experiment in progress.experiments)
-    process = f"Process {row.holder}" if row.holder else "Another process"
-    elsewhere = (
-        ""
-        if workspace.runs.is_here(row.id)
-        else f" {process} is running the benchmark; changes take effect within two seconds."
-    )
+    elsewhere = "" if workspace.runs.is_here(row.id) else _elsewhere(row)
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         tip = (
             FIRST
@@ -109,6 +104,11 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
             _button("Resume", row, LIVE, lambda: workspace.runs.unpause(row.id, part), elsewhere, disabled=not paused)
             _button("Stop", row, LIVE, lambda: workspace.runs.stop(row.id, part), STOPS + elsewhere, disabled=stopping)
             show_limits(workspace, row)
+
+
+def _elsewhere(row: BenchmarkRow) -> str:
+    process = f"Process {row.holder}" if row.holder else "Another process"
+    return f" {process} is running the benchmark; changes take effect within two seconds."
 
 
 def offer_retry(workspace: Workspace, row: BenchmarkRow, place: str) -> None:

@@ -67,7 +67,7 @@ def test_a_prompt_is_python_whatever_its_text_holds(tmp_path: Path, text: str) -
         ({"test_list": []}, "field test_list is empty"),
         ({"test_list": ["assert other(1)"]}, "field test_list calls no function that field code defines"),
         ({"code": "def ("}, "field code is not Python"),
-        ({"task_id": None}, "not a problem"),
+        ({"task_id": None}, r"not a valid problem: .*\$.task_id"),
     ],
 )
 def test_a_wrong_row_is_told_with_file_line_and_field(tmp_path: Path, wrong: dict[str, object], said: str) -> None:

@@ -185,7 +185,7 @@ def test_a_kept_file_that_is_gone_or_changed_is_told_with_its_hash(settings: Set
     name = load(str(own(tmp_path / "my.jsonl", ADD)), settings).origin.name
     kept = settings.home / "datasets" / f"{name}.jsonl"
     kept.write_bytes(kept.read_bytes() + b"\n")
-    with pytest.raises(DataError, match=rf"was changed.*begins with {name[-12:]}: --dataset FILE"):
+    with pytest.raises(DataError, match=rf"was changed.*begins with {name[-12:]}\): --dataset FILE"):
         load(name, settings)
     kept.unlink()
     with pytest.raises(DataError, match=rf"is missing.*begins with {name[-12:]}"):

@@ -43,7 +43,7 @@ def test_a_wrong_value_is_explained_and_nothing_is_written(visit: Visit) -> None
 def test_what_the_environment_says_is_shown_as_stronger(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KODERZ_TIMEOUT", "50")
     app = visit("settings", setting="timeout")
-    assert "Set in: environment" in said(app)
+    assert "Also set in: environment" in said(app)
     table = app.dataframe[0].value.set_index("setting")
     assert list(table.loc["timeout", ["value", "from"]]) == ["50", "environment"]
 

@@ -40,7 +40,8 @@ def test_what_goes_unnoticed_is_judged_by_how_many_problems_the_two_differ_on(di
     test = paired(
         answers(half + [1] * (60 - discordant)), answers([1 - item for item in half] + [1] * (60 - discordant))
     )
-    assert f"a true difference below {points} points is usually not" in finding(replace(OF, test=test, p_adjusted=1.0))
+    unnoticed = f"a true difference below {points} percentage points is usually not detected"
+    assert unnoticed in finding(replace(OF, test=test, p_adjusted=1.0))
 
 
 def test_only_a_small_p_is_more_than_luck():
