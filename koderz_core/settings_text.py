@@ -178,7 +178,7 @@ def _writable(home: Path, name: str) -> ShownSetting:
         raise ConfigError(f"There is no setting {name!r}. Known settings: {', '.join(sorted(SETTINGS))}.")
     setting = _shown_now(home, name)
     if setting.why_not:
-        raise ConfigError(f"koderz does not write {name}. {setting.why_not}")
+        raise ConfigError(f"koderz does not write the setting {name}. {setting.why_not}")
     return setting
 
 

@@ -85,7 +85,7 @@ SOLVERS = (
     Shown("configuration", path="of.label"),
     Shown("solved", text=_rate, path="of"),
     Shown("flaky", path="flaky"),
-    Shown("solved alone", path="alone"),
+    Shown("solved by no other", path="alone"),
     Shown("benchmark", path="of.benchmark"),
 )
 TRIALS = (
