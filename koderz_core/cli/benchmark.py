@@ -86,8 +86,7 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     "--baselines/--no-baselines",
     default=True,
     show_default=True,
-    help="For the strategy supervised, also measure its coder and stronger models with direct, unless "
-    "their results exist.",
+    help="With supervised, also measure its coder and stronger models with direct, unless they are already measured.",
 )
 @quiet
 @as_json
@@ -209,7 +208,8 @@ def _under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
     if changed.budget != plan.budget:
         remark = f"The budget was changed to {money(changed.budget.usd)} while the benchmark was running."
         click.echo(
-            f"{remark} This budget still applies. To set another: koderz resume {plan.id} --max-cost USD", err=True
+            f"{remark} This budget still applies. To set another budget: koderz resume {plan.id} --max-cost USD",
+            err=True,
         )
     return changed
 

@@ -140,7 +140,7 @@ PAIRS: Sequence[Column] = [
     ),
     whole(
         "both",
-        "problems that both configurations solved; with repeats, in equally many repeats",
+        "problems that both configurations solved; with repeats, in the same number of repeats",
         unit="problems",
         shown=Shown("both", 10),
     ),

@@ -169,7 +169,7 @@ class Comparisons:
                 return f"To measure a frontier model alone, replace MODEL with its name: {command}"
             asked = (configuration(order.configurations[0], self.settings),)
             price = self.costs.price(Plan(dataset.origin, tuple(sorted(ids)), asked), asked, dataset)
-            return f"To measure a frontier model alone for {price}: {command}"
+            return f"To measure a frontier model alone (cost: {price}): {command}"
         names = {row.dataset for row in rows}
         return (
             "To measure a frontier model alone on the same problems: koderz benchmark --strategy direct --coder "

@@ -47,8 +47,8 @@ def show_read_only(workspace: Workspace) -> None:
     """The notice on every page of a dashboard that shows a bundle."""
     if level := workspace.bundles.shown_level:
         st.info(
-            f"Read-only: this dashboard shows a bundle ({level}). koderz verified it when it was "
-            "opened. You cannot run benchmarks here.",
+            f"Read-only: this dashboard shows a bundle ({level}). koderz verified the bundle "
+            "when it was opened. You cannot run benchmarks here.",
             icon="🔒",
         )
 
@@ -81,7 +81,7 @@ def _show_files(workspace: Workspace) -> None:
     with st.container(horizontal=True):
         st.download_button("Download", paths[name].read_bytes, name, "application/zip", icon="⬇️", on_click="ignore")
         with st.popover("Clear", icon="🧹"):
-            st.text(f"Removes all bundles that are not pinned. Otherwise koderz keeps the newest {KEPT} of them.")
+            st.text(f"Removes all bundles that are not pinned. Otherwise koderz keeps the newest {KEPT} such bundles.")
             st.button("Remove unpinned bundles", on_click=_clear, args=[workspace])
 
 

@@ -163,7 +163,7 @@ def test_a_comparison_without_a_baseline_says_how_to_measure_one(workspace: Work
     workspace.runs.run(plan)
     said = workspace.comparisons.compare(workspace.results.summaries(plan.id)).findings[-1]
     command = "koderz benchmark --problems 1:3 --configuration 'direct coder=scripted/strong'"
-    assert said == f"To measure a frontier model alone for at most $0.00: {command}"
+    assert said == f"To measure a frontier model alone (cost: at most $0.00): {command}"
 
 
 def test_where_no_frontier_model_supervises_the_command_leaves_its_name_open(workspace: Workspace) -> None:
