@@ -106,7 +106,7 @@ def test_a_comparison_takes_its_baseline_from_where_it_was_measured(workspace: W
     found = workspace.comparisons.compare(rows)
     assert [row.benchmark for row in rows] == [plan.id, measured]
     assert found.baseline == (measured, rows[1].configuration)
-    assert f"The baseline, direct SCRIPTED strong, was measured in {measured}." in found.findings
+    assert f"The baseline, direct SCRIPTED strong, was measured in the benchmark {measured}." in found.findings
     assert [row.problems for row in rows] == [3, 3]  # of the four that it was asked
     assert found.across is None
     assert workspace.comparisons.with_baseline(rows) == rows

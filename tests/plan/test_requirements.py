@@ -49,7 +49,7 @@ def test_a_spec_or_a_review_has_a_limit_of_its_own_that_must_fit_too() -> None:
     with pytest.raises(PlanError, match=r"cannot be spec of .*review_tokens is 2048, .* Lower --review-tokens, or"):
         planned(small, "gpt-oss:20b")
     assert planned(small, "gpt-oss:20b", review_tokens=1024).configurations
-    with pytest.raises(PlanError, match=r"review_tokens is 2048, .* including the prompt\. Give it more"):
+    with pytest.raises(PlanError, match=r"review_tokens is 2048, .* 2048 tokens\. Give the model more"):
         planned(small, "gpt-oss:20b", "direct", spec=True)
 
 
