@@ -65,7 +65,10 @@ def test_a_prompt_is_python_whatever_its_text_holds(tmp_path: Path, text: str) -
         ({"test_list": ["assert up(1) =="]}, "field test_list is not Python"),
         ({"test_list": ["up(1)"]}, "field test_list contains a text that is not an assert"),
         ({"test_list": []}, "field test_list is empty"),
-        ({"test_list": ["assert other(1)"]}, "field test_list calls no function that field code defines"),
+        (
+            {"test_list": ["assert other(1)"]},
+            "the tests in field test_list call no function that is defined in field code",
+        ),
         ({"code": "def ("}, "field code is not Python"),
         ({"task_id": None}, r"not a valid problem: .*\$.task_id"),
     ],

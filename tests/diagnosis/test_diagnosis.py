@@ -72,7 +72,7 @@ def test_a_journal_that_is_written_names_the_process_that_lives(settings: Settin
     journal = Journal(settings.journals_dir / "bench_a.jsonl")
     found = [finding for finding in check_journals(settings) if finding.subject == "bench_a"]
     journal.close()
-    assert f"process {os.getpid()} is writing it" in only(found).said
+    assert f"process {os.getpid()} is writing to it" in only(found).said
     assert not [finding for finding in check_journals(settings) if finding.subject == "bench_a"]
 
 
@@ -83,7 +83,7 @@ def test_a_journal_whose_writer_died_names_it_and_the_way_on(settings: Settings)
         writer.wait()
     path.touch()
     found = only([finding for finding in check_journals(settings) if finding.subject == "bench_b"])
-    assert f"its last writer, process {writer.pid}, has ended" in found.said
+    assert f"the last process that wrote to it ({writer.pid}) ended" in found.said
     assert found.cure == "koderz resume bench_b"
 
 
