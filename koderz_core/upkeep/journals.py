@@ -67,7 +67,7 @@ def _remove_leftovers(journal: Path) -> Iterator[Repair]:
     with acquire(journal):
         journal.with_suffix(".control").unlink(missing_ok=True)
         beside(journal).unlink(missing_ok=True)
-    yield Repair(journal.stem, "no longer has a journal; its other files were removed")
+    yield Repair(journal.stem, "no longer has a journal; its lock and control file were removed")
 
 
 def _repair(path: Path) -> Iterator[Repair]:
@@ -169,7 +169,9 @@ def require_removable(journal: Path) -> None:
         process = f"process {pid}" if pid else "another process"
         raise UsageError(f"{benchmark} is being run by {process}. Stop it first: koderz stop {benchmark}")
     if is_pinned(journal):
-        raise UsageError(f"{benchmark} is pinned, so it is not deleted. To allow it: koderz unpin {benchmark}")
+        raise UsageError(
+            f"{benchmark} is pinned, so it is not deleted. To allow the deletion: koderz unpin {benchmark}"
+        )
 
 
 def size_in_bytes(journal: Path) -> int:
@@ -220,7 +222,7 @@ def remove_left_copies(home: Path, now: float) -> Iterator[Repair]:
         try:
             if now - folder.stat().st_mtime > COPY_SECONDS:
                 shutil.rmtree(folder)
-                yield Repair(folder.name, "was left by a killed process; it was removed")
+                yield Repair(folder.name, "was left by a killed process and was removed")
         except OSError as error:
             message = f"was left by a killed process and cannot be removed: {reason(error)}"
             yield Repair(folder.name, message, sound=False)
