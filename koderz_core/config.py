@@ -59,7 +59,7 @@ def _setting(
 def _key(key: SecretStr) -> SecretStr | None:
     text = key.get_secret_value().strip()
     if not re.fullmatch("[!-~]*", text):
-        raise ValueError("a key has only printable ASCII characters and no spaces; check what you pasted")
+        raise ValueError("a key has only printable ASCII characters and no spaces; check the value that you pasted")
     return SecretStr(text) if text else None
 
 

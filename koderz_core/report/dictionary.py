@@ -98,7 +98,7 @@ EXPERIMENTS: tuple[Column, ...] = (
     whole("held_out_tests_total", "number of held-out tests", "the program was not scored on these tests", "tests"),
     whole(
         "iterations",
-        "number of programs that the loop tested; programs submitted untested, as by `direct`, do not count",
+        "number of programs that the loop tested, without programs that were submitted untested (as by `direct`)",
     ),
     whole("calls", "number of answered requests to models"),
     whole(
@@ -126,7 +126,7 @@ EXPERIMENTS: tuple[Column, ...] = (
         "error", "message of an error that the model did not cause, or the note that a prompt is too long", "no error"
     ),
     text("isolation", "sandbox tier in which the programs ran: `hardened`, `strong` or `limited`"),
-    text("self_test", "sandbox checks that passed before the benchmark, for example `17/17`; empty if unknown"),
+    text("self_test", "result of the sandbox self-test, for example `17/17` checks passed; empty if unknown"),
     yes("shared", _SHARED, "the program was not scored"),
     yes("saw_base_tests", SAW_BASE_TESTS),
 )
@@ -185,13 +185,13 @@ CALLS: tuple[Column, ...] = (
     text("service_tier", "service tier, as the provider names it (`flex`, `batch`, ...)", "not reported"),
     number(
         "machine_seconds",
-        "the part of this machine's time that the call used, for local models",
+        "the part of this machine's time that is attributed to the call, for local models",
         "the model is not local, or the call did not finish",
         "s",
     ),
     number(
         "gpu_joules",
-        "the part of the energy of this machine's GPUs that the call used",
+        "the part of the energy of this machine's GPUs that is attributed to the call",
         "the model is not local, or the energy was not measured",
         "J",
     ),
@@ -206,7 +206,7 @@ CALLS: tuple[Column, ...] = (
     number("wait_seconds", "wait before the next attempt", "there was no further attempt", "s"),
     yes(
         "arrived",
-        "whether a failed request may have reached the provider, so that it may be charged",
+        "whether a failed request may have reached the provider, so that the provider may charge for it",
         "the call did not fail",
     ),
 )
@@ -214,7 +214,7 @@ CALLS: tuple[Column, ...] = (
 TABLES: Mapping[str, Table] = {
     "experiments": Table("one line per experiment: outcome, tests, tokens, cost, time", EXPERIMENTS),
     "iterations": Table("one line per tested program, with the program and the test results", ITERATIONS),
-    "calls": Table("one line per request to a model: tokens, time, price and its source", CALLS),
+    "calls": Table("one line per request to a model: tokens, time, price and source of the price", CALLS),
     "comparison": Table(
         "one line per configuration: success rate, cost and verifier precision, with intervals", CONFIGURATIONS
     ),

@@ -84,12 +84,12 @@ def _repair(path: Path) -> Iterator[Repair]:
         return
     actions, dead = [], dead_writer(path)
     if dead:
-        actions.append(f"the lock of process {dead}, which has ended, was released")
+        actions.append(f"was locked by process {dead}, which has ended, so the lock was released")
     if condition.torn:
-        actions.append(f"the incomplete last line ({condition.torn} bytes) was removed")
+        actions.append(f"had an incomplete last line ({condition.torn} bytes), which was removed")
     if actions:
         Journal(path).close()  # which does both
-        yield Repair(path.stem, " and ".join(actions))
+        yield Repair(path.stem, "; it ".join(actions))
 
 
 def _repair_lines(path: Path) -> Repair:
@@ -98,7 +98,7 @@ def _repair_lines(path: Path) -> Repair:
         infos = [_info(line) for line in lines(path)]
         first = next(lines(path), None)
         if first is None or first.entry is None or not isinstance(first.entry.event, BenchmarkOpened):
-            message = "its first line, which contains the plan, is lost: restore the journal from a backup"
+            message = "has lost its first line, which contains the plan: restore the journal from a backup"
             return Repair(path.stem, message, sound=False)
         lost = _suspects(infos) | _unfinished(infos)
         taken = len([*path.parent.glob(f"{path.name}.damaged*")])
@@ -111,8 +111,8 @@ def _repair_lines(path: Path) -> Repair:
     corrupt = [str(number) for number, info in enumerate(infos, 1) if info.corrupt]
     shown = ", ".join(corrupt[:MOST_LINES]) + (f" and {len(corrupt) - MOST_LINES} more" if corrupt[MOST_LINES:] else "")
     again = f". Experiments that may be affected and must run again: {len(lost)} (koderz resume {path.stem})"
-    message = f"unreadable lines were removed (line {shown}){again if lost else ''}. The original file is {before.name}"
-    return Repair(path.stem, message)
+    removed = f"had unreadable lines, which were removed (line {shown}){again if lost else ''}"
+    return Repair(path.stem, f"{removed}. The original file is {before.name}")
 
 
 def _info(line: Line) -> _LineInfo:
