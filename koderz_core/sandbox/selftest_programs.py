@@ -141,7 +141,11 @@ CHEATS = (
         "import builtins, math\nmath.isclose = lambda *_: True\nbuiltins.abs = lambda x: 0\ndef half(x):\n    return 9",
         "half",
     ),
-    Try("empties the list that it is compared with", "def order(items):\n    items.clear()\n    return []", "order"),
+    Try(
+        "empties the list that its answer is compared with",
+        "def order(items):\n    items.clear()\n    return []",
+        "order",
+    ),
 )
 
 
