@@ -117,7 +117,7 @@ def test_zeros_that_a_power_cut_left_at_the_end_are_cut_off_and_nothing_else(jou
     whole = journal.read_bytes()
     journal.write_bytes(whole + b"\0" * 4096)
     assert koderz("results").code == 0
-    assert "incomplete last line (4096 bytes) was removed" in mended()[journal.stem]
+    assert "incomplete last line (4096 bytes), which was removed" in mended()[journal.stem]
     assert journal.read_bytes() == whole
 
 
@@ -140,7 +140,7 @@ def test_a_writer_that_was_killed_leaves_a_lock_that_repair_opens(journal: Path)
         alive = mended()
         writer.send_signal(signal.SIGKILL)
     assert f"is being written by process {writer.pid} and was left unchanged" in alive[journal.stem]
-    assert f"the lock of process {writer.pid}, which has ended, was released" in mended()[journal.stem]
+    assert f"was locked by process {writer.pid}, which has ended, so the lock was released" in mended()[journal.stem]
     assert mended() == {}
 
 
