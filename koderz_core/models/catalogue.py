@@ -99,6 +99,6 @@ def check_allowed(models: Iterable[str], settings: Settings) -> None:
             )
         if listed and model not in listed:
             raise PlanError(
-                f"{model} is not allowed: allowed_models lists only {', '.join(listed)}. Choose one of these, or "
-                "change that setting (KODERZ_ALLOWED_MODELS)."
+                f"The model {model} is not allowed: allowed_models lists only {', '.join(listed)}. Choose one of these "
+                "models, or change the setting allowed_models (KODERZ_ALLOWED_MODELS)."
             )

@@ -119,7 +119,7 @@ CONFIGURATIONS: Sequence[Column] = [
     text("configuration", "id of the configuration"),
     text("label", "short name of the configuration", shown=Shown("configuration", 2)),
     text("strategy", "name of the strategy"),
-    text("tier", "highest tier of the models that answered a call", "no call yet"),
+    text("tier", "highest tier of the models that answered a call", "no call has been answered"),
     yes("scripted", "whether some answers come from scripted models; such results show nothing about real models"),
     text(
         "score_kind",

@@ -60,7 +60,7 @@ class Ladder(Reminded):
     Every call has its own seed, so each sample at a temperature above 0 is independent. ``steps`` sets the temperature
     of each attempt, such as "0,0.3*2" (one attempt at 0, two at 0.3), and replaces ``temperature``. With several
     coders, each coder goes through all steps before the next coder is asked. Without steps, the coders share the
-    iterations.
+    iterations equally.
     """
 
     several: ClassVar = ("coder",)
