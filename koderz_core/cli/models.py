@@ -124,7 +124,7 @@ def speed_test(models: Sequence[str], as_json: bool, data_dir: Path | None) -> i
 
 
 def _print_speeds(measured: Sequence[Speed]) -> None:
-    table = terminal_table("model", "tokens/s", "time to first token", "time of answer", "tokens", "warm-up")
+    table = terminal_table("model", "tokens/s", "time to first token", "time to full answer", "tokens", "warm-up")
     for speed in measured:
         rate = "?" if speed.tokens_per_second is None else f"{speed.tokens_per_second:.1f}"
         times = [duration(seconds) for seconds in (speed.first_token_seconds, speed.seconds)]

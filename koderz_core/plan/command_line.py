@@ -58,7 +58,10 @@ def configuration_of(text: str) -> Wanted:
     wanted = Wanted(strategy, models, parameters, **policies)
     if ignored := models.keys() - set(create(strategy, parameters).roles()):
         role = min(ignored)
-        raise PlanError(f"{text!r} never asks the {role}, so the model for this role would be ignored. Omit the role.")
+        raise PlanError(
+            f"The configuration {text!r} never asks the {role}, so the model for this role would be ignored. Omit the "
+            "role."
+        )
     return wanted
 
 

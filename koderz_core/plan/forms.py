@@ -97,7 +97,7 @@ def strategy_form(name: str) -> StrategyForm:
 
 def _faults(name: str) -> Iterator[str]:
     if name in STRATEGIES or name in PRESETS:
-        yield f"koderz has its own strategy {name}. It ignores the strategy of the same name in the installed package."
+        yield f"koderz ignores the installed strategy {name}, because koderz has a strategy of the same name."
         return
     try:
         class_of(name)

@@ -154,20 +154,21 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     share(
         "share_worst",
-        "share of all planned experiments that would be solved if those without a result were unsolved",
+        "share of planned experiments that would be solved if all experiments without a result were unsolved",
         _NONE_PLANNED,
         path="of.cases.worst",
         shown=Shown(CASES, 5, case_bounds, "of", optional=True),
     ),
     share(
         "share_best",
-        "share of all planned experiments that would be solved if those without a result were solved",
+        "share of planned experiments that would be solved if all experiments without a result were solved",
         _NONE_PLANNED,
         path="of.cases.best",
     ),
     text(
         "groups",
-        "rank groups of the configuration, or empty; group 1 is the best; within a group, no difference is significant",
+        "numbers of the rank groups that contain the configuration, or empty; group 1 is the best; differences within "
+        "a group are not significant",
         path="groups",
         shown=Shown("group", 6, _group),
     ),

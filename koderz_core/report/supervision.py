@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # numpy is slow to import
 SHOWS = (
     "The contribution of the supervisor shows whether problems were solved before or after the first checkpoint. "
     "Before this checkpoint, the coder worked alone, without reviews. After this checkpoint, the coder was guided by "
-    "reviews. The guided experiments have the harder problems, so the rates alone and guided cannot be compared."
+    "reviews. The guided experiments have the harder problems, so the two success rates cannot be compared."
 )
 SHOWS_NOT = (
     "The table does not show the effect of a checkpoint. Only experiments that are stuck get a review, and their next "

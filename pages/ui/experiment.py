@@ -114,7 +114,7 @@ def _show_both(workspace: Workspace, experiment: str, other: str) -> None:
     if differing.rows:
         show_words(differing)
     else:
-        st.text("None: both have the same configuration and ran under the same conditions.")
+        st.text("None: both experiments have the same configuration and ran under the same conditions.")
     pairs = aligned(left.steps, right.steps)
     table = steps_beside(pairs, left.experiment, right.experiment)
     keys = [RETURNED, *map(str, range(1, len(pairs) + 1))]
