@@ -59,10 +59,10 @@ def test_the_overview_marks_scripted_results_and_counts_them_only_on_demand(visi
     app = visit("overview")
     assert "SCRIPTED" in app.dataframe[-1].value["name"][0]
     assert "experiments with a result 0" in said(app)
-    assert "All benchmarks here use scripted models" in said(app)
+    assert "All benchmarks in this data folder use scripted models" in said(app)
     app.toggle(key="with scripted").set_value(True).run()
     assert "experiments with a result 6" in said(app)
-    assert "All benchmarks here" not in said(app)
+    assert "All benchmarks in this data folder" not in said(app)
 
 
 def test_live_shows_the_newest_benchmark_with_a_cell_per_experiment(visit: Visit, recorded: Plan) -> None:
