@@ -115,7 +115,10 @@ def test_a_server_at_a_known_port_is_told_with_how_to_ask_it(
         monkeypatch.setattr(installation, "KNOWN_PORTS", {port: "llama.cpp"})
         found = only(list(ports(settings)))
         at_home = only(list(ports(load_settings(vllm_base_url=chat.url))))
-    assert (found.state, found.cure) == ("ready", f"To use it: set OPENAI_BASE_URL={chat.url} and use openai/NAME")
+    assert (found.state, found.cure) == (
+        "ready",
+        f"To use this server: set OPENAI_BASE_URL={chat.url} and use openai/NAME",
+    )
     assert "available as vllm/NAME" in at_home.said
 
 
