@@ -171,7 +171,7 @@ class Client:
 
     def _running(self) -> ServerProcess:
         if self._process is None:
-            raise CortexError("The session with the memory server is closed. koderz opens a new one when needed.")
+            raise CortexError("The session with the memory server is closed. koderz opens a new session when needed.")
         return self._process
 
     def _failure(self, reason: str) -> CortexError:
