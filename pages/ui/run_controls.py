@@ -26,16 +26,16 @@ WHOLE = ""
 MOST_WAITING = 200  # experiments in the list: a browser receives it with every redraw
 HEAD = "head"
 SIGNS: Mapping[str, str] = {"paused": "⏸️", "stopping": "⏹️"}
-FIRST = f"The list names only the first {MOST_WAITING} experiments that have not started."
+FIRST = f"The list contains only the first {MOST_WAITING} experiments that have not started."
 ICONS: Mapping[str, str] = {"Pause": "⏸️", "Resume": "▶️", "Stop": "⏹️", "Retry errors": "🔁"}
 TROUBLE_SIGNS: Mapping[Stage, str] = {"retrying": "🔁", "closed": "⏳", "failed": "⚠️", "recovered": "✅"}
 STOPS = "Experiments stop at their next step and can be resumed."
 MOST_CHANGES = 3  # on the page, the newest; `koderz analyze` prints all
 LIVE = "live"  # the place of the buttons of a running benchmark
 ABOUT_LIMITS = (
-    "An empty field leaves its limit unchanged. Calls that would exceed a lower budget are not sent. With a lower "
-    "concurrency, more experiments wait. No results are lost. To run experiments that a budget has already stopped, "
-    "resume the benchmark."
+    "An empty field leaves its limit unchanged. If you lower the budget, calls that would exceed it are not sent. If "
+    "you lower the concurrency, more experiments wait. No results are lost. To run experiments that a budget has "
+    "already stopped, resume the benchmark."
 )
 
 
@@ -74,7 +74,11 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     with st.container(horizontal=True, key="ways on"):
         if is_resumable(row):
             _button(
-                "Resume", row, LIVE, lambda: workspace.runs.resume(row.id), "The benchmark continues in this dashboard."
+                "Resume",
+                row,
+                LIVE,
+                lambda: workspace.runs.resume(row.id),
+                "The dashboard process continues the benchmark.",
             )
         offer_retry(workspace, row, LIVE)
     if not row.under_way:

@@ -24,7 +24,7 @@ def test_a_saved_setting_is_in_the_file_and_waits_for_the_next_start(visit: Visi
     app.button(key="save").click().run()
     assert not app.error
     assert file().read_text() == "timeout = 60.0\n"
-    assert "New values: timeout" in said(app)
+    assert "Settings with new values: timeout" in said(app)
     app.button(key="remove").click().run()
     assert file().read_text() == ""
     assert app.text_input(key="value of timeout").value == "300"
