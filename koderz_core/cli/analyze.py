@@ -59,7 +59,7 @@ def analyze(
 ) -> int:
     """Show one benchmark or experiment in detail.
 
-    IDENTIFIER is the name of a benchmark, or the id (or the start of the id) of a benchmark or an experiment.
+    IDENTIFIER is the name or id of a benchmark, or the id of an experiment. The start of an id is enough.
     """
     with workspace(data_dir) as opened:
         chosen = opened.results.find(identifier)
@@ -130,7 +130,8 @@ def _print_timings(rows: Sequence[Timing]) -> None:
         table.add_row(plain(row.label), str(row.experiments), duration(row.seconds), *shares)
     console().print(table)
     console().print(
-        "journal: all other time, such as writing the journal and waiting for a free test worker.", style="dim"
+        "The column journal contains all other time, such as writing the journal and waiting for a free test worker.",
+        style="dim",
     )
 
 

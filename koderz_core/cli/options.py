@@ -138,7 +138,7 @@ def workspace(data_dir: Path | None, **settings: Any) -> Iterator[Workspace]:  #
             if not opened.results.faults:
                 raise
             fault = opened.results.faults[0]
-            raise JournalError(f"{error} It may be in a journal that cannot be read: {fault}") from error
+            raise JournalError(f"{error} The name may be in a journal that cannot be read: {fault}") from error
 
 
 def report_faults(opened: Workspace) -> int:

@@ -87,13 +87,13 @@ def _places(problems: tuple[Problem, ...], term: str, seed: int) -> set[int]:
     if sample := re.fullmatch(r"sample:([0-9]{1,9})", term):
         return _sample(problems, int(sample[1]), seed)
     if ":" in term or not term:
-        raise PlanError(f"{term!r} does not select problems. {FORMS}")
+        raise PlanError(f"{term!r} is not a valid selection of problems. {FORMS}")
     return {_place(problems, term)}
 
 
 def _sample(problems: tuple[Problem, ...], size: int, seed: int) -> set[int]:
     if size > len(problems):
-        raise PlanError(f"A sample of {size} problems is impossible: the dataset has {len(problems)}.")
+        raise PlanError(f"A sample of {size} problems is impossible: the dataset has only {len(problems)} problems.")
     # Ordered by a hash rather than by a random generator, so that every version of Python draws the same sample.
     shuffled = sorted(
         range(len(problems)), key=lambda place: hashlib.sha256(f"{seed}/{problems[place].id}".encode()).digest()

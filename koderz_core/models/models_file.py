@@ -101,7 +101,7 @@ def check_providers(settings: Settings, providers: Collection[str]) -> None:
     for name in _read(path):
         if name.partition("/")[0] not in providers:
             raise ConfigError(
-                f'{path}: table ["{name}"] names no provider. Write ["PROVIDER/NAME"]; providers: '
+                f'{path}: the name of table ["{name}"] contains no provider. Write ["PROVIDER/NAME"]; providers: '
                 f"{', '.join(providers)}."
             )
 
@@ -139,7 +139,7 @@ def _explain(error: ValidationError, path: Path) -> str:
     *tables, key = inside or [""]
     table = ".".join([f'"{model}"', *tables])
     message = f"{_unknown(key, tables)}" if fault["type"] == "extra_forbidden" else fault["msg"].lower()
-    return f"{path}: in table [{table}] {f'{key}: ' if key else ''}{message}. Correct it there."
+    return f"{path}: in table [{table}] {f'{key}: ' if key else ''}{message}. Correct this table."
 
 
 _INSIDE: Mapping[str, type[BaseModel]] = {"price": StatedPrice, "capabilities": StatedCapabilities}

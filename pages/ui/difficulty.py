@@ -96,7 +96,7 @@ def show_configurations(rows: Sequence[SummaryRow], problems: Sequence[Difficult
     st.dataframe(letters, hide_index=True, alt=table.title, key="letters", height=tall(table, MOST_LINES, TALL))
     st.caption(
         "Flaky: problems on which the repeats of the configuration disagree. Only solver: problems that the "
-        "configuration solved at least once and all others never."
+        "configuration solved at least once and that no other configuration solved."
     )
 
 
