@@ -108,7 +108,7 @@ class OutputPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # Any: click's
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if path.is_dir():
-            raise DataError(f"{path} is a folder and cannot be written. Name a file.")
+            raise DataError(f"{path} is a folder and cannot be written. Give the path of a file.")
         return path
 
 

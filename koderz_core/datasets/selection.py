@@ -11,8 +11,8 @@ from koderz_core.errors import PlanError, UnknownNameError, UsageError
 from koderz_core.records import Dataset, Problem
 
 FORMS = (
-    "Choose problems by 'all', a range '0:20' (the first 20 problems), a number '3', an id 'HumanEval/3', a random "
-    "sample 'sample:20', or several of these, separated by commas."
+    "Choose problems by 'all', a range '0:20' (the first 20 problems), a problem number '3', an id 'HumanEval/3', a "
+    "random sample 'sample:20', or several of these, separated by commas."
 )
 
 

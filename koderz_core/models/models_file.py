@@ -112,7 +112,7 @@ def _read(path: Path) -> Mapping[str, Stated]:
     except (FileNotFoundError, NotADirectoryError, PermissionError):  # the last: of the folder, which koderz cannot use
         return {}
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}. Fix or remove it.") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror}. Fix or remove the file.") from error
     return _parse(path, status.st_mtime_ns, status.st_size)
 
 
@@ -120,7 +120,7 @@ def _read(path: Path) -> Mapping[str, Stated]:
 def _parse(path: Path, _changed: int, _size: int) -> Mapping[str, Stated]:
     """The tables of this version of the file, cached because every call reads them."""
     try:
-        return _TABLES.validate_python(tomllib.loads(read_text(path, "Fix or remove it.")))
+        return _TABLES.validate_python(tomllib.loads(read_text(path, "Fix or remove the file.")))
     except ValidationError as error:
         raise ConfigError(_explain(error, path)) from None
     except DataError as error:

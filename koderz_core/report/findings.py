@@ -46,7 +46,7 @@ def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
     test, label, other = pair.test, labels[pair.key], labels[pair.baseline]
     if not test.n:
         return f"{label} and {other} have no problem on which both have a result, so they cannot be compared."
-    price = _price(pair.price, test.at_once)
+    price = _price(label, pair.price, test.at_once)
     parts = [f"{_difference(test, pair.p_adjusted, label, other)}: {_verdict(pair)}; {price}."]
     if pair.break_even is not None:
         parts.append(_break_even(label, other, pair.break_even, test.at_once))
@@ -167,12 +167,12 @@ def _significant(n: int, worst: WorstCase | None) -> str:
     return f"{on}, but not {missing}"
 
 
-def _price(price: Interval | None, at_once: int) -> str:
+def _price(label: str, price: Interval | None, at_once: int) -> str:
     if price is None:
         return "their costs per solved problem cannot be compared"
     if price.value == 0:
-        return "it cost nothing"
-    cost = f"it cost {_times(price.value)} per solved problem"
+        return f"{label} cost nothing"
+    cost = f"{label} cost {_times(price.value)} per solved problem"
     if price.low is None or price.high is None:
         return cost
     bounds = f"{_level(at_once)} {price.low:.2g} to {'∞' if price.high == inf else f'{price.high:.2g}'} times"
@@ -274,7 +274,7 @@ def _footnotes(marks: Sequence[Marks]) -> Iterator[str]:
         yield f"{ORACLE} the loop stopped on the tests that score its program: an oracle rate, not pass@1."
     for partial in sorted({mark.partial for mark in marks if mark.partial}):
         only = partial.replace("/", " of ")
-        yield f"  {ORACLE}({partial}): only on {only} problems; the other ones have tests that the loop did not see."
+        yield f"  {ORACLE}({partial}): only on {only} problems; other problems have tests that the loop did not see."
     if "oracle" in kinds and len(kinds) > 1:
         yield (
             f"  Rates with and without {ORACLE} are scored by different kinds of tests, so their difference is not due "
@@ -315,7 +315,7 @@ def across(rows: Sequence[SummaryRow]) -> str | None:
         return (
             "These configurations ran on different problems, which may explain a difference. koderz compare tests each "
             "pair on the problems that both configurations ran on. With --same-problems (on the Compare page: "
-            "Problems), all figures cover only the problems that all configurations ran on."
+            "the option Problems), all figures cover only the problems that all configurations ran on."
         )
     return None
 

@@ -231,7 +231,9 @@ def _choose_problem(
         {"problem": list(partings), "better configuration": [f"{row.letter} · {row.label}" for row in solvers]}
     )
     height: int | str = LONGEST_LIST if len(partings) > 8 else "content"
-    problem = chosen_line(table, "problem", list(partings), height=height, alt="Problems that only one solved")
+    problem = chosen_line(
+        table, "problem", list(partings), height=height, alt="Problems that only one configuration solved"
+    )
     _show_programs(workspace, partings[problem], other, baseline)
 
 
@@ -247,7 +249,7 @@ def _show_programs(
             st.text(f"{'✓ solved' if solved else '✗ unsolved'} · {row.letter} · {row.label}")
             st.page_link(
                 "pages/experiment.py",
-                label="Experiment with this program, step by step",
+                label="Steps of this experiment",
                 icon="🔬",
                 query_params={"experiment": experiment},
             )

@@ -62,7 +62,7 @@ def show_heatmap(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> 
     key = f"heatmap of {hash((tuple(map(key_of, rows)), tuple(problem.problem for problem in part)))}"
     state = st.plotly_chart(
         heatmap(rows, part),
-        alt=f"{len(part)} problems, the hardest first, by {len(rows)} configurations: {', '.join(glyphs)}",
+        alt=f"Heatmap of {len(part)} problems, hardest first, and {len(rows)} configurations: {', '.join(glyphs)}",
         key=key,  # other cells get another key, because an older selection does not apply to them
         on_select="rerun",
         selection_mode="points",

@@ -112,7 +112,7 @@ def test_a_problem_that_parts_two_configurations_opens_both_programs_and_what_di
     assert "return None" in wrong
     assert "return None" not in right
     assert changed.startswith("--- A\n+++ B\n")
-    ways = [link.proto for link in app.get("page_link") if link.proto.label.startswith("Experiment with this program")]
+    ways = [link.proto for link in app.get("page_link") if link.proto.label.startswith("Steps of this experiment")]
     assert len({way.query_string for way in ways}) == 2
 
 

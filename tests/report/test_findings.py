@@ -30,7 +30,7 @@ def test_a_difference_that_may_be_luck_is_not_told_apart_and_says_what_this_size
     assert finding(OF) == (
         "On 164 problems qwen supervised solved 3.05 percentage points less than opus direct (95 % -8 to +2, p = 0.3): "
         "no significant difference; with this many problems a true difference below 5.3 percentage points is usually "
-        "not detected; it cost a ninth as much per solved problem (95 % 0.08 to 0.15 times)."
+        "not detected; qwen supervised cost a ninth as much per solved problem (95 % 0.08 to 0.15 times)."
     )
 
 
@@ -78,11 +78,17 @@ def test_a_handful_of_problems_is_said_to_show_nothing():
 @pytest.mark.parametrize(
     ("price", "said"),
     [
-        (Interval(0.5, 0.4, 0.6), "it cost half as much per solved problem (95 % 0.4 to 0.6 times)"),
-        (Interval(0.02, None, None), "it cost 1/50 as much per solved problem."),
-        (Interval(0.8, 0.6, 1.1), "it cost 0.8 times as much per solved problem (95 % 0.6 to 1.1 times, so either may"),
-        (Interval(3.0, 2.0, float("inf")), "it cost 3 times as much per solved problem (95 % 2 to ∞ times)"),
-        (Interval(0.0, 0.0, 0.0), "it cost nothing"),
+        (Interval(0.5, 0.4, 0.6), "qwen supervised cost half as much per solved problem (95 % 0.4 to 0.6 times)"),
+        (Interval(0.02, None, None), "qwen supervised cost 1/50 as much per solved problem."),
+        (
+            Interval(0.8, 0.6, 1.1),
+            "supervised cost 0.8 times as much per solved problem (95 % 0.6 to 1.1 times, so either",
+        ),
+        (
+            Interval(3.0, 2.0, float("inf")),
+            "supervised cost 3 times as much per solved problem (95 % 2 to ∞ times)",
+        ),
+        (Interval(0.0, 0.0, 0.0), "qwen supervised cost nothing"),
         (None, "their costs per solved problem cannot be compared"),
     ],
 )
