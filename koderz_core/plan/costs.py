@@ -91,7 +91,7 @@ class Costs:
             for configuration in direct
             for problem in problems
         )
-        return "an unknown price" if usd is None else f"at most {money(usd * plan.repeats)}"
+        return "an unknown amount" if usd is None else f"at most {money(usd * plan.repeats)}"
 
 
 def _only_request(direct: Configuration, problem: PublicProblem) -> Request:

@@ -110,7 +110,7 @@ def test_what_is_no_file_is_named_wherever_a_file_is_read(koderz: Any, command: 
 def test_a_folder_is_refused_wherever_a_file_is_written(koderz: Any, tmp_path: Path, command: tuple[str, ...]) -> None:
     said = koderz(*(word.replace("FILE", str(tmp_path)) for word in command))
     assert said.code == 3
-    assert one_line_of_error(said) == f"Error: {tmp_path} is a folder and cannot be written. Name a file."
+    assert one_line_of_error(said) == f"Error: {tmp_path} is a folder and cannot be written. Give the path of a file."
 
 
 @pytest.mark.parametrize("option", LISTS)

@@ -114,7 +114,7 @@ def test_a_problem_that_parts_two_configurations_opens_both_programs_and_what_di
     assert "return None" in wrong
     assert "return None" not in right
     assert changed.startswith("--- A\n+++ B\n")
-    ways = [link.proto for link in app.get("page_link") if link.proto.label.startswith("Its experiment")]
+    ways = [link.proto for link in app.get("page_link") if link.proto.label.startswith("Steps of this experiment")]
     assert len({way.query_string for way in ways}) == 2
 
 
@@ -177,7 +177,7 @@ def test_before_anything_has_ended_the_page_says_so_instead_of_drawing(visit: Vi
         begin_again(workspace)
     app = visit("compare", benchmarks=plan.id)
     assert not app.error
-    assert "No problem has a result of every configuration" in said(app)
+    assert "There is no problem for which every configuration has a result" in said(app)
     assert any("change. Unfinished: 8 experiments." in element.value for element in app.warning)
 
 
