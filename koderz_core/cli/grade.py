@@ -138,7 +138,7 @@ def _print(graded: Sequence[Graded], reading: Reading, *, as_json: bool) -> None
     click.echo(f"{passed.successes} of {passed.n} samples passed: {rate(passed)} (95 % interval)")
     if errors:
         table = terminal_table()
-        for name in ("failed with", "samples", "for example", "message"):
+        for name in ("error class", "samples", "first problem", "message"):
             table.add_column(name, justify="right" if name == "samples" else "left", no_wrap=name != "message")
         for error, number in errors.most_common():
             first = next(graded_program for graded_program in graded if graded_program.error == error)
@@ -153,6 +153,6 @@ def _remarks(graded: Sequence[Graded], reading: Reading) -> Iterator[str]:
     if len({graded_program.sample.problem.id for graded_program in graded}) < len(graded):
         yield "The interval is too narrow, because several samples of one problem are not independent."
     if reading.faults:
-        yield f"Skipped lines without a valid sample: {len(reading.faults)}. First fault: {plain(reading.faults[0])}"
+        yield f"Skipped lines without a valid sample: {len(reading.faults)}. First error: {plain(reading.faults[0])}"
     if shared := sum(graded_program.verdict is not None and graded_program.verdict.shared for graded_program in graded):
-        yield f"Programs whose tests ran in the program's own process, because they need more than plain data: {shared}"
+        yield f"Programs with tests that need more than plain data and therefore ran in the program's process: {shared}"
