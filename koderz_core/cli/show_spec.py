@@ -96,7 +96,7 @@ def _text(opened: Workspace, experiment: str) -> str:
         return f"({error})"
     texts = {problem.id: problem.public.prompt for problem in dataset.problems}
     if dataset.origin.sha256 != row.dataset_sha256 or row.problem not in texts:
-        return f"(The text is not shown, because {row.dataset} has changed since {row.problem} was run.)"
+        return f"(The text is not shown, because {row.dataset} has changed since the experiment on {row.problem}.)"
     return opened.settings.redaction().text(texts[row.problem])
 
 
@@ -128,7 +128,7 @@ def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_
     _scripted(rows)
     if empty := count_empty(rows):
         click.echo(
-            f"Specs of {empty} experiments are left out, because the model's answer was empty. Raise --review-tokens.",
+            f"Experiments left out, because the model returned an empty spec: {empty}. Raise --review-tokens.",
             err=True,
         )
     drawing, table = terminal_table(), specs_table(found)

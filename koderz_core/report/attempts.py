@@ -72,7 +72,7 @@ ATTEMPT = (
     whole(
         "at_risk",
         "number of experiments that have a result and reached this attempt",
-        shown=Shown("reached it", 3, count),
+        shown=Shown("experiments", 3, count),
     ),
     whole("solved", "number of experiments that this attempt solved", shown=Shown("solved", 3, count)),
     whole(

@@ -183,7 +183,7 @@ def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Ver
     shown = "; ".join(f"{name} ({message[:120]})" for name, message in list(failed.items())[:_SHOWN])
     raise DataError(
         f"{len(failed)} of the chosen problems cannot be graded on this machine, because their published "
-        f"solutions fail: {shown}{'; …' if len(failed) > _SHOWN else ''}. Programs are judged without files, "
+        f"solutions fail: {shown}{'; …' if len(failed) > _SHOWN else ''}. koderz runs programs without files, "
         f"network and other processes. Omit these problems: {', '.join(failed)}."
     )
 

@@ -28,7 +28,7 @@ ABOUT_ABLATIONS = (
     "For each optional part, adds a copy of this configuration without that part. The copies show how much each part "
     "contributes."
 )
-WAYS = ("range", "list", "sample", "all", "my own")
+WAYS = ("range", "list", "sample", "all", "my own problem")
 PROMPT = 'def double(number: int) -> int:\n    """Return twice the number."""\n'
 TESTS = "assert double(2) == 4\nassert double(-1) == -2\n"
 
@@ -174,7 +174,7 @@ def choose_problems(workspace: Workspace, initial: str, dataset: str) -> tuple[s
     """
     of = f" of {initial} {dataset}" if dataset else ""
     way = str(st.segmented_control("Choose problems by", WAYS, default=way_of(initial), required=True, key=f"way{of}"))
-    if way == "my own":
+    if way == "my own problem":
         return "all", _own(workspace)
     return _terms(way, initial if way == way_of(initial) else ""), _published(workspace, dataset)
 
