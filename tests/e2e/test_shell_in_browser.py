@@ -91,7 +91,7 @@ def test_it_opens_the_browser_and_asks_no_question_at_its_first_start(server: Se
     while not (tmp_path / "shown").exists() and time.monotonic() < last:
         time.sleep(0.1)
     assert (tmp_path / "shown").read_text().strip() == running.url
-    assert running.log.read_text().splitlines() == [f"koderz is at {running.url}  (Ctrl-C ends it)"]
+    assert running.log.read_text().splitlines() == [f"koderz is at {running.url}  (Ctrl-C stops the server)"]
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", ""])

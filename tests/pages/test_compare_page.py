@@ -121,9 +121,9 @@ def test_a_problem_that_parts_two_configurations_opens_both_programs_and_what_di
 def test_attempts_are_shown_of_the_configuration_that_is_asked_for_and_cost_nothing_before(
     visit: Visit, plan: Plan
 ) -> None:
-    assert not any("reached it" in table.value for table in visit("compare", benchmarks=plan.id).dataframe)
+    assert not any("solved here [95 %]" in table.value for table in visit("compare", benchmarks=plan.id).dataframe)
     app = visit("compare", benchmarks=plan.id, configuration=f"{plan.id}/{plan.configurations[1].id}")
-    assert list(table(app, "reached it")["reached it"]) == ["4", "4"]
+    assert list(table(app, "solved here [95 %]")["experiments"]) == ["4", "4"]
     assert list(table(app, "tried before")["tried before"]) == ["4"]  # the same wrong program twice
 
 

@@ -112,7 +112,7 @@ def test_launch_says_what_is_wrong_and_offers_no_start(visit: Visit) -> None:
 
 def test_a_typed_problem_can_be_launched_and_its_fault_is_named(visit: Visit) -> None:
     app = visit("launch")
-    app.segmented_control(key="way").set_value("my own").run()
+    app.segmented_control(key="way").set_value("my own problem").run()
     app.button(key="own used").click().run()
     assert "--dataset typed-" in said(app)
     app.text_area(key="own tests").set_value("print(1)")
@@ -147,7 +147,7 @@ def test_start_runs_in_the_background_and_leads_to_live(visit: Visit, tmp_path: 
 
 def test_a_problem_that_was_changed_after_it_was_used_cannot_be_started(visit: Visit) -> None:
     app = visit("launch")
-    app.segmented_control(key="way").set_value("my own").run()
+    app.segmented_control(key="way").set_value("my own problem").run()
     app.button(key="own used").click().run()
     assert [button for button in app.button if button.key == "start"]
     app.text_area(key="own tests").set_value("assert double(5) == 999").run()
