@@ -63,7 +63,7 @@ PRESETS: Mapping[str, StrategyPreset] = {
     "repair": StrategyPreset(
         "supervised",
         {"spec": False, "checkpoints": False},
-        "Ask, test and feed the failure back: supervised without a spec and without reviews.",
+        "Ask the coder, test its program and show it the failures: supervised without a spec and without reviews.",
     ),
     "retry": StrategyPreset(
         "ladder",
