@@ -46,7 +46,7 @@ NONE_YET = (
     show_default=True,
     help="csv: one line per configuration; csv-pairs: one line per comparison with the baseline.",
 )
-@click.option("--same-problems", is_flag=True, help="Compare only on problems that all configurations were given.")
+@click.option("--same-problems", is_flag=True, help="Compare only on problems that all configurations share.")
 @click.option(
     "--attempts", is_flag=True, help="Also show the results per attempt: solved, dollars, errors, repeated programs."
 )
@@ -164,7 +164,7 @@ def frontier_costs(
         if as_json:
             print_json([_numbers(cost) for cost in chosen])
         else:
-            _print(chosen, "No measurement matches." if costs else NONE_YET)
+            _print(chosen, "No measurement matches these options." if costs else NONE_YET)
         return report_faults(opened)
 
 
