@@ -63,7 +63,7 @@ PRESETS: Mapping[str, StrategyPreset] = {
     "repair": StrategyPreset(
         "supervised",
         {"spec": False, "checkpoints": False},
-        "Ask for a program, test it and feed failures back: supervised without a spec and without reviews.",
+        "Ask the coder, test its program and show it the failures: supervised without a spec and without reviews.",
     ),
     "retry": StrategyPreset(
         "ladder",

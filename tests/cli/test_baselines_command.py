@@ -63,7 +63,7 @@ def test_the_registry_is_asked_for_a_model_or_a_dataset(koderz: Any) -> None:
     listed = koderz(*ours, "--all", "--model", "weak", "--dataset", "humaneval", "--json").json
     assert [one["model"] for one in listed] == ["scripted/weak"]
     assert koderz(*ours, "--dataset", "mbpp", "--json").json == []
-    assert "No measurement matches." in koderz(*ours, "--dataset", "mbpp").out
+    assert "No measurement matches these options." in koderz(*ours, "--dataset", "mbpp").out
 
 
 def test_compare_takes_a_baseline_measured_elsewhere(koderz: Any) -> None:

@@ -68,7 +68,7 @@ def test_without_a_solution_a_scripted_model_knows_no_such_problem(koderz: Any) 
     request = Request((Message("system", "```python"), Message("user", PROMPT + "    ...")), Sampling(), seed=0)
     with open_workspace() as workspace:
         answer = workspace.models.get("scripted/strong", name).complete(request).text
-    assert "no problem that this actor knows" in answer
+    assert "this scripted model does not know the problem" in answer
 
 
 def test_a_benchmark_of_a_typed_problem_goes_on_in_another_process(koderz: Any) -> None:

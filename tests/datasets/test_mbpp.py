@@ -63,7 +63,7 @@ def test_a_prompt_is_python_whatever_its_text_holds(tmp_path: Path, text: str) -
     ("wrong", "said"),
     [
         ({"test_list": ["assert up(1) =="]}, "field test_list is not Python"),
-        ({"test_list": ["up(1)"]}, "field test_list contains a text that is not an assert"),
+        ({"test_list": ["up(1)"]}, "field test_list contains text that is not an assert"),
         ({"test_list": []}, "field test_list is empty"),
         (
             {"test_list": ["assert other(1)"]},

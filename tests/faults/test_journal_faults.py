@@ -43,7 +43,7 @@ def broken_off(harm: Callable[[Path], None]) -> str:
 def test_a_journal_that_is_deleted_while_it_is_written_is_put_back_and_goes_on(koderz: Any, tmp_path: Path) -> None:
     said = broken_off(lambda path: path.unlink())
     (journal,) = (tmp_path / "home").glob("journals/*.jsonl")
-    assert "was deleted while it was written" in said
+    assert "was deleted while koderz was writing it" in said
     assert len(finished(journal)) == 1
     assert koderz("resume", journal.stem).code == 0
     assert len(finished(journal)) == 3
@@ -61,7 +61,7 @@ def test_a_journal_that_is_cut_short_while_it_is_written_stops_before_a_line_is_
 ) -> None:
     said = broken_off(lambda path: os.truncate(path, path.stat().st_size - 10))
     (journal,) = (tmp_path / "home").glob("journals/*.jsonl")
-    assert "was cut short by another program" in said
+    assert "was shortened by another program" in said
     assert "incomplete last line" in mended()[journal.stem]
     assert koderz("resume", journal.stem).code == 0
     assert len(finished(journal)) == 3
@@ -72,7 +72,7 @@ def test_a_journal_that_somebody_else_writes_to_is_not_written_any_more(tmp_path
     journal.append(TEXT)
     with journal.path.open("ab") as other:
         other.write(b"x")
-    with pytest.raises(JournalError, match=r"written to by another program.*koderz doctor --repair"):
+    with pytest.raises(JournalError, match=r"extended by another program.*koderz doctor --repair"):
         journal.append(TEXT)
     journal.close()
 
