@@ -82,7 +82,9 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     type=Number(0, 100),
     help="Exit with 4 if a configuration solves less than this percentage of the problems.",
 )
-@option("Problems", "--pilot", metavar="N", type=Whole(1), help="Run only N random problems first, to estimate the rest.")
+@option(
+    "Problems", "--pilot", metavar="N", type=Whole(1), help="Run only N random problems first, to estimate the rest."
+)
 @option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")
 @debug_options
 @order_options
