@@ -69,7 +69,7 @@ def menu() -> None:
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Print the dashboard's address and open it; at the end, stop running benchmarks, which closes their journals."""
     url = url_of(st.get_option("server.address") or "localhost", st.get_option("server.port"))
-    click.echo(f"koderz is at {url}  (Ctrl-C ends it)")
+    click.echo(f"koderz is at {url}  (Ctrl-C stops the server)")
     if not st.get_option("server.headless"):
         asyncio.get_running_loop().run_in_executor(None, webbrowser.open, url)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # unless started by nohup, a closed terminal ends it

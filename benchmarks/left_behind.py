@@ -45,19 +45,30 @@ def state() -> State:
     )
 
 
+HEADINGS = {
+    "before": "before the first program",
+    "a tenth": "after a tenth of the programs",
+    "all": "after all programs",
+    "closed": "after the judge was closed",
+}
+
+
 def table(states: Mapping[str, State]) -> str:
     """Markdown, a column per state."""
     rows = [
-        ("processes of ours", [f"{state.processes}" for state in states.values()]),
-        ("threads of the host", [f"{state.threads}" for state in states.values()]),
-        ("descriptors of the host", [f"{state.descriptors}" for state in states.values()]),
-        ("RSS of the host, MB", [f"{state.host_rss_mb:.1f}" for state in states.values()]),
-        ("PSS of the host, MB", [f"{state.host_pss_mb:.1f}" for state in states.values()]),
+        ("processes of the script", [f"{state.processes}" for state in states.values()]),
+        ("threads of the host process", [f"{state.threads}" for state in states.values()]),
+        ("file descriptors of the host process", [f"{state.descriptors}" for state in states.values()]),
+        ("RSS of the host process, MB", [f"{state.host_rss_mb:.1f}" for state in states.values()]),
+        ("PSS of the host process, MB", [f"{state.host_pss_mb:.1f}" for state in states.values()]),
         ("PSS of all workers, MB", [f"{state.workers_pss_mb:.1f}" for state in states.values()]),
         ("temporary files", [f"{state.temporary_files}" for state in states.values()]),
-        ("/dev/shm and System V, machine", [f"{len(state.shared)}" for state in states.values()]),
+        (
+            "files in /dev/shm and System V objects on the machine",
+            [f"{len(state.shared)}" for state in states.values()],
+        ),
     ]
-    head = [f"| | {' | '.join(states)} |", "|---|" + "---|" * len(states)]
+    head = [f"| | {' | '.join(HEADINGS[name] for name in states)} |", "|---|" + "---|" * len(states)]
     return "\n".join([*head, *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows)])
 
 

@@ -105,7 +105,10 @@ def _report(states: dict[str, State], tally: Tally, attacks: Sequence[Cheat | Ho
     faults = [*tally.faults, *what_is_left(**{name.replace(" ", "_"): found for name, found in states.items()})]
     tried = sum(tally.classes.values())
     print(table(states))
-    print(f"\n{tally.honest} right and wrong programs; {tried} attacks of {len(attacks)} kinds, which ended as:")
+    print(
+        f"\n{tally.honest} HumanEval programs; {tried} runs of {len(attacks)} different attacks, by error class of "
+        "the verdict:"
+    )
     print(", ".join(f"{name} {number}" for name, number in tally.classes.most_common()))
     print(f"{len(faults)} faults", *faults[:50], sep="\n")
     return 1 if faults else 0

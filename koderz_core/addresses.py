@@ -24,8 +24,8 @@ def address(text: str) -> SplitResult:
             raise ValueError
     except ValueError:
         raise ValueError(
-            "this is not an address. Write it as http://HOST:PORT/PATH. "
-            "In a user name or password write %40 for @, %2F for /, %3A for :, %3F for ? and %23 for #"
+            "this is not an address. Write an address as http://HOST:PORT/PATH. "
+            "In a user name or password, write %40 for @, %2F for /, %3A for :, %3F for ? and %23 for #"
         ) from None
     user, at, host = parts.netloc.rpartition("@")
     return parts._replace(netloc=f"{user}{at}{host.lower()}", path=parts.path.rstrip("/"))

@@ -102,7 +102,7 @@ def check_same(benchmark: str, now: Conditions, then: Conditions) -> None:
     if changed:
         raise PlanError(
             f"{benchmark} cannot be resumed, because its conditions have changed: {'; '.join(changed)}. Restore them, "
-            f"or start again with --fork (or another name). Its recorded results stay as they are."
+            f"or start a new benchmark with --fork or another name. The recorded results do not change."
         )
 
 

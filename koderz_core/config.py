@@ -59,7 +59,7 @@ def _setting(
 def _key(key: SecretStr) -> SecretStr | None:
     text = key.get_secret_value().strip()
     if not re.fullmatch("[!-~]*", text):
-        raise ValueError("a key has only printable ASCII characters and no spaces; check what you pasted")
+        raise ValueError("a key has only printable ASCII characters and no spaces; check the value that you pasted")
     return SecretStr(text) if text else None
 
 
@@ -87,10 +87,12 @@ class Settings:
     In ``settings.toml`` in the data folder it has its own name.
     """
 
-    home: Path = _setting(default_home, "The folder of journals, index, weights and settings.toml.")
+    home: Path = _setting(default_home, "The data folder, with journals, index, weights and settings.toml.")
     offline: bool = _setting(False, "Refuse connections to addresses outside this machine.")
-    models_dir: Path | None = _setting(None, "The folder of GGUF files. Default: home/models.")
-    datasets_dir: Path | None = _setting(None, "The folder of published datasets. Default: home/datasets.")
+    models_dir: Path | None = _setting(None, "The folder of GGUF files. Default: `models` in the data folder.")
+    datasets_dir: Path | None = _setting(
+        None, "The folder of published datasets. Default: `datasets` in the data folder."
+    )
     humaneval_path: Path | None = _setting(None, "A HumanEval file of your own (.jsonl or .jsonl.gz).")
 
     openai_api_key: SecretStr | None = _setting(None, "Your OpenAI key.", prefixed=False, check=_key)
@@ -100,8 +102,8 @@ class Settings:
         prefixed=False,
         check=_address,
     )
-    openai_org_id: str | None = _setting(None, "The organization, sent with your OpenAI key.", prefixed=False)
-    openai_project_id: str | None = _setting(None, "The project, sent with your OpenAI key.", prefixed=False)
+    openai_org_id: str | None = _setting(None, "The OpenAI organization that is sent with your key.", prefixed=False)
+    openai_project_id: str | None = _setting(None, "The OpenAI project that is sent with your key.", prefixed=False)
     anthropic_api_key: SecretStr | None = _setting(None, "Your Anthropic key.", prefixed=False, check=_key)
     anthropic_base_url: str = _setting(
         "https://api.anthropic.com",
@@ -141,52 +143,52 @@ class Settings:
     )
 
     memory: Literal["on", "all", "off"] = _setting(
-        "on", "Whether koderz stores memories of finished experiments. all: also those of scripted models."
+        "on", "Whether koderz stores memories of finished experiments. all: also of experiments with scripted models."
     )
     cortex_path: Path | None = _setting(None, "The index.js of claude-cortex-core.", prefixed=False)
     cortex_db: Path | None = _setting(None, "The file that contains all memories.", prefixed=False)
     cortex_command: str = _setting("", "The command line of another memory server that uses MCP.")
 
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = _setting(
-        dict, "Tiers by model id or provider, for models whose tier koderz cannot determine."
+        dict, "The tier of each model id or provider whose tier koderz cannot determine."
     )
 
     allowed_models: str = _setting("", "The models that koderz may ask, separated by spaces. Empty: all models.")
     timeout: float = _setting(
         300.0,
-        "The timeout of a request in seconds. For an embedded model, the longest allowed pause in its answer.",
+        "The timeout of a request in seconds. For embedded models, it is the longest pause allowed in an answer.",
         above=0,
         most=86_400,
     )
     connect_timeout: float = _setting(10.0, "The timeout of a connection in seconds.", above=0, most=600)
     first_token_timeout: float = _setting(
         180.0,
-        "The longest allowed pause in a streamed answer in seconds, before or after its first token.",
+        "The longest pause in seconds that is allowed in a streamed answer, before or after its first token.",
         above=0,
         most=86_400,
     )
     retries: int = _setting(7, "The maximum number of retries of a call that failed temporarily.", least=0, most=100)
     patience: float = _setting(
         300.0,
-        "The time in seconds after which calls stop waiting for a provider that keeps failing, and fail.",
+        "The time in seconds for which calls wait for a provider that keeps failing. After that, they fail.",
         least=0,
         most=604_800,
     )
     limits: dict[str, Limits] = _setting(
-        dict, "The limits by provider: concurrency, and requests and tokens per minute."
+        dict, "The limits of each provider: concurrency, requests per minute and tokens per minute."
     )
     sandbox: Literal["auto", "hardened", "strong", "limited"] = _setting(
-        "auto", "The sandbox tier in which programs run. auto: the best tier on this machine, never limited."
+        "auto", "The sandbox tier in which programs run. auto: the strongest tier on this machine, never limited."
     )
     test_timeout: float = _setting(
         10.0,
-        "The timeout of one program on its tests in seconds. If it is not set, koderz uses 4 times the time of the "
+        "The time limit in seconds for all tests of one program. If it is not set, koderz uses 4 times the time of the "
         "canonical solution (at least 4 s), or 10 s if there is no canonical solution.",
         above=0,
         most=3600,
     )
-    num_ctx: int = _setting(8192, "Context size of embedded and Ollama models in tokens.", least=512, most=100_000_000)
-    llama_server: Path | None = _setting(None, "A llama-server to run embedded models, for example on a GPU.")
+    num_ctx: int = _setting(8192, "Context size of embedded and Ollama models, in tokens.", least=512, most=100_000_000)
+    llama_server: Path | None = _setting(None, "The llama-server that runs embedded models, for example on a GPU.")
     reproducible: bool = _setting(
         False,
         "Make embedded models give the same text for the same seed. They then process every prompt from its beginning.",
@@ -288,7 +290,8 @@ class Settings:
         if self.offline and not is_loopback(url):
             host = urlsplit(url).hostname or url
             raise OfflineError(
-                f"KODERZ_OFFLINE is set, so {host} was not contacted for {purpose}. Unset it to allow that."
+                f"KODERZ_OFFLINE is set, so {host} was not contacted for {purpose}. Unset KODERZ_OFFLINE to "
+                "allow the connection."
             )
 
 
@@ -313,7 +316,7 @@ def load_settings(**overrides: Any) -> Settings:  # Any: one value per field
     except DataError as error:
         raise ConfigError(str(error)) from error  # settings stand for options of a command line
     except UnicodeDecodeError as error:
-        raise ConfigError("settings.toml or .env is not UTF-8 text. Save it as UTF-8, or remove it.") from error
+        raise ConfigError("settings.toml or .env is not UTF-8 text. Save the file as UTF-8, or remove it.") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"settings.toml is not valid TOML: {error}. Fix that line or remove the file.") from error
 
@@ -355,7 +358,7 @@ def settings_file(home: Path) -> dict[str, Any]:
     Raises ConfigError for an unknown key, DataError, TOMLDecodeError.
     """
     path = home / "settings.toml"
-    values = tomllib.loads(read_text(path, "Fix or remove it.")) if path.is_file() else {}
+    values = tomllib.loads(read_text(path, "Fix or remove the file.")) if path.is_file() else {}
     refuse_unknown(values, {name for setting in SETTINGS.values() for name in setting.names}, path)
     return values
 
@@ -391,5 +394,5 @@ def refuse_programs(keys: Iterable[str]) -> None:
     for key in sorted(PROGRAMS.intersection(map(str.lower, keys))):
         raise ConfigError(
             f".env sets {key.upper()}, which names a program to start. koderz refuses this, because any folder may "
-            "contain a .env. Set it in the environment or in settings.toml, and remove it from .env."
+            "contain a .env. Set the variable in the environment or in settings.toml, and remove it from .env."
         )

@@ -51,7 +51,7 @@ def _client(gate: Callable[[str], None]) -> httpx.Client:
         hooks = {"request": [lambda request: gate(str(request.url))]}
         return httpx.Client(follow_redirects=True, timeout=timeout, event_hooks=hooks)
     except (httpx.InvalidURL, ImportError, ValueError) as error:
-        raise DownloadError(f"not requested, because the proxy settings are wrong: {error}") from error
+        raise DownloadError(f"no request was sent, because the proxy settings are invalid: {error}") from error
 
 
 def _stream(client: httpx.Client, url: str, whole_bytes: int, part: Path, progress: Callable[[int], None]) -> None:
@@ -61,7 +61,7 @@ def _stream(client: httpx.Client, url: str, whole_bytes: int, part: Path, progre
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     with client.stream("GET", url, headers=headers) as answer:
         if answer.is_error:
-            raise DownloadError(f"answered with HTTP status {answer.status_code}")
+            raise DownloadError(f"the server answered with HTTP status {answer.status_code}")
         resumed = answer.headers.get("Content-Range", "").startswith(f"bytes {have}-")
         done = have if resumed else 0
         with part.open("ab" if resumed else "wb") as file:

@@ -74,7 +74,7 @@ def read_text(path: Path, cure: str) -> str:
     try:
         return read_bytes(path, cure, MOST_TEXT_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 text (byte {error.start + 1}). Save it as UTF-8.") from error
+        raise DataError(f"{path} is not UTF-8 text (byte {error.start + 1} is invalid). Save it as UTF-8.") from error
 
 
 def lines_in(content: bytes) -> Iterator[tuple[int, bytes]]:
@@ -112,4 +112,4 @@ def _opened(path: Path, cure: str) -> Iterator[BufferedReader]:
 def _bounded(content: bytes, path: Path, most: int) -> bytes:
     if len(content) <= most:
         return content
-    raise DataError(f"{path} is too long: koderz reads at most {most >> 20} MB after unpacking. Split the file.")
+    raise DataError(f"{path} is too large: koderz reads at most {most >> 20} MB after unpacking. Split the file.")

@@ -182,10 +182,12 @@ def refuse_unknown(keys: Iterable[str], known: set[str], path: Path) -> None:
     A key that is written as in the environment is answered with the right one.
     """
     if path.is_dir():
-        raise ConfigError(f"{path} is a folder, so no settings can be read from it. Remove it.")
+        raise ConfigError(f"{path} is a folder, so no settings can be read from it. Remove the folder.")
     faults = [f"{key!r}{_meant(key.lower().removeprefix('koderz_'), known)}" for key in keys if key not in known]
     if faults:
-        raise ConfigError(f"{path} contains unknown settings: {'; '.join(faults)}. Correct or remove them there.")
+        raise ConfigError(
+            f"{path} contains unknown settings: {'; '.join(faults)}. Correct or remove them in that file."
+        )
 
 
 def _meant(key: str, known: set[str]) -> str:

@@ -30,12 +30,12 @@ SWITCH = ("yes", "no")
 DEFAULT, FILE = "default", "settings.toml"
 UNSET = "–"
 CANNOT: Mapping[Kind, str] = {
-    "secret": "koderz never writes or shows a secret. Set it in the environment, or in the file .env.",
-    "program": "This setting names a program that koderz starts. If koderz wrote it, every visitor of the dashboard "
-    "could start any program. Set it in the environment, or edit settings.toml.",
-    "table": "Its value is a TOML table. Edit settings.toml to set it.",
-    "place": "settings.toml is in the data folder, so it cannot set that folder. Choose the folder with KODERZ_HOME or "
-    "--data-dir.",
+    "secret": "koderz never writes or shows a secret. Set this setting in the environment, or in the file .env.",
+    "program": "This setting names a program that koderz starts. If the dashboard could change it, every "
+    "visitor of the dashboard could start any program. Set it in the environment, or edit settings.toml.",
+    "table": "The value of this setting is a TOML table. To change it, edit settings.toml.",
+    "place": "The file settings.toml is in the data folder, so it cannot set the path of this folder. "
+    "Choose the folder with KODERZ_HOME or --data-dir.",
 }
 """Why koderz does not write settings of a kind, and where to set them instead."""
 
@@ -178,7 +178,7 @@ def _writable(home: Path, name: str) -> ShownSetting:
         raise ConfigError(f"There is no setting {name!r}. Known settings: {', '.join(sorted(SETTINGS))}.")
     setting = _shown_now(home, name)
     if setting.why_not:
-        raise ConfigError(f"koderz does not write {name}. {setting.why_not}")
+        raise ConfigError(f"koderz does not write the setting {name}. {setting.why_not}")
     return setting
 
 
@@ -203,5 +203,5 @@ def _change(path: Path, name: str, value: object) -> None:
             replace_file(path.resolve(), after.encode())  # so that a link stays a link
     except OSError as error:
         raise ConfigError(
-            f"{path} cannot be written ({error.strerror}). Fix its permissions, or those of its folder."
+            f"{path} cannot be written ({error.strerror}). Fix the permissions of the file or of its folder."
         ) from error

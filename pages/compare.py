@@ -31,7 +31,7 @@ from pages.ui.launch_plan import clone_links
 from pages.ui.pickers import choose_problem_set, choose_rows
 from pages.ui.slow_results import awaited_comparison, comparison_of, is_many
 
-ABOUT = "Compares configurations: success, cost per solved problem, and the certainty of the differences."
+ABOUT = "Compares configurations: success, cost per solved problem, and the significance of the differences."
 
 
 def main() -> None:

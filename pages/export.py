@@ -16,7 +16,7 @@ from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page, show_empty
 from pages.ui.text import listed
 
-ABOUT = "Everything that was measured, as tables for other programs and as reports for other people."
+ABOUT = "All measurements, as tables for other programs and as reports for other people."
 EVERYTHING = "all benchmarks"
 REPORT, BUNDLE = "report", "bundle"
 ABOUT_REPORT = (
@@ -29,7 +29,7 @@ FORMS = {
     "json": "JSON, one line per row",
     "html": "HTML with charts",
     "markdown": "Markdown",
-    "bibtex": "BibTeX, to cite it",
+    "bibtex": "BibTeX (citation)",
 }
 
 
@@ -39,7 +39,7 @@ def main() -> None:
     if not rows:
         show_empty(page.workspace, "There is nothing to export yet.", "📦")
         return
-    table = choice("table", "What", [*TABLES, REPORT, BUNDLE], short=True)
+    table = choice("table", "Content", [*TABLES, REPORT, BUNDLE], short=True)
     if table == REPORT:
         _report(rows)
     elif table == BUNDLE:
@@ -69,7 +69,7 @@ def _report(rows: Mapping[str, BenchmarkRow]) -> None:
     form = choice("format", "Format", REPORT_FORMS[::-1], FORMS.__getitem__, short=True)
     order = ExportOrder("comparison", form, of)
     offer(order)
-    st.caption("It covers one benchmark. Compare offers the same report for the configurations chosen there.")
+    st.caption("The report covers one benchmark. To choose configurations from several, use the Compare page.")
     _command(order)
 
 
@@ -80,7 +80,7 @@ def _benchmark(rows: Mapping[str, BenchmarkRow], *, every: bool) -> tuple[str, .
 
 
 def _command(order: ExportOrder) -> None:
-    with st.expander("The same in a terminal", icon="⌨️"):
+    with st.expander("The same export in a terminal", icon="⌨️"):
         st.code(order.command, language="shell", wrap_lines=True)
 
 

@@ -23,7 +23,7 @@ from pages.ui.launch_plan import (
 )
 from pages.ui.tables import availability_table
 
-ABOUT = "Strategies × models × problems. Benchmarks run in the background; closing this tab does not stop them."
+ABOUT = "Choose problems, strategies and models. Benchmarks run in the background, even if you close this tab."
 FRESH_SECONDS = 15.0  # how long the list of models that can run is cached
 
 
@@ -119,7 +119,7 @@ def _offer(
 def _show_unavailable(surveyed: list[Availability]) -> None:
     missing = [row for row in surveyed if not row.ready]
     if missing:
-        with st.expander("Models that cannot run now: why, and what to do"):
+        with st.expander("Models that cannot run now, with reasons and solutions"):
             st.dataframe(availability_table(missing), hide_index=True, alt="Models that cannot run now")
 
 

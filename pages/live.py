@@ -100,7 +100,7 @@ def _draw_figures(workspace: Workspace, progress: BenchmarkProgress, fault: str 
         experiment.id for experiment in progress.experiments if experiment.state == "running"
     )
     fresh = freshness(progress, time.time(), heard_at, here=here)
-    show_figures(row, **({"at work": at_work(row), "time left": _left(progress)} if row.under_way else {}))
+    show_figures(row, **({"in progress": at_work(row), "time left": _left(progress)} if row.under_way else {}))
     show_receipt(progress.receipt)
     if remark := benchmark_remark(progress):
         show_remark(remark)

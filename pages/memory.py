@@ -19,7 +19,7 @@ from pages.ui.memories import (
 )
 
 MOST_LESSONS = 10  # on the page; a search for lessons finds all of them
-ABOUT = "What koderz remembers of experiments, with its origin, and the lessons drawn from it."
+ABOUT = "Memories of experiments, their origin, and the lessons drawn from them."
 
 
 def main() -> None:
@@ -29,9 +29,9 @@ def main() -> None:
     if counts is None or not counts.total:
         st.info("No memories are stored yet. Memories appear here while benchmarks run.", icon="🧠")
         if workspace.settings.memory == "off":
-            st.text("KODERZ_MEMORY is off: nothing is remembered while experiments run.")
+            st.text("KODERZ_MEMORY is off, so experiments add no memories.")
         if page.benchmarks:
-            st.caption("To add memories of the benchmarks that exist already, type in a terminal:")
+            st.caption("To add memories of existing benchmarks, run this command in a terminal:")
             st.code("koderz cortex backfill", language=None)
         offer_first_steps(workspace, "Launch a benchmark", example=not page.benchmarks)
         _show_server(workspace)
@@ -55,7 +55,7 @@ def _show_one(workspace: Workspace, number: int) -> None:
     st.subheader(f"Memory {number}")
     show_memory(shown)
     offer_retirement(workspace, shown)
-    st.subheader("Related")
+    st.subheader("Related memories")
     show_related(shown.related)
 
 
@@ -68,13 +68,15 @@ def _show_lessons(workspace: Workspace) -> None:
         renewed = workspace.memories.keep(workspace.memories.distilled())
         st.toast(f"Lessons: {renewed.added} new, {renewed.renewed} updated.")
         st.rerun()
-    st.caption("Given to strategies that use `lessons`, for other problems only. Not written by a model.")
+    st.caption(
+        "Strategies with the parameter `lessons` receive lessons from other problems. No model wrote these lessons."
+    )
 
 
 def _show_server(workspace: Workspace) -> None:
-    st.subheader("Server")
+    st.subheader("Memory server")
     if not st.button("Ask the memory server", icon="🔌"):
-        st.caption("koderz starts the server for this, which takes a second or two.")
+        st.caption("koderz starts the server first, which takes one or two seconds.")
         return
     try:
         server = workspace.memories.server()
@@ -87,7 +89,7 @@ def _show_server(workspace: Workspace) -> None:
         st.text(plain(server.fault))
     else:
         st.text(plain(f"Answers: {server.name} {server.version}"))
-        st.text(f"Memories in all its projects: {'unknown' if server.held is None else server.held}")
+        st.text(f"Memories in all projects of this server: {'unknown' if server.held is None else server.held}")
     if server.trouble:
         st.text(plain(f"Last error: {server.trouble.said}"))
 

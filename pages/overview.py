@@ -22,7 +22,7 @@ from pages.ui.status import show_causes
 from pages.ui.tables import frame
 from pages.ui.text import called
 
-ABOUT = "Can cheap models with many attempts match an expensive one, at what price, and how certain is the answer?"
+ABOUT = "Can cheap models with many attempts match an expensive model? At what cost, and with what certainty?"
 GLANCE_COLUMNS = {"configuration": st.column_config.TextColumn(width=230)}  # leaves room for the rate on a phone
 PLACE, MOST_ERRORS = "overview", 500  # experiments whose causes of failure are counted
 SCRIPTED = "Include scripted models"
@@ -80,10 +80,10 @@ def _figures(rows: Sequence[BenchmarkRow], *, with_scripted: bool) -> None:
     failures = sum(row.errors + row.cancelled - (0 if with_scripted else row.scripted_failures) for row in rows)
     show_facts(
         {
-            "running now": count(running),
+            "experiments running now": count(running),
             "experiments with a result": count(results),
-            "without a result": count(failures),
-            "spent" + (f" ({unpriced} calls unpriced)" if unpriced else ""): money(spent),
+            "experiments without a result": count(failures),
+            "spent" + (f" ({unpriced} calls without a known price)" if unpriced else ""): money(spent),
         }
     )
 
@@ -102,7 +102,8 @@ def _latest(workspace: Workspace, row: BenchmarkRow | None, newest: BenchmarkRow
     """Results of the chosen benchmark, else of the newest with real models, else of the newest one; links to more."""
     st.subheader("Latest results")
     if row is None:
-        st.info("All benchmarks here use scripted models, which say nothing about real models.", icon="🎭")
+        about = "All benchmarks in this data folder use scripted models, which say nothing about real models."
+        st.info(about, icon="🎭")
         row = newest
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(called(row), width="content")

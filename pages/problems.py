@@ -16,7 +16,7 @@ from pages.ui.frame import open_page, show_empty, show_facts, show_remarks
 from pages.ui.pickers import choose_problem_set, choose_rows
 from pages.ui.slow_results import awaited_problems
 
-ABOUT = "The outcome of each problem under each configuration, the hardest first."
+ABOUT = "The result of each configuration on each problem, the hardest problems first."
 
 
 def main() -> None:
@@ -41,8 +41,8 @@ def main() -> None:
 def _warn(rows: Sequence[SummaryRow]) -> None:
     if len({row.dataset_sha256 for row in rows}) > 1:
         st.warning(
-            "These configurations ran on different datasets. Problems with the same id have one common row here, "
-            "although they may differ.",
+            "These configurations ran on different datasets. Problems with the same id share one row, although "
+            "they may be different problems.",
             icon="⚖️",
         )
 
@@ -60,15 +60,15 @@ def _count(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
     )
     if incomplete:
         st.text(
-            f"Problems that lack a result of one or more configurations: {incomplete}. They are counted neither as "
-            "unsolved by all nor as solved by one only."
+            f"Problems that lack a result of one or more configurations: {incomplete}. These problems are counted "
+            "neither as unsolved by all nor as solved by one only."
         )
 
 
 def _draw(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
     shown = choose_problems(rows, problems)
     if not shown:
-        st.info("No problem matches.", icon="🟰")
+        st.info("No problem matches this selection.", icon="🟰")
         show_configurations(rows, problems)
         return
     left, right = st.columns([5, 6], gap="large")

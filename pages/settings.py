@@ -22,8 +22,8 @@ from pages.ui.edge import edge
 from pages.ui.frame import open_page
 from pages.ui.text import worded
 
-ABOUT = "All settings and their sources: the command line comes first, then environment, .env, settings.toml, defaults."
-WAITING = "The dashboard uses these new values after its next start. Commands in a terminal use them immediately."
+ABOUT = "All settings and their sources. Order of precedence: command line, environment, .env, settings.toml, defaults."
+WAITING = "The dashboard uses new values after its next start. Commands in a terminal use them immediately."
 COLUMNS = {
     "value": st.column_config.TextColumn(width="medium"),
     "from": st.column_config.TextColumn(width=104),
@@ -38,7 +38,7 @@ def main() -> None:
     waiting = awaiting_start(shown, settings)
     if waiting:
         st.info(WAITING, icon="⏳")
-        st.text(f"New values: {', '.join(waiting)}")
+        st.text(f"Settings with new values: {', '.join(waiting)}")
     _show(settings.home, _choose(shown, waiting))
     st.caption("Settings file, which you can also edit by hand:")
     st.code(worded(str(settings_path(settings.home))), language=None, wrap_lines=True)

@@ -109,11 +109,13 @@ def test_a_difference_that_missing_results_could_turn_round_is_significant_only_
     assert strong.cases == Cases(11 / 20, 19 / 20)
     assert (pair.test.n, pair.significant_so_far, pair.significant) == (12, True, False)
     assert (
-        "significant on the 12 problems with a result of both, but not in the worst case for the 8 missing results"
-        in pair.finding
+        "significant on the 12 problems with a result of both configurations, but not in the worst case for the 8 "
+        "missing results" in pair.finding
     )
     assert len(comparison.groups) == 1
-    assert "but not in the worst case for the missing results" in answer(comparison).headline
+    assert (
+        "but in the worst case for the missing results the difference is not significant" in answer(comparison).headline
+    )
     assert any(one.startswith("Worst–best: the share solved if none or all of these 8") for one in comparison.remarks)
 
 

@@ -69,4 +69,4 @@ def test_a_store_that_others_keep_locked_costs_the_spec_and_not_the_experiment(
         faults = [event.fault for event in said(workspace, reusing) if isinstance(event, MemoryRecalled)]
     assert len(faults) == 2
     assert all("being used by another process" in fault for fault in faults)
-    assert "continues without it" in caplog.text
+    assert "continues without memories, because they could not be read" in caplog.text

@@ -65,7 +65,7 @@ def test_a_setting_says_where_its_value_comes_from(file: Path, monkeypatch: pyte
 def test_a_secret_is_only_said_to_be_set_and_is_not_written(
     name: str, value: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(ConfigError, match=r"in the environment, or in a file called \.env"):
+    with pytest.raises(ConfigError, match=r"in the environment, or in the file \.env"):
         write_setting(home, name, value)
     monkeypatch.setenv(name.upper(), value)
     assert shown(name).value == "set"

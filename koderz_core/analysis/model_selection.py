@@ -27,7 +27,8 @@ def ranked(
         raise UnknownNameError("selection policy", policy, POLICIES)
     if policy == FIXED:
         return tuple(
-            Ranked(model, None, f"given as number {place} of {len(models)}") for place, model in enumerate(models, 1)
+            Ranked(model, None, f"number {place} of {len(models)} in the given order")
+            for place, model in enumerate(models, 1)
         )
     if policy == CONTEXT:
         candidates = [_by_context(model, (contexts or {}).get(model)) for model in models]
@@ -58,7 +59,7 @@ def _by_results(policy: str, models: Sequence[str], measured: Iterable[Measureme
 def _scored(policy: str, model: str, results: Sequence[Measurement] | None) -> Ranked:
     """``results`` None: it has none; empty: none on a problem with results of all others."""
     if not results:
-        reason = "no results" if results is None else "no problem with results of all measured models"
+        reason = "no results" if results is None else "no problem has results of every measured model"
         return Ranked(model, None, reason)
     score, count = known_mean(_VALUES[policy](result) for result in results), len(results)
     if score is None:
@@ -74,6 +75,6 @@ _VALUES: Mapping[str, Callable[[Measurement], float | None]] = {
 }
 _SAID: Mapping[str, str] = {
     QUALITY: "solved {:.1%}",
-    LATENCY: "{:.3g} s for calls per experiment",
-    COST: "${:.3g} for calls per experiment",
+    LATENCY: "calls took {:.3g} s per experiment",
+    COST: "calls cost ${:.3g} per experiment",
 }

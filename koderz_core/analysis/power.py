@@ -46,10 +46,10 @@ def power(n: int, difference: float, discordant: float, alpha: float = 0.05, var
     approximation, which in simulations is at most 0.06 too low (30 problems).
     """
     assert n >= 0, f"{n} problems"
-    assert 0 < discordant <= 1, f"a discordant share of {discordant}"
-    assert -1 <= difference <= 1, f"a difference of {difference}"
+    assert 0 < discordant <= 1, f"discordant must be above 0 and at most 1, not {discordant}"
+    assert -1 <= difference <= 1, f"difference must be from -1 to 1, not {difference}"
     assert 0 < alpha < 1, f"alpha {alpha}"
-    assert 0 <= variance_left <= 1, f"a part of {variance_left} left of the variance"
+    assert 0 <= variance_left <= 1, f"variance_left must be from 0 to 1, not {variance_left}"
     share = max(discordant, abs(difference))
     if variance_left < 1:
         return _of_means(n, abs(difference), share, alpha, variance_left)
@@ -82,7 +82,7 @@ def observed_discordance(discordant: float, n: int) -> float:
     "Approximate is Better than 'Exact' for Interval Estimation of Binomial Proportions", The American Statistician 52
     (1998) 119-126. So it is never 0: that two did not differ on 10 problems does not mean that they never would.
     """
-    assert 0 <= discordant <= n, f"{discordant} of {n} problems are discordant"
+    assert 0 <= discordant <= n, f"discordant must be from 0 to {n}, not {discordant}"
     return (discordant + 2) / (n + 4)
 
 
@@ -94,7 +94,7 @@ def variance_left_by(repeats: int, from_chance: float) -> float:
     2411.00640 (2024), section 3; measured by Wang, "Measuring all the noises of LLM evals", arXiv 2512.21326 (2025).
     """
     assert repeats >= 1, f"{repeats} repeats"
-    assert 0 <= from_chance <= 1, f"a part of {from_chance} from chance"
+    assert 0 <= from_chance <= 1, f"from_chance must be from 0 to 1, not {from_chance}"
     return 1 - from_chance + from_chance / repeats
 
 
@@ -108,8 +108,8 @@ def noninferiority_p(only_a: int, only_b: int, n: int, margin: float) -> float:
     """
     import numpy as np  # noqa: PLC0415 (slow, and few commands need it)
 
-    assert only_a >= 0 <= only_b, f"{only_a} and {only_b} problems solved by one alone"
-    assert only_a + only_b <= n > 0, f"{only_a} and {only_b} of {n} problems"
+    assert only_a >= 0 <= only_b, f"only_a and only_b must be 0 or more, not {only_a} and {only_b}"
+    assert only_a + only_b <= n > 0, f"only_a and only_b must add up to at most {n}, not {only_a + only_b}"
     return 1 - NormalDist().cdf(float(_score(np.array(only_a), np.array(only_b), n, margin)))
 
 
@@ -124,7 +124,7 @@ def noninferiority_power(
     import numpy as np  # noqa: PLC0415 (as above)
 
     assert n > 0, f"{n} problems"
-    assert abs(difference) <= discordant <= 1, f"a difference of {difference} with {discordant} discordant"
+    assert abs(difference) <= discordant <= 1, f"difference ({difference}) must be at most discordant"
     chances = (discordant + difference) / 2, (discordant - difference) / 2, 1 - discordant
     only_a, only_b = (grid.ravel() for grid in np.meshgrid(*(_likely(n, chance) for chance in chances[:2])))
     shown = (only_a + only_b <= n) & (_score(only_a, only_b, n, margin) >= NormalDist().inv_cdf(1 - alpha))
@@ -285,7 +285,7 @@ def _score(only_a: Numbers, only_b: Numbers, n: int, margin: float) -> Array:
     """
     import numpy as np  # noqa: PLC0415 (as above)
 
-    assert 0 < margin < 1, f"a margin of {margin}"
+    assert 0 < margin < 1, f"margin must be between 0 and 1, not {margin}"
     b = -only_a - only_b - (2 * n - only_a + only_b) * margin
     c = only_b * margin * (1 + margin)
     worse = (np.sqrt(np.maximum(b * b - 8 * n * c, 0)) - b) / (4 * n)

@@ -55,7 +55,7 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> Rate:
     Law of Succession, and Statistical Inference", JASA 22 (1927) 209-212; recommended for small n by Brown, Cai and
     DasGupta, "Interval Estimation for a Binomial Proportion", Statistical Science 16 (2001) 101-133, equation (4).
     """
-    assert 0 <= successes <= n, f"{successes} successes of {n}"
+    assert 0 <= successes <= n, f"successes must be from 0 to {n}, not {successes}"
     return Rate(successes, n, *_score_interval(successes / n, n, confidence)) if n else Rate(0, 0, None, None)
 
 
@@ -75,7 +75,7 @@ def clustered(successes_by_problem: Mapping[str, tuple[int, int]], confidence: f
     these. With one trial of each problem the result is that of ``wilson``.
     """
     counts = [(successes, n) for successes, n in successes_by_problem.values() if n]
-    assert all(0 <= successes <= n for successes, n in counts), "more successes than trials"
+    assert all(0 <= successes <= n for successes, n in counts), "a problem has more successes than trials"
     problems, successes, n = len(counts), sum(solved for solved, _ in counts), sum(n for _, n in counts)
     if not problems:
         return ClusteredRate(0, 0, 0, None, None, None)
@@ -147,7 +147,7 @@ def student(quantile: float, freedom: float) -> float:
     Handbook of Mathematical Functions, 1964, 26.7.1 and 26.5.8).
     """
     assert 0.5 < quantile < 1, f"quantile {quantile}"
-    assert freedom > 0, f"{freedom} degrees of freedom"
+    assert freedom > 0, f"freedom must be above 0, not {freedom}"
     low, high = 0.0, 1.0
     while _tail(high, freedom) > 1 - quantile and high < inf:
         low, high = high, 2 * high

@@ -55,7 +55,7 @@ def packed(files: Iterable[BundleFile], comment: str) -> bytes:
 
 def unpacked(path: Path) -> Mapping[str, bytes]:
     """The content of every file by its name. Raises DataError, with the file's name, for content no bundle can have."""
-    require_file(path, "Name a bundle that `koderz bundle` has written.")
+    require_file(path, "Give the path of a bundle that `koderz bundle` created.")
     try:
         with ZipFile(path) as archive:
             entries = archive.infolist()
@@ -75,7 +75,7 @@ def _check_together(path: Path, entries: list[ZipInfo]) -> None:
             _refuse(path, f"it contains {entry.filename!r} twice")
         seen.add(entry.filename.lower())
     if (together := sum(entry.file_size for entry in entries)) > MOST_BYTES_TOGETHER:
-        _refuse(path, f"it unpacks to {together} bytes; at most {MOST_BYTES_TOGETHER} are allowed")
+        _refuse(path, f"its files have {together} bytes when unpacked; at most {MOST_BYTES_TOGETHER} are allowed")
 
 
 def _check(path: Path, entry: ZipInfo) -> None:
@@ -89,7 +89,7 @@ def _check(path: Path, entry: ZipInfo) -> None:
     if entry.file_size > MOST_BYTES:
         _refuse(path, f"{name!r} has {entry.file_size} bytes; at most {MOST_BYTES} are allowed")
     if entry.file_size > max(SMALL_BYTES, MOST_RATIO * entry.compress_size):
-        _refuse(path, f"{name!r} unpacks to {entry.file_size} bytes from {entry.compress_size} bytes: it is a zip bomb")
+        _refuse(path, f"{name!r} expands from {entry.compress_size} to {entry.file_size} bytes, so it is a zip bomb")
 
 
 def _read(path: Path, archive: ZipFile, entry: ZipInfo) -> bytes:
@@ -105,4 +105,6 @@ def _read(path: Path, archive: ZipFile, entry: ZipInfo) -> bytes:
 
 
 def _refuse(path: Path, why: str) -> NoReturn:
-    raise DataError(f"{path.name} was refused: {why}. koderz did not use its content. Ask its author about the file.")
+    raise DataError(
+        f"{path.name} was refused: {why}. koderz did not use its content. Ask the author of the bundle about it."
+    )

@@ -130,7 +130,7 @@ def _licences(told: Tally) -> str:
         f"- The problems and tests in this bundle are from {plain(dataset.name)}. Licence: {plain(dataset.licence)}.\n"
         "- The models' answers are subject to the terms of each model's publisher. Models: "
         f"{', '.join(plain(name) for name in told.plan.models())}.\n"
-        "- koderz recorded the benchmark. Licence: MIT. This bundle contains neither koderz nor a model.\n"
+        "- koderz (licence: MIT) recorded the benchmark. This bundle contains neither koderz nor a model.\n"
     )
 
 
@@ -158,8 +158,8 @@ This bundle contains a benchmark that koderz recorded. Privacy level {level}: {A
 - `{ENVIRONMENT}`: the versions, sandbox and settings of the benchmark. `{PRICES}`: the prices of the models.
   `{LICENCES}`: the licences of the texts.
 
-To view the bundle, use `koderz ui --open FILE`. To verify it, use `koderz verify FILE`. The check shows whether the
-files are consistent, not who created them.
+To view the bundle, use `koderz ui --open FILE`. To verify the bundle, use `koderz verify FILE`. The verification shows
+whether the files are consistent, not who created them.
 The programs were written by models: run them only in a sandbox.
 """
 

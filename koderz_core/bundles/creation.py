@@ -153,7 +153,9 @@ def open_bundle(path: Path, home: Path) -> None:
     checked = checked_bundle(path)
     if not checked.verified.holds:
         first = checked.verified.differences[0].said
-        raise DataError(f"{path.name} was refused: {first}. To see all differences: koderz verify {path.name}")
+        raise DataError(
+            f"The bundle {path.name} was refused: {first}. To see all differences: koderz verify {path.name}"
+        )
     journals = home / "journals"
     journals.mkdir(parents=True)
     (journals / f"{checked.run_id}.jsonl").write_bytes(checked.journal)

@@ -75,7 +75,7 @@ SAFEST: Level = "public_safe"
 ABOUT: Mapping[Level, str] = {
     "public_safe": "for everyone: all figures, but no texts of models, problems or tests, and no keys, paths, hosts or "
     "user names",
-    "team_safe": "for your team: also programs, prompts and replies, with masked keys, paths, hosts and user names",
+    "team_safe": "for your team: figures, programs, prompts and replies; keys, paths, hosts and user names are masked",
     "full_internal": "for yourself: everything except keys",
 }
 REDACTIONS: Mapping[Level, tuple[str, ...]] = {
@@ -251,4 +251,4 @@ def level_of(word: str) -> tuple[Level, str]:
     """The level of that name, and "" or a warning: an unknown name means the safest level."""
     if word in ABOUT:
         return cast(Level, word), ""  # one of its names
-    return SAFEST, f"Unknown privacy level: {word!r}. koderz uses {SAFEST}. Known: {', '.join(ABOUT)}."
+    return SAFEST, f"Unknown privacy level: {word!r}. koderz uses {SAFEST}. Known levels: {', '.join(ABOUT)}."

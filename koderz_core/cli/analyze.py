@@ -49,7 +49,7 @@ MOST_OF_A_NOTE = 3000  # characters: as much of a review as any prompt gets
 @click.option(
     "--dump",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Also write prompts, replies, programs and results to this folder, one file each.",
+    help="Also write each prompt, reply, program and result to its own file in this folder.",
 )
 @click.option("--timing", is_flag=True, help="Show how much time each phase of a benchmark took.")
 @as_json
@@ -59,7 +59,7 @@ def analyze(
 ) -> int:
     """Show one benchmark or experiment in detail.
 
-    IDENTIFIER is the name of a benchmark, or the id (or the start of the id) of a benchmark or an experiment.
+    IDENTIFIER is the name or id of a benchmark, or the id of an experiment. The start of an id is enough.
     """
     with workspace(data_dir) as opened:
         chosen = opened.results.find(identifier)
@@ -130,7 +130,8 @@ def _print_timings(rows: Sequence[Timing]) -> None:
         table.add_row(plain(row.label), str(row.experiments), duration(row.seconds), *shares)
     console().print(table)
     console().print(
-        "journal: all other time, such as writing the journal and waiting for a free test worker.", style="dim"
+        "The column journal contains all other time, such as writing the journal and waiting for a free test worker.",
+        style="dim",
     )
 
 
@@ -156,7 +157,7 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
             click.echo(f"Failed programs of {plain(summary.label)}: {counts}")
     _supervision(opened, summaries)
     for change in progress.changes:
-        click.echo(f"\nChanged during the run, {changed(change)}")
+        click.echo(f"\nLimits changed during the run at {changed(change)}")
     if progress.receipt:
         click.echo(f"\n{receipt(progress.receipt, LAST_RUN)}")
     click.echo()
@@ -193,7 +194,7 @@ def print_programs(details: ExperimentDetails, texts: Mapping[str, str]) -> None
         if tried.code is None:
             click.echo(" no program in the reply")
         elif tried.iteration in again:
-            click.echo(f" same as iteration {again[tried.iteration]}")
+            click.echo(f" same program as in iteration {again[tried.iteration]}")
         else:
             click.echo(f"{' submitted' if tried.code == returned else ''}\n{plain(texts[tried.code])}")
     if returned and all(tried.code != returned for tried in details.iterations):

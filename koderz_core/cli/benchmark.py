@@ -58,7 +58,7 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     type=Whole(0),
     default=0,
     advanced=True,
-    help="Number of the first problem, instead of --problems.",
+    help="Number of the first problem to run. --problems overrides it.",
 )
 @option(
     "Problems",
@@ -66,7 +66,7 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     type=Whole(1),
     default=10,
     advanced=True,
-    help="Number of the first problem to exclude, instead of --problems.",
+    help="Number of the problem after the last problem to run. --problems overrides it.",
 )
 @option(
     "Problems",
@@ -74,10 +74,17 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     type=Whole(1),
     default=1,
     show_default=True,
-    help="Experiments per configuration and problem.",
+    help="Number of experiments per configuration and problem.",
 )
-@option("Output", "--fail-under", type=Number(0, 100), help="Exit with 4 if a configuration solves less than this (%).")
-@option("Problems", "--pilot", metavar="N", type=Whole(1), help="Run only N problems first, to estimate the rest.")
+@option(
+    "Output",
+    "--fail-under",
+    type=Number(0, 100),
+    help="Exit with 4 if a configuration solves less than this percentage of the problems.",
+)
+@option(
+    "Problems", "--pilot", metavar="N", type=Whole(1), help="Run only N random problems first, to estimate the rest."
+)
 @option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")
 @debug_options
 @order_options
@@ -86,7 +93,7 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     "--baselines/--no-baselines",
     default=True,
     show_default=True,
-    help="For supervised, also measure its coder and stronger models with direct, unless such results exist.",
+    help="With supervised, also measure its coder and stronger models with direct, unless they are already measured.",
 )
 @quiet
 @as_json
@@ -96,8 +103,8 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
 
     With --name, you can extend a benchmark: repeat the command with more problems, configurations or repeats. `koderz
     resume` then runs the extended benchmark. Without --name, a changed command makes a new benchmark. Experiments that
-    ended with an error are not run again unless you add --retry-errors. A budget that you changed during the run still
-    applies.
+    ended with an error are not run again unless you add --retry-errors. If you changed the budget while the benchmark
+    was running, the changed budget still applies.
     """
     chosen = f"{options['start']}:{options['end']}" if problems is None else problems
     with workspace(data_dir, **settings(options)) as opened:
@@ -130,7 +137,7 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
         plan = opened.plans.plan(order(options, problem_id), options["dataset"])
         if len(plan.problems) != 1:
             names = f"{problem_id!r} names {len(plan.problems)} problems"
-            raise PlanError(f"{names}, but `koderz run` runs only one. Use `koderz benchmark` for several.")
+            raise PlanError(f"{names}, but `koderz run` runs only one problem. Use `koderz benchmark` for several.")
         mode = replace(run_options(options, silent=as_json), debug_dir=debug_folder(options))
         runner = perform(opened, _under_last_budget(opened, plan, mode), mode)
         details = [opened.results.experiment(experiment.id) for experiment in runner.experiments]
@@ -206,15 +213,21 @@ def _under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
     """The plan with the budget that it was given during the run, unless it starts as a fork."""
     changed = plan if mode.fork else opened.runs.under_last_budget(plan)
     if changed.budget != plan.budget:
-        remark = f"The budget was changed to {money(changed.budget.usd)} during the run and stays in force."
-        click.echo(f"{remark} To set another: koderz resume {plan.id} --max-cost USD", err=True)
+        remark = f"The budget was changed to {money(changed.budget.usd)} while the benchmark was running."
+        click.echo(
+            f"{remark} This budget still applies. To set another budget: koderz resume {plan.id} --max-cost USD",
+            err=True,
+        )
     return changed
 
 
 def _offered(offer: Proposal) -> Iterator[str]:
     yield from offer.sentences
     if offer.added:
-        yield "To skip them, add --no-baselines. koderz then cannot measure the effect of supervision."
+        yield (
+            "To skip these baselines, add --no-baselines. Without them, koderz cannot measure the effect "
+            "of supervision."
+        )
 
 
 def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, as_json: bool) -> int:
@@ -232,7 +245,7 @@ def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, 
     if forecast.unknown:
         click.echo(
             f"Remaining: {numbered(forecast.experiments, 'experiment')}. No estimate of calls, cost and time yet: too "
-            f"few similar experiments have finished. To get one, run five problems first with --pilot 5."
+            f"few similar experiments have finished. To get an estimate, first run five problems with --pilot 5."
         )
     return 0
 
@@ -263,7 +276,10 @@ def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
         left_out = numbered(runner.left_out, "experiment")
         yield f"This command does not run {left_out} of the benchmark. To run them: koderz resume {plan.id}"
     if runner.kept_errors:
-        yield f"Experiments with an earlier error: {runner.kept_errors}. To run them again, add --retry-errors."
+        yield (
+            f"Experiments that ended with an error earlier: {runner.kept_errors}. To run them again, add "
+            "--retry-errors."
+        )
     if scripted(plan.models()):
         yield f"{SCRIPTED} The results show nothing about models."
 
@@ -290,7 +306,7 @@ def forecast_lines(forecast: Forecast) -> Iterator[str]:
 def warnings(forecast: Forecast, plan: Plan) -> Iterator[str]:
     """What to know about the cost before the first call."""
     for model in forecast.unpriced:
-        yield f"No price is known for {plain(model)}, so its cost is not reported and no budget limits it."
+        yield f"No price is known for {plain(model)}, so koderz can neither report nor limit the cost of this model."
     if forecast.may_exceed(plan.budget.usd):
         usd = money(plan.budget.usd)
         yield f"The total budget of {usd}, which includes money already spent, may not be enough."
@@ -359,7 +375,7 @@ def exit_code(opened: Workspace, ended: FinishedRun, fail_under: float | None) -
     unread = report_faults(opened)
     if without := len(ids) - sum(row.outcome in RESULTS for row in rows):
         resume = f"koderz resume {benchmark}" + (" --max-cost USD (a larger budget)" if ended.used_up else "")
-        click.echo(f"No result: {without} of {len(ids)} experiments. To continue: {resume}", err=True)
+        click.echo(f"Experiments without a result: {without} of {len(ids)}. To continue: {resume}", err=True)
         return unread or (BudgetSpent if ended.used_up else Cancelled).exit_code
     if errors:
         return INFRASTRUCTURE
@@ -380,5 +396,5 @@ def _print_errors(rows: Sequence[ExperimentRow], benchmark: str) -> None:
     for message in list(times)[:MOST_ERRORS]:
         click.echo(f"{times[message]} of {numbered(times.total(), 'error')}: {message}", err=True)
     if len(times) > MOST_ERRORS:
-        click.echo(f"… and {len(times) - MOST_ERRORS} more: koderz analyze {benchmark} --json", err=True)
-    click.echo(f"Fix this, then run: koderz resume {benchmark} --retry-errors", err=True)
+        click.echo(f"… and {len(times) - MOST_ERRORS} more error messages: koderz analyze {benchmark} --json", err=True)
+    click.echo(f"Fix the cause, then run: koderz resume {benchmark} --retry-errors", err=True)

@@ -28,15 +28,15 @@ STDOUT = Path("-")
 @click.option(
     "--out",
     type=OutputPath(),
-    help=f"File to write.  [default: a file in the folder `bundles`, where koderz keeps the newest {KEPT}]",
+    help=f"File to write.  [default: a file in the folder `bundles`, where koderz keeps the {KEPT} newest bundles]",
 )
 @click.option("--pin", is_flag=True, help="Keep this bundle when koderz deletes old bundles.")
 @data_dir
 def bundle(benchmark: str, privacy: str, out: Path | None, pin: bool, data_dir: Path | None) -> int:
     """Pack a benchmark into one file that another person can verify. BENCHMARK is a name, an id or the start of an id.
 
-    The same journal always gives the same bytes. Check the file before you share it: koderz masks only those secrets
-    that match known patterns.
+    The same journal always gives the same file, byte for byte. Check the file before you share it: koderz masks only
+    those secrets that match known patterns.
     """
     with workspace(data_dir) as opened:
         made = opened.bundles.make(opened.names.benchmark(benchmark), privacy, out, pinned=pin)
@@ -52,8 +52,8 @@ def bundle(benchmark: str, privacy: str, out: Path | None, pin: bool, data_dir: 
 def verify(what: str, data_dir: Path | None) -> int:
     """Verify the hashes, ids and figures of a benchmark or a bundle, and list the differences.
 
-    This checks consistency, not authorship. Exits with 1 if something differs, and with 3 if FILE.zip cannot be read
-    or is not a bundle.
+    The command checks consistency, not authorship. Exits with 1 if something differs, and with 3 if FILE.zip
+    cannot be read or is not a bundle.
     """
     if what.endswith(".zip") or "/" in what or Path(what).is_file():
         return _print_verdict(checked_bundle(Path(what)).verified)
@@ -106,8 +106,9 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     Formats: csv, parquet and json (one row per line) for tables; markdown and html (one file with charts, works
     offline) for reports; bibtex for a citation with the hash of each journal.
 
-    Each BENCH is a name, an id or the start of an id. The default is all benchmarks. Reports and the tables comparison
-    and pairs also accept configurations, as `koderz compare` does. Their default is the newest benchmark.
+    Each BENCH is a name, an id or the start of an id. Reports and the tables comparison and pairs also accept
+    configurations, as `koderz compare` does. Without BENCH, they use the newest benchmark, and the other tables
+    contain all benchmarks.
     """
     if dictionary:
         click.echo(markdown(), nl=False)

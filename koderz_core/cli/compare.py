@@ -26,7 +26,7 @@ from koderz_core.times import day, iso
 from koderz_core.workspace.comparisons import Comparison, FrontierCost
 
 SETTINGS = "Settings that differ"
-CURVES_IN_WORDS = "For curves, use --format json or the Compare page of `koderz ui`."
+CURVES_IN_WORDS = "For the curves of success against cost, use --format json or the Compare page of `koderz ui`."
 TIERS = ("frontier", "small_frontier")
 SAMPLING = ("temperature", "max_tokens", "chain_of_thought")
 NONE_YET = (
@@ -37,16 +37,16 @@ NONE_YET = (
 
 @click.command()
 @click.argument("configurations", nargs=-1, metavar="[A B ...]")
-@click.option("--baseline", metavar="X", help="Compare the others with this configuration: its letter, id or label.")
+@click.option("--baseline", metavar="X", help="Baseline of the comparison: the letter, id or label of a configuration.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["table", "md", "json", "csv", "csv-pairs"]),
     default="table",
     show_default=True,
-    help="csv: one line per configuration; csv-pairs: one line per pair with the baseline.",
+    help="csv: one line per configuration; csv-pairs: one line per comparison with the baseline.",
 )
-@click.option("--same-problems", is_flag=True, help="Compare only on problems that all configurations were given.")
+@click.option("--same-problems", is_flag=True, help="Compare only on problems that all configurations share.")
 @click.option(
     "--attempts", is_flag=True, help="Also show the results per attempt: solved, dollars, errors, repeated programs."
 )
@@ -64,9 +64,9 @@ def compare(
     Each of A, B, ... is a benchmark (name, id or start of an id), or BENCHMARK/CONFIGURATION with the id, label or
     letter of a configuration. The default is the newest benchmark.
 
-    The default baseline is the configuration that the others are ablations of. Otherwise it is the frontier model with
-    strategy direct, if needed from another benchmark on the same problems, or else the most expensive model with
-    strategy direct.
+    The default baseline is the configuration that the others are ablations of. If there is none, it is the frontier
+    model with strategy direct; its results may come from another benchmark on the same problems. Without a frontier
+    model, it is the most expensive model with strategy direct.
     """
     if attempts and form.startswith("csv"):
         raise UsageError("--attempts is not available as CSV. Use --format table, md or json.")
@@ -153,8 +153,8 @@ def frontier_costs(
 ) -> int:
     """Show the success and the cost per problem of frontier models with strategy direct.
 
-    A benchmark uses these measurements as its baseline if model, dataset, prompts and sampling agree and the
-    measurements cover all its problems.
+    A benchmark uses such a measurement as its baseline if both have the same model, dataset, prompts and sampling, and
+    if the measurement covers all problems of the benchmark.
     """
     with workspace(data_dir) as opened:
         costs = opened.comparisons.frontier_costs(
@@ -164,7 +164,7 @@ def frontier_costs(
         if as_json:
             print_json([_numbers(cost) for cost in chosen])
         else:
-            _print(chosen, "No measurement matches." if costs else NONE_YET)
+            _print(chosen, "No measurement matches these options." if costs else NONE_YET)
         return report_faults(opened)
 
 
@@ -215,7 +215,9 @@ def _print(costs: Sequence[FrontierCost], otherwise: str) -> None:
         table.add_row(*map(plain, _cells(cost)))
     console().print(table)
     prices = ", ".join(sorted({cost.measured.price_version for cost in costs}))
-    console().print(plain(f"One answer per problem and repeat, with strategy direct. Prices: {prices}."), style="dim")
+    console().print(
+        plain(f"Strategy direct: one answer per problem and repeat. Version of the prices: {prices}."), style="dim"
+    )
 
 
 def _cells(cost: FrontierCost) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ def _control(choose: Callable[[Workspace], Act]) -> click.Command:
     @click.option(
         "--only",
         metavar="PART",
-        help="Only this part: a configuration (id or label) or an experiment (id or start of an id).",
+        help="Only this part of the benchmark: a configuration (id or label) or an experiment (id or start of an id).",
     )
     @data_dir
     def command(benchmark: str, only: str | None, data_dir: Path | None) -> None:
@@ -60,13 +60,15 @@ def stop(opened: Workspace) -> Act:
 @click.command()
 @click.argument("benchmark")
 @click.option("--max-cost", metavar="USD", type=Number(0), help="New limit on the total cost of the benchmark.")
-@click.option("--concurrency", type=Whole(1, MOST_AT_ONCE), help="New limit on experiments that run at the same time.")
+@click.option(
+    "--concurrency", type=Whole(1, MOST_AT_ONCE), help="New maximum number of experiments that run at the same time."
+)
 @data_dir
 def change(benchmark: str, max_cost: float | None, concurrency: int | None, data_dir: Path | None) -> None:
     """Change the budget or the concurrency of a running benchmark. BENCHMARK is a name, an id or the start of an id.
 
-    Calls in progress are not interrupted. Calls that would exceed a lower --max-cost are not sent. If --max-cost is
-    raised, `koderz resume` also runs the experiments that the old budget had stopped. Both values are kept until
+    Calls in progress are not interrupted. Calls that would exceed a lower --max-cost are not sent. If you raise
+    --max-cost, `koderz resume` also runs the experiments that the old budget had stopped. Both values are kept until
     `koderz resume` changes them.
     """
     with workspace(data_dir) as opened:

@@ -56,13 +56,13 @@ def cortex() -> None:
 @click.option(
     "--db",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Memory file, instead of CORTEX_DB or cortex.db in the data folder.",
+    help="Memory file. Default: the file in CORTEX_DB, else cortex.db in the data folder.",
 )
 @click.option(
     "--project",
     default=DEFAULT_PROJECT,
     show_default=True,
-    help='Initial project; "*" means all projects.',
+    help='Project that is active until the client changes it; "*" means all projects.',
 )
 @click.option(
     "--max-chars", type=Whole(1), default=MAX_CHARS, show_default=True, help="Maximum number of characters per memory."

@@ -26,7 +26,9 @@ FAULTY, FAILED = DataError.exit_code, 4
 @click.command(name="list-problems")
 @click.option("--dataset", help="Name of a dataset, or path of a dataset file.  [default: humaneval]")
 @click.option(
-    "--file", type=click.Path(path_type=Path), help="Check this file, and report the line and field of every error."
+    "--file",
+    type=click.Path(path_type=Path),
+    help="Check this dataset file, and report the line and field of every error.",
 )
 @click.option(
     "--humaneval-path",
@@ -37,7 +39,7 @@ FAULTY, FAILED = DataError.exit_code, 4
     "--problems", default="all", show_default=True, help='Problems to show: "0:20", "HumanEval/3,7" or "sample:20".'
 )
 @click.option("--problem-id", help="Show this problem in full.")
-@click.option("--check", is_flag=True, help="Run the canonical solutions on their tests.")
+@click.option("--check", is_flag=True, help="Run the canonical solutions of the problems on their tests.")
 @click.option(
     "--limit", default=20, show_default=True, type=Whole(0), help="Maximum number of problems to list; 0 lists all."
 )
@@ -46,12 +48,12 @@ FAULTY, FAILED = DataError.exit_code, 4
 def list_problems(
     dataset: str | None, file: Path | None, humaneval_path: Path | None, data_dir: Path | None, **options: Any
 ) -> int:
-    """List the problems of a dataset, show one, or check a dataset file.
+    """List the problems of a dataset, show one problem, or check a dataset file.
 
-    Exits with 3 if --file finds errors, and with 4 if a solution fails with --check.
+    Exits with code 3 if --file finds errors, and with code 4 if --check finds a canonical solution that fails.
     """
     if file and (dataset or humaneval_path):
-        raise UsageError("--file replaces --dataset and --humaneval-path. Omit them.")
+        raise UsageError("--file replaces --dataset and --humaneval-path. Omit both options.")
     with workspace(data_dir, humaneval_path=humaneval_path) as opened:
         if file:
             reading = read_path(file)
@@ -78,7 +80,7 @@ def _print_problems(loaded: Dataset, problems: Sequence[Problem], options: dict[
         click.echo(_origin(loaded, len(problems)))
         console().print(_table([_described(problem) for problem in shown]))
         if len(shown) < len(problems):
-            click.echo(f"… and {len(problems) - len(shown)} more (--limit 0 shows all)")
+            click.echo(f"… and {len(problems) - len(shown)} more problems (--limit 0 shows all)")
 
 
 def _origin(loaded: Dataset, problems: int) -> str:

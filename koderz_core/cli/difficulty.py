@@ -28,10 +28,20 @@ WORDS = ("problem", "configuration", "benchmark", "")
 @click.option(
     "--only",
     type=click.Choice(["unsolved", "flaky"]),
-    help="Show only problems that no configuration solved (unsolved), or only those on which repeats disagree (flaky).",
+    help="Show only problems that no configuration solved (unsolved), or only problems that a configuration solved in "
+    "some of its repeats but not in all (flaky).",
 )
-@click.option("--only-by", metavar="X", help="Show only problems that X alone solved. X is a letter, id or label.")
-@click.option("--between", nargs=2, metavar="X Y", help="Show only problems that X and Y did not solve equally often.")
+@click.option(
+    "--only-by",
+    metavar="X",
+    help="Show only problems that configuration X alone solved. X is a letter, id or label.",
+)
+@click.option(
+    "--between",
+    nargs=2,
+    metavar="X Y",
+    help="Show only problems that configurations X and Y did not solve equally often.",
+)
 @click.option("--same-problems", is_flag=True, help="Show only problems that all configurations were given.")
 @as_json
 @data_dir
@@ -46,7 +56,7 @@ def problems(  # noqa: PLR0913, PLR0917 (one argument per option)
 ) -> int:
     """Show the result of each configuration on each problem, the hardest problems first.
 
-    Name A, B, ... as in `koderz compare`. The default is the newest benchmark.
+    A, B, ... are configurations or benchmarks, named as in `koderz compare`. The default is the newest benchmark.
     """
     if sum(choice is not None for choice in (only, only_by, between)) > 1:
         raise UsageError("--only, --only-by and --between exclude each other. Use one of them.")

@@ -40,13 +40,15 @@ FAILED, INFRASTRUCTURE = 4, 3
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--problem", help="Grade FILE as one program for this problem, for example HumanEval/0.")
 @click.option("--dataset", default="humaneval", show_default=True, help="Name of a dataset, or path of a .jsonl file.")
-@click.option("--tests", type=click.Choice(get_args(TestKind)), default="base", show_default=True, help="Tests to run.")
+@click.option(
+    "--tests", type=click.Choice(get_args(TestKind)), default="base", show_default=True, help="Use base or plus tests."
+)
 @click.option(
     "--workers",
     type=Whole(1),
     default=os.cpu_count() or 1,
     show_default="one per core",
-    help="Programs to grade at the same time.",
+    help="Number of programs to grade at the same time.",
 )
 @click.option("--out", type=OutputPath(), help="Write each sample with its result to this file.")
 @click.option("--skip-bad", is_flag=True, help="Skip lines that are not valid samples.")
@@ -79,7 +81,7 @@ def _program(file: Path, name: str, dataset: Dataset) -> Reading:
     if len(chosen) != 1:
         raise UsageError(f"{name!r} names {len(chosen)} problems. Name one problem with --problem.")
     try:
-        code = decode_source(read_bytes(file, "Name a file that contains a program."))  # as Python reads it
+        code = decode_source(read_bytes(file, "Give the path of a file that contains a program."))  # as Python reads it
     except (UnicodeDecodeError, SyntaxError) as error:
         raise DataError(f"{file} is not UTF-8 text. Save it as UTF-8.") from error
     return Reading((Sample(1, chosen[0], Extracted(code, "solution"), {"task_id": chosen[0].id}),), ())
@@ -138,7 +140,7 @@ def _print(graded: Sequence[Graded], reading: Reading, *, as_json: bool) -> None
     click.echo(f"{passed.successes} of {passed.n} samples passed: {rate(passed)} (95 % interval)")
     if errors:
         table = terminal_table()
-        for name in ("failed with", "samples", "for example", "message"):
+        for name in ("error class", "samples", "example problem", "message"):
             table.add_column(name, justify="right" if name == "samples" else "left", no_wrap=name != "message")
         for error, number in errors.most_common():
             first = next(graded_program for graded_program in graded if graded_program.error == error)
@@ -153,6 +155,6 @@ def _remarks(graded: Sequence[Graded], reading: Reading) -> Iterator[str]:
     if len({graded_program.sample.problem.id for graded_program in graded}) < len(graded):
         yield "The interval is too narrow, because several samples of one problem are not independent."
     if reading.faults:
-        yield f"Skipped lines without a valid sample: {len(reading.faults)}. First fault: {plain(reading.faults[0])}"
+        yield f"Skipped lines without a valid sample: {len(reading.faults)}. First error: {plain(reading.faults[0])}"
     if shared := sum(graded_program.verdict is not None and graded_program.verdict.shared for graded_program in graded):
-        yield f"Programs whose tests ran in the program's own process, because they need more than plain data: {shared}"
+        yield f"Programs with tests that need more than plain data and therefore ran in the program's process: {shared}"

@@ -19,7 +19,9 @@ LISTED = 20
 
 
 def _yes(command: Command) -> Command:
-    return click.option("--yes", is_flag=True, help="Delete. Without it, only show what would be deleted.")(command)
+    return click.option("--yes", is_flag=True, help="Delete. Without this option, only show what would be deleted.")(
+        command
+    )
 
 
 @click.command()
@@ -29,8 +31,8 @@ def _yes(command: Command) -> Command:
 def delete(benchmarks: tuple[str, ...], data_dir: Path | None, *, yes: bool) -> None:
     """Delete benchmarks with their journals, index rows and memories. BENCH is a name, an id or the start of an id.
 
-    Shows what would be deleted; --yes deletes it. koderz refuses to delete running and pinned benchmarks. Deletion
-    cannot be undone without a backup.
+    Only shows what would be deleted; with --yes, deletes it. koderz refuses to delete running and pinned benchmarks.
+    Deletion cannot be undone without a backup.
     """
     with workspace(data_dir) as opened:
         _delete(opened, list(dict.fromkeys(map(opened.upkeep.find, benchmarks))), yes=yes)
@@ -44,7 +46,7 @@ def delete(benchmarks: tuple[str, ...], data_dir: Path | None, *, yes: bool) -> 
 def prune(keep: int | None, days: float | None, data_dir: Path | None, *, yes: bool) -> None:
     """Delete old benchmarks. With both --keep and --days, a benchmark stays if either option keeps it.
 
-    Shows what would be deleted; --yes deletes it. Running and pinned benchmarks always stay.
+    Only shows what would be deleted; with --yes, deletes it. Running and pinned benchmarks always stay.
     """
     if keep is None and days is None:
         raise UsageError("Say which benchmarks to keep: --keep 20, --days 90, or both.")
@@ -97,13 +99,13 @@ def _delete(opened: Workspace, benchmarks: list[str], *, yes: bool) -> None:
 @click.argument("file", type=OutputPath())
 @data_dir
 def backup(file: Path, data_dir: Path | None) -> int:
-    """Back up journals, pins, problems typed on the Launch page, settings and memories.
+    """Back up journals, pins, problems entered on the Launch page, settings and memories.
 
-    FILE is the zip file to write. koderz reads it back and checks it.
+    FILE is the zip file to write. After writing the file, koderz reads it again and checks it.
 
     The backup contains no keys or other secrets. It also omits the index, caches and weights, because koderz can
-    recreate them. Benchmarks may run during the backup. Exits with 3 if a file could not be read and is missing from
-    the backup.
+    recreate them. Benchmarks may run during the backup. Exits with code 3 if a file could not be read and is missing
+    from the backup.
     """
     with workspace(data_dir) as opened:
         made = opened.upkeep.back_up(file)
@@ -111,10 +113,13 @@ def backup(file: Path, data_dir: Path | None) -> int:
         f"Written and verified: {plain(str(made.path))} ({_counted(made.manifest.files)}, {made.size / 1e6:.1f} MB)."
     )
     if made.secrets:
-        click.echo(f"Not in the backup: {plain(', '.join(made.secrets))}. Set them again after a restore.")
+        click.echo(
+            f"Settings that are not in the backup: {plain(', '.join(made.secrets))}. Set them again after a restore."
+        )
     for name in made.left_out:
         click.echo(
-            f"Error: {plain(name)} is missing from the backup, because it cannot be read. Repair it and back up again.",
+            f"Error: {plain(name)} is missing from the backup, because it cannot be read. Repair this file, then "
+            "create the backup again.",
             err=True,
         )
     return InfrastructureError.exit_code if made.left_out else 0
@@ -124,10 +129,10 @@ def backup(file: Path, data_dir: Path | None) -> int:
 @click.argument("file", type=click.Path(path_type=Path))
 @data_dir
 def restore(file: Path, data_dir: Path | None) -> None:
-    """Restore a backup into the data folder. FILE is a zip that `koderz backup` has written.
+    """Restore a backup into the data folder. FILE is a zip file that `koderz backup` has written.
 
     koderz checks the whole backup first. It overwrites no file, and skips files that already exist with the same
-    content. Restore only backups that you trust: their settings become yours.
+    content. Restore only backups that you trust, because koderz will use their settings.
     """
     with workspace(data_dir) as opened:
         done = opened.upkeep.restore(file)
@@ -151,7 +156,7 @@ def _counted(names: Iterable[str]) -> str:
 def _kind(name: str) -> str:
     if name.startswith("journals/"):
         return "journal" if name.endswith(".jsonl") else "pin"
-    return "typed problem" if name.startswith("problems/") else name
+    return "Launch page problem" if name.startswith("problems/") else name
 
 
 @click.command()

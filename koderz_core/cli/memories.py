@@ -36,12 +36,15 @@ SHOWN_CHARS = 300
 @click.option("--kind", type=click.Choice([*KINDS]), default=None, help="Show only memories of this kind.")
 @click.option("--category", default="", help="Show only memories of this category, such as learning or error.")
 @click.option("--order", type=click.Choice(ORDERS), default="best", show_default=True, help="Order of the memories.")
-@click.option("--faded", is_flag=True, help="Also show memories that faded with time or were retired.")
+@click.option("--faded", is_flag=True, help="Also show retired memories and memories whose importance has decayed.")
 @click.option("--limit", type=Whole(1, MOST), default=10, show_default=True, help="Maximum number of memories.")
 @as_json
 @data_dir
 def recall(words: tuple[str, ...], data_dir: Path | None, *, as_json: bool, **sought: str | None) -> None:
-    """Find memories by words, kind and category. Without WORDS, show the newest. Searching changes no memory."""
+    """Find memories by words, kind and category. Without WORDS, show the newest memories.
+
+    Searching changes no memory.
+    """
     filters = {name: value for name, value in sought.items() if value is not None}
     with workspace(data_dir) as opened:
         found = opened.memories.find(MemoryQuery(" ".join(words), **filters))  # type: ignore[arg-type]  # parsed by click
@@ -51,7 +54,7 @@ def recall(words: tuple[str, ...], data_dir: Path | None, *, as_json: bool, **so
     for memory in found.memories:
         _print_line(memory)
     if not found.memories:
-        click.echo("No matching memories. To see what is stored: koderz cortex status")
+        click.echo("No matching memories. To see how many memories are stored: koderz cortex status")
     elif found.more:
         click.echo("More memories match. Raise --limit, or add words.")
 
@@ -84,8 +87,8 @@ def show(number: int, data_dir: Path | None, *, as_json: bool) -> None:
 def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
     """Extract lessons from all journals. A lesson describes a recurring error and the changes that removed it.
 
-    No model is called. A new lesson replaces the stored lesson about the same error. With --lessons, a strategy shows
-    its models lessons from other problems, never from the problem that they are solving.
+    No model is called. A new lesson replaces the stored lesson about the same error. In a benchmark with --lessons, the
+    strategy shows its models lessons from other problems, never from the problem that the models are solving.
     """
     with workspace(data_dir) as opened:
         found = opened.memories.distilled()
@@ -97,7 +100,7 @@ def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
     for lesson in found:
         click.echo(f"{lesson.title}\n  {lesson.text}\n  {_sources(lesson.problems)}")
     if not found:
-        click.echo(f"No lessons yet: no error occurred on {LEAST_PROBLEMS} or more problems.")
+        click.echo(f"No lessons yet: a lesson needs the same error on at least {LEAST_PROBLEMS} problems.")
     elif renewed:
         unchanged = len(found) - renewed.added - renewed.renewed
         click.echo(f"Stored: {renewed.added} new, {renewed.renewed} updated, {unchanged} unchanged.")
@@ -113,7 +116,7 @@ def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
 )
 @data_dir
 def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
-    """Send the memories of all journals, or of one benchmark, that the memory server lacks.
+    """Send the memory server the memories that it lacks, from all journals or from one benchmark.
 
     koderz' own memory server never stores a memory twice.
     """
@@ -182,9 +185,13 @@ def status_lines(server: ServerStatus, rows: Sequence[JournalStatus], memory: st
     if server.held is not None:
         yield f"Memories on the server, in all projects: {server.held}"
         if server.held < (counted := sum(sum(row.memories.values()) for row in rows)):
-            yield f"The server confirmed {counted}, so some were lost. To resend them: koderz cortex backfill --again"
+            yield (
+                f"The server confirmed {counted} memories earlier, so some were lost. To resend them: koderz cortex "
+                "backfill --again"
+            )
     if server.trouble:
         yield f"Last error: {plain(server.trouble.said, SHOWN_CHARS)}"
     yield from map(journal_lines, rows)
     if behind := sum(not row.complete for row in rows):
-        yield f"Memories are missing for {numbered(behind, 'benchmark')}. To store them: koderz cortex backfill"
+        missing = f"Memories are missing for {numbered(behind, 'benchmark')}."
+        yield f"{missing} To store the missing memories: koderz cortex backfill"

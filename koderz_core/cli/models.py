@@ -57,9 +57,9 @@ def show(name: str, as_json: bool, data_dir: Path | None) -> None:
     table.add_row("tier", known.tier)
     for field, value in asdict(known.capabilities).items():
         table.add_row(field.replace("_", " "), plain("unknown" if value is None else str(value)))
-    table.add_row("cost of 1,000 tokens in and out, 60 s", f"{money(cost.usd)} ({plain(cost.source)})")
+    table.add_row("cost of 1,000 input and 1,000 output tokens in 60 s", f"{money(cost.usd)} ({plain(cost.source)})")
     if rented is not None:
-        table.add_row("cost if the weights are rented", money(rented))
+        table.add_row("cost of the same tokens at a provider that hosts these weights", money(rented))
     console().print(table)
 
 
@@ -124,7 +124,7 @@ def speed_test(models: Sequence[str], as_json: bool, data_dir: Path | None) -> i
 
 
 def _print_speeds(measured: Sequence[Speed]) -> None:
-    table = terminal_table("model", "tokens/s", "first token", "answer", "tokens", "warm-up")
+    table = terminal_table("model", "tokens/s", "time to first token", "time to full answer", "tokens", "warm-up")
     for speed in measured:
         rate = "?" if speed.tokens_per_second is None else f"{speed.tokens_per_second:.1f}"
         times = [duration(seconds) for seconds in (speed.first_token_seconds, speed.seconds)]

@@ -21,14 +21,14 @@ _say = partial(click.echo, err=True)
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
-@click.option("--test", is_flag=True, help="Only send a test notice. Exits with 1 if it does not arrive.")
+@click.option("--test", is_flag=True, help="Only send a test notice. Exits with 1 if the notice does not arrive.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def notify(test: bool, command: tuple[str, ...]) -> int:
     """Run any command and send a notice when it ends. Write -- before COMMAND.
 
     The notice contains the exit code, the duration, the host and the last lines of the output. Texts that look like
     secrets are masked. COMMAND runs without a shell, and its output is shown as usual. koderz exits with the exit code
-    of COMMAND: 127 if the command does not exist, and 128 plus the number of the signal if a signal ended it. The
+    of COMMAND, with 127 if COMMAND does not exist, or with 128 plus the signal number if a signal ended it. The
     settings SLACK_WEBHOOK_URL and KODERZ_NOTICES contain the addresses that receive notices.
     """
     if test:

@@ -108,7 +108,7 @@ class OutputPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # Any: click's
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if path.is_dir():
-            raise DataError(f"{path} is a folder and cannot be written. Name a file.")
+            raise DataError(f"{path} is a folder and cannot be written. Give the path of a file.")
         return path
 
 
@@ -138,7 +138,7 @@ def workspace(data_dir: Path | None, **settings: Any) -> Iterator[Workspace]:  #
             if not opened.results.faults:
                 raise
             fault = opened.results.faults[0]
-            raise JournalError(f"{error} It may be in a journal that cannot be read: {fault}") from error
+            raise JournalError(f"{error} The name may be in a journal that cannot be read: {fault}") from error
 
 
 def report_faults(opened: Workspace) -> int:

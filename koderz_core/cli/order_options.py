@@ -135,7 +135,7 @@ def _role_option(role: str, default: str) -> Option:
     """``--role``; where that is a switch, ``--role-model``."""
     older = (OLDER[role],) if role in OLDER else ()
     together = ", ".join(name for name in sorted((*STRATEGIES, *PRESETS)) if facts_of(name).takes_all_coders)
-    more = f"One configuration per model, except that {together} use all models in one." if role == CODER else ""
+    more = f"Each model gets its own configuration, but {together} use all models in one." if role == CODER else ""
     text = " ".join(part for part in (ROLES[role].about, more, f" [default: {default}]") if part)
     flags, metavar = (_role_flag(role), *older), "MODEL,..." if role == CODER else "MODEL"
     hidden = role not in COMMON_ROLES
@@ -153,7 +153,7 @@ PARAMETER_OPTIONS: Options = tuple(_option(name, by_strategy) for name, by_strat
 
 def role_options(coder: str) -> Options:
     """The options of all roles, the coder's first. ``coder``: its default model."""
-    others = (_role_option(role, "the coder") for role in ROLES if role != CODER)
+    others = (_role_option(role, "the coder's model") for role in ROLES if role != CODER)
     return (_role_option(CODER, coder), *others)
 
 
@@ -174,14 +174,14 @@ REPLACED: Mapping[str, str] = {
 _problems, _models, _strategy, _limits = (partial(option, group) for group in GROUPS[:4])
 
 _RESUMED: Options = (
-    _problems("--humaneval-path", type=click.Path(path_type=Path), advanced=True, help="Your own HumanEval file."),
+    _problems("--humaneval-path", type=click.Path(path_type=Path), advanced=True, help="Path of a HumanEval file."),
     _models("--num-ctx", type=Whole(1), advanced=True, help="Context length of embedded and Ollama models, in tokens."),
     _limits(
         "--timeout",
         metavar="SECONDS",
         type=Number(0),
         advanced=True,
-        help="Timeout of one request; for embedded models, of the wait for the next token.",
+        help="Timeout of one request. For embedded models: longest wait for the next token.",
     ),
     _limits(
         "--test-timeout",
@@ -200,24 +200,24 @@ _RESUMED: Options = (
         "--max-cost",
         metavar="USD",
         type=Number(0),
-        help="Limit on the total cost. Experiments that would exceed it get no result; you can resume them.",
+        help="Limit on the total cost. Experiments that would exceed the limit get no result; you can resume them.",
     ),
     _limits(
         "--allow-unpriced",
         is_flag=True,
         advanced=True,
-        help="If a budget is set, also call models without a known price; they count as $0.",
+        help="Also call models without a known price when a budget is set. Their calls count as $0.",
     ),
     _problems(
         "--retry-errors",
         is_flag=True,
-        help="Retry experiments that ended with an error. The old result stays until there is a new one.",
+        help="Retry experiments that ended with an error. The old result stays until the retry has a result.",
     ),
     _problems(
         "--fork",
         is_flag=True,
         advanced=True,
-        help="Run a copy of the benchmark under a new name, for example after a code change. The original stays.",
+        help="Run a copy of the benchmark under a new name, for example after a code change. The original is kept.",
     ),
 )
 """The options that `koderz resume` has too."""
@@ -226,8 +226,8 @@ _ORDER: Options = (
     _strategy(
         "--strategy",
         metavar="NAME,...",
-        help=f"One or more of {', '.join(offered())}; a strategy of an installed package; or your own as "
-        f"FILE.py:NAME (koderz executes the file). See `koderz strategies`.  [default: {DEFAULT_STRATEGY}]",
+        help=f"One or more of {', '.join(offered())}. Also: strategies of installed packages, and your own strategies "
+        f"as FILE.py:NAME (koderz executes the file). See `koderz strategies`.  [default: {DEFAULT_STRATEGY}]",
     ),
     _strategy(
         "--mode",
@@ -240,13 +240,13 @@ _ORDER: Options = (
     _strategy(
         "--gate",
         advanced=True,
-        help="Tests that a strategy may run; it stops when a program passes them. One or more of tests, examples, "
-        "split:0.5.  [default: tests]",
+        help="Tests that a strategy may run. The strategy stops when a program passes them. One or more of tests, "
+        "examples, split:0.5.  [default: tests]",
     ),
     _strategy(
         "--feedback",
         advanced=True,
-        help=f"Feedback to the coder about failed tests; one or more of {', '.join(FEEDBACKS)}.  [default: full]",
+        help=f"Feedback to the coder about failed tests. One or more of {', '.join(FEEDBACKS)}.  [default: full]",
     ),
     _strategy(
         "--configuration",
@@ -258,7 +258,7 @@ _ORDER: Options = (
         "--ablate",
         metavar="PART,...",
         advanced=True,
-        help=f"Also run `supervised` with one part removed or reset: {ALL}, or one or more of {', '.join(ABLATIONS)}.",
+        help=f"Also run `supervised` with one part removed or changed: {ALL}, or some of {', '.join(ABLATIONS)}.",
     ),
     _problems(
         "--seed", type=Whole(0, MOST_SEEDS - 1), default=0, show_default=True, advanced=True, help="Random seed."
@@ -269,12 +269,12 @@ _ORDER: Options = (
         metavar="USD",
         type=Number(0),
         advanced=True,
-        help="Limit on the cost of one experiment. If it is reached, the best program so far is submitted.",
+        help="Limit on the cost of one experiment. When the limit is reached, the best program so far is submitted.",
     ),
     _problems(
         "--name",
         default="",
-        help="Name of the benchmark. If it exists, new problems, configurations and repeats are added to it.",
+        help="Name of the benchmark. If it exists already, new problems, configurations and repeats are added.",
     ),
     *_RESUMED,
 )
@@ -306,7 +306,7 @@ def order(options: Mapping[str, Any], problems: str, repeats: int = 1) -> Order:
     replaced = [flag for name, flag in REPLACED.items() if options[name] is not None]
     if described and replaced:
         raise PlanError(
-            f"--configuration replaces {', '.join(replaced)}. Put these values into the configuration instead."
+            f"--configuration replaces {', '.join(replaced)}. Put their values into the configuration instead."
         )
     if options["ablate"] is not None:
         configurations = _ablated(configurations, options["ablate"])
@@ -322,8 +322,8 @@ def _ablated(configurations: Sequence[Wanted], text: str) -> list[Wanted]:
     )
     if len(grid) == len(configurations):
         raise PlanError(
-            f"--ablate {text} changes nothing, because no chosen configuration is supervised and has that part. Omit "
-            "the option, or choose another ablation or configuration."
+            f"--ablate {text} changes nothing, because no chosen configuration of supervised or repair has that part. "
+            "Omit the option, or choose another ablation or configuration."
         )
     return grid
 

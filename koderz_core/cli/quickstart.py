@@ -33,8 +33,9 @@ PARAMETERS = {"max_iterations": 5, "checkpoint_interval": 3}
 def quickstart(no_ui: bool, quiet: bool, data_dir: Path | None) -> int:
     """Run 5 problems with two strategies on a local model and show the results.
 
-    Runs `direct` and `supervised` on HumanEval. Uses a model that Ollama or LM Studio serves. If there is none, it
-    downloads the embedded model Qwen2.5-Coder 0.5B. In a terminal, it opens the dashboard afterwards.
+    Runs `direct` and `supervised` on HumanEval. Uses a model that Ollama or LM Studio serves. If neither serves a
+    model, the command downloads the embedded model Qwen2.5-Coder 0.5B. In a terminal, the command then opens the
+    dashboard.
     """
     with workspace(data_dir) as opened:
         model = _local_model(opened)
@@ -47,13 +48,13 @@ def quickstart(no_ui: bool, quiet: bool, data_dir: Path | None) -> int:
         code, home = exit_code(opened, FinishedRun.of(runner), fail_under=None), opened.settings.home
     click.echo(
         f"\nNext steps:\n"
-        f"  koderz analyze {plan.id}   all experiments; with the id of an experiment, its iterations\n"
+        f"  koderz analyze {plan.id}   all experiments (with the id of an experiment: its iterations)\n"
         f"  koderz models list                  other models for this machine\n"
         f"  koderz ui                           the results in the browser\n"
         f"  koderz benchmark --problems 0:20 --strategy direct,supervised --max-iterations 10 "
         f"--coder {plain(shlex.quote(model))}\n"
         f"All data is stored in {plain(str(home))}.\n"
-        f"Five problems show that koderz works, but not which strategy is better: the intervals are too wide."
+        f"Five problems show that koderz works. They cannot show which strategy is better: the intervals are too wide."
     )
     if sys.stdout.isatty() and not no_ui:
         click.echo("\nOpening the dashboard. To skip this, add --no-ui.")
@@ -80,7 +81,10 @@ def _smaller_model(opened: Workspace, missing: WeightsError) -> str:
         fetch(opened, FALLBACK)
     except WeightsError:
         raise missing from None
-    click.echo(f"{missing}\nUsing {FALLBACK} instead: it solves few problems, but shows how koderz works.")
+    click.echo(
+        f"{missing}\nUsing {FALLBACK} instead. This small model solves few problems, but is enough to "
+        "see how koderz works."
+    )
     return FALLBACK
 
 
@@ -96,7 +100,7 @@ def example(data_dir: Path | None) -> int:
             f"\nNext steps:\n"
             f"  koderz ui                           the results in the browser\n"
             f"  koderz compare {benchmark}   comparisons with intervals\n"
-            f"  koderz analyze {benchmark}   all experiments; with the id of an experiment, its iterations\n"
+            f"  koderz analyze {benchmark}   all experiments (with the id of an experiment: its iterations)\n"
             f"  koderz quickstart                   a benchmark on this machine, with your own model\n"
             f"{how_to_remove(benchmark)}"
         )

@@ -11,8 +11,8 @@ from koderz_core.cli import commands
 
 HEAD = """# Commands
 
-This page contains the help of every command. `python -m koderz_core.cli.reference` generates it. Replace words in
-capitals with your own values. To get started, see [quickstart.md](quickstart.md).
+This page contains the help of every command. `python -m koderz_core.cli.reference` generates this page. Replace words
+in capitals with your own values. To get started, see [quickstart.md](quickstart.md).
 
 Every command also accepts `-h` and `--help`."""
 

@@ -16,7 +16,9 @@ from koderz_core.records import Outcome
 @click.option("--experiments", is_flag=True, help="Show one line per experiment instead of per configuration.")
 @click.option("--problem", help="Show only experiments on this problem.")
 @click.option("--success-only", is_flag=True, help="Show only solved experiments.")
-@click.option("--limit", type=Whole(0), default=20, show_default=True, help="Maximum number of lines; 0: all.")
+@click.option(
+    "--limit", type=Whole(0), default=20, show_default=True, help="Maximum number of lines; 0 shows all lines."
+)
 @as_json
 @data_dir
 def results(  # noqa: PLR0913, PLR0917 (one argument per option)

@@ -15,12 +15,17 @@ from koderz_core.plan.command_line import strategy_named
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.workspace import Workspace
 
-WHOLE = "Resume all of it: koderz resume {benchmark}"
+WHOLE = "To resume the whole benchmark: koderz resume {benchmark}"
 
 
 @click.command(cls=GroupedCommand)
 @click.argument("benchmark")
-@option("Output", "--fail-under", type=Number(0, 100), help="Exit with 4 if a configuration solves less than this (%).")
+@option(
+    "Output",
+    "--fail-under",
+    type=Number(0, 100),
+    help="Exit with 4 if a configuration solves less than this percentage of the problems.",
+)
 @option(
     "Strategy",
     "--strategy",
@@ -34,7 +39,7 @@ WHOLE = "Resume all of it: koderz resume {benchmark}"
 def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path | None, **options: Any) -> int:
     """Resume a benchmark. BENCHMARK is a name, an id or the start of an id.
 
-    Runs the experiments that were cancelled, interrupted or not started. Recorded answers are reused and cost nothing.
+    Runs experiments that were cancelled, interrupted or not started. Recorded answers are reused and cost nothing.
     Experiments that ended with an error are not run again unless you add --retry-errors. If the benchmark is paused in
     another process, it continues in that process. Budget and concurrency keep the values that were last set, for
     example by `koderz change` or on the Live page. To change them, add --max-cost or --concurrency.

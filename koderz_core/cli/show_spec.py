@@ -26,17 +26,21 @@ WORDS = 4  # columns that hold words, before those of numbers
 @click.command(name="show-spec")
 @click.argument("what", required=False, metavar="[EXP_OR_PROBLEM]")
 @click.option("--model", metavar="M", help="Show only specs that this model wrote.")
-@click.option("--compare", is_flag=True, help="Compare the models that wrote specs, in one benchmark or in all.")
+@click.option(
+    "--compare", is_flag=True, help="Compare the models that wrote specs, in one benchmark or in all benchmarks."
+)
 @as_json
 @data_dir
 def show_spec(what: str | None, model: str | None, compare: bool, as_json: bool, data_dir: Path | None) -> int:
     """Show the spec of an experiment, or all specs of a problem.
 
-    An experiment is named by its id or the start of its id. With --compare, show the specs of a benchmark (name, id or
-    start of an id), or of all benchmarks.
+    To name an experiment, give its id or the start of its id. With --compare, show the specs of a benchmark (name, id
+    or start of an id), or of all benchmarks.
     """
     if what is None and not compare:
-        raise UsageError("No experiment or problem was given. Give its id, or add --compare.")
+        raise UsageError(
+            "No experiment or problem was given. Give the id of an experiment or a problem, or add --compare."
+        )
     with workspace(data_dir) as opened:
         if compare:
             _compare(opened, what, model, as_json=as_json)
@@ -72,7 +76,7 @@ def _of_experiment(opened: Workspace, what: str, model: str | None, *, as_json: 
         for spec in found:
             click.echo(f"{plain(spec.problem)}  {plain(spec.label)}\n{plain(spec_origin(spec))}\n\n{plain(spec.text)}")
     else:
-        click.echo(f"{experiment} did not use a spec. Its problem:\n\n{plain(_text(opened, experiment))}")
+        click.echo(f"{experiment} did not use a spec. The text of its problem:\n\n{plain(_text(opened, experiment))}")
 
 
 def _found(opened: Workspace, what: str) -> str:
@@ -92,7 +96,7 @@ def _text(opened: Workspace, experiment: str) -> str:
         return f"({error})"
     texts = {problem.id: problem.public.prompt for problem in dataset.problems}
     if dataset.origin.sha256 != row.dataset_sha256 or row.problem not in texts:
-        return f"(The text is not shown, because {row.dataset} has changed since {row.problem} was run.)"
+        return f"(The text is not shown, because {row.dataset} has changed since the experiment on {row.problem}.)"
     return opened.settings.redaction().text(texts[row.problem])
 
 
@@ -124,7 +128,7 @@ def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_
     _scripted(rows)
     if empty := count_empty(rows):
         click.echo(
-            f"Specs of {empty} experiments are left out, because the model's answer was empty. Raise --review-tokens.",
+            f"Experiments left out, because the model returned an empty spec: {empty}. Raise --review-tokens.",
             err=True,
         )
     drawing, table = terminal_table(), specs_table(found)

@@ -33,8 +33,8 @@ from koderz_core.report.formats import plain
 def strategies(name: str | None, markdown: bool, as_json: bool) -> None:
     """List the strategies, or show one with its roles and parameters.
 
-    NAME may also be a class in your own file, written FILE.py:CLASS. koderz executes this file, so use only files that
-    you trust.
+    NAME may also be a class in your own file, in the form FILE.py:CLASS. koderz executes this file, so use only
+    files that you trust.
     """
     if markdown and as_json:
         raise UsageError("--markdown and --json exclude each other. Use one of them.")
@@ -55,7 +55,7 @@ def _list(forms: Sequence[StrategyForm]) -> None:
         table.add_row(*map(plain, (form.name, form.doc, roles_of(form), form.calls or "?")))
     console().print(table)
     console().print(
-        "* This role can have several models. For the parameters of a strategy: koderz strategies NAME", style="dim"
+        "* The role can have several models. For the parameters of a strategy: koderz strategies NAME", style="dim"
     )
     for fault in filter(None, faults_of_installed().values()):
         click.echo(f"Warning: {plain(fault)}", err=True)

@@ -30,13 +30,13 @@ PLACES = (CHECKOUT / "koderz_dashboard", CHECKOUT)  # app.py in a wheel and in a
     "--open",
     "bundle",
     type=click.Path(path_type=Path),
-    help="Show this bundle. It is verified first and opened read-only.",
+    help="Verify this bundle, then show it read-only.",
 )
 @data_dir
 def ui(port: int, no_browser: bool, bundle: Path | None, data_dir: Path | None) -> NoReturn:
     """Open the dashboard in the browser. Only this machine can reach it.
 
-    Ctrl-C ends it. Benchmarks that it runs are stopped and can be resumed.
+    Ctrl-C ends the dashboard and stops the benchmarks that it runs. You can resume them.
     """
     if bundle:
         sys.exit(_show_bundle(bundle, port, no_browser=no_browser))
@@ -80,7 +80,7 @@ def _find_app() -> Path:
     for place in PLACES:
         if (place / "app.py").is_file():
             return place / "app.py"
-    raise InfrastructureError(f"app.py of the dashboard is missing in {CHECKOUT}. Install koderz again.")
+    raise InfrastructureError(f"The dashboard's file app.py is missing in {CHECKOUT}. Install koderz again.")
 
 
 def _check_port(port: int) -> None:
@@ -91,6 +91,6 @@ def _check_port(port: int) -> None:
             probe.bind((LOOPBACK, port))
         except OSError as error:
             raise InfrastructureError(
-                f"Port {port} cannot be used: {error.strerror}. A dashboard may already run at "
-                f"{url_of(LOOPBACK, port)}. Otherwise choose another port; `koderz ui --port 0` takes a free one."
+                f"Port {port} cannot be used: {error.strerror}. A dashboard may already be running at "
+                f"{url_of(LOOPBACK, port)}. If not, choose another port, or any free port with `koderz ui --port 0`."
             ) from error

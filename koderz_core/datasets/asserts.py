@@ -22,7 +22,7 @@ def one_assert(source: str, field: str) -> ast.Assert:
     match statements(source.strip(), field):
         case [ast.Assert() as statement]:
             return statement
-    raise DataError(f"field {field} contains a text that is not an assert: {source[:80]!r}")
+    raise DataError(f"field {field} contains text that is not an assert statement: {source[:80]!r}")
 
 
 def check_source(body: Iterable[ast.stmt], entry_point: str, head: str = "") -> str:

@@ -63,7 +63,7 @@ def _check(test: str) -> str:
     methods = [node.name for node in (classes[-1].body if classes else ()) if isinstance(node, ast.FunctionDef)]
     names = sorted(name for name in methods if name.startswith("test"))  # unittest's order
     if not names:
-        raise DataError(f"field test defines no class {CLASS} whose methods start with test")
+        raise DataError(f"field test defines no class {CLASS} with methods whose names start with test")
     asserts = "".join(f"    assert outcome_of_case({CLASS}, {name!r}) == {cases.PASSED!r}\n" for name in names)
     check = f"def check(candidate):\n    {CLASS}.setUpClass()\n{asserts}    {CLASS}.tearDownClass()\n"
     return f"{test.rstrip()}\n\n\n{inspect.getsource(cases)}\n\n{check}"

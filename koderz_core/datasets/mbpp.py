@@ -87,7 +87,7 @@ def _entry_point(asserts: Sequence[ast.Assert], code: Sequence[ast.stmt]) -> str
     for node in (part for statement in asserts for part in ast.walk(statement)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in defined:
             return node.func.id
-    raise DataError("field test_list calls no function that field code defines")
+    raise DataError("the tests in field test_list call no function that is defined in field code")
 
 
 def _binds(node: ast.stmt, names: set[str]) -> bool:

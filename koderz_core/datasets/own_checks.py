@@ -46,7 +46,9 @@ def _inputs(value: object) -> str:
     return json.dumps(value) if value else ""
 
 
-Text = Annotated[str, _require(lambda text: not surrogate_in(text), "contains a lone surrogate, half a character")]
+Text = Annotated[
+    str, _require(lambda text: not surrogate_in(text), "contains a lone surrogate (half of a UTF-16 pair)")
+]
 SomeText = Annotated[Text, _require(str.strip, "is empty")]
 
 
@@ -56,13 +58,15 @@ class OwnRow(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, allow_inf_nan=False)
 
     task_id: Annotated[
-        str, _require(lambda text: re.fullmatch(r"[^\s,]{1,120}", text) and text.isprintable(), "cannot be an id")
-    ] = Field(description="give the problem an id of at most 120 characters without blanks and commas: 'mine/1'")
+        str, _require(lambda text: re.fullmatch(r"[^\s,]{1,120}", text) and text.isprintable(), "is not a valid id")
+    ] = Field(
+        description="give the problem an id of at most 120 characters, without blanks or commas, such as 'mine/1'"
+    )
     prompt: SomeText = Field(description="write the task for the model, ideally a signature with a docstring")
     entry_point: Annotated[
         str,
         _require(lambda text: text.isidentifier() and not keyword.iskeyword(text), "is not the name of a function"),
-    ] = Field(description="name the function that tests call")
+    ] = Field(description="name the function that the tests call")
     test: Text = Field(default="", description="write Python that defines check(candidate)")
     asserts: list[SomeText] = Field(default=[], min_length=1, description='write ["assert add(1, 2) == 3", ...]')
     canonical_solution: Text = Field(
@@ -72,7 +76,10 @@ class OwnRow(BaseModel):
         default="", description="write one list of arguments per call, such as [[1, 2], [3, 4]]"
     )
     atol: float = Field(
-        default=0.0, ge=0, lt=1e9, description="write the absolute tolerance for answers to plus_input, such as 1e-6"
+        default=0.0,
+        ge=0,
+        lt=1e9,
+        description="write the absolute tolerance for the results of plus_input, such as 1e-6",
     )
     licence: Annotated[
         str, _require(re.compile(r"[A-Za-z0-9 .,+()/-]{0,60}").fullmatch, "is not the name of a licence")
@@ -130,7 +137,7 @@ def complaints(row: OwnRow) -> Iterator[Complaint]:
         yield (
             "prompt",
             f"does not name the entry point {row.entry_point}",
-            "name the function to define",
+            "name the function that the model must define",
         )
     yield from _test_faults(row)
     yield from _solution_faults(row)
@@ -173,7 +180,11 @@ def _solution_faults(row: OwnRow) -> Iterator[Complaint]:
     try:
         tree = statements(program, field)
     except DataError as fault:
-        yield field, f"{str(fault).removeprefix(f'field {field} ')} (with the prompt before it)", _CURES[field]
+        yield (
+            field,
+            f"{str(fault).removeprefix(f'field {field} ')} (checked with the prompt in front of it)",
+            _CURES[field],
+        )
         return
     if program and not any(_defines(node, row.entry_point) for node in tree):
         yield field, f"does not define {row.entry_point}", _CURES[field]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 UNSTATED = "not stated"
 ENTERED_LICENCE = "your own"
-_CURE = "Use a file of problems in the format of docs/datasets.md."
+_CURE = "Use a file of problems in the format that docs/datasets.md describes."
 _FILE_NAME = re.compile(r"own-[A-Za-z0-9_-]{1,40}-[0-9a-f]{12}")
 _ENTERED_NAME = re.compile(r"typed-[0-9a-f]{12}")
 
@@ -136,7 +136,7 @@ def read_own(content: bytes) -> Reading:
             wrong = row
         else:
             first = lines.setdefault(row.task_id, number)
-            repeated = ("task_id", f"{row.task_id!r} is already in line {first}", "give each problem its own id")
+            repeated = ("task_id", f"{row.task_id!r} is already the id in line {first}", "give each problem its own id")
             wrong = [*([repeated] if first != number else []), *complaints(row)]
             rows |= {} if wrong else {number: row}
         faults += [Fault(number, *complaint) for complaint in wrong]

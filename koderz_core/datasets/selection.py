@@ -11,8 +11,8 @@ from koderz_core.errors import PlanError, UnknownNameError, UsageError
 from koderz_core.records import Dataset, Problem
 
 FORMS = (
-    "Choose problems by 'all', a range '0:20' (the first 20 problems), a number '3', an id 'HumanEval/3', a random "
-    "sample 'sample:20', or several of these, separated by commas."
+    "Choose problems by 'all', a range '0:20' (the first 20 problems), a problem number '3', an id 'HumanEval/3', a "
+    "random sample 'sample:20', or several of these, separated by commas."
 )
 
 
@@ -87,13 +87,13 @@ def _places(problems: tuple[Problem, ...], term: str, seed: int) -> set[int]:
     if sample := re.fullmatch(r"sample:([0-9]{1,9})", term):
         return _sample(problems, int(sample[1]), seed)
     if ":" in term or not term:
-        raise PlanError(f"{term!r} does not select problems. {FORMS}")
+        raise PlanError(f"{term!r} is not a valid selection of problems. {FORMS}")
     return {_place(problems, term)}
 
 
 def _sample(problems: tuple[Problem, ...], size: int, seed: int) -> set[int]:
     if size > len(problems):
-        raise PlanError(f"A sample of {size} problems is impossible: the dataset has {len(problems)}.")
+        raise PlanError(f"A sample of {size} problems is impossible: the dataset has only {len(problems)} problems.")
     # Ordered by a hash rather than by a random generator, so that every version of Python draws the same sample.
     shuffled = sorted(
         range(len(problems)), key=lambda place: hashlib.sha256(f"{seed}/{problems[place].id}".encode()).digest()

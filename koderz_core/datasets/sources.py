@@ -28,7 +28,7 @@ _SHOWN = 12
 def load_published(name: str, settings: Settings, problem_of: Callable[[bytes], Problem]) -> Dataset:
     """The problems of the downloaded or placed file. Raises DataError naming file, line and field."""
     source = SOURCES[name]
-    path, cure = path_of(source, settings), f"Remove that file and get it again from {source.page}."
+    path, cure = path_of(source, settings), f"Remove this file and download it again from {source.page}."
     content = read_unpacked(path, cure)
     origin = DatasetOrigin(name, hashlib.sha256(content).hexdigest(), source.licence)
     return Dataset(origin, all_of(problems_in(content, problem_of), path, cure))
@@ -118,10 +118,10 @@ def path_of(source: Source, settings: Settings) -> Path:
     path = placed(source, settings)
     if path is not None:
         return path
-    place = f"Download it with: {command_of(source)}. Or place" if source.sha256 else "Place"
+    get = f"Download it with: {command_of(source)}. Or get" if source.sha256 else "Get"
     raise DataError(
-        f"{source.file} is not in {settings.published_dir}. {place} it there from {source.page}, or set "
-        "KODERZ_DATASETS_DIR to its folder."
+        f"{source.file} is not in {settings.published_dir}. {get} it from {source.page} and put it into that folder. "
+        "If you already have it, set KODERZ_DATASETS_DIR to its folder."
     )
 
 
@@ -154,7 +154,7 @@ def fetch(source: Source, settings: Settings, progress: Progress = lambda _bytes
 
 def _downloaded(source: Source, target: Path, settings: Settings, progress: Progress) -> Path:
     if not source.sha256:
-        raise DataError(_by_hand(source, target, "koderz has no SHA-256 to check it with"))
+        raise DataError(_by_hand(source, target, "koderz knows no SHA-256 to verify the download"))
     part = target.with_suffix(".part")
     try:
         download(
@@ -169,7 +169,7 @@ def _downloaded(source: Source, target: Path, settings: Settings, progress: Prog
     got = sha256_of(part)
     if got != source.sha256:
         part.unlink()
-        raise DataError(_by_hand(source, target, f"the download is another file (SHA-256 {got}) and was deleted"))
+        raise DataError(_by_hand(source, target, f"the downloaded file had the wrong SHA-256 ({got}) and was deleted"))
     return part.replace(target)
 
 
@@ -177,8 +177,8 @@ def _checked(path: Path, source: Source) -> Path:
     """The path. Raises DataError if a file with the released name has another content than the released one."""
     if path.name == source.file and source.sha256 and sha256_of(path) != source.sha256:
         raise DataError(
-            f"{path} is there, but differs from release {source.version} (its SHA-256 is not {source.sha256}). koderz "
-            "can use it as it is. To download the released file, move this one away first."
+            f"{path} exists, but differs from release {source.version}: its SHA-256 is not {source.sha256}. koderz can "
+            "still use it. To download the released file, first move this file to another folder."
         )
     return path
 
@@ -186,9 +186,9 @@ def _checked(path: Path, source: Source) -> Path:
 def _by_hand(source: Source, target: Path, reason: str) -> str:
     known = f" ({source.size_bytes} bytes, SHA-256 {source.sha256})" if source.sha256 else ""
     return (
-        f"{source.dataset} cannot be fetched from {source.url}: {reason}. By hand: get "
-        f"{source.file}{known} from there or from {source.page} and put it into {target.parent}, or set "
-        "KODERZ_DATASETS_DIR to its folder."
+        f"{source.dataset} cannot be downloaded from {source.url}: {reason}. By hand: get "
+        f"{source.file}{known} from that address or from {source.page}, and put it into {target.parent}. If it is in "
+        "another folder, set KODERZ_DATASETS_DIR to that folder."
     )
 
 
@@ -205,9 +205,9 @@ def require_libraries(problems: Sequence[Problem]) -> None:
     times = Counter(name for names in without.values() for name in names)
     listed = ", ".join(f"{name} ({number})" for name, number in times.most_common())
     raise DataError(
-        f"{len(without)} of the {len(problems)} selected problems need libraries that the sandbox lacks: {listed}. It "
-        f"has only Python's standard library, so pip install does not help. Omit these problems: {_some(list(without))}"
-        f". `koderz list-problems` shows the libraries that each one needs."
+        f"{len(without)} of the {len(problems)} selected problems need libraries that the sandbox lacks: {listed}. The "
+        f"sandbox has only Python's standard library, so pip install does not help. Omit these problems: "
+        f"{_some(list(without))}. `koderz list-problems` shows the libraries that each problem needs."
     )
 
 

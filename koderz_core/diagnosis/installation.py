@@ -90,7 +90,7 @@ def _self_test(tested: SelfTest) -> Iterator[Finding]:
         if not failed:
             yield Finding("grader", group, "ready", f"{len(checks)}/{len(checks)} passed")
         for check in failed:
-            cure = "koderz runs no programs until this is fixed. Please report this failure with these lines"
+            cure = "koderz runs no programs until this is fixed. Please report this failure and include these lines"
             yield Finding("grader", f"{group}: {check.name}", "missing", check.seen, cure)
 
 
@@ -126,7 +126,7 @@ def keys(settings: Settings) -> Iterator[Finding]:
     for name in SETTINGS:
         if name.endswith("_api_key"):
             is_set = getattr(settings, name) is not None
-            cure = "" if is_set else f"To use it: set {name.upper()} in the environment or .env"
+            cure = "" if is_set else f"To use this provider: set {name.upper()} in the environment or .env"
             yield Finding("keys", name.upper(), "ready" if is_set else "absent", "set" if is_set else "not set", cure)
 
 
@@ -152,11 +152,11 @@ def _port(port: int, settings: Settings) -> Finding:
     listed = listing(ModelList(f"{url}/v1/models"), settings, ANSWER_SECONDS)
     if listed.fault:
         return Finding(
-            "servers", subject, "absent", f"a program listens there that is not a model server: {listed.fault}"
+            "servers", subject, "absent", f"the program that uses this port is not a model server: {listed.fault}"
         )
     provider = _provider_at(identity(f"{url}/v1"), settings)
     result = f"{len(listed.names)} chat models" + (f", available as {provider}/NAME" if provider else "")
-    cure = "" if provider else f"To use it: set OPENAI_BASE_URL={url}/v1 and use openai/NAME"
+    cure = "" if provider else f"To use this server: set OPENAI_BASE_URL={url}/v1 and use openai/NAME"
     return Finding("servers", subject, "ready", result, cure)
 
 

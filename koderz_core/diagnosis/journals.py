@@ -49,10 +49,10 @@ def _journal(path: Path, *, whole: bool) -> Iterator[Finding]:
         yield Finding("journals", path.stem, "absent", str(error).partition(". ")[0], f"Check {path}")
         return
     if pid is not None:
-        result = f"is in use: process {pid or 'unknown'} is writing it"
+        result = f"is in use: process {pid or 'unknown'} is writing to it"
         yield Finding("journals", path.stem, "ready", result)
     elif dead:
-        result = f"its last writer, process {dead}, has ended without closing it"
+        result = f"the last process that wrote to it ({dead}) ended without closing it"
         yield Finding("journals", path.stem, "absent", result, f"koderz resume {path.stem}")
     yield from damage
 
@@ -75,5 +75,5 @@ def _damage(path: Path, *, whole: bool) -> Iterator[Finding]:
 
 
 def _torn(path: Path, left: int) -> Finding:
-    result = f"its last line is incomplete ({left} bytes); resuming removes it"
+    result = f"its last line is incomplete ({left} bytes); resuming the benchmark removes this line"
     return Finding("journals", path.stem, "absent", result, REPAIR)

@@ -61,7 +61,12 @@ def _probe(ask: Ask, model: str) -> Finding:
         return Finding("answers", model, "missing", lead, cure or f"koderz models test {model}")
     counts = (answer.usage.input_tokens, answer.usage.output_tokens)
     used = " + ".join("?" if count is None else str(count) for count in counts)
-    return Finding("answers", model, "ready", f"answered in {answer.seconds:.2f} s, {used} tokens, {answer.finish}")
+    return Finding(
+        "answers",
+        model,
+        "ready",
+        f"answered in {answer.seconds:.2f} s; input + output: {used} tokens; end: {answer.finish}",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,14 +81,14 @@ def decode(line: bytes, upcasters: Upcasters = UPCASTERS) -> Entry | None:
             return None
         event = _event(envelope, upcasters)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise JournalError(f"not a journal line of koderz ({error})") from error
+        raise JournalError(f"it is not a journal line of koderz ({error})") from error
     return Entry(envelope.at, event, envelope.experiment, envelope.ordinal)
 
 
 def _event(line: _Line, upcasters: Upcasters) -> Event:
     if line.v > SCHEMA_VERSION:
         raise LaterLineError(
-            f"a later version of koderz wrote it (schema {line.v}, this version reads up to {SCHEMA_VERSION})"
+            f"a later version of koderz wrote this line (schema {line.v}, this version reads up to {SCHEMA_VERSION})"
         )
     if line.v == SCHEMA_VERSION:
         return _decoder(line.kind).decode(line.event)

@@ -18,4 +18,6 @@ def example_journal() -> bytes:
     try:
         return gzip.decompress(_BUNDLE.read_bytes())
     except (OSError, EOFError) as error:
-        raise DataError(f"{_BUNDLE} is missing or damaged, so there is no example. Install koderz again.") from error
+        raise DataError(
+            f"{_BUNDLE} is missing or damaged, so the example cannot be shown. Install koderz again."
+        ) from error

@@ -159,7 +159,9 @@ class Expectations:
         answers = self._reference(problem, calls)
         pairs = [(call, out) for call, out in zip(calls, answers.outputs, strict=True) if out is not None]
         if not pairs:
-            raise DataError(f"No plus test of {problem.id} has a comparable expected value. Omit that problem.")
+            raise DataError(
+                f"None of the expected values of the plus tests of {problem.id} can be compared. Omit that problem."
+            )
         calls, outputs = zip(*pairs, strict=True)
         return Expected("\n".join(calls), "\n".join(outputs), answers.seconds)
 

@@ -116,7 +116,7 @@ class Grader:
         if tests == "plus":
             require_plus(problem)
         split = self._divide(problem, replace(self._policy, plus=tests == "plus"))
-        assert isinstance(split, Split), "all base tests are a gate of every problem"
+        assert isinstance(split, Split), "every problem can use all its base tests as the gate"
         return split
 
     def _grade(self, sample: Sample, tests: Split) -> Graded:
@@ -183,7 +183,9 @@ def _sample(number: int, line: bytes, problems: Mapping[str, Problem]) -> Sample
     kinds = [kind for kind in KINDS if kind in row]
     if len(kinds) != 1:
         raise DataError(
-            f"has {' and '.join(kinds)}, but only one is allowed" if kinds else f"has no {', '.join(KINDS)}"
+            f"has the fields {' and '.join(kinds)}, but only one of them is allowed"
+            if kinds
+            else f"has none of the fields {', '.join(KINDS)}"
         )
     problem, (kind,) = problems[name], kinds
     return Sample(number, problem, as_program(kind, _text(row, kind), problem), row)

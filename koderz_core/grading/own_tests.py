@@ -97,7 +97,7 @@ def _entry_point(task: Program) -> str:
     if isinstance(last, ast.AsyncFunctionDef):
         raise DataError(f"The prompt's function {last.name} is async, but koderz does not await it. Write a plain def.")
     if last.name == "check":
-        raise DataError("The prompt's function has the name check, which koderz uses for tests. Give it another name.")
+        raise DataError("The function in the prompt is named check, but koderz uses that name for tests. Rename it.")
     try:
         compile(task.tree, "<prompt>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -139,7 +139,7 @@ def _fault(prompt: str, start: int) -> DataError:
 def _prompt_of_text(prompt: str, tests: Program) -> Program:
     """Free text as a comment above a stub of the function that the asserts call, so that the model sees its name."""
     if _check_of(tests):
-        raise DataError(f"The prompt defines no function, and check(candidate) does not contain its name. {_SIGNATURE}")
+        raise DataError(f"The prompt defines no function, and check(candidate) does not name one. {_SIGNATURE}")
     name = _first_called(tests)
     shapes = {_parameters(call) for called, call in _calls(tests.tree) if called == name}
     parameters = shapes.pop() if len(shapes) == 1 else "*args, **kwargs"
@@ -218,8 +218,8 @@ def _read_tests(tests: str) -> Program:
     for node in ast.walk(program.tree):
         if isinstance(node, ast.Assert) and node not in reached:
             raise DataError(
-                f"The assert in line {node.lineno} of the tests never runs: its function is never called, or it "
-                f"depends on __name__. {_EXAMPLE}"
+                f"The assert in line {node.lineno} of the tests never runs: the function around it is never called, or "
+                f"a condition on __name__ excludes it. {_EXAMPLE}"
             )
     return program
 
@@ -253,8 +253,8 @@ def _first_called(tests: Program) -> str:
         if name in lacking:
             return name
     raise DataError(
-        "The tests do not call the function that the program must define. They call only functions of Python and "
-        f"functions that they define or import themselves. {_EXAMPLE}"
+        "The tests do not call the function that the program must define. They call only built-in functions, and "
+        f"functions that the tests define or import themselves. {_EXAMPLE}"
     )
 
 
@@ -262,7 +262,9 @@ def _require_use(tests: Program, entry_point: str) -> None:
     """Raise DataError if the tests do not use the function, so that no program could pass or fail them."""
     check, own = _check_of(tests), defined_names(tests)
     if check is None and entry_point in own:
-        raise DataError(f"The tests define or import {entry_point} themselves. Remove it: the program defines it.")
+        raise DataError(
+            f"The tests define or import {entry_point} themselves. Remove that: the program defines {entry_point}."
+        )
     names = {entry_point} - own | {parameter.arg for parameter in check.args.args[:1]} if check else {entry_point}
     if not any(isinstance(node, ast.Name) and node.id in names for node in ast.walk(tests.tree)):
         raise DataError(f"The tests never call {entry_point}, the last function in the prompt. {_EXAMPLE}")

@@ -31,7 +31,7 @@ _ARITHMETIC: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Pow: operator.pow,
 }
 _MOST = 64  # largest operand that is evaluated, so that no text causes a huge computation
-_INSEPARABLE = "its asserts cannot be separated"
+_INSEPARABLE = "the asserts cannot be separated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def split_at_random(source: str, fraction: float, lot: str, parameters: Sequence
         return groups
     if len(groups) < 2:
         one_part = sum(len(group.parts) for group in groups) < 2
-        return "its tests consist of one assert or one loop" if one_part else _INSEPARABLE
+        return "the tests consist of only one assert or one loop" if one_part else _INSEPARABLE
     drawn = sorted(range(len(groups)), key=lambda number: hashlib.sha256(f"{lot}/{number}".encode()).digest())
     size = min(max(1, round(fraction * len(groups))), len(groups) - 1)
     return _split(source, [groups[number] for number in drawn[:size]], [groups[number] for number in drawn[size:]])
@@ -111,7 +111,7 @@ def _groups_of(tree: ast.Module, parameters: Sequence[str], entry_point: str = "
     parts = [node for node in check.body if _tests(node)] if check else []
     has_definition = any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for node in parts)
     if has_definition or sum(map(_tests, parts)) < tests_in(tree):
-        return "some of its asserts are not directly in check, so they cannot be separated"
+        return "some asserts are not directly in the body of check, so they cannot be separated"
     shared = {name for part in parts for name in _names(part, ast.Store)}
     groups: list[_Group] = []
     for part in parts:

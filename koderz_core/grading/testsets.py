@@ -95,7 +95,7 @@ def split(problem: Problem, policy: TestPolicy) -> Split | Outside:
     if gate.kind == EXAMPLES:
         examples = examples_in(problem.public)
         if not examples:
-            return Outside("its text contains no example that koderz can read")
+            return Outside("the text of the problem contains no example that koderz can read")
         return by_examples(problem, examples)
     if gate.kind == SPLIT:
         lot, parameters = f"{policy.seed}/{problem.id}", parameters_of(problem.public)

@@ -41,7 +41,7 @@ SECONDS = 60.0  # for each answer and the start: a server at low priority waits 
 GRACE_SECONDS = 0.2  # to exit after its input ended; claude-cortex-core never does
 MAX_ANSWER_BYTES = 8 << 20  # everything that arrives during one request
 NICENESS = 10  # storing memories can wait, the experiments that are measured cannot
-RESTART = "koderz restarts it when needed."
+RESTART = "koderz restarts the server when needed."
 _SLICE_SECONDS = 0.1  # the longest that a changed deadline goes unnoticed
 _CHUNK_BYTES = 1 << 16
 _ERROR = re.compile(r"[\w.]*(Error|Exception)\b")  # the start of the line that names the error
@@ -171,7 +171,7 @@ class Client:
 
     def _running(self) -> ServerProcess:
         if self._process is None:
-            raise CortexError("The session with the memory server is closed. koderz opens a new one when needed.")
+            raise CortexError("The session with the memory server is closed. koderz opens a new session when needed.")
         return self._process
 
     def _failure(self, reason: str) -> CortexError:
@@ -234,7 +234,7 @@ class ServerProcess:
         except (OSError, ValueError) as error:
             raise CortexError(
                 f"The memory server cannot be started with {command[0]!r}: {error}. Correct CORTEX_PATH or "
-                "KODERZ_CORTEX_COMMAND, or unset them to use the server that comes with koderz."
+                "KODERZ_CORTEX_COMMAND, or unset both to use the server that comes with koderz."
             ) from error
         with suppress(OSError, AttributeError):
             os.setpriority(os.PRIO_PROCESS, self._process.pid, NICENESS)
@@ -383,7 +383,7 @@ def _split(command: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(command))
     except ValueError as error:
-        raise ConfigError(f"KODERZ_CORTEX_COMMAND cannot be read: {error}. Quote its words as in a shell.") from error
+        raise ConfigError(f"KODERZ_CORTEX_COMMAND cannot be parsed: {error}. Quote its words as in a shell.") from error
     if not words:
         raise ConfigError(
             "KODERZ_CORTEX_COMMAND is empty. Set it to a command that speaks MCP over stdio, or unset it."

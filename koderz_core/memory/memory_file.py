@@ -75,8 +75,8 @@ def open_memory_file(settings: Settings, *, make: bool = False) -> Iterator[Cort
     """
     if uses_other_server(settings):
         raise CortexError(
-            f"The memory server {server_of(settings).shown} stores the memories. koderz cannot read its file. Query "
-            "that server, or unset KODERZ_CORTEX_COMMAND and CORTEX_PATH to store memories with koderz."
+            f"The memories are stored by the server {server_of(settings).shown}, whose file koderz cannot read. Query "
+            "that server, or unset KODERZ_CORTEX_COMMAND and CORTEX_PATH to store memories in koderz' own file."
         )
     path = memory_file(settings)
     if not make and not path.exists():

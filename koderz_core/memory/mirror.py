@@ -205,7 +205,7 @@ def _import(client: Client, batch: Sequence[JournalMemory]) -> list[StoreResult]
         counts = [answer.content.get(name) for name in ("imported", "already")]
         if sum(count for count in counts if isinstance(count, int)) != len(batch):
             raise CortexError(
-                f"The memory server received {len(batch)} memories, but its answer has another number of memories: "
+                f"koderz sent {len(batch)} memories, but the answer of the memory server reports another number: "
                 f"{_shown(answer.text)}."
             )
         return [StoreResult(True)] * len(batch)
@@ -224,7 +224,7 @@ def _remember(client: Client, memory: JournalMemory) -> StoreResult:
     if answer.failed or not first.startswith("Remembered"):
         return StoreResult(False, _shown(answer.text) or "the server gave no reason")
     if "Updated existing" in rest:
-        return StoreResult(False, "the server took this memory for one with a similar title and stored nothing")
+        return StoreResult(False, "the server mistook this memory for one with a similar title and did not store it")
     cut = next((line for line in rest.splitlines() if "WARNING" in line or "truncated" in line.lower()), "")
     return StoreResult(True, f"cut: {_shown(cut)}" if cut else "")
 

@@ -165,7 +165,7 @@ _ROWS = (
     (r"claude.*", _claude(MILLION, thinking="always")),
     (
         ".*",
-        Capabilities(seed=False, default_tokens=_DEFAULT_TOKENS, source="Anthropic's protocol at another server"),
+        Capabilities(seed=False, default_tokens=_DEFAULT_TOKENS, source="Anthropic's protocol on another server"),
     ),
 )
 
@@ -189,7 +189,7 @@ PROVIDER = Provider(
     key=KEY,
     advice=Advice(
         start="Check the network and proxy settings",
-        fetch="`koderz models list` names some",
+        fetch="Run `koderz models list` for examples of model names",
         key=f"Set {KEY.variable} to a key that may use MODEL.",
         variable="ANTHROPIC_BASE_URL (without /v1)",
     ),

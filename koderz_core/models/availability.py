@@ -54,7 +54,7 @@ def require(name: str, settings: Settings) -> None:
     provider, _, rest = name.partition("/")
     known = PROVIDERS[provider]
     if away := known.away(rest):
-        settings.check_egress(away, f"an answer of {name}")
+        settings.check_egress(away, f"a call to {name}")
     if at := known.lists(settings):
         listed = listing(at, settings, PATIENT_SECONDS)
         if listed.absent:
@@ -83,7 +83,7 @@ def _unlisted(model: str, surveyed: Iterable[Availability]) -> Availability:
     absent = [row for row in alike if not row.ready]
     if absent or known.home or known.away(rest):
         return replace(next(iter(absent or alike)), id=model)
-    return Availability(model, "local", False, f"{provider} does not list it", known.advice.fetch)
+    return Availability(model, "local", False, f"{provider} does not list this model", known.advice.fetch)
 
 
 def _rows(provider: str, settings: Settings) -> Iterator[Availability]:
@@ -105,7 +105,7 @@ def _served(provider: str, at: ModelList, settings: Settings) -> Iterator[Availa
         yield Availability(card.id, card.tier, True, "served now", "")
     if not listed.names:
         card = resolve(f"{provider}/*", settings)
-        reason = listed.fault or "its server lists no model for chat"
+        reason = listed.fault or "its server lists no chat model"
         yield Availability(card.id, card.tier, False, reason, _cure(listed, advice) if listed.fault else advice.fetch)
 
 
@@ -161,7 +161,7 @@ def listing(at: ModelList, settings: Settings, seconds: float) -> Listing:
     names, redaction = tuple(dict.fromkeys(served)), settings.redaction()  # some servers list every model twice
     sound = tuple(name for name in names if redaction.text(name) == name)
     if names and not sound:
-        return Listing(fault=f"{shown} lists only models whose names contain a key", cure="Ask its operator")
+        return Listing(fault=f"{shown} lists only models whose names contain an API key", cure="Ask its operator")
     return Listing(sound)
 
 
@@ -206,5 +206,5 @@ def _get(at: ModelList, shown: str, seconds: float) -> bytes:
     except httpx.HTTPError:
         raise ModelError(f"nothing answers in time at {shown}") from None  # as above
     if not reply.is_success:
-        raise ModelError(f"{shown} answers {reply.status_code}")
+        raise ModelError(f"{shown} answers with HTTP status {reply.status_code}")
     return reply.content

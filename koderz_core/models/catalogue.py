@@ -23,7 +23,7 @@ __all__ = ["ModelCard", "address_of", "identity", "resolve"]
 # Publishers mark their small models by one of these words between dashes.
 SMALL_WORDS = frozenset({"mini", "nano", "luna", "haiku", "lite", "small", "instant", "3.5", "oss"})
 
-_HOW = "Write PROVIDER/NAME for any other model; providers: " + ", ".join(PROVIDERS) + "."
+_HOW = "For any other model, write PROVIDER/NAME. Providers: " + ", ".join(PROVIDERS) + "."
 
 
 def resolve(name: str, settings: Settings) -> ModelCard:
@@ -103,11 +103,11 @@ def check_allowed(models: Iterable[str], settings: Settings) -> None:
     for model in models:
         if (shown := redaction.text(model)) != model:
             raise PlanError(
-                f"The model {shown} is not allowed: its name contains a key, and koderz stores names of models. Use "
-                "another name."
+                f"The model {shown} is not allowed: its name contains a secret key, and koderz stores the names of "
+                "models. Use another name."
             )
         if listed and model not in listed:
             raise PlanError(
-                f"{model} is not allowed: allowed_models lists only {', '.join(listed)}. Choose one of these, or "
-                "change that setting (KODERZ_ALLOWED_MODELS)."
+                f"The model {model} is not allowed: allowed_models lists only {', '.join(listed)}. Choose one of these "
+                "models, or change the setting allowed_models (KODERZ_ALLOWED_MODELS)."
             )

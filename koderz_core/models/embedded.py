@@ -271,7 +271,8 @@ def lack_of_memory(wanted: weights.Weights, settings: Settings) -> Lack | None:
     return Lack(
         f"it needs {needed / 1e9:.1f} GB of memory with a context of {settings.num_ctx} tokens, but "
         f"only {free / 1e9:.1f} GB are free",
-        "Close other programs, lower KODERZ_NUM_CTX, or use a smaller model (`koderz models list` shows which fit)",
+        "Close other programs, lower KODERZ_NUM_CTX, or use a smaller model (`koderz models list` shows which models "
+        "fit)",
     )
 
 

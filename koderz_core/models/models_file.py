@@ -101,7 +101,7 @@ def check_providers(settings: Settings, providers: Collection[str]) -> None:
     for name in _read(path):
         if name.partition("/")[0] not in providers:
             raise ConfigError(
-                f'{path}: table ["{name}"] names no provider. Write ["PROVIDER/NAME"]; providers: '
+                f'{path}: the name of table ["{name}"] contains no provider. Write ["PROVIDER/NAME"]; providers: '
                 f"{', '.join(providers)}."
             )
 
@@ -112,7 +112,7 @@ def _read(path: Path) -> Mapping[str, Stated]:
     except (FileNotFoundError, NotADirectoryError, PermissionError):  # the last: of the folder, which koderz cannot use
         return {}
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}. Fix or remove it.") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror}. Fix or remove the file.") from error
     return _parse(path, status.st_mtime_ns, status.st_size)
 
 
@@ -120,7 +120,7 @@ def _read(path: Path) -> Mapping[str, Stated]:
 def _parse(path: Path, _changed: int, _size: int) -> Mapping[str, Stated]:
     """The tables of this version of the file, cached because every call reads them."""
     try:
-        return _TABLES.validate_python(tomllib.loads(read_text(path, "Fix or remove it.")))
+        return _TABLES.validate_python(tomllib.loads(read_text(path, "Fix or remove the file.")))
     except ValidationError as error:
         raise ConfigError(_explain(error, path)) from None
     except DataError as error:
@@ -139,7 +139,7 @@ def _explain(error: ValidationError, path: Path) -> str:
     *tables, key = inside or [""]
     table = ".".join([f'"{model}"', *tables])
     message = f"{_unknown(key, tables)}" if fault["type"] == "extra_forbidden" else fault["msg"].lower()
-    return f"{path}: in table [{table}] {f'{key}: ' if key else ''}{message}. Correct it there."
+    return f"{path}: in table [{table}] {f'{key}: ' if key else ''}{message}. Correct this table."
 
 
 _INSIDE: Mapping[str, type[BaseModel]] = {"price": StatedPrice, "capabilities": StatedCapabilities}

@@ -36,7 +36,7 @@ PROVIDER = compatible(
     address=lambda settings: settings.openai_base_url,
     advice=Advice(
         start="Check the network and proxy settings",
-        fetch="`koderz models list` shows some of its models",
+        fetch="`koderz models list` shows some models of OpenAI",
         key="Set OPENAI_API_KEY to a key that may use MODEL.",
         variable="OPENAI_BASE_URL (ends in /v1)",
     ),

@@ -191,7 +191,7 @@ VLLM = compatible(
     lambda settings: settings.vllm_base_url,
     Advice(
         start="Start vLLM with `vllm serve MODEL`",
-        fetch="`koderz models list` shows the model that it serves",
+        fetch="`koderz models list` shows the model that vLLM serves",
         key=_NO_KEY_SETTING,
         variable="VLLM_BASE_URL (ends in /v1)",
     ),

@@ -99,7 +99,7 @@ class Key:
                 "or use a local model: `koderz models list` shows which models are ready."
             )
         if not text.isascii():
-            raise ModelError(f"{self.variable} contains characters that keys cannot contain. Copy the key again.")
+            raise ModelError(f"{self.variable} contains characters that are not allowed in keys. Copy the key again.")
         return text or NO_KEY
 
     def lack(self, url: str, settings: Settings) -> Lack | None:

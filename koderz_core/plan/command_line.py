@@ -57,7 +57,11 @@ def configuration_of(text: str) -> Wanted:
             parameters[key] = _value(form, word, key, value)
     wanted = Wanted(strategy, models, parameters, **policies)
     if ignored := models.keys() - set(create(strategy, parameters).roles()):
-        raise PlanError(f"{text!r} never asks the {min(ignored)}, so its model would be ignored. Omit this role.")
+        role = min(ignored)
+        raise PlanError(
+            f"The configuration {text!r} never asks the {role}, so the model for this role would be ignored. Omit the "
+            "role."
+        )
     return wanted
 
 
@@ -73,7 +77,7 @@ def personas_named(text: str) -> str:
     """
     if not text.endswith((".yaml", ".yml")) or "\n" in text:
         return text
-    personas = read_text(Path(text).expanduser(), "Name a YAML file of personas.")
+    personas = read_text(Path(text).expanduser(), "Give the path of a YAML file with personas.")
     check(personas, f"The personas in {text}")
     return personas
 
@@ -175,7 +179,7 @@ def _split(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise PlanError(f"{text!r} cannot be read: {error}. {FORM}") from error
+        raise PlanError(f"The configuration {text!r} cannot be parsed: {error}. {FORM}") from error
     if not words:
         raise PlanError(f"The configuration is empty. {FORM}")
     return words

@@ -81,7 +81,7 @@ class Costs:
         with suppress(StoreError):
             expected = self.forecast(plan, of=direct)
             if not expected.experiments:
-                return "nothing more, because all results exist"
+                return "$0 more, because all results exist"
             if expected.cost_usd is not None:
                 return f"about {money(expected.cost_usd.p50)}, 90th percentile {money(expected.cost_usd.p90)}"
         names, cases = set(plan.problems), WorstCases(self._settings)
@@ -91,7 +91,7 @@ class Costs:
             for configuration in direct
             for problem in problems
         )
-        return "an unknown price" if usd is None else f"at most {money(usd * plan.repeats)}"
+        return "an unknown amount" if usd is None else f"at most {money(usd * plan.repeats)}"
 
 
 def _only_request(direct: Configuration, problem: PublicProblem) -> Request:
@@ -105,8 +105,8 @@ def check_priced(budget: Budget, unpriced: Sequence[str]) -> None:
     """Raise PlanError for a budget that models without a known price would escape, unless that is allowed."""
     if unpriced and budget.limits and not budget.allow_unpriced:
         raise PlanError(
-            f"The price of {', '.join(unpriced)} is unknown, so no budget can limit its calls. Omit the model or the "
-            f"budget, or use --allow-unpriced to count its calls as free."
+            f"The price of {', '.join(unpriced)} is unknown, so a budget cannot limit the cost. Omit the model or the "
+            f"budget, or use --allow-unpriced to count these calls as free."
         )
 
 
@@ -131,9 +131,12 @@ def _reasons(plan: Plan, forecast: Forecast, settings: Settings) -> Iterator[str
     escaping = [name for name in paid if name in forecast.unpriced]
     most = _most(plan, forecast)
     if escaping:
-        yield f"No price is known for {', '.join(map(plain, escaping))}: koderz can neither report nor limit its cost."
+        yield f"No price is known for {', '.join(map(plain, escaping))}: koderz can neither report nor limit this cost."
     elif most is None and paid:
-        yield "The cost cannot be estimated yet, because no comparable experiment has finished. No budget limits it."
+        yield (
+            "The cost cannot be estimated yet, because no comparable experiment has finished. "
+            "No budget limits the cost."
+        )
     elif most is not None and most > limit:
         yield f"The benchmark may cost up to {money(most)}. koderz asks for confirmation above {money(limit)}."
     if forecast.seconds and forecast.seconds.p90 > hours * HOUR:

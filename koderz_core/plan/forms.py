@@ -97,7 +97,7 @@ def strategy_form(name: str) -> StrategyForm:
 
 def _faults(name: str) -> Iterator[str]:
     if name in STRATEGIES or name in PRESETS:
-        yield f"koderz has its own strategy {name}, so it ignores the strategy of that name in the installed package."
+        yield f"koderz ignores the installed strategy {name}, because koderz has a strategy of the same name."
         return
     try:
         class_of(name)
@@ -134,7 +134,7 @@ def roles_of(form: StrategyForm) -> str:
 
 def calls_of(form: StrategyForm) -> str:
     """The number of calls of an experiment, and the source of the strategy, if its author states them."""
-    calls = f"Calls: {form.calls}" if form.calls else "Its author does not state the number of calls."
+    calls = f"Calls: {form.calls}" if form.calls else "The author of this strategy does not state the number of calls."
     return f"{calls} {form.source}".strip()
 
 
@@ -186,7 +186,7 @@ OPUS, SONNET = "anthropic/claude-opus-4-5", "anthropic/claude-sonnet-5-5"
 
 MODE_DESCRIPTIONS: Mapping[str, str] = {
     "zero-shot": "One answer per problem, submitted without testing.",
-    "iterative": "A spec and up to 50 iterations, with a review after every fifth. One model in every role by default.",
+    "iterative": "A spec, up to 50 iterations and a review every 5 iterations. By default, one model takes every role.",
     "comparative": "The modes zero-shot and iterative on the same problems.",
 }
 
@@ -201,7 +201,7 @@ _CATALOGUE = (
     Preset(
         "quick look",
         "Quick look",
-        "3 problems with direct, and the same with supervised in at most 3 iterations. Takes a few minutes.",
+        "Runs direct and supervised (at most 3 iterations) on the same 3 problems. Takes a few minutes.",
         (
             Wanted("direct", {"coder": ANY}),
             Wanted(

@@ -82,14 +82,14 @@ def _check_members(strategy: str, models: Mapping[str, tuple[str, ...]]) -> None
     facts = facts_of(strategy)
     if facts.needs_several_coders and len(models["coder"]) < 2:
         raise PlanError(
-            f"{strategy} asks one coder after the other, so it needs several coders. Name them from the cheapest to "
-            "the strongest, for example --coder qwen2.5-coder-0.5b,qwen2.5-coder-1.5b."
+            f"{strategy} asks one coder after the other, so it needs several coders. Name the coders from the "
+            "cheapest to the strongest, for example --coder qwen2.5-coder-0.5b,qwen2.5-coder-1.5b."
         )
     for role, (_, *others) in models.items():
         if others and role not in facts.several:
             raise PlanError(
                 f"{strategy} asks only one model as {role}, so {', '.join(others)} would be ignored. Name one model; "
-                "to compare several, write a configuration for each."
+                "to compare several models, write a configuration for each model."
             )
 
 
@@ -97,5 +97,5 @@ def _policies(wanted: Wanted) -> tuple[str, str]:
     """The gate and the feedback. Raises PlanError for a strategy that would ignore them."""
     gate, feedback = gate_of(wanted.gate).name, check_feedback(wanted.feedback)
     if not facts_of(wanted.strategy).tests_programs and (gate, feedback) != (ALL_TESTS, FULL):
-        raise PlanError(f"{wanted.strategy} never runs gate tests, so gate and feedback would be ignored. Omit both.")
+        raise PlanError(f"{wanted.strategy} never runs gate tests, so it would ignore gate and feedback. Omit both.")
     return gate, feedback

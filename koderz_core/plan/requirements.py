@@ -43,19 +43,19 @@ def _faults(configuration: Configuration, role: str, takes: Capabilities) -> Ite
     steps, samples = configuration.parameters.get("steps"), facts_of(configuration.strategy).draws_samples
     if role == "coder" and samples and steps != ONCE and not takes.temperature:
         yield (
-            f"it does not accept a temperature ({takes.source}), so its samples cannot be drawn at "
+            f"it does not accept a temperature ({takes.source}), so it cannot draw samples at temperature "
             f"{steps or configuration.parameters.get('temperature')}. Choose another model."
         )
     own = {name: value for name, value in configuration.parameters.items() if not is_override(name)}
     asked = overrides_by_role(configuration.parameters).get(role, {})
     for what in asked.keys() & {"temperature", "top_p"}:
         if not getattr(takes, what):
-            yield f"it does not accept {what} ({takes.source}), and {role}.{what} is {asked[what]}. Omit {role}.{what}."
+            yield f"it does not accept {what} ({takes.source}), but {role}.{what} is {asked[what]}. Omit {role}.{what}."
     for name, value in own.items():
         if writes and name.endswith("temperature") and value != defaults[name] and not takes.temperature:
             yield (
-                f"it does not accept a temperature ({takes.source}), and {name} is {value}. Leave {name} at "
-                f"{defaults[name]} to use the sampling of its provider, or choose another model."
+                f"it does not accept a temperature ({takes.source}), but {name} is {value}. Leave {name} at "
+                f"{defaults[name]} to use the sampling settings of the provider, or choose another model."
             )
     limit = {"max_tokens" if writes else "review_tokens": asked["max_tokens"]} if "max_tokens" in asked else {}
     yield from _too_long({**own, **limit}, role, takes.context_tokens)
@@ -76,13 +76,14 @@ def _too_long(parameters: Mapping[str, Scalar], role: str, context: int | None) 
     if longest >= context:
         lower = f"Lower --{limit.replace('_', '-')}, or give" if limit in parameters else "Give"
         yield (
-            f"{limit} is {longest}, and its context holds {context} tokens including the prompt. {lower} the model "
-            f"more context: --num-ctx for embedded and Ollama models, context_tokens in models.toml for others."
+            f"{limit} is {longest}, but the prompt and the answer together must fit into its context of {context} "
+            f"tokens. {lower} the model more context: --num-ctx for embedded and Ollama models, "
+            "context_tokens in models.toml for others."
         )
     elif role == "coder" and isinstance(earlier, int) and earlier and earlier + longest + latest > context:
         yield (
-            f"history_tokens ({earlier}), max_tokens ({longest}) and its last program with guidance (about {latest} "
-            f"tokens) exceed its context of {context} tokens. Set --history-tokens to at most "
-            f"{max(0, context - longest - latest)}, minus the tokens of the problem, its spec and the shown failures, "
+            f"history_tokens ({earlier}), max_tokens ({longest}) and the last program with guidance (about {latest} "
+            f"tokens) together exceed its context of {context} tokens. Set --history-tokens to at most "
+            f"{max(0, context - longest - latest)}, minus the tokens of the problem, the spec and the failed tests, "
             f"or give the model more context."
         )

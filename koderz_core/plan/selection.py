@@ -59,7 +59,7 @@ def sentence(selection: Selection) -> str:
     models = [row.model for row in selection.ranked]
     place = models.index(selection.chosen)
     better = "; ".join(f"{row.model}: {row.reason}" for row in selection.ranked[:place])
-    elsewhere = f" by {selection.results_of}" if selection.results_of not in ("", selection.strategy) else ""
+    elsewhere = f" with {selection.results_of}" if selection.results_of not in ("", selection.strategy) else ""
     rest = f" Next in the ranking: {', '.join(models[place + 1 :])}." if models[place + 1 :] else ""
     return (
         f"Selected by {selection.policy} as {selection.role} of {selection.strategy}: {selection.chosen} "
@@ -100,14 +100,15 @@ def _select(choice: Choice, own: Collection[str], settings: Settings, evidence: 
     if not models:
         raise PlanError(
             f"koderz cannot select a {choice.role} of {choice.strategy}, because no model has suitable results. "
-            f"Measure some models on other problems first, or list the models: select:{choice.policy}:FIRST+SECOND."
+            "Measure some models on problems outside this plan, or list the models: "
+            f"select:{choice.policy}:FIRST+SECOND."
         )
     contexts = {model: capabilities_of(model, settings).context_tokens for model in models}
     rows = ranked(choice.policy, models, results, contexts)
     if choice.policy != FIXED and len(rows) > 1 and all(row.score is None for row in rows):
         raise PlanError(
             f"koderz cannot select a {choice.role} of {choice.strategy} by {choice.policy}: {_listed(rows)}. Results "
-            "on the planned problems do not count. Measure the models on other problems first, or name one model."
+            "on the planned problems do not count. Measure the models on problems outside this plan, or name one model."
         )
     return _askable(Selection(choice.strategy, choice.role, choice.policy, models[0], rows, strategy), settings)
 
@@ -138,7 +139,7 @@ def _askable(selection: Selection, settings: Settings) -> Selection:
             rows[place] = replace(row, reason=f"{row.reason}; {error}")
         else:
             return replace(selection, chosen=row.model, ranked=tuple(rows))
-    raise PlanError(f"No model can be {selection.role} of {selection.strategy} now: {_listed(rows)}")
+    raise PlanError(f"No model is available now as {selection.role} of {selection.strategy}: {_listed(rows)}")
 
 
 def _listed(rows: Sequence[Ranked]) -> str:

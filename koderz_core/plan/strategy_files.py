@@ -48,11 +48,13 @@ def require_strategies(plan: Plan, settings: Settings) -> None:
 def _load_again(name: str, file: StrategyFile | None, benchmark: str) -> None:
     """Load a strategy, only if its file is still the one that was executed before."""
     short = shortened(name)
-    cure = f"Give its path: koderz resume {benchmark} --strategy PATH/{short}"
+    resume = f"koderz resume {benchmark} --strategy PATH/{short}"
     if file is None:
-        raise PlanError(f"The file of the strategy {name} is unknown on this machine. {cure}")
+        raise PlanError(f"The file of the strategy {name} is unknown on this machine. Give its path: {resume}")
     source = read_bytes(
-        Path(file.path), f"It contained the strategy {short}. Restore the file. {cure}", MOST_TEXT_BYTES
+        Path(file.path),
+        f"The file contained the strategy {short}. Restore it, or give its new path: {resume}",
+        MOST_TEXT_BYTES,
     )
     sha256 = hashlib.sha256(source).hexdigest()
     if sha256 != file.sha256:

@@ -33,11 +33,11 @@ Found = Mapping[tuple[str, str], "AttemptByAttempt"]
 """By key of the configuration."""
 MOST_TRANSITIONS = 12
 ABOUT_ATTEMPTS = (
-    "Solved here: the share of experiments solved by this attempt, among those that reached it. The share falls "
-    "because the remaining problems are harder, not because models get worse. $ per extra solve: the cost of this "
-    "attempt in all experiments that reached it, divided by the number of experiments that it solved. The cost of the "
-    "first attempt includes the spec. This figure has no interval. If the attempt solved only few experiments, it is a "
-    "rough estimate."
+    "“Solved here” is the share of experiments that this attempt solved, among the experiments that reached this "
+    "attempt. The share falls from attempt to attempt because the remaining problems are harder, not because models "
+    "get worse. “$ per extra solve” is the cost of this attempt in all experiments that reached it, divided by the "
+    "number of experiments that it solved. The cost of the first attempt includes the spec. “$ per extra solve” has no "
+    "interval. If the attempt solved only a few experiments, this figure is a rough estimate."
 )
 
 
@@ -68,10 +68,18 @@ def _share_repeated(repeats: Repeats) -> str:
 
 
 ATTEMPT = (
-    whole("attempt", "number of the attempt, from 1", shown=Shown("attempt", 3)),
-    whole("at_risk", "experiments with a result that reached this attempt", shown=Shown("reached it", 3, count)),
-    whole("solved", "experiments that this attempt solved", shown=Shown("solved", 3, count)),
-    whole("false_passes", "experiments that ended at this attempt with a false pass", shown=Shown("false passes", 5)),
+    whole("attempt", "number of the attempt, starting at 1", shown=Shown("attempt", 3)),
+    whole(
+        "at_risk",
+        "number of experiments that have a result and reached this attempt",
+        shown=Shown("experiments", 3, count),
+    ),
+    whole("solved", "number of experiments that this attempt solved", shown=Shown("solved", 3, count)),
+    whole(
+        "false_passes",
+        "number of experiments that ended at this attempt with a false pass",
+        shown=Shown("false passes", 5),
+    ),
     *interval(
         share(
             "hazard",
@@ -86,7 +94,7 @@ ATTEMPT = (
         path="of.tests",
         shown=Shown("gate tests passed", 6, percent),
     ),
-    whole("tested", "experiments whose program was tested in this attempt"),
+    whole("tested", "number of experiments whose program was tested in this attempt"),
     usd(
         "usd",
         "cost of this attempt in all experiments that reached it, in dollars",
@@ -97,7 +105,7 @@ ATTEMPT = (
     usd(
         "usd_per_solve",
         "`usd` divided by `solved`",
-        "a price is unknown, or see `usd_per_solve_is`",
+        "a price is unknown, or for the reason in `usd_per_solve_is`",
         path="cost.usd_per_solve",
         shown=Shown("$ per extra solve", 8, money),
     ),
@@ -108,18 +116,20 @@ TRANSITION = (
     text(
         "after", "error class of the next attempt", "the program passed the gate", shown=Shown("next result", 3, _end)
     ),
-    whole("count", "number of times that `after` followed `before`", shown=Shown("times", 3, count)),
+    whole(
+        "count", "number of times that the result `after` followed the result `before`", shown=Shown("times", 3, count)
+    ),
 )
 REPEATS = (
     whole("programs", "number of programs that were tried", shown=Shown("programs tried", 3, count)),
     whole(
         "repeated",
-        "programs that equal an earlier program of the same experiment",
+        "number of programs that are equal to an earlier program of the same experiment",
         shown=Shown("tried before", 3, count),
     ),
     whole(
         "trials",
-        "experiments with at least one such program",
+        "number of experiments with at least one repeated program",
         shown=Shown("experiments with repeated programs", 5, count),
     ),
 )
@@ -142,7 +152,7 @@ def transitions_table(rows: Sequence[ConfigurationFigures], found: Found) -> Tex
     """The most frequent transitions of each configuration from one failed attempt to the next attempt."""
     lines = [line for row in _with_attempts(rows, found) for line in _transitions(row, found)[:MOST_TRANSITIONS]]
     return text_table(
-        "Transitions between errors", shown((*NAMED, *TRANSITION, Shown("share", 4, percent, "share"))), lines
+        "Transitions between error classes", shown((*NAMED, *TRANSITION, Shown("share", 4, percent, "share"))), lines
     )
 
 

@@ -18,15 +18,15 @@ from koderz_core.report.formats import TextTable, isolation, numbered, one_line
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT
 from koderz_core.times import day, minute
 
-TITLE = "koderz: configurations compared"
+TITLE = "koderz: comparison of configurations"
 INTERVALS = (
-    "Brackets contain 95 % intervals. n is the number of experiments with a result, and of those planned. $ means US "
-    "dollars, and unpriced means that a price is not known. * marks an oracle rate: the loop stopped on the tests that "
-    "score it, so the rate is not pass@1."
+    "Brackets contain 95 % intervals. n is the number of experiments with a result, followed by the number of planned "
+    "experiments. $ means US dollars, and unpriced means that a price is not known. * marks an oracle rate: the loop "
+    "stopped on the same tests that score its programs, so the rate is not pass@1."
 )
 NO_WIDTH = "&#8203;"
 CITATION_TITLE = (
-    "koderz: can cheap models with many attempts, under a little frontier supervision, match an expensive one?"
+    "koderz: can cheap models with many attempts, under a little frontier supervision, match an expensive model?"
 )
 TO_CITE = "Citation"
 _UNSAFE = re.compile(r'[\\{}~^@<>|"`\N{REPLACEMENT CHARACTER}]')

@@ -83,7 +83,7 @@ NAMED: Sequence[Column] = (
     text("letter", "the configuration's letter in this comparison", path="configuration.letter", shown=Shown("", 1)),
     text(
         "configuration",
-        "the configuration, as benchmark/configuration",
+        "ids of the benchmark and the configuration, as benchmark/configuration",
         path="configuration.full_id",
         shown=Shown("configuration", 2, path="configuration.label"),
     ),

@@ -88,7 +88,7 @@ def pairs_table(comparison: Comparison) -> TextTable:
 def at_once(comparison: Comparison) -> str:
     """The level of the intervals of pairs, if there are several."""
     pairs = max((pair.test.at_once for pair in comparison.pairs), default=1)
-    return f" (intervals at 95 % for all {pairs} pairs simultaneously)" if pairs > 1 else ""
+    return f" (simultaneous 95 % intervals for all {pairs} pairs)" if pairs > 1 else ""
 
 
 def frontier_table(comparison: Comparison) -> TextTable:
@@ -130,7 +130,11 @@ def with_reviews(comparison: Comparison) -> list[Row[Supervision]]:
 def common(comparison: Comparison) -> str:
     """What is the same for all, in one sentence."""
     same = ", ".join(f"{name} {value_text(value)}" for name, value in comparison.differences.common.items())
-    return f"Settings that are the same for all: {same}." if same else "No setting is the same for all configurations."
+    return (
+        f"Settings that are the same for all configurations: {same}."
+        if same
+        else "No setting is the same for all configurations."
+    )
 
 
 def glance_table(rows: Sequence[SummaryRow]) -> TextTable:
@@ -168,7 +172,7 @@ def curves_table(comparison: Comparison, axis: Axis) -> TextTable:
         Shown("interrupted", path="of.censored"),
     )
     held = any(curve.end < found.end for curve in found.curves)
-    title = f"Share solved by {AMOUNTS[axis]}{f' ({HELD} no further attempts)' if held else ''}"
+    title = f"Share solved as a function of {AMOUNTS[axis]}{f' ({HELD} no further attempts)' if held else ''}"
     return text_table(title, columns, [Row(comparison.of(curve.key), curve) for curve in found.curves])
 
 
@@ -242,17 +246,17 @@ def answer(comparison: Comparison) -> Answer:
         alone = comparison.configurations[0]
         if not alone.n:
             return Answer("No experiment has a result yet", alone.label)
-        cases = f"; worst to best case: {case_bounds(alone)}" if alone.missing else ""
+        cases = f"; from the worst to the best case for missing results: {case_bounds(alone)}" if alone.missing else ""
         return Answer(
             f"{alone.letter} solved {solved_rate(alone)} of {numbered(alone.n, 'problem')}{cases}", alone.label
         )
     it, other = comparison.of(pair.key), comparison.of(pair.baseline)
     if pair.test.difference is None:
-        return Answer(f"No common results for {it.letter} and {other.letter} yet", pair.finding)
+        return Answer(f"{it.letter} and {other.letter} do not have results on the same problem yet", pair.finding)
     problems = numbered(pair.test.n, "problem")
     headline = f"On {problems} {_verdict(pair, it.letter, other.letter)}{_price_verdict(pair, it.letter)}"
     pairs = pair.test.at_once
-    level = "Intervals at 95 %." if pairs == 1 else f"Intervals at 95 % for {pairs} pairs simultaneously."
+    level = "All intervals are 95 % intervals." if pairs == 1 else f"Simultaneous 95 % intervals for {pairs} pairs."
     figures = "".join(_figures(pair))
     return Answer(headline, f"{it.letter} · {it.label} against {other.letter} · {other.label}: {figures}.\n{level}")
 
@@ -261,7 +265,11 @@ def _verdict(pair: Pair, it: str, other: str) -> str:
     if not pair.significant_so_far:
         return f"{it} and {other} do not differ significantly"
     verdict = f"{it} solves {'more' if (pair.test.difference or 0) > 0 else 'fewer'} problems than {other}"
-    return verdict if pair.significant else f"{verdict}, but not in the worst case for the missing results"
+    return (
+        verdict
+        if pair.significant
+        else f"{verdict}, but in the worst case for the missing results the difference is not significant"
+    )
 
 
 def _price_verdict(pair: Pair, it: str) -> str:

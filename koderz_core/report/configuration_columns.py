@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.rates import Interval
     from koderz_core.analysis.tradeoff import Point
 
+AXIS_UNITS = {"attempts": "attempts", "usd": "US dollars", "seconds": "seconds"}
 SAW_BASE_TESTS = "whether the loop shows base tests with their expected values to its models after a program failed"
 
 
@@ -106,8 +107,8 @@ def _success(row: ConfigurationRow) -> str | None:
 
 _MEAN = if_known("{:.1f}".format)
 _NO_RESULT = "no experiment has a result"
-_NO_PRICE = "no result, an unknown price, or the reason in `usd_per_solved_is`"
-_NO_CEILING = "no program was run on both gate tests and held-out tests"
+_NO_PRICE = "no result, an unknown price, or a number that is not finite (see `usd_per_solved_is`)"
+_NO_CEILING = "no program ran on both gate tests and held-out tests"
 _NO_REVIEW = "no review took place"
 _NONE_PLANNED = "no experiment is planned"
 _NOT_COMPARABLE = "the configurations cannot be compared in cost and success"
@@ -118,23 +119,23 @@ CONFIGURATIONS: Sequence[Column] = [
     text("configuration", "id of the configuration"),
     text("label", "short name of the configuration", shown=Shown("configuration", 2)),
     text("strategy", "name of the strategy"),
-    text("tier", "highest tier of the models that answered a call", "no call yet"),
+    text("tier", "highest tier of the models that answered a call", "no call has been answered"),
     yes("scripted", "whether some answers come from scripted models; such results show nothing about real models"),
     text(
         "score_kind",
-        "`held_out` if held-out tests score all problems, `oracle` if only gate tests do, `mixed` if both occur",
+        "`held_out` if held-out tests score every problem, `oracle` if gate tests score every problem, else `mixed`",
         _NO_RESULT,
         path="of.marks.kind",
     ),
     whole(
         "oracle_problems",
-        "problems with a result that are scored as `oracle`",
+        "problems with a result that gate tests score, because no test could be held out",
         _NO_RESULT,
         "problems",
         "oracle_problems",
     ),
     yes("saw_base_tests", SAW_BASE_TESTS, path="of.marks.saw_base_tests"),
-    whole("planned", "experiments that were planned"),
+    whole("planned", "planned experiments"),
     whole("n", "experiments with a result: solved and unsolved", shown=Shown("n", 4, _of_planned, "of")),
     whole("solved", "experiments solved"),
     whole("unsolved", "experiments unsolved"),
@@ -145,7 +146,7 @@ CONFIGURATIONS: Sequence[Column] = [
     *interval(
         share(
             "share",
-            "share of `n` that was solved; Wilson interval, with repeats clustered by problem",
+            "solved experiments divided by `n`; Wilson interval, with repeats clustered by problem",
             _NO_RESULT,
             path="of.rate",
             shown=Shown("solved [95 %]", 3, solved_rate, "of"),
@@ -153,20 +154,21 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     share(
         "share_worst",
-        "share of `planned` that would be solved if all experiments without a result were unsolved",
+        "share of planned experiments that would be solved if all experiments without a result were unsolved",
         _NONE_PLANNED,
         path="of.cases.worst",
         shown=Shown(CASES, 5, case_bounds, "of", optional=True),
     ),
     share(
         "share_best",
-        "share of `planned` that would be solved if all experiments without a result were solved",
+        "share of planned experiments that would be solved if all experiments without a result were solved",
         _NONE_PLANNED,
         path="of.cases.best",
     ),
     text(
         "groups",
-        "numbers of its rank groups, empty if none; 1 is the best; no significant difference within a group",
+        "numbers of the rank groups that contain the configuration, or empty; group 1 is the best; differences within "
+        "a group are not significant",
         path="groups",
         shown=Shown("group", 6, _group),
     ),
@@ -182,14 +184,18 @@ CONFIGURATIONS: Sequence[Column] = [
     *reasons("usd_per_solved", "usd_per_solved_low", "usd_per_solved_high"),
     usd(
         "usd_per_experiment",
-        "mean dollars of the experiments that ended",
-        "an unknown price, or the reason in `usd_per_experiment_is`",
+        "mean dollars per experiment, over the experiments that ended",
+        "an unknown price, or a number that is not finite (see `usd_per_experiment_is`)",
         path="of.cost_per_experiment_usd",
         shown=Shown("$ each", 8, money),
     ),
     *reasons("usd_per_experiment"),
     usd("cost_usd", "dollars of all calls of the configuration so far", "a price is unknown"),
-    usd("rental_usd", "price that its calls to local models would have if the same weights were rented", "unknown"),
+    usd(
+        "rental_usd",
+        "price of the tokens of all local calls at a provider that hosts the same weights",
+        "no such price is known",
+    ),
     number(
         "seconds_per_experiment",
         "mean duration of the experiments that ended",
@@ -223,7 +229,7 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     yes(
         "on_frontier",
-        "whether it is on the Pareto frontier: no other compared configuration is both cheaper and better",
+        "whether the configuration is on the Pareto frontier: no compared configuration is both cheaper and better",
         _NOT_COMPARABLE,
         path="point.on_frontier",
     ),
@@ -237,7 +243,8 @@ CONFIGURATIONS: Sequence[Column] = [
     *interval(
         share(
             "ceiling",
-            "verifier precision, P(held-out tests pass | gate passes): limits the rate that more attempts can reach",
+            "verifier precision, P(held-out tests pass | gate passes): the upper limit of the success rate for any "
+            "number of attempts",
             _NO_CEILING,
             path="measured.ceiling.rate",
         )
@@ -296,8 +303,8 @@ def curve_columns(axis: str) -> Sequence[Column]:
     """The columns of a row per configuration and step of its curve along an axis."""
     return (
         *NAMED,
-        number(axis, f"amount of {axis} spent on a problem", path="at"),
-        share("share", "share of the problems that were solved with at most this amount", path="share"),
+        number(axis, f"number of {AXIS_UNITS[axis]} spent on a problem", path="at"),
+        share("share", f"share of problems solved with at most this number of {AXIS_UNITS[axis]}", path="share"),
         share("low", "lower end of the 95 % interval of `share`", path="low"),
         share("high", "upper end of the 95 % interval of `share`", path="high"),
     )

@@ -38,7 +38,7 @@ class Table:
 _BENCHMARK = text("benchmark", "id of the benchmark")
 _ORIGIN = (
     text("dataset", "name of the dataset"),
-    text("dataset_sha256", "SHA-256 of the dataset's unpacked file"),
+    text("dataset_sha256", "SHA-256 of the decompressed file of the dataset"),
     text("licence", "licence of the dataset"),
 )
 _CONFIGURATION = (
@@ -52,7 +52,7 @@ _CONFIGURATION = (
 _OF = (_BENCHMARK, *_ORIGIN, *_CONFIGURATION)
 _OPEN = "the call did not finish"
 _NO_ENERGY = "the model is not local, or its energy is unknown"
-_SHARED = "whether tests ran in the process of the program, so that the program could in principle fake their results"
+_SHARED = "whether tests ran in the same process as the program, so that the program could fake their results"
 
 EXPERIMENTS: tuple[Column, ...] = (
     text("id", "id of the experiment"),
@@ -60,7 +60,7 @@ EXPERIMENTS: tuple[Column, ...] = (
     text("state", "`planned`, `running`, `interrupted` (no process runs it) or `finished`"),
     text(
         "outcome",
-        "`solved`, `unsolved`, `cancelled` or `error` (of koderz or a provider); during a retry: the previous one",
+        "`solved`, `unsolved`, `cancelled` or `error` (of koderz or a provider); during a retry, the previous outcome",
         "the experiment has not ended",
     ),
     text(
@@ -68,14 +68,18 @@ EXPERIMENTS: tuple[Column, ...] = (
         "why the experiment stopped: `gate`, `iterations`, `budget`, `context` or `gave_up`",
         "the experiment has no result",
     ),
-    text("score_kind", "`held_out`, or `oracle` if the loop stopped on the tests that score the program", "no result"),
+    text(
+        "score_kind",
+        "`held_out`, or `oracle` if the loop stopped on the tests that score the program",
+        "the experiment has no result",
+    ),
     text("code", "SHA-256 of the program that was returned", "no program was returned"),
     yes(
         "gate_passed", "whether the returned program passed the gate tests", "the program was not scored on these tests"
     ),
     whole(
         "gate_tests_passed",
-        "gate tests that the returned program passed",
+        "number of gate tests that the returned program passed",
         "the program was not scored on these tests",
         "tests",
     ),
@@ -87,14 +91,14 @@ EXPERIMENTS: tuple[Column, ...] = (
     ),
     whole(
         "held_out_tests_passed",
-        "held-out tests that the returned program passed",
+        "number of held-out tests that the returned program passed",
         "the program was not scored on these tests",
         "tests",
     ),
     whole("held_out_tests_total", "number of held-out tests", "the program was not scored on these tests", "tests"),
     whole(
         "iterations",
-        "number of programs that the loop tested; programs submitted untested, as by `direct`, do not count",
+        "number of programs that the loop tested, without programs that were submitted untested (as by `direct`)",
     ),
     whole("calls", "number of answered requests to models"),
     whole(
@@ -113,10 +117,16 @@ EXPERIMENTS: tuple[Column, ...] = (
     number("seconds", "duration of the experiment", "the experiment has not ended", "s"),
     number("started_at", "time at which the experiment started", "the experiment has not started", "s since 1970"),
     number("finished_at", "time at which the experiment ended", "the experiment has not ended", "s since 1970"),
-    text("failure", "error class of the returned program", "the program passed, or there is no result"),
-    text("error", "message of an error that the model did not cause, or of a prompt that was too long", "no error"),
-    text("isolation", "sandbox tier that programs ran in: `hardened`, `strong` or `limited`"),
-    text("self_test", "sandbox checks that passed before the benchmark, for example `17/17`; empty if unknown"),
+    text(
+        "failure",
+        "class of the error in the returned program, such as `syntax`, `assertion`, `timeout`",
+        "the program passed, or there is no result",
+    ),
+    text(
+        "error", "message of an error that the model did not cause, or the note that a prompt is too long", "no error"
+    ),
+    text("isolation", "sandbox tier in which the programs ran: `hardened`, `strong` or `limited`"),
+    text("self_test", "result of the sandbox self-test, for example `17/17` checks passed; empty if unknown"),
     yes("shared", _SHARED, "the program was not scored"),
     yes("saw_base_tests", SAW_BASE_TESTS),
 )
@@ -134,8 +144,8 @@ ITERATIONS: tuple[Column, ...] = (
     whole("tests_passed", "number of gate tests passed", "", "tests"),
     whole("tests_total", "number of gate tests", "", "tests"),
     text("error", "error class of the first failure, such as `syntax`, `assertion`, `timeout`", "no test failed"),
-    text("message", "message of the first failure, which the program may have written; may be empty"),
-    number("seconds", "duration of all tests", "", "s"),
+    text("message", "message of the first failure; it may be empty, and the program may have written it"),
+    number("seconds", "duration of all tests of the program", "", "s"),
     text("isolation", "sandbox tier in which the program ran"),
     json("failures", "the failed tests: place, source, expected, actual, message"),
     yes("shared", _SHARED),
@@ -175,13 +185,13 @@ CALLS: tuple[Column, ...] = (
     text("service_tier", "service tier, as the provider names it (`flex`, `batch`, ...)", "not reported"),
     number(
         "machine_seconds",
-        "the part of this machine's time that the call used, for local models",
+        "the part of this machine's time that is attributed to the call, for local models",
         "the model is not local, or the call did not finish",
         "s",
     ),
     number(
         "gpu_joules",
-        "the part of the energy of this machine's GPUs that the call used",
+        "the part of the energy of this machine's GPUs that is attributed to the call",
         "the model is not local, or the energy was not measured",
         "J",
     ),
@@ -189,14 +199,14 @@ CALLS: tuple[Column, ...] = (
     usd("energy_usd", "the part of `cost_usd` that pays for energy", _NO_ENERGY),
     usd(
         "rental_usd",
-        "price of the same tokens at a provider that rents out the same weights",
-        "no rental price is known",
+        "cost of the same tokens at a provider that hosts the same weights",
+        "no price of such a provider is known",
     ),
     whole("status", "HTTP status of a failure", "the call did not fail, or no HTTP answer arrived"),
     number("wait_seconds", "wait before the next attempt", "there was no further attempt", "s"),
     yes(
         "arrived",
-        "whether a failed request may have reached the provider, so that it may be charged",
+        "whether a failed request may have reached the provider, so that the provider may charge for it",
         "the call did not fail",
     ),
 )
@@ -204,23 +214,23 @@ CALLS: tuple[Column, ...] = (
 TABLES: Mapping[str, Table] = {
     "experiments": Table("one line per experiment: outcome, tests, tokens, cost, time", EXPERIMENTS),
     "iterations": Table("one line per tested program, with the program and the test results", ITERATIONS),
-    "calls": Table("one line per request to a model: tokens, time, price and its source", CALLS),
+    "calls": Table("one line per request to a model: tokens, time, price and source of the price", CALLS),
     "comparison": Table(
         "one line per configuration: success rate, cost and verifier precision, with intervals", CONFIGURATIONS
     ),
-    "pairs": Table("one line per configuration: its comparison with the baseline on the same problems", PAIRS),
+    "pairs": Table("one line per configuration that is compared with the baseline on the same problems", PAIRS),
 }
 """By name; the columns are in the order in which they are written."""
 
 HEAD = """# Data dictionary
 
-This page explains the columns of all tables. The first five tables are written by the page Export and by `koderz
-export`. The other tables are shown by other pages and commands. `koderz export --dictionary` prints this page.
+This page explains the columns of all tables. The page Export and `koderz export` write the first five tables. Other
+pages and commands show the other tables. `koderz export --dictionary` prints this page.
 
-Times are seconds since 1970 (UTC), durations are in seconds, money is in US dollars, intervals have a level of 95 %. A
-missing value is an empty cell in CSV and null elsewhere; it is never zero. A SHA-256 identifies a text: a program, a
-message or an answer. Texts of models, problems and tests are exported unchanged: treat them as untrusted. In CSV and
-Parquet, JSON values are written as text.
+Times are seconds since 1970 (UTC), durations are in seconds, money is in US dollars, and intervals have a confidence
+level of 95 %. A missing value is an empty cell in CSV and null elsewhere; it is never zero. A SHA-256 identifies a
+text: a program, a message or an answer. Texts of models, problems and tests are exported unchanged: treat them as
+untrusted. In CSV and Parquet, JSON values are written as text.
 """
 
 
@@ -232,11 +242,14 @@ FURTHER: Mapping[str, Table] = {
         "one line per configuration and tier of models; page Compare, `koderz compare --format json`", TIERS
     ),
     "curves": Table(
-        "one line per configuration and step of its curve of solved problems, on the axis `usd`, `attempts` or "
-        "`seconds`; page Compare, `koderz compare --format json`",
+        "one line per configuration and step of its curve (share of problems solved); the axis is `usd`, `attempts` "
+        "or `seconds`; page Compare, `koderz compare --format json`",
         curve_columns("usd"),
     ),
-    "margins": Table("one line per step along the Pareto frontier; `koderz compare --format json`", MARGINS),
+    "margins": Table(
+        "one line per pair of neighbouring configurations on the Pareto frontier; `koderz compare --format json`",
+        MARGINS,
+    ),
     "supervision": Table("one line per configuration with reviews; `koderz analyze --json`", SUPERVISION),
     "reviews": Table(
         "one line per configuration and checkpoint; `koderz compare --format json`, `koderz analyze --json`", REVIEW

@@ -13,7 +13,7 @@ from koderz_core.records.trials import Trial
 from koderz_core.report.columns import Column, Numbers, Row, Shown, json_rows, share, text, text_table, usd, whole, yes
 from koderz_core.report.formats import MARKS, TextTable, count, duration, money, percent
 
-MEANING = "✓ solved, ✗ unsolved, 2/3 solved in two of three repeats, ! error or cancelled, · not ended"
+MEANING = "✓: solved, ✗: unsolved, 2/3: solved in two of three repeats, !: error or cancelled, ·: not ended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ SOLVERS = (
     Shown("configuration", path="of.label"),
     Shown("solved", text=_rate, path="of"),
     Shown("flaky", path="flaky"),
-    Shown("only solver", path="alone"),
+    Shown("solved by no other", path="alone"),
     Shown("benchmark", path="of.benchmark"),
 )
 TRIALS = (

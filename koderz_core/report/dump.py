@@ -26,7 +26,7 @@ _ID = re.compile(r"exp_[0-9a-f]{12}")
 MARGIN = "    "
 SEPARATE = ("checkpoint_reviewed", "turn_spoken", "consensus_reached")
 """Notes that have files of their own."""
-HELD_OUT = "held-out tests, which no model saw; they ran after the experiment ended"
+HELD_OUT = "held-out tests (no model saw these tests; they ran after the experiment ended)"
 
 
 def write(files: Iterable[DumpFile], folder: Path) -> None:
@@ -70,7 +70,8 @@ def files_of(details: ExperimentDetails, texts: Mapping[str, str]) -> tuple[Dump
     experiment = details.experiment.id
     if not _ID.fullmatch(experiment):  # it comes from a journal, which is untrusted
         raise DataError(
-            f"{experiment!r} is not the id of an experiment, so it cannot be part of a file name. Repair its journal."
+            f"{experiment!r} is not the id of an experiment, so it cannot be part of a file name. "
+            "Repair the journal that contains this id."
         )
     files = (file for step in details.steps for file in _files(details, step, texts))
     return tuple(DumpFile(f"{experiment}_{name}", text.encode(errors="replace")) for name, text in files)
@@ -148,7 +149,7 @@ def guidance(details: ExperimentDetails, note: NoteRow, replies: Sequence[str]) 
 def _head(call: CallRow) -> Iterator[str]:
     used = f", {_temperature(call.honoured)} used" if call.honoured else ""
     temperature = f"temperature {_temperature(call.sampling)} requested{used}"
-    end = f"ended with {call.finish}" if call.state == "finished" else call.state
+    end = f"finish reason {call.finish}" if call.state == "finished" else call.state
     end = "no answer yet" if call.state == "started" else end
     spent = f" · {duration(call.seconds)} · {money(call.cost_usd)}" if call.state == "finished" else ""
     if call.state in ("failed", "interrupted") and call.cost_usd is not None:

@@ -60,14 +60,17 @@ class ExportOrder:
         table_named(self.table)
         if self.is_report and (self.table != "comparison" or self.columns):
             raise UsageError(
-                f"The format {self.form} covers a whole comparison and has no columns to choose. Use the table "
-                f"comparison without --columns, or one of the formats {', '.join(TABLE_FORMS)}."
+                f"The format {self.form} always contains a whole comparison, so you cannot choose columns or another "
+                f"table. Use the table comparison without --columns, or one of the formats {', '.join(TABLE_FORMS)}."
             )
         if self.for_spreadsheets and self.form != "csv":
-            raise UsageError(f"Only CSV has a version for spreadsheets, not {self.form}. Omit the option, or use csv.")
+            raise UsageError(
+                f"The option for spreadsheets works with the format csv, but not with {self.form}. "
+                "Omit the option, or use csv."
+            )
         if self.same_problems and self.table not in COMPARED:
             raise UsageError(
-                f"The option for the same problems does not apply to the table {self.table}. Omit it, or use "
+                f"The table {self.table} cannot be limited to the same problems. Omit this option, or use the table "
                 f"{' or '.join(COMPARED)}."
             )
         checked_columns(self.table, self.columns)

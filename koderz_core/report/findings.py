@@ -46,7 +46,7 @@ def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
     test, label, other = pair.test, labels[pair.key], labels[pair.baseline]
     if not test.n:
         return f"{label} and {other} have no problem on which both have a result, so they cannot be compared."
-    price = _price(pair.price, test.at_once)
+    price = _price(label, pair.price, test.at_once)
     parts = [f"{_difference(test, pair.p_adjusted, label, other)}: {_verdict(pair)}; {price}."]
     if pair.break_even is not None:
         parts.append(_break_even(label, other, pair.break_even, test.at_once))
@@ -57,7 +57,7 @@ def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
             "The difference is therefore not due to the configurations alone."
         )
     if test.unpaired:
-        parts.append(f"Excluded: {numbered(test.unpaired, 'problem')} without results of both configurations.")
+        parts.append(f"Excluded: {numbered(test.unpaired, 'problem')} on which a configuration has no result.")
     return " ".join(parts)
 
 
@@ -161,18 +161,18 @@ def _significant(n: int, worst: WorstCase | None) -> str:
     missing = f"in the worst case for the {numbered(worst.missing, 'missing result')}"
     if worst.p is not None and worst.p <= ALPHA:
         return f"significant, even {missing}" if worst.missing else "significant"
-    on = f"significant on the {numbered(n, 'problem')} with a result of both"
+    on = f"significant on the {numbered(n, 'problem')} with a result of both configurations"
     if not worst.missing:
-        return f"{on}, but no longer if Holm's adjustment assumes the worst case for the other pairs"
+        return f"{on}, but not if Holm's adjustment assumes the worst case for the other pairs"
     return f"{on}, but not {missing}"
 
 
-def _price(price: Interval | None, at_once: int) -> str:
+def _price(label: str, price: Interval | None, at_once: int) -> str:
     if price is None:
         return "their costs per solved problem cannot be compared"
     if price.value == 0:
-        return "it cost nothing"
-    cost = f"it cost {_times(price.value)} per solved problem"
+        return f"{label} cost nothing"
+    cost = f"{label} cost {_times(price.value)} per solved problem"
     if price.low is None or price.high is None:
         return cost
     bounds = f"{_level(at_once)} {price.low:.2g} to {'∞' if price.high == inf else f'{price.high:.2g}'} times"
@@ -189,7 +189,7 @@ def _times(value: float) -> str:
 def _break_even(label: str, other: str, found: BreakEven, at_once: int) -> str:
     if found.usd is None or found.never is None:
         return f"{other} solved nothing, so there is no break-even price."
-    never = f"in {percent(found.never)} of resamples it never does"
+    never = f"in {percent(found.never)} of resamples it never reaches that rate"
     bounds = " to ".join(_reached(bound) for bound in (found.low, found.high) if bound is not None)
     parts = [never] if found.usd == inf else [f"{_level(at_once)} {bounds}", never]
     sure = f" ({'; '.join(parts)})" if bounds else ""  # one problem does not vary
@@ -238,7 +238,7 @@ def untested(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
     if any(row.planned > row.problems for row in rows):
         found.append(
             "Repeats of a problem are not independent trials, so these rates have no interval here. koderz compare "
-            "computes one."
+            "computes their intervals."
         )
     if _overlap(rows):
         found.append(
@@ -271,10 +271,10 @@ def _limits(rows: Sequence[SummaryRow]) -> Iterator[str]:
 def _footnotes(marks: Sequence[Marks]) -> Iterator[str]:
     kinds = {mark.kind for mark in marks}
     if kinds & {"oracle", "mixed"}:
-        yield f"{ORACLE} the loop stopped on the tests that score it: an oracle rate, not pass@1."
+        yield f"{ORACLE} the loop stopped on the tests that score its program: an oracle rate, not pass@1."
     for partial in sorted({mark.partial for mark in marks if mark.partial}):
         only = partial.replace("/", " of ")
-        yield f"  {ORACLE}({partial}): only on {only} problems; the others have tests that the loop did not see."
+        yield f"  {ORACLE}({partial}): only on {only} problems; other problems have tests that the loop did not see."
     if "oracle" in kinds and len(kinds) > 1:
         yield (
             f"  Rates with and without {ORACLE} are scored by different kinds of tests, so their difference is not due "
@@ -294,9 +294,9 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
     planned = sum(row.planned for row in rows)
     left = planned - without - sum(row.solved + row.unsolved for row in rows)
     if left:
-        yield f"Partial: {left} of {planned} experiments have not ended, and the ended ones may be the easy ones."
+        yield f"Partial: {left} of {planned} experiments have not ended. The ended experiments may be the easier ones."
     if without:
-        yield f"{without} of {planned} experiments ended without a result (error or cancelled); no rate counts them."
+        yield f"{without} of {planned} experiments ended without a result (error or cancelled); the rates exclude them."
     if left or without:
         yield (
             f"Worst–best: the share solved if none or all of these {left + without} experiments were solved. A "
@@ -317,7 +317,7 @@ def across(rows: Sequence[SummaryRow]) -> str | None:
         return (
             "These configurations ran on different problems, which may explain a difference. koderz compare tests each "
             "pair on the problems that both configurations ran on. With --same-problems (on the Compare page: "
-            "Problems), all figures cover only the problems that all configurations ran on."
+            "the option Problems), all figures cover only the problems that all configurations ran on."
         )
     return None
 
@@ -328,7 +328,7 @@ def _across(rows: Sequence[SummaryRow]) -> Iterator[str]:
     elif any(row.only for row in rows):
         yield (
             f"These figures cover the {rows[0].problems} problems that all configurations ran on. Some configurations "
-            "ran on more."
+            "ran on more problems."
         )
 
 

@@ -24,7 +24,9 @@ if TYPE_CHECKING:  # numpy and pandas are slow to import
     from koderz_core.analysis.rates import ClusteredRate, Rate
     from koderz_core.analysis.tradeoff import Tradeoff
 
-SHARED = "shared: these tests ran in the same process as the program, so it could in principle fake the results"
+SHARED = (
+    "shared: these tests ran in the same process as the program, so the program could in principle fake the results"
+)
 """A note on verdicts whose tests need values that are not plain data."""
 NONE = "–"
 CASES = "worst–best"
@@ -43,9 +45,9 @@ CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, t
 """How the submitted program was chosen."""
 CURVES = (
     "Share of problems whose program passes the tests that score it, within a number of attempts, dollars or seconds. "
-    "A line is solid up to the maximum that the configuration used on a problem. A dotted line then continues at the "
-    "same level: no further attempts (‡ in the table). An experiment that ends on a false pass of the gate stays in "
-    "the denominator, so a line can stay below 100 %."
+    "A line is solid up to the maximum that the configuration used on a problem. From there, it continues as a dotted "
+    "line at the same level: no further attempts (‡ in the table). An experiment that ends on a false pass of the gate "
+    "stays in the denominator, so a line can stay below 100 %."
 )
 PARTIAL = (
     "The curves cover the problems that all configurations were given. The rates in the table cover all problems of "
@@ -53,11 +55,12 @@ PARTIAL = (
 )
 CENSORED = (
     "An experiment without a result counts in a curve up to the point where it stopped. The rate in the table excludes "
-    "it. The rate is too high if mostly long experiments are interrupted, so the end of a curve may differ from it."
+    "it. The rate is too high if mostly long experiments are interrupted, so the end of a curve may differ from that "
+    "rate."
 )
 COSTS = (
-    "$ per solved covers experiments with a result; calls and cost so far cover all experiments. "
-    "Local cost: watts × seconds × price."
+    "The column $ per solved covers experiments with a result. The columns calls so far and cost so far cover all "
+    "experiments. Local cost: watts × seconds × price of electricity."
 )
 GROUPS = (
     "Groups: configurations with the same number do not differ significantly (Holm over all pairs, 5 %); group 1 "
@@ -68,9 +71,10 @@ GROUPS = (
 PAIRS = (
     "p: from McNemar's exact test or, with repeats, from a permutation test of the labels within problems; adjusted by "
     "Holm. The difference is significant if p is at most 0.05; the interval then excludes 0. Intervals hold for all "
-    "pairs simultaneously (Bonferroni), including the pair that was selected above. Reaches: the dollars per problem "
-    "at which the curve of a configuration reaches the baseline's rate; P(never): the share of resamples in which it "
-    "never does. Saved: computed on the problems that both solved."
+    "pairs simultaneously (Bonferroni), including the pair that was selected for the main finding. Reaches: the "
+    "dollars per problem at which the curve of a configuration reaches the baseline's rate; P(never): the share of "
+    "resamples in which the curve never reaches that rate. Saved: the difference in cost on the problems that both "
+    "configurations solved."
 )
 _FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")  # owasp.org/www-community/attacks/CSV_Injection
 
@@ -324,9 +328,9 @@ def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
 def frontier(tradeoff: Tradeoff[Key]) -> str:
     """The caption of the chart of cost against success."""
     caption = (
-        f"The chart covers the {tradeoff.problems} problems with a result of all configurations. The dotted line is "
-        "the Pareto frontier: no configuration is both cheaper and better than a configuration on it. P(frontier) in "
-        "the table is the share of resamples in which a configuration is on the frontier."
+        f"The chart covers the {tradeoff.problems} problems for which every configuration has a result. The dotted "
+        "line is the Pareto frontier: no configuration is both cheaper and better than a configuration on this line. "
+        "P(frontier) in the table is the share of resamples in which a configuration is on the frontier."
     )
     if any(point.cases for point in tradeoff.points):
         caption += (

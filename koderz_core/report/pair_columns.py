@@ -120,17 +120,30 @@ def _never(even: BreakEven | None) -> str | None:
     return chance(even.never) if even else None
 
 
-_NOT_BOTH = "no problem was planned for both"
+_NOT_BOTH = "no problem was planned for both configurations"
 _NO_COMMON = "`n` is 0"
-_NOTHING = "no problem was solved by both, or a cost is unknown"
+_NOTHING = "no problem was solved by both configurations, or a cost is unknown"
 _REACHED = "`reached`, `never`, `no_target` (the baseline solved nothing) or `unknown`"
 
 PAIRS: Sequence[Column] = [
     *NAMED[:2],
-    text("baseline", "the baseline, written as benchmark/configuration", path="baseline"),
-    whole("n", "problems on which both have a result", unit="problems", shown=Shown("n", 11)),
-    whole("unpaired", "problems on which only one has a result; they are left out", unit="problems"),
-    whole("both", "problems that both solved, with repeats equally often", unit="problems", shown=Shown("both", 10)),
+    text(
+        "baseline",
+        "ids of the benchmark and the configuration of the baseline, as benchmark/configuration",
+        path="baseline",
+    ),
+    whole("n", "problems on which both configurations have a result", unit="problems", shown=Shown("n", 11)),
+    whole(
+        "unpaired",
+        "problems on which only one of the two configurations has a result; the comparison omits them",
+        unit="problems",
+    ),
+    whole(
+        "both",
+        "problems that both configurations solved; with repeats, in the same number of repeats",
+        unit="problems",
+        shown=Shown("both", 10),
+    ),
     whole(
         "only_a",
         "problems that only the configuration solved, or that it solved in more repeats than the baseline",
@@ -139,30 +152,30 @@ PAIRS: Sequence[Column] = [
     ),
     whole(
         "only_b",
-        "problems that only the baseline solved, or that it solved in more repeats",
+        "problems that only the baseline solved, or that it solved in more repeats than the configuration",
         unit="problems",
         shown=Shown("only {baseline}", 9),
     ),
-    whole("neither", "problems that neither of the two solved", unit="problems"),
+    whole("neither", "problems that neither of the two configurations solved", unit="problems"),
     share(
         "difference",
-        "share solved by the configuration minus share solved by the baseline",
+        "success rate of the configuration minus success rate of the baseline, on the `n` problems",
         _NO_COMMON,
         shown=Shown("points [95 %]", 3, _points, "pair"),
     ),
     share(
         "low",
-        "lower bound of the interval of `difference` (Bonett-Price); a bound that would contradict `told_apart` is 0",
+        "lower bound of the interval of `difference` (Bonett-Price), or 0 if this bound would contradict `told_apart`",
         _NO_COMMON,
     ),
     share(
         "high",
-        "upper bound of the interval of `difference`; if `told_apart` is true, the interval excludes 0 even if a bound "
-        "is 0",
+        "upper bound of the interval of `difference`; if `told_apart` is true and a bound is 0, the interval does not "
+        "include this bound",
         _NO_COMMON,
     ),
     number("p", "two-sided p value of the test in `method`", _NO_COMMON),
-    text("method", "the test: `exact McNemar`, or `label permutation` with repeats"),
+    text("method", "the statistical test: `exact McNemar`, or `label permutation` if problems were repeated"),
     number(
         "p_adjusted",
         "p value, adjusted for the number of pairs by Holm's method",
@@ -170,24 +183,32 @@ PAIRS: Sequence[Column] = [
         path="pair.p_adjusted",
         shown=Shown("p (Holm)", 5, chance),
     ),
-    whole("missing", "experiments of the two without a result, on problems planned for both", path="worst.missing"),
+    whole(
+        "missing",
+        "experiments of both configurations that have no result, on problems planned for both",
+        path="worst.missing",
+    ),
     number(
         "p_worst",
-        "largest `p_adjusted` that the missing results could lead to; a value above 0.05 is only a lower bound of it",
+        "largest `p_adjusted` that the missing results could cause; if the value is above 0.05, the "
+        "true maximum may be "
+        "even larger",
         _NO_COMMON,
         path="worst.p",
         shown=Shown("p worst", 6, _p_worst, "pair.worst", optional=True),
     ),
     share(
         "difference_worst",
-        "`difference` if all missing experiments of the configuration were unsolved and those of the baseline solved",
+        "`difference` if missing experiments of the configuration count as unsolved, and those of "
+        "the baseline as solved",
         _NOT_BOTH,
         path="worst.difference.worst",
         shown=Shown(CASES, 4, _difference_cases, "pair.worst", optional=True),
     ),
     share(
         "difference_best",
-        "`difference` if all missing experiments of the configuration were solved and those of the baseline unsolved",
+        "`difference` if missing experiments of the configuration count as solved, and those of the "
+        "baseline as unsolved",
         _NOT_BOTH,
         path="worst.difference.best",
     ),
@@ -201,7 +222,7 @@ PAIRS: Sequence[Column] = [
     *interval(
         number(
             "price_ratio",
-            "cost per solved problem, divided by that of the baseline",
+            "cost per solved problem of the configuration, divided by the cost per solved problem of the baseline",
             "unknown",
             "times",
             "pair.price",
@@ -219,21 +240,21 @@ PAIRS: Sequence[Column] = [
         path="reach.usd",
         shown=Shown("reaches {baseline} at", 12, break_even_price, "pair.break_even"),
     ),
-    text("break_even_is", f"whether `break_even_usd` exists: {_REACHED}", path="reach.state"),
+    text("break_even_is", f"state of `break_even_usd`: {_REACHED}", path="reach.state"),
     usd(
         "break_even_low",
         "lower bound of the interval of `break_even_usd`",
         "see `break_even_low_is`",
         path="reach_low.usd",
     ),
-    text("break_even_low_is", f"whether the lower bound exists: {_REACHED}", path="reach_low.state"),
+    text("break_even_low_is", f"state of `break_even_low`: {_REACHED}", path="reach_low.state"),
     usd(
         "break_even_high",
         "upper bound of the interval of `break_even_usd`",
         "see `break_even_high_is`",
         path="reach_high.usd",
     ),
-    text("break_even_high_is", f"whether the upper bound exists: {_REACHED}", path="reach_high.state"),
+    text("break_even_high_is", f"state of `break_even_high`: {_REACHED}", path="reach_high.state"),
     share(
         "break_even_never",
         "share of resamples in which the configuration never solves as many problems as the baseline",
@@ -243,7 +264,7 @@ PAIRS: Sequence[Column] = [
     ),
     whole(
         "saved_problems",
-        "problems that both solved; the next six columns refer to these problems",
+        "problems that both configurations solved; the next six columns refer to these problems",
         _NOTHING,
         "problems",
         "pair.savings.problems",
@@ -259,7 +280,7 @@ PAIRS: Sequence[Column] = [
     *interval(
         share(
             "saved_share",
-            "`saved_usd`, divided by the mean dollars of the baseline",
+            "`saved_usd`, divided by the mean cost per problem of the baseline",
             f"{_NOTHING}, or the baseline cost nothing",
             path="pair.savings.share",
             shown=Shown("saved", 15, percent),

@@ -74,14 +74,18 @@ TIERS: Sequence[Column] = (
     whole("calls", "finished calls to models of this tier", shown=Shown("calls so far", 3, count)),
     whole("unpriced", "finished calls without a known price"),
     usd("cost_usd", "dollars of these calls", "a price is unknown", shown=Shown("cost so far", 3, money)),
-    number("kwh", "energy of these calls", "not local, or unknown", "kWh"),
-    usd("energy_usd", "the part of `cost_usd` that pays for energy", "not local, or unknown"),
-    usd("rental_usd", "the price of these calls if the same weights were rented", "no rental price is known"),
+    number("kwh", "energy of these calls", "the tier is not local, or the energy is unknown", "kWh"),
+    usd("energy_usd", "the part of `cost_usd` that pays for energy", "the tier is not local, or the part is unknown"),
+    usd(
+        "rental_usd",
+        "the price of the same tokens at a provider that hosts the same weights",
+        "no rental price is known",
+    ),
     whole("tokens", "tokens sent and received", "a call did not report them", "tokens"),
     usd(
         "usd_per_solved",
         "the tier's part of the dollars per solved problem",
-        "no result, a price is unknown, or see the next column",
+        "no result, an unknown price, or the reason in the next column",
         path="usd_per_solved",
         shown=Shown("$ per solved", 3, money),
     ),
@@ -94,13 +98,17 @@ MARGINS: Sequence[Column] = (
         path="cheaper.full_id",
         shown=Shown("from → to", 1, _step, ""),
     ),
-    text("dearer", "the next more expensive configuration on the frontier", path="dearer.full_id"),
-    usd("usd", "additional dollars per problem", shown=Shown("extra $ per problem", 3, money)),
-    share("solved", "additional share solved", shown=Shown("points solved", 2, _points)),
+    text("dearer", "the next more expensive configuration on the Pareto frontier", path="dearer.full_id"),
+    usd(
+        "usd",
+        "additional dollars per problem of the more expensive configuration",
+        shown=Shown("extra $ per problem", 3, money),
+    ),
+    share("solved", "additional share of problems solved", shown=Shown("points solved", 2, _points)),
     usd("usd_per_solve", "`usd` divided by `solved`", shown=Shown("$ per extra solved problem", 4, money)),
     share(
         "sure",
-        "share of resamples in which the more expensive configuration solves more",
+        "share of resamples in which the more expensive configuration solves more problems",
         shown=Shown("P(solves more)", 5, chance),
     ),
 )
@@ -110,8 +118,8 @@ SPENDING = (
     Shown("calls", text=count, path="of.spent.calls"),
     Shown("tokens", text=count, path="of.spent.tokens"),
     Shown("cost", text=money, path="of.spent.cost_usd"),
-    Shown("of the dollars", text=percent, path="of.usd"),
-    Shown("of the tokens", text=percent, path="of.tokens"),
+    Shown("share of dollars", text=percent, path="of.usd"),
+    Shown("share of tokens", text=percent, path="of.tokens"),
 )
 
 
@@ -145,7 +153,7 @@ def spending_table(rows: Sequence[SummaryRow]) -> TextTable:
         for row in rows
         for place, tier in enumerate(tier_shares(row.tiers))
     ]
-    return text_table("Spent, by tier of model", SPENDING, lines)
+    return text_table("Spending by model tier", SPENDING, lines)
 
 
 def _tiers(comparison: Comparison) -> list[TierRow]:
@@ -169,7 +177,7 @@ def savings_sentences(comparison: Comparison) -> Iterator[str]:
     where = f", measured in {base.benchmark}" if elsewhere else ""
     yield (
         f"Frontier model alone: {base.label} solved {solved_rate(base)} of {numbered(base.n, 'experiment')} for "
-        f"{money(base.cost_usd)}, {money(base.cost_per_experiment_usd)} each{where}."
+        f"{money(base.cost_usd)} ({money(base.cost_per_experiment_usd)} each){where}."
     )
     for pair in comparison.pairs:
         yield f"{comparison.of(pair.key).label}: {_saved(pair)}"
@@ -178,13 +186,13 @@ def savings_sentences(comparison: Comparison) -> Iterator[str]:
 def _saved(pair: Pair) -> str:
     saved = pair.savings
     if saved is None:
-        return "savings are unknown, because no problem with known prices was solved by both."
+        return "savings are unknown, because there is no problem that both solved at known costs."
     on = f"on the {numbered(saved.problems, 'problem')} that both solved"
     each = f"{money(saved.usd)} instead of {money(saved.baseline_usd)} each"
-    both = f"{numbered(saved.of, 'problem')} with a result of both"
+    both = f"{numbered(saved.of, 'problem')} for which both have a result"
     points = f"Difference in success: {100 * saved.difference:+.0f} percentage points on {both}."
     if saved.share is None:
-        return f"nothing could be saved {on}, because the frontier model cost nothing there. {points}"
+        return f"nothing could be saved {on}, because the frontier model cost nothing for them. {points}"
     return f"{_share(saved.share)} {on} ({each}). {points}"
 
 
@@ -194,5 +202,5 @@ def _share(saving: Interval) -> str:
     saved, more = ("saved", "") if saving.value >= 0 else ("spent", " more")
     if low is None or high is None:
         return f"{saved} {percent(value)}{more}"
-    unsure = ", which includes 0," if low <= 0 <= high else ""
+    unsure = " (the interval includes 0)" if low <= 0 <= high else ""
     return f"{saved} {span(value, *((low, high) if saving.value >= 0 else (-high, -low)))}{more}{unsure}"

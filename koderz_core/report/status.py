@@ -55,15 +55,15 @@ def benchmark_remark(progress: BenchmarkProgress) -> Remark | None:
         return Remark(
             "warning",
             f"{state(row).capitalize()}. Experiments that ended with an error have no result, so all rates exclude "
-            "them. Fix the cause, then retry them.",
+            "them. Fix the cause, then retry these experiments.",
         )
     return _REMARKS.get(row.state)
 
 
 def state(row: BenchmarkRow) -> str:
-    """``running``, ``finished``, ``finished with 4 errors``, ``ended: 6 of 6 errors, no result``."""
+    """``running``, ``finished``, ``finished with 4 errors``, ``ended without a result: 6 errors``."""
     if row.state == "finished" and row.errors and row.errors == row.planned:
-        return f"ended: {count(row.errors)} of {count(row.planned)} errors, no result"
+        return f"ended without a result: {numbered(row.errors, 'error')}"
     return f"{row.state} with {numbered(row.errors, 'error')}" if row.errors and not row.under_way else row.state
 
 
@@ -174,7 +174,11 @@ class ExperimentRemark:
 
 
 EXPERIMENT_REMARKS: Mapping[str, tuple[Tone, str, str]] = {
-    "error": ("error", "⚠️", "The experiment has no result, because koderz, the machine or a provider failed."),
+    "error": (
+        "error",
+        "⚠️",
+        "The experiment has no result, because koderz, the machine or a provider failed, not the model.",
+    ),
     "cancelled": ("info", "⏹️", "The experiment was stopped before it had a result. Every finished step is kept."),
     "interrupted": (
         "warning",

@@ -32,13 +32,13 @@ if TYPE_CHECKING:  # numpy is slow to import
 
 SHOWS = (
     "The contribution of the supervisor shows whether problems were solved before or after the first checkpoint. "
-    "Before it, the coder worked without reviews (alone). After it, the coder received reviews (guided). The second "
-    "group contains the harder problems, so the two rates cannot be compared."
+    "Before this checkpoint, the coder worked alone, without reviews. After this checkpoint, the coder was guided by "
+    "reviews. The guided experiments have the harder problems, so the two success rates cannot be compared."
 )
 SHOWS_NOT = (
-    "The table does not show the effect of a checkpoint. Only stuck programs are reviewed, and stuck programs improve "
-    "on the next attempt even without a review. To measure the effect, run the same configuration without checkpoints "
-    "on the same problems."
+    "The table does not show the effect of a checkpoint. Only experiments that are stuck get a review, and their next "
+    "attempt is often better even without a review. To measure the effect, run the same configuration without "
+    "checkpoints on the same problems."
 )
 
 
@@ -50,39 +50,42 @@ SUPERVISION: Sequence[Column] = (
     whole("n", "experiments with a result", path="of.trials", shown=Shown("n", 3, count)),
     whole(
         "solved_before_help",
-        "solved before the first checkpoint",
+        "experiments solved before the first checkpoint",
         path="of.before",
-        shown=Shown("solved before help", 3, count),
+        shown=Shown("solved before review", 3, count),
     ),
     whole(
-        "solved_after_help", "solved after the first checkpoint", path="of.after", shown=Shown("after help", 3, count)
+        "solved_after_help",
+        "experiments solved after the first checkpoint",
+        path="of.after",
+        shown=Shown("solved after review", 3, count),
     ),
-    whole("never_solved", "not solved", path="of.never", shown=Shown("never", 3, count)),
+    whole("never_solved", "experiments not solved", path="of.never", shown=Shown("never solved", 3, count)),
     *interval(
         share(
             "alone",
-            "share of `n` solved before the first checkpoint",
+            "share of the `n` experiments that was solved before the first checkpoint",
             shown=Shown("alone [95 %]", 3, rate, "of.alone"),
         )
     ),
     *interval(
         share(
             "guided",
-            "of the experiments that continued after a checkpoint, the share that was solved",
+            "share solved among the experiments that continued after the first checkpoint",
             shown=Shown("guided [95 %]", 3, rate, "of.guided"),
         )
     ),
     share(
         "frontier_share_of_usd",
         "share of all dollars that was spent on models of the frontier tiers",
-        "the dollars are unknown or zero",
+        "the cost is unknown or zero",
         path="of.frontier.usd",
         shown=Shown("frontier $", 3, percent),
     ),
     share(
         "frontier_share_of_tokens",
         "share of all tokens that was used by models of the frontier tiers",
-        "the tokens are unknown or zero",
+        "the number of tokens is unknown or zero",
         path="of.frontier.tokens",
         shown=Shown("frontier tokens", 3, percent),
     ),
@@ -93,12 +96,12 @@ REVIEW: Sequence[Column] = (
     share(
         "before",
         "mean share of gate tests passed by the last iteration before the checkpoint",
-        shown=Shown("gate tests before", 3, percent),
+        shown=Shown("gate tests passed before", 3, percent),
     ),
     share(
         "after",
         "mean share of gate tests passed by the first iteration after the checkpoint",
-        shown=Shown("after", 3, percent),
+        shown=Shown("gate tests passed after", 3, percent),
     ),
     *interval(
         share(
@@ -144,9 +147,9 @@ def _reviews(rows: Sequence[Row[Supervision]]) -> list[Row[Review]]:
 
 
 CAUTION = (
-    "Each line combines one coder with one strategy. Lines may differ in their problems, reviewers and settings. A "
-    "reused spec was not written again. To compare spec models, run configurations that differ only in the "
-    "spec model and use `koderz compare`."
+    "Each line is one combination of coder, strategy, spec model and prompt. Lines may differ in their problems, "
+    "reviewers and settings. A reused spec is counted once. To compare spec models, run configurations that differ "
+    "only in the spec model and use `koderz compare`."
 )
 
 
@@ -162,16 +165,16 @@ def spec_origin(spec: SpecRow) -> str:
     size = f"{count(spec.output_tokens)} tokens, {took}"
     author = f"{spec.words} words by {spec.model or 'an unknown model'} ({version(spec.prompt, spec.wording)})"
     if spec.origin:
-        cost = f"at no cost; its original cost was {money(spec.cost_usd)}"
+        cost = f"at no cost (the original cost was {money(spec.cost_usd)})"
         return f"{author}, reused from {spec.origin} on {date} {cost}, {size}"
     return f"{author}, written in {spec.experiment} on {date} for {money(spec.cost_usd)}, {size}"
 
 
 def spec_outcome(spec: SpecResults) -> str:
-    """``solved 3 of 4 experiments that used it``."""
+    """``solved 3 of 4 experiments that used this spec``."""
     if not spec.n:
-        return "no experiment that used it has a result yet"
-    return f"solved {spec.solved} of {spec.n} experiments that used it"
+        return "no experiment that used this spec has a result yet"
+    return f"solved {spec.solved} of {spec.n} experiments that used this spec"
 
 
 def _spec_version(spec: SpecComparison) -> str:

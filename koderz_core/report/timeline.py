@@ -62,8 +62,9 @@ def repeated(iterations: Sequence[IterationRow]) -> Mapping[int, int]:
 
 
 def review_outcome(note: NoteRow, notes: Sequence[NoteRow], iterations: Sequence[IterationRow]) -> str:
-    """The best result before and after a review: ``at most 1 of 4 gate tests passed before, 3 of 4 since``.
+    """The best results before and after a review.
 
+    ``gate tests passed by the best program: 1 of 4 before the review, 3 of 4 after it``.
     Before: since the previous review; since: until the next one. Empty for other notes.
     """
     if note.kind != "checkpoint_reviewed" or note.iteration is None:
@@ -73,15 +74,15 @@ def review_outcome(note: NoteRow, notes: Sequence[NoteRow], iterations: Sequence
     following = min((iteration for iteration in reviews if iteration > note.iteration), default=None)
     before = [row for row in iterations if previous < row.iteration <= note.iteration]
     since = [row for row in iterations if note.iteration < row.iteration <= (following or row.iteration)]
-    return f"at most {_most(before)} gate tests passed before, {_most(since)} since"
+    return f"gate tests passed by the best program: {_most(before)} before the review, {_most(since)} after it"
 
 
 def passed_sections(note: NoteRow) -> tuple[str, Mapping[str, str]]:
-    """Which sections of a review were passed on, in words, and the others by heading. Hostile texts."""
+    """Which sections of a review were given to the coder, in words, and the others by heading. Hostile texts."""
     whole = WHOLE in note.passed_on
     kept_back = {name: text for name, text in note.sections.items() if not whole and name not in note.passed_on}
     passed_on = "the whole answer" if whole else ", ".join(note.passed_on)
-    parts = {"passed on": passed_on, "not passed on": ", ".join(kept_back)}
+    parts = {"given to the coder": passed_on, "withheld": ", ".join(kept_back)}
     return "; ".join(f"{title}: {names}" for title, names in parts.items() if names), kept_back
 
 
@@ -183,7 +184,7 @@ def steps_beside(pairs: Sequence[StepPair], left: ExperimentRow, right: Experime
     first = (RETURNED, *_ended(left), *_ended(right))
     names_of = (NONE if (step := pair.left or pair.right) is None else step_name(step) for pair in pairs)
     rows = ((name, *_step(pair.left), *_step(pair.right)) for name, pair in zip(names_of, pairs, strict=True))
-    return TextTable("Step by step", ("step", *names), (first, *rows))
+    return TextTable("Steps of both experiments", ("step", *names), (first, *rows))
 
 
 def _ended(row: ExperimentRow) -> tuple[str, str, str, str]:

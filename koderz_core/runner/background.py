@@ -137,7 +137,7 @@ class Running:
 
     def _refuse_if_closed(self) -> None:
         if self._closed:
-            raise UsageError("This workspace has been closed and runs no more benchmarks. Open another one.")
+            raise UsageError("This workspace has been closed and runs no more benchmarks. Open another workspace.")
 
     def _is_running(self, plan: Plan) -> bool:
         runner = self._runner(plan.id)
@@ -146,9 +146,13 @@ class Running:
         if runner.stopping:
             raise UsageError(f"{plan.id} is still stopping: a call to a model must end first. Start it again later.")
         if runner.asked.content != plan.content:
-            raise PlanError(f"Another plan named {plan.id} is already running here. Give this plan another name.")
+            raise PlanError(
+                f"Another plan named {plan.id} is already running in this process. Give this plan another name."
+            )
         if runner.budget != plan.budget:
-            raise PlanError(f"{plan.id} is already running with another budget. Stop it, then start it with this one.")
+            raise PlanError(
+                f"{plan.id} is already running with another budget. Stop it, then start it with the new budget."
+            )
         return True
 
     def _start(self, benchmark: str, make: Make, concurrency: int, requests: list[ControlRequest]) -> None:

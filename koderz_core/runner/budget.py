@@ -178,7 +178,7 @@ class Ledger:
         if self._each is not None and self._spent[experiment] + amount > self._each:
             if self._spent[experiment] - self._lost[experiment] + amount <= self._each:
                 raise ModelError(_lost_message(experiment, self._each, self._lost[experiment]))
-            raise OverBudget(f"The next call of {experiment} does not fit into its budget.")
+            raise OverBudget(f"The next call of {experiment} could exceed the budget of this experiment.")
         if self.used_up is None and self._limit is not None and self._all_spent + amount > self._limit:
             self.used_up = _used_up_message(self._limit, self._all_spent, amount)
             self._changed.notify_all()
@@ -202,8 +202,8 @@ def _used_up_message(limit: int, spent: int, amount: int) -> str:
 
 def _lost_message(experiment: str, limit: int, lost: int) -> str:
     return (
-        f"The budget of {experiment} is ${limit / PICO:g}. Its interrupted calls may have cost ${lost / PICO:.6g} of "
-        f"it, so the next call is not sent. The models did not cause this. Run the benchmark again with --fork."
+        f"The budget of {experiment} is ${limit / PICO:g}. Interrupted calls may have cost ${lost / PICO:.6g} of this "
+        "budget, so the next call is not sent. The models did not cause this. Run the benchmark again with --fork."
     )
 
 

@@ -73,8 +73,8 @@ class Tape:
             return None
         if recorded.request != request or not isinstance(recorded.answer, kind):
             raise PlanError(
-                f"Step {ordinal} differs from the journal, so prompts or code have changed since. Restore them and "
-                f"resume with --retry-errors, or start again with --fork; recorded results stay as they are."
+                f"Step {ordinal} differs from the journal, because prompts or code have changed. Restore them and "
+                f"resume with --retry-errors, or start a new benchmark with --fork. Recorded results do not change."
             )
         return recorded.answer
 
@@ -144,7 +144,7 @@ def _tapes(path: Path, history: History) -> dict[str, Tape]:
     except KeyError as error:
         raise JournalError(
             f"The journal {path.name} lacks lines that other lines refer to, so {path.stem} cannot be resumed. Restore "
-            f"the file, or move it out of the folder and start again."
+            f"the file from a backup, or move it out of the folder and start the benchmark again."
         ) from error
 
 

@@ -30,7 +30,7 @@ def check_fits(model: str, request: Request, context_tokens: int | None) -> None
         raise ContextError(
             f"The prompt for {model} has at least {least} tokens, more than the model's context of {context_tokens} "
             "tokens, so it was not sent. Use a strategy with shorter prompts or a model with a larger context. If "
-            "--num-ctx sets the context of the model, raise it."
+            "--num-ctx sets the context of the model, increase the value of --num-ctx."
         )
 
 

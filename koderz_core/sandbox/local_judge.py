@@ -99,7 +99,7 @@ def choose(wanted: Wanted, tiers: tuple[TierStatus, ...]) -> Isolation:
         if reasons[wanted]:
             raise SandboxError(
                 f"The sandbox tier `{wanted}` does not work on this machine: {reasons[wanted]}. "
-                "Fix this, or unset KODERZ_SANDBOX to use the strongest tier that works."
+                "Fix the cause, or unset KODERZ_SANDBOX to use the strongest tier that works."
             )
         return wanted
     for tier in ("hardened", "strong"):

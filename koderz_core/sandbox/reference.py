@@ -48,7 +48,9 @@ def answers(problem: Problem, calls: Sequence[str], *, boxed: bool = True) -> An
         return msgspec.json.decode(output, type=Answers)
     except msgspec.DecodeError:
         fault = msgspec.json.decode(output).get("fault", "no answer") if output.startswith(b'{"fault"') else "no answer"
-    raise DataError(f"The canonical solution of {problem.id} fails its own plus tests: {fault}. Omit that problem.")
+    raise DataError(
+        f"The canonical solution of {problem.id} fails the plus tests of that problem: {fault}. Omit that problem."
+    )
 
 
 def _run(problem: Problem, order: bytes, *, boxed: bool) -> bytes:

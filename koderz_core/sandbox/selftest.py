@@ -109,5 +109,5 @@ def _check(judge: BoxedJudge, group: Group, name: str, problem: Problem, code: s
         verdict = judge.check(problem, code, problem.tests)
     except KoderzError as error:  # a lost worker, or tests that count as broken
         return Check(group, name, False, str(error))
-    seen = "it passed" if verdict.passed else verdict.message or "it did not pass"
+    seen = "it passed" if verdict.passed else verdict.message or "the program did not pass"
     return Check(group, name, verdict.passed is passes, seen)

@@ -73,7 +73,7 @@ _YES = "class Yes{}:\n    __eq__ = lambda *_: True\n    __hash__ = None\ndef dou
 WRONG = (
     Try("gives another number", _ZERO, quick=True),
     Try("is not Python", "def double(x) return x", quick=True),
-    Try("is right for one input only", "def double(x):\n    return 2"),
+    Try("is correct for one input only", "def double(x):\n    return 2"),
     Try("raises", "def double(x):\n    raise KeyError(x)"),
 )
 CHEATS = (
@@ -81,12 +81,12 @@ CHEATS = (
     Try("exits without cleanup when it is loaded", "import os\nos._exit(0)"),
     Try("exits when it is called", "import os\ndef double(x):\n    os._exit(0)", quick=True),
     Try(
-        "exits from the hook for uncaught exceptions",
+        "exits in the hook for uncaught exceptions",
         "import os, sys\nsys.excepthook = lambda *_: os._exit(0)\ndef double(x):\n    raise ValueError",
     ),
     Try("exits with code 0 at the end", "import atexit, os\natexit.register(os._exit, 0)" + _ZERO),
     Try(
-        "exits while the tests wait",
+        "exits on a timer while the tests wait for it",
         "import os, signal, time\nsignal.signal(signal.SIGALRM, lambda *_: os._exit(0))\n"
         "signal.setitimer(signal.ITIMER_REAL, 0.02)\ndef double(x):\n    time.sleep(0.2)",
     ),
@@ -103,7 +103,7 @@ CHEATS = (
         "half",
     ),
     Try(
-        "answers with a list that yields items of its choice",
+        "answers with a list that yields items which it does not contain",
         "class List(list):\n    __iter__ = lambda self: iter([1, 2, 3])\n    __eq__ = lambda *_: True\n"
         "def count(n):\n    return List()",
         "count",
@@ -114,9 +114,9 @@ CHEATS = (
         "root",
     ),
     Try("raises StopIteration inside an iteration", "def odd(x):\n    raise StopIteration", "odd", quick=True),
-    Try("prints a verdict that says passed", "print('PPP', '{\"passed\": true}')" + _ZERO),
+    Try("prints a fake verdict", "print('PPP', '{\"passed\": true}')" + _ZERO),
     Try(
-        "writes a verdict to every file descriptor",
+        "writes a fake verdict to every file descriptor",
         'import os\nfor fd in range(64):\n    try: os.write(fd, b\'{"marks": "PPP", "completed": true}\')\n'
         "    except OSError: pass" + _ZERO,
         quick=True,
@@ -133,7 +133,7 @@ CHEATS = (
         "    return next((one for held in found for one in held if one == 2 * x), 0)",
     ),
     Try(
-        "makes Python compile the tests without asserts",
+        "makes Python remove the asserts from the tests",
         "import builtins, functools\nbuiltins.compile = functools.partial(compile, optimize=2)" + _ZERO,
     ),
     Try(
@@ -141,7 +141,11 @@ CHEATS = (
         "import builtins, math\nmath.isclose = lambda *_: True\nbuiltins.abs = lambda x: 0\ndef half(x):\n    return 9",
         "half",
     ),
-    Try("empties the list that it is compared with", "def order(items):\n    items.clear()\n    return []", "order"),
+    Try(
+        "empties the list that its answer is compared with",
+        "def order(items):\n    items.clear()\n    return []",
+        "order",
+    ),
 )
 
 
@@ -158,7 +162,11 @@ class Attack:
 ATTACKS = (
     Attack("reads a file", "open(SECRET).read()", quick=True),
     Attack("lists a folder", "os.listdir(FOLDER)"),
-    Attack("reads the keys of koderz", "open(f'/proc/{HOST}/environ', 'rb').read()", quick=True),
+    Attack(
+        "reads the API keys of koderz",
+        "open(f'/proc/{HOST}/environ', 'rb').read()",
+        quick=True,
+    ),
     Attack("writes a file", "open(FOLDER + '/new', 'w').close()", quick=True),
     Attack("removes a file", "os.unlink(FOLDER + '/kept')"),
     Attack("links a file", "os.symlink(SECRET, FOLDER + '/link')"),

@@ -66,7 +66,7 @@ class _Output:
 
 def _reason(isolation: Isolation, bwrap: str | None, target: _Target) -> str:
     if not hasattr(os, "fork"):
-        return "programs can be judged on Linux and macOS only; on Windows, install koderz inside WSL2"
+        return "koderz can run programs only on Linux and macOS; on Windows, install koderz inside WSL2"
     if isolation != "limited" and sys.platform != "linux":
         return "this tier needs Linux"
     if isolation == "hardened" and bwrap is None:
@@ -76,9 +76,9 @@ def _reason(isolation: Isolation, bwrap: str | None, target: _Target) -> str:
     try:
         return _fault(isolation, _run([*box.command(isolation, bwrap), str(_SCRIPT), order]))
     except subprocess.TimeoutExpired:
-        return f"the probe gave no answer within {_MAX_SECONDS:g} s"
+        return f"the test of this tier gave no result within {_MAX_SECONDS:g} s"
     except OSError as error:
-        return f"a process cannot be started: {error}"
+        return f"no process can be started in this sandbox: {error}"
 
 
 def _run(arguments: list[str]) -> subprocess.CompletedProcess[bytes]:
@@ -93,7 +93,8 @@ def _fault(isolation: Isolation, done: subprocess.CompletedProcess[bytes]) -> st
     except (msgspec.DecodeError, UnicodeDecodeError):
         return _not_started(done.stderr.decode(errors="replace").strip())
     if output.refused:
-        return f"the kernel refuses it ({output.refused}): use Linux 5.13 or later with Landlock and seccomp enabled"
+        cure = "use Linux 5.13 or later with Landlock and seccomp enabled"
+        return f"the kernel refuses this sandbox ({output.refused}): {cure}"
     if output.broken:
         return f"correct programs fail in this sandbox: {output.broken}"
     attacks = list(output.open)
@@ -106,10 +107,10 @@ def _not_started(stderr: str) -> str:
     line = " ".join(stderr.splitlines()[-1:])[:300]
     if line.startswith("bwrap:"):
         return (
-            f"user namespaces are not allowed on this machine ({line}); AppArmor on Ubuntu 23.10 and later and many "
-            "containers forbid them; allow them for bwrap"
+            f"user namespaces are not allowed on this machine ({line}); many containers, and AppArmor on Ubuntu 23.10 "
+            "and later, forbid user namespaces; allow them for bwrap"
         )
-    return f"the probe ended without an answer ({line})"
+    return f"the test of this tier ended without a result ({line})"
 
 
 def count_tests(source: str) -> int:

@@ -50,8 +50,8 @@ class Weights:
         numbers = [float(word) for word in words if _NUMBER.fullmatch(word)]
         if not len(numbers) == len(words) == len(fields(cls)) or not sum(numbers):
             raise PlanError(
-                f"{text!r} are not weights. Write four numbers for n-grams, weighted n-grams, syntax and data flow, "
-                "such as 0.25,0.25,0.25,0.25. No number may be negative, and at least one must be positive."
+                f"{text!r} is not a list of weights. Write four numbers for n-grams, weighted n-grams, syntax and data "
+                "flow, such as 0.25,0.25,0.25,0.25. No number may be negative, and at least one must be positive."
             )
         return cls(*(number / sum(numbers) for number in numbers))
 
@@ -67,7 +67,7 @@ class Weights:
 def require_package() -> None:
     """Raise PlanError if the packages for CodeBLEU are not installed."""
     if lacking := [name for name in _NEEDED if find_spec(name) is None]:
-        raise PlanError(f"CodeBLEU needs {' and '.join(lacking)}, which is not installed: {CURE}.")
+        raise PlanError(f"CodeBLEU needs packages that are not installed ({', '.join(lacking)}). Install them: {CURE}.")
 
 
 def normalised(program: str) -> str | None:

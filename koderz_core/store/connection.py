@@ -30,7 +30,7 @@ class DamagedStoreError(StoreError):
     """The file is missing, damaged, or not from this koderz, so the index must be rebuilt; ``fault``: the reason."""
 
     def __init__(self, fault: str) -> None:
-        super().__init__(f"{fault}. Run `koderz reindex` to build it from the journals.")
+        super().__init__(f"{fault}. Run `koderz reindex` to build the index from the journals.")
         self.fault = fault
 
 
@@ -172,7 +172,9 @@ def _busy(path: Path, pid: str) -> StoreError:
 
 def _unopened(path: Path, error: duckdb.Error) -> StoreError:
     if not os.access(path, os.R_OK | os.W_OK):
-        return StoreError(f"The index {path.name} cannot be read and written. Change the permissions of the file.")
+        return StoreError(
+            f"koderz has no permission to read and write the index {path.name}. Change the permissions of this file."
+        )
     if "version number" in str(error):
         return StoreError(
             f"The index {path.name} was written by another version of DuckDB ({error}). Run `koderz reindex`."
@@ -187,8 +189,8 @@ def _check(con: DuckDBPyConnection, path: Path) -> None:
         raise _damaged(path, error) from error
     if version > VERSION:  # the later koderz would rebuild it too, and the two would never stop
         raise StoreError(
-            f"The index was written by a later koderz (schema {version}, this one has {VERSION}). Upgrade koderz, or "
-            f"run `koderz reindex` to rebuild the index from the journals."
+            f"The index was written by a later koderz (schema {version}; this koderz has {VERSION}). Upgrade koderz, "
+            f"or run `koderz reindex` to rebuild the index from the journals."
         )
     if version < VERSION:
         raise DamagedStoreError(f"The index {path.name} was written by an earlier koderz (schema {version})")

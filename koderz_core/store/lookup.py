@@ -28,7 +28,8 @@ def find(index: Index, text: str) -> str:
         if ids:
             more = ", ..." if len(ids) > MOST_SHOWN else ""
             raise UsageError(
-                f"{text!r} {fits}: {', '.join(ids[:MOST_SHOWN])}{more}. Type the whole name, or more of the id."
+                f"{text!r} {fits}: {', '.join(ids[:MOST_SHOWN])}{more}. Type one of these ids, or a "
+                "name that only one benchmark has."
             )
     raise UnknownNameError("benchmark or experiment", text, benchmark_ids(index.con))
 

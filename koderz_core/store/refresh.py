@@ -97,9 +97,9 @@ class Fold:
         before = self._before(change.table, key)
         if None in key or (before is None and change.how == "amend"):
             raise JournalError(
-                f"The journal {self.journal} continues an entry of {change.table} "
-                f"({', '.join(str(part) for part in key)}) but does not start it, so a line is missing. Restore the "
-                f"file from a copy or move it out of the folder, then run `koderz reindex`."
+                f"The journal {self.journal} lacks a line: it continues an entry of {change.table} "
+                f"({', '.join(str(part) for part in key)}), but no line starts this entry. Restore the file from a "
+                f"backup or move it out of the folder, then run `koderz reindex`."
             )
         if change.how == "replace" or before is None:
             self.rows[change.table][key] = dict(change.values)
@@ -193,7 +193,7 @@ def load(con: DuckDBPyConnection, journals_dir: Path) -> Loaded:
 def outdated(con: DuckDBPyConnection, journals_dir: Path) -> str | None:
     """Why the index must be rebuilt: a journal in it is missing or is a different one now. None: it need not."""
     if earlier := con.execute("select file from journals where unanswered is null order by file").fetchone():
-        return f"The journal {earlier[0]} was read by an earlier koderz, without the costs of unanswered calls"
+        return f"An earlier version of koderz has read the journal {earlier[0]} without the costs of unanswered calls"
     for file, seen in _read_states(con).items():
         path = journals_dir / file
         size = _size(path)
@@ -230,7 +230,7 @@ def _load_chunk(con: DuckDBPyConnection, path: Path, before: ReadState) -> ReadS
         renew(con, fold.rows)
     except (ConversionException, InvalidInputException, OutOfRangeException) as error:
         con.rollback()
-        raise JournalError(f"The journal {path.name} holds a number that is out of range: {error}.") from error
+        raise JournalError(f"The journal {path.name} contains a number that is out of range: {error}.") from error
     con.commit()
     return after
 

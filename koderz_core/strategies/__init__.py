@@ -64,22 +64,22 @@ PRESETS: Mapping[str, StrategyPreset] = {
     "repair": StrategyPreset(
         "supervised",
         {"spec": False, "checkpoints": False},
-        "Ask, test and feed the failure back: supervised without a spec and without reviews.",
+        "Ask the coder, test its program and show it the failures: supervised without a spec and without reviews.",
     ),
     "retry": StrategyPreset(
         "ladder",
         {"temperature": 0.8, "steps": ""},
-        "Sample fresh programs without feedback until one passes: a control for the effect of feedback.",
+        "Sample fresh programs without feedback until a program passes: a control for the effect of feedback.",
     ),
     "warming": StrategyPreset(
         "ladder",
         {"steps": "0,0.3*2,0.5*2"},
-        "Sample fresh programs without feedback until one passes. The temperature starts at 0 and rises.",
+        "Sample fresh programs without feedback until a program passes. The temperature starts at 0 and rises.",
     ),
     "escalation": StrategyPreset(
         "ladder",
         {"steps": ONCE},
-        "Ask each coder for one program in the given order, without feedback, until one passes.",
+        "Ask one coder after the other for one program each, without feedback, until a program passes.",
         {"takes_all_coders": True, "needs_several_coders": True},
     ),
 }

@@ -30,14 +30,16 @@ class Beam(Reminded):
     """Keep the best programs of each level and repair each of them in several ways.
 
     The first of ``depth`` levels consists of ``width`` x ``branches`` new programs. After each level, the ``width``
-    programs that passed the most gate tests so far are kept. If programs passed equally many tests, the later ones are
-    kept. The next level repairs each kept program ``branches`` times. A program that differs from an earlier one only
-    in layout and comments is neither tested nor counted. The search ends when a program passes.
+    programs that passed the most gate tests so far are kept. Of two programs that passed the same number of tests, the
+    later one is preferred. The next level repairs each kept program ``branches`` times. A program that differs from an
+    earlier one only in layout and comments is neither tested nor counted. The search ends when a program passes.
     """
 
     draws_samples: ClassVar = True
 
-    width: int = parameter(3, "Number of programs kept after each level: the best by gate tests, without duplicates.")
+    width: int = parameter(
+        3, "Number of distinct programs kept after each level: those that passed the most gate tests."
+    )
     branches: int = parameter(2, "Number of repairs of each program that is kept.")
     depth: int = parameter(4, "Number of levels, including the first level of new programs.")
     chain_of_thought: bool = True
@@ -47,7 +49,8 @@ class Beam(Reminded):
     def __post_init__(self) -> None:
         if self.max_iterations > MOST:
             raise PlanError(
-                f"width x branches x depth must be at most {MOST} programs, not {self.max_iterations}. Lower one value."
+                f"width x branches x depth must be at most {MOST} programs, not {self.max_iterations}. Lower one of "
+                "the three values."
             )
 
     @property

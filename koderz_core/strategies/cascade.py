@@ -23,7 +23,7 @@ from koderz_core.strategies.reminders import Reminded, with_reminders
 
 @dataclass(frozen=True, slots=True)
 class Cascade(Reminded):
-    """Ask one coder after the other, and accept the first program that passes enough of the tester's own tests.
+    """Ask the coders one after the other, and accept the first program that passes enough of the tester's tests.
 
     The tester writes its tests from the problem and sees no program. ``threshold``: the share of these tests that a
     program must pass. If none of the tests can be parsed, only the last coder's program is accepted. If the last coder
@@ -36,7 +36,7 @@ class Cascade(Reminded):
     tests_programs: ClassVar = False
     shows_attempts: ClassVar = False
 
-    threshold: float = parameter(0.9, "Share of the tester's own tests that a program must pass to be accepted.")
+    threshold: float = parameter(0.9, "Share of the tester's tests that a program must pass to be accepted.")
     tests: int = 10
     chain_of_thought: bool = True
     temperature: float = 0.0

@@ -33,8 +33,8 @@ class Debate(Reminded):
 
     ``agents``: the names of the personas that debate. If the role speaker has several models, the models take turns.
     ``rounds``: the number of rounds. From the second round on, each persona sees the positions of the previous round,
-    shortened if they exceed ``shown_tokens``. ``turn_tokens``: the token limit of a turn. ``personas``: YAML with your
-    own personas, in addition to those of koderz. The coder writes at most ``max_iterations`` programs.
+    shortened to ``shown_tokens``. ``turn_tokens``: the token limit of a turn. ``personas``: YAML with your
+    own personas, in addition to the built-in personas. The coder writes at most ``max_iterations`` programs.
     """
 
     several: ClassVar = ("speaker",)
@@ -52,7 +52,9 @@ class Debate(Reminded):
     temperature: float = 0.0
     retry_temperature: float = 0.8
     max_tokens: int = 1024
-    personas: str = parameter("", "Your own personas, in a .yaml file or as YAML text, in addition to those of koderz.")
+    personas: str = parameter(
+        "", "Your own personas, in a .yaml file or as YAML text, in addition to the built-in personas."
+    )
 
     def __post_init__(self) -> None:
         if self.rounds > MOST_ROUNDS:

@@ -43,12 +43,12 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Ensemble(Reminded):
-    """Ask each coder for several programs. Of those that pass the most gate tests, submit the most typical one.
+    """Ask each coder for several programs. Submit the most typical of the programs that pass the most gate tests.
 
-    The most typical program is the one most similar to the others by CodeBLEU. ``samples``: the number of programs of
-    each coder. ``weights``: the weights of the four parts of CodeBLEU, which are n-grams, n-grams weighted by keywords,
-    syntax and data flow. ``normalise``: compare programs in one layout, without comments and docstrings. Replies
-    without a program, and programs that do not parse, are ignored.
+    The most typical program has the highest mean CodeBLEU similarity to the others. ``samples``: the number of programs
+    of each coder. ``weights``: the weights of the four parts of CodeBLEU, which are n-grams, n-grams weighted by
+    keywords, syntax and data flow. ``normalise``: remove comments and docstrings and normalise the formatting before
+    programs are compared. Replies without a program, and programs that do not parse, are ignored.
     """
 
     several: ClassVar = ("coder",)
@@ -61,7 +61,9 @@ class Ensemble(Reminded):
         "0.25,0.25,0.25,0.25",
         "Weights of the parts of CodeBLEU: n-grams, n-grams weighted by keywords, syntax, data flow.",
     )
-    normalise: bool = parameter(True, "Compare programs in one layout, without comments and docstrings.")
+    normalise: bool = parameter(
+        True, "Remove comments and docstrings and normalise the formatting before programs are compared."
+    )
     chain_of_thought: bool = True
     temperature: float = 0.8
     max_tokens: int = 1024

@@ -58,8 +58,9 @@ class Ladder(Reminded):
     """Repeat the same prompt, at most ``max_iterations`` times, until a program passes the gate tests.
 
     Every call has its own seed, so each sample at a temperature above 0 is independent. ``steps`` sets the temperature
-    of each attempt, such as "0,0.3*2", and replaces ``temperature``. With several coders, each coder goes through all
-    steps before the next coder is asked. Without steps, the coders share the iterations.
+    of each attempt, such as "0,0.3*2" (one attempt at 0, two at 0.3), and replaces ``temperature``. With several
+    coders, each coder goes through all steps before the next coder is asked. Without steps, the coders share the
+    iterations equally.
     """
 
     several: ClassVar = ("coder",)
@@ -70,7 +71,9 @@ class Ladder(Reminded):
     chain_of_thought: bool = True
     temperature: float = USUAL
     max_tokens: int = 1024
-    steps: str = parameter("", "Temperature of each attempt, such as 0,0.3*2,0.5*2. It replaces the fixed temperature.")
+    steps: str = parameter(
+        "", "Temperature of each attempt: 0,0.3*2 is one attempt at 0 and two at 0.3. Replaces the fixed temperature."
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", canonical(temperatures(self.steps)))

@@ -62,7 +62,7 @@ def read_file(text: str) -> LoadedStrategy:
     """
     named = _NAMED.fullmatch(text)
     if named is None:
-        raise PlanError(f"{text!r} does not name a strategy in a file. Write it as path/mine.py:Mine. {GUIDE}")
+        raise PlanError(f"{text!r} does not name a strategy in a file. Use the form path/mine.py:Mine. {GUIDE}")
     path = Path(named["path"]).expanduser().absolute()
     return load_source(path, named["name"], read_bytes(path, "Give the path of the strategy's file.", MOST_TEXT_BYTES))
 

@@ -21,11 +21,11 @@ ABOUT: Mapping[str, str] = {
     "max_iterations": "Maximum number of programs per experiment.",
     "spec": "Write a spec of the problem first and give it to the coder.",
     "chain_of_thought": "Let the coder reason in words before it writes its program.",
-    "temperature": "Sampling temperature; 0 means greedy decoding. Later attempts may have their own temperature.",
-    "retry_temperature": "Sampling temperature of attempts after the first. At 0, small models often repeat a program.",
+    "temperature": "Sampling temperature; 0 means greedy decoding. Some strategies use another temperature later.",
+    "retry_temperature": "Sampling temperature after the first attempt. With 0, small models often repeat a program.",
     "max_tokens": "Maximum number of tokens in one answer of the coder. Longer answers are cut off.",
     "review_tokens": "Maximum number of tokens in a spec or a review. Longer texts are cut off.",
-    "tests": "Maximum number of tests or example calls that the tester writes. They never affect the score.",
+    "tests": "Maximum number of tests or example calls that the tester writes. These tests never affect the score.",
     "samples": "Number of programs that each coder writes.",
 }
 """Parameters of several strategies, by name: each means the same in all of them."""

@@ -26,9 +26,11 @@ Lessons = dict[str, tuple[str, ...]]
 class Reminded:
     """The parameters of every strategy that has a coder."""
 
-    lessons: bool = parameter(False, "Show the coder lessons from failures on other problems (koderz cortex lessons).")
+    lessons: bool = parameter(
+        False, "Add lessons from failures on other problems to the coder's prompt (koderz cortex lessons)."
+    )
     examples: bool = parameter(
-        False, "Show the coder two other problems with programs that solved them in earlier benchmarks."
+        False, "Add two other problems, with programs that solved them in earlier benchmarks, to the coder's prompt."
     )
 
 

@@ -26,7 +26,7 @@ class Selected(Reminded):
     """Ask the coder with the best results on other problems; if its reply contains no program, ask the next coder.
 
     ``policy``: the measure by which coders are ranked. The journal records the ranking with scores and reasons.
-    Without results the coders are asked in the order in which they are named.
+    If there are no results, the coders are asked in the given order.
     """
 
     several: ClassVar = ("coder",)
@@ -37,7 +37,7 @@ class Selected(Reminded):
 
     policy: str = parameter(
         QUALITY,
-        "Ranking of the coders: success rate, seconds, cost, context size, or the given order.",
+        "Measure that ranks the coders: success rate, seconds, cost, context size, or the given order.",
         POLICIES,
     )
     chain_of_thought: bool = True

@@ -37,17 +37,17 @@ FEWEST = 2
 
 @dataclass(frozen=True, slots=True)
 class Supervised(Reminded):
-    """Ask, test and feed the failure back until a program passes, with reviews by a stronger model.
+    """Ask the coder, test its program and show it the failures until one passes; a stronger model reviews the attempts.
 
-    There are at most ``max_iterations`` attempts, with a review after every ``checkpoint_interval``. The first attempt
-    is sampled at ``temperature``, later ones at ``retry_temperature``: a small model that is asked again at 0 repeats
-    its program (measured: identical in 4 or 5 of 5 attempts). After ``escape_after`` repeated programs in a row the
-    next prompt shows no program, unless a review has just seen the last one. ``spec_prompt``: the version of the spec's
-    prompt; ``reuse_spec``: reuse a spec that another experiment has written. ``previous_error``: show the coder its
-    test results; ``history_tokens``: the tokens in its prompts for attempts before the last.
-    ``checkpoint_when``: "interval", or "adaptive": earlier if attempts make no progress or half the budget is spent.
-    ``disclosure``: ask the first review also for a strategy, the second for test criteria. Specs and reviews have at
-    most ``review_tokens`` and are sampled at temperature 0.
+    There are at most ``max_iterations`` attempts, with a review after every ``checkpoint_interval`` of them. The first
+    attempt is sampled at ``temperature``, later ones at ``retry_temperature``, because a small model that is asked
+    again at 0 repeats its program (measured: identical in 4 or 5 of 5 attempts). After ``escape_after`` repeated
+    programs in a row, the next prompt shows no program, unless a review has just seen the last one.
+    ``spec_prompt``: the version of the prompt for the spec. ``reuse_spec``: reuse a spec from another experiment.
+    ``previous_error``: show the coder its test results. ``history_tokens``: maximum number of tokens in a prompt for
+    attempts before the last. ``checkpoint_when``: "interval" or "adaptive"; "adaptive" reviews earlier if attempts make
+    no progress or half the budget is spent. ``disclosure``: the first review also asks for a strategy, the second also
+    for test criteria. Specs and reviews have at most ``review_tokens`` and are sampled at temperature 0.
     """
 
     max_iterations: int = 50
@@ -59,20 +59,22 @@ class Supervised(Reminded):
     retry_temperature: float = 0.8
     max_tokens: int = 1024
     spec_prompt: str = parameter(
-        MINIMAL, "Prompt of the spec: minimal asks for the task, detailed also for edge cases and a plan.", PROMPTS
+        MINIMAL,
+        "Prompt for the spec: minimal asks for the task only, detailed also asks for edge cases and a plan.",
+        PROMPTS,
     )
     reuse_spec: bool = parameter(False, "Reuse an earlier spec of the same problem by the same model, if there is one.")
     previous_error: bool = parameter(True, "Show the coder the test results of its last program.")
-    history_tokens: int = parameter(0, "Maximum number of tokens in a prompt for attempts before the last.")
+    history_tokens: int = parameter(0, "Maximum number of tokens that a prompt uses for attempts before the last one.")
     escape_after: int = parameter(
-        2, "Number of repeated programs in a row after which a prompt shows no program, except after a review."
+        2, "After this number of repeated programs in a row, the prompt shows no program, except after a review."
     )
     checkpoint_when: str = parameter(
         INTERVAL,
-        "interval: a review after a fixed number of iterations; adaptive: earlier without progress.",
+        "interval: review after a fixed number of iterations; adaptive: review earlier if attempts make no progress.",
         (INTERVAL, ADAPTIVE),
     )
-    disclosure: bool = parameter(True, "Ask the first review also for a strategy, and the second for test criteria.")
+    disclosure: bool = parameter(True, "The first review also asks for a strategy, the second for test criteria.")
     review_tokens: int = ADVICE_TOKENS
 
     def roles(self) -> tuple[str, ...]:

@@ -23,11 +23,11 @@ from koderz_core.strategies.reminders import ADVICE_TEMPERATURE, ADVICE_TOKENS, 
 
 @dataclass(frozen=True, slots=True)
 class Swarm(Reminded):
-    """Write a program; while it fails, let a critic criticise it and a refiner correct it.
+    """Write a program; as long as it fails, let a critic criticise it and a refiner correct it.
 
-    Before that, the tester writes at most ``tests`` tests from the problem's text alone. The critic sees which of these
-    tests a program fails. The tests may be wrong, so only gate tests end the loop and rank the programs. The critic and
-    the tester are sampled at temperature 0, the refiner at ``retry_temperature``.
+    Before the first program, the tester writes at most ``tests`` tests, from the text of the problem alone. The critic
+    sees which of these tests a program fails. These tests may be wrong, so only gate tests end the loop and rank the
+    programs. The critic and the tester are sampled at temperature 0, the refiner at ``retry_temperature``.
     """
 
     max_iterations: int = 5
@@ -40,7 +40,7 @@ class Swarm(Reminded):
 
     def __post_init__(self) -> None:
         if self.tests > testing.MOST:
-            raise PlanError(f"tests must be at most {testing.MOST}, not {self.tests}.")
+            raise PlanError(f"The parameter tests must be at most {testing.MOST}, not {self.tests}.")
 
     def roles(self) -> tuple[str, ...]:
         return ("coder", "tester", "critic", "refiner")

@@ -121,8 +121,8 @@ class Branching(Generic[State]):
 class Tree(Reminded):
     """Search a tree of programs: in each step, write a new program or repair the most promising earlier one.
 
-    A program's reward is the share of gate tests that it passes, or 0 if the feedback hides the counts. The search ends
-    when a program passes. Of several coders, those with better rewards are asked more often.
+    A program's reward is the share of gate tests that it passes, or 0 if the feedback hides how many tests passed. The
+    search ends when a program passes. Of several coders, koderz asks the coders with higher rewards more often.
     """
 
     several: ClassVar = ("coder",)

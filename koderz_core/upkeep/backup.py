@@ -110,7 +110,7 @@ def back_up(source: Source, path: Path, version: str, now: float) -> BackupRepor
                 archive.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
             sync(whole)
             if _verify(Path(whole.name)) != manifest:
-                raise _damaged(Path(whole.name), "reading the backup gives a different manifest")
+                raise _damaged(Path(whole.name), "koderz read back a manifest that differs from the one that it wrote")
     except (OSError, zipfile.BadZipFile) as error:
         why = getattr(error, "strerror", None) or error
         raise DataError(
@@ -257,10 +257,11 @@ def _read_manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
         raise DataError(f"{path} is not a backup of koderz. Name a file that `koderz backup` has written.") from error
     if manifest.format > FORMAT:
         raise DataError(
-            f"{path} was written by a later koderz ({manifest.koderz_version}). Upgrade koderz, then restore it."
+            f"{path} was written by a later koderz ({manifest.koderz_version}). Upgrade koderz, then restore the "
+            "backup."
         )
     if sorted(member.filename for member in archive.infolist()) != sorted([MANIFEST, *manifest.files]):
-        raise _damaged(path, "its files are not those that its manifest lists")
+        raise _damaged(path, "it does not contain exactly the files that its manifest lists")
     if foreign := [name for name in manifest.files if not _NAMES.fullmatch(name)]:
         raise _damaged(path, f"{foreign[0]!r} is not a file of a data folder")
     return manifest

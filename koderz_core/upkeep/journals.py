@@ -67,7 +67,7 @@ def _remove_leftovers(journal: Path) -> Iterator[Repair]:
     with acquire(journal):
         journal.with_suffix(".control").unlink(missing_ok=True)
         beside(journal).unlink(missing_ok=True)
-    yield Repair(journal.stem, "no longer has a journal; its other files were removed")
+    yield Repair(journal.stem, "no longer has a journal; its lock and control file were removed")
 
 
 def _repair(path: Path) -> Iterator[Repair]:
@@ -84,12 +84,12 @@ def _repair(path: Path) -> Iterator[Repair]:
         return
     actions, dead = [], dead_writer(path)
     if dead:
-        actions.append(f"the lock of process {dead}, which has ended, was released")
+        actions.append(f"was locked by process {dead}, which has ended, so the lock was released")
     if condition.torn:
-        actions.append(f"the incomplete last line ({condition.torn} bytes) was removed")
+        actions.append(f"had an incomplete last line ({condition.torn} bytes), which was removed")
     if actions:
         Journal(path).close()  # which does both
-        yield Repair(path.stem, " and ".join(actions))
+        yield Repair(path.stem, "; it ".join(actions))
 
 
 def _repair_lines(path: Path) -> Repair:
@@ -98,7 +98,7 @@ def _repair_lines(path: Path) -> Repair:
         infos = [_info(line) for line in lines(path)]
         first = next(lines(path), None)
         if first is None or first.entry is None or not isinstance(first.entry.event, BenchmarkOpened):
-            message = "its first line, which contains the plan, is lost: restore the journal from a backup"
+            message = "has lost its first line, which contains the plan: restore the journal from a backup"
             return Repair(path.stem, message, sound=False)
         lost = _suspects(infos) | _unfinished(infos)
         taken = len([*path.parent.glob(f"{path.name}.damaged*")])
@@ -111,8 +111,8 @@ def _repair_lines(path: Path) -> Repair:
     corrupt = [str(number) for number, info in enumerate(infos, 1) if info.corrupt]
     shown = ", ".join(corrupt[:MOST_LINES]) + (f" and {len(corrupt) - MOST_LINES} more" if corrupt[MOST_LINES:] else "")
     again = f". Experiments that may be affected and must run again: {len(lost)} (koderz resume {path.stem})"
-    message = f"unreadable lines were removed (line {shown}){again if lost else ''}. The original file is {before.name}"
-    return Repair(path.stem, message)
+    removed = f"had unreadable lines, which were removed (line {shown}){again if lost else ''}"
+    return Repair(path.stem, f"{removed}. The original file is {before.name}")
 
 
 def _info(line: Line) -> _LineInfo:
@@ -169,7 +169,9 @@ def require_removable(journal: Path) -> None:
         process = f"process {pid}" if pid else "another process"
         raise UsageError(f"{benchmark} is being run by {process}. Stop it first: koderz stop {benchmark}")
     if is_pinned(journal):
-        raise UsageError(f"{benchmark} is pinned, so it is not deleted. To allow it: koderz unpin {benchmark}")
+        raise UsageError(
+            f"{benchmark} is pinned, so it is not deleted. To allow the deletion: koderz unpin {benchmark}"
+        )
 
 
 def size_in_bytes(journal: Path) -> int:
@@ -220,7 +222,7 @@ def remove_left_copies(home: Path, now: float) -> Iterator[Repair]:
         try:
             if now - folder.stat().st_mtime > COPY_SECONDS:
                 shutil.rmtree(folder)
-                yield Repair(folder.name, "was left by a killed process; it was removed")
+                yield Repair(folder.name, "was left by a killed process and was removed")
         except OSError as error:
             message = f"was left by a killed process and cannot be removed: {reason(error)}"
             yield Repair(folder.name, message, sound=False)

@@ -81,7 +81,7 @@ def _wrong_texts(texts: Mapping[str, str], named: Mapping[str, str]) -> Iterator
         if name != actual:
             yield Difference("the SHA-256", f"the text {name[:12]}", name[:12], actual[:12])
     for name in named.keys() - texts.keys():
-        yield Difference("a text", named[name], f"only its hash {name[:12]}", "the text itself")
+        yield Difference("a text", named[name], f"only the hash {name[:12]} is stored", "the text itself")
 
 
 def _wrong_headers(name: str, journal: Tally) -> Iterator[Difference]:

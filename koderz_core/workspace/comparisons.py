@@ -166,13 +166,13 @@ class Comparisons:
             order = Order([Wanted(DIRECT, {"coder": model or "MODEL"})], chosen_by(dataset, ids))
             command = plain(command_of(order, dataset.origin.name))
             if model is None:
-                return f"To measure it, replace MODEL with the name of a frontier model: {command}"
+                return f"To measure a frontier model alone, replace MODEL with its name: {command}"
             asked = (configuration(order.configurations[0], self.settings),)
             price = self.costs.price(Plan(dataset.origin, tuple(sorted(ids)), asked), asked, dataset)
-            return f"To measure it for {price}: {command}"
+            return f"To measure a frontier model alone (cost: {price}): {command}"
         names = {row.dataset for row in rows}
         return (
-            "To measure it, ask a frontier model once on the same problems: koderz benchmark --strategy direct --coder "
+            "To measure a frontier model alone on the same problems: koderz benchmark --strategy direct --coder "
             f"MODEL --dataset {plain(names.pop()) if len(names) == 1 else 'DATASET'} --problems FIRST:LAST"
         )
 
@@ -196,7 +196,8 @@ class Comparisons:
             origins = "; ".join(sorted({row.origin.said for row in rows}))
             raise UsageError(
                 "The configurations have no problem in common, so they cannot be compared on the same problems. Their "
-                f"datasets: {origins}. Choose benchmarks of one dataset that share problems: koderz results lists them."
+                f"datasets: {origins}. Choose benchmarks that share problems of one dataset: "
+                "koderz results lists all benchmarks."
             )
         found = {_key(row): row for row in self.results.summaries(sorted({row.benchmark for row in rows}), shared)}
         return [found[_key(row)] for row in rows if _key(row) in found]
@@ -237,13 +238,13 @@ class Comparisons:
         if not frontier_asked_once(rows):
             yield self.how_to_measure_baseline(rows)
         elif base and all(row.benchmark != base[0] for row in rows if _key(row) != base):
-            yield f"The baseline, {comparison.of(base).label}, was measured in {base[0]}."
+            yield f"The baseline, {comparison.of(base).label}, was measured in the benchmark {base[0]}."
 
     def _about_conditions(self, rows: Sequence[SummaryRow]) -> Iterator[str]:
         """The differences between benchmarks that no configuration names."""
         grounds = self.results.grounds({row.benchmark for row in rows})
         differences: dict[str, set[Scalar]] = {
-            "Costs use different prices": {ground.price_version for ground in grounds},
+            "Costs were computed with different prices": {ground.price_version for ground in grounds},
             "Programs were scored by different tests": {
                 ground.conditions.get(HELD_OUT) or "base tests" for ground in grounds
             },
@@ -251,7 +252,7 @@ class Comparisons:
         }
         for sentence, values in differences.items():
             if len(values) > 1:
-                yield f"{sentence} ({', '.join(sorted(map(str, values)))}), which may explain a difference."
+                yield f"{sentence} ({', '.join(sorted(map(str, values)))}). This may explain a difference."
 
     def _common_dataset(self, rows: Sequence[SummaryRow]) -> tuple[Dataset, frozenset[str]]:
         """The dataset of all rows, and the problems that they were given. Raises DataError."""

@@ -120,8 +120,8 @@ class Experiments:
         wanted = {text for detail in found.details for text in naming(detail)}
         if missing := wanted - found.texts.keys():
             raise DataError(
-                f"No journal contains the text with SHA-256 {min(missing)[:12]}…. Restore the missing journal, then "
-                "run `koderz reindex`."
+                f"No journal contains the text whose SHA-256 starts with {min(missing)[:12]}. Restore the missing "
+                "journal, then run `koderz reindex`."
             )
         return found
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("koderz")
 _PIECE_BYTES = 1 << 20
-_FILES = "To write its files: koderz analyze {experiment} --dump DIR"
+_FILES = "To write the files of this experiment: koderz analyze {experiment} --dump DIR"
 
 
 @dataclass(frozen=True)
@@ -159,5 +159,7 @@ def _sha256(journal: Path, provenance: Provenance) -> str | None:
                 digest.update(piece)
                 left -= len(piece)
     except OSError as error:
-        _LOG.warning("%s cannot be read: %s. The export does not contain its hash.", journal, error.strerror)
+        _LOG.warning(
+            "%s cannot be read: %s. The export does not contain the hash of this journal.", journal, error.strerror
+        )
     return None if left else digest.hexdigest()

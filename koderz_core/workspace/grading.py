@@ -122,11 +122,11 @@ class Grading:
         """
         try:
             tests = self.divide(problem, self._policy)
-            assert isinstance(tests, Split), "all base tests are a gate of every problem"
+            assert isinstance(tests, Split), "every problem has the gate that consists of all base tests"
             verdict = self.judge.check(problem, program, tests.base)
         except InfrastructureError as error:
             _LOG.warning(
-                "An example is not shown, because it could not be run on the tests of %s: %s", problem.id, error
+                "An example program is not shown, because the tests of %s could not be run on it: %s", problem.id, error
             )
             return True
         return verdict.passed or verdict.error in _UNDECIDED
@@ -183,8 +183,8 @@ def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Ver
     shown = "; ".join(f"{name} ({message[:120]})" for name, message in list(failed.items())[:_SHOWN])
     raise DataError(
         f"{len(failed)} of the chosen problems cannot be graded on this machine, because their published "
-        f"solutions fail: {shown}{'; …' if len(failed) > _SHOWN else ''}. Programs are judged without files, "
-        f"network and other processes. Omit these: {', '.join(failed)}."
+        f"solutions fail: {shown}{'; …' if len(failed) > _SHOWN else ''}. koderz runs programs without files, "
+        f"network and other processes. Omit these problems: {', '.join(failed)}."
     )
 
 

@@ -31,7 +31,7 @@ from koderz_core.workspace.names import Names
 DAY_SECONDS = 86_400.0
 ABOUT_EXAMPLE = (
     "A real benchmark, recorded on a machine with 2 cores: Qwen2.5-Coder 0.5B on 18 problems of HumanEval+. It "
-    "compares asking the model once with showing it its failed tests and asking again."
+    "compares two strategies: asking the model once, and showing the model its failed tests and asking again."
 )
 
 
@@ -164,6 +164,6 @@ def how_to_remove(benchmark: str) -> str | None:
     if benchmark != EXAMPLE:
         return None
     return (
-        "Totals and estimates include the example, as they include your own benchmarks. To remove it, type in a "
+        "Totals and estimates include this example, like your own benchmarks. To remove it, type in a "
         f"terminal: koderz delete {EXAMPLE} --yes"
     )

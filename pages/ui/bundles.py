@@ -30,7 +30,9 @@ def show_bundles(workspace: Workspace, rows: Mapping[str, BenchmarkRow]) -> None
     level = choice_list("privacy", "Privacy level", NAMES, list(ABOUT.values()), "public_safe")
     with st.container(horizontal=True):
         create = st.button("Create bundle", icon="🧳", type="primary")
-        verify = st.button("Verify benchmark", icon="🔎", help="Recompute its hashes, ids and figures.")
+        verify = st.button(
+            "Verify benchmark", icon="🔎", help="Recompute the hashes, ids and figures of the benchmark."
+        )
     if create:
         _create(workspace, benchmark, level)
     if verify:
@@ -45,17 +47,20 @@ def show_read_only(workspace: Workspace) -> None:
     """The notice on every page of a dashboard that shows a bundle."""
     if level := workspace.bundles.shown_level:
         st.info(
-            f"Read-only: this is a bundle ({level}), verified when it was opened. You cannot run benchmarks here.",
+            f"Read-only: this dashboard shows a bundle ({level}). koderz verified the bundle "
+            "when it was opened. You cannot run benchmarks here.",
             icon="🔒",
         )
 
 
 def _create(workspace: Workspace, benchmark: str, level: str) -> None:
     bundle = workspace.bundles.make(benchmark, level)
-    st.success(f"Created and verified ({count(bundle.size)} bytes). Nothing was uploaded.", icon="✅")
+    st.success(f"Bundle created and verified ({count(bundle.size)} bytes). Nothing was uploaded.", icon="✅")
     st.caption("Check the file before you share it: koderz masks only texts that match known patterns.")
     if bundle.truncated:
-        st.warning("Some files were too long and are truncated; the manifest names them.", icon="✂️")
+        st.warning(
+            "Some files were too long and are truncated. The manifest in the bundle lists these files.", icon="✂️"
+        )
 
 
 def _show_files(workspace: Workspace) -> None:
@@ -76,7 +81,7 @@ def _show_files(workspace: Workspace) -> None:
     with st.container(horizontal=True):
         st.download_button("Download", paths[name].read_bytes, name, "application/zip", icon="⬇️", on_click="ignore")
         with st.popover("Clear", icon="🧹"):
-            st.text(f"Removes all bundles that are not pinned. Without this, koderz keeps the newest {KEPT} of these.")
+            st.text(f"Removes all bundles that are not pinned. Otherwise koderz keeps the newest {KEPT} such bundles.")
             st.button("Remove unpinned bundles", on_click=_clear, args=[workspace])
 
 
@@ -112,4 +117,4 @@ def _show_verified(verified: Verified) -> None:
         st.dataframe(table, hide_index=True, alt="Differences")
     for remark in verified.remarks:
         st.text(plain(remark))
-    st.caption("Verification checks that the data are consistent. It cannot show who created them.")
+    st.caption("Verification checks that the data are consistent. It cannot show who created the data.")

@@ -68,8 +68,8 @@ def show_answer(comparison: Comparison) -> None:
     if comparison.mixed:
         st.warning(
             f"Two kinds of scores on {numbered(comparison.mixed_problems, 'problem')}. Loops marked * stopped on the "
-            "tests that score them (oracle). The other configurations are scored by tests that no loop saw (held-out). "
-            "Therefore the strategies explain only a part of the difference.",
+            "tests that score their programs (oracle). The other configurations are scored by tests that no loop saw "
+            "(held-out). Therefore the strategies explain only a part of the difference.",
             icon="⚖️",
         )
     if comparison.across:
@@ -92,7 +92,7 @@ def show_findings(comparison: Comparison) -> None:
 def show_frontier(comparison: Comparison) -> None:
     """Cost against success, and the figures behind it."""
     if any(point.usd is not None for point in comparison.tradeoff.points):
-        alt = "Cost per problem against share solved, with intervals on both and the frontier"
+        alt = "Chart of cost per problem against share solved, with intervals for both and the Pareto frontier"
         numbers = configuration_rows(comparison)
         show_chart(cost_against_success(comparison), "frontier", alt, frame(frontier_table(comparison)), numbers)
         st.caption(formats.frontier(comparison.tradeoff) + _without(comparison, comparison.tradeoff.left_out))
@@ -101,9 +101,9 @@ def show_frontier(comparison: Comparison) -> None:
     why = (
         "Every configuration has calls without a known price."
         if unpriced
-        else "No problem has a result of every configuration."
+        else "There is no problem for which every configuration has a result."
     )
-    st.info(f"{why} Cost against success cannot be drawn.", icon="🏷️")
+    st.info(f"{why} The chart of cost against success cannot be drawn.", icon="🏷️")
 
 
 def show_configurations(comparison: Comparison) -> None:
@@ -120,7 +120,7 @@ def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
     keys = {"/".join(pair.key): pair for pair in comparison.pairs}
     first = leading_pair(comparison.pairs)
     table, usual = pairs_table(comparison), "/".join(first.key) if first else ""
-    st.caption(f"{table.title}. Choose a line to see the problems on which the two differ.")
+    st.caption(f"{table.title}. Choose a line to see the problems on which the two configurations differ.")
     order = led_by(table, "points [95 %]")
     options = {"column_config": WORD_COLUMNS, "column_order": order, "height": tall(table), "alt": table.title}
     chosen = keys[chosen_line(frame(table), "pair", list(keys), usual, **options)]
@@ -135,7 +135,11 @@ def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
 def show_curves(comparison: Comparison, axis: Axis, pair: Pair | None) -> None:
     """Success against what was spent, each configuration up to its own maximum."""
     if not comparison.curves[axis].curves:
-        st.info("No problem has a priced result of every configuration, so there is no curve to draw.", icon="📈")
+        st.info(
+            "There is no problem for which every configuration has a result with a known cost, so no curve "
+            "can be drawn.",
+            icon="📈",
+        )
         return
     highlighted = [pair.baseline, pair.key] if pair else []
     alt = curves_alt(comparison, axis)
@@ -147,14 +151,15 @@ def show_curves(comparison: Comparison, axis: Axis, pair: Pair | None) -> None:
 def show_costs(comparison: Comparison) -> None:
     """Cost per solved problem, by tier of model."""
     if any(tier.cost_usd is None or tier.cost_usd for row in comparison.configurations for tier in row.tiers):
-        alt = "Dollars per solved problem by tier of model, a bar per configuration"
+        alt = "Bar chart of dollars per solved problem by tier of model, with one bar per configuration"
         show_chart(cost_by_tier(comparison), "costs", alt, frame(tiers_table(comparison)), tier_rows(comparison))
         st.caption(formats.COSTS)
     else:
         st.info("All calls were free of charge.", icon="🆓")
     if comparison.margins:
         st.caption(
-            "Marginal cost: dollars per extra solved problem from each configuration on the frontier to the next."
+            "Marginal cost: dollars per extra solved problem from each configuration on the frontier to "
+            "the next more expensive one."
         )
         show_words(margins_table(comparison))
 
@@ -169,7 +174,9 @@ def show_checks(comparison: Comparison) -> None:
             "is the ceiling, the highest success rate that further attempts can reach."
         )
     else:
-        st.caption("No ceiling can be shown: every loop stopped on the tests that score it, or there is no loop.")
+        st.caption(
+            "No ceiling can be shown: every loop stopped on the tests that score its program, or there is no loop."
+        )
     if supervised:
         show_words(supervision_table(supervised))
         show_words(reviews_table(supervised))
@@ -215,8 +222,8 @@ def _choose_problem(
     workspace: Workspace, pair: Pair, other: ConfigurationFigures, baseline: ConfigurationFigures
 ) -> None:
     st.caption(
-        "Problems that only one of the two configurations solved, or that one solved in more of its repeats. Choose a "
-        "line to read both programs."
+        "Problems that only one of the two configurations solved, or that one solved in more of its repeats than the "
+        "other. Choose a line to read both programs."
     )
     partings = {parting.problem: parting for parting in pair.partings}
     solvers = [baseline if parting.solved_by_baseline else other for parting in partings.values()]
@@ -224,7 +231,9 @@ def _choose_problem(
         {"problem": list(partings), "better configuration": [f"{row.letter} · {row.label}" for row in solvers]}
     )
     height: int | str = LONGEST_LIST if len(partings) > 8 else "content"
-    problem = chosen_line(table, "problem", list(partings), height=height, alt="Problems that only one solved")
+    problem = chosen_line(
+        table, "problem", list(partings), height=height, alt="Problems that only one configuration solved"
+    )
     _show_programs(workspace, partings[problem], other, baseline)
 
 
@@ -240,7 +249,7 @@ def _show_programs(
             st.text(f"{'✓ solved' if solved else '✗ unsolved'} · {row.letter} · {row.label}")
             st.page_link(
                 "pages/experiment.py",
-                label="Its experiment, step by step",
+                label="Steps of this experiment",
                 icon="🔬",
                 query_params={"experiment": experiment},
             )
@@ -250,7 +259,7 @@ def _show_programs(
                 st.info("This configuration returned no program.", icon="🕳️")
     before, after = (texts.get(code or "", "") for code in codes)
     if before and after:
-        st.caption(f"Differences from {baseline.letter} to {other.letter}")
+        st.caption(f"Differences between the programs of {baseline.letter} and {other.letter}")
         show_diff(before, after, "diff", (baseline.letter, other.letter))
 
 

@@ -62,7 +62,7 @@ def show_heatmap(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> 
     key = f"heatmap of {hash((tuple(map(key_of, rows)), tuple(problem.problem for problem in part)))}"
     state = st.plotly_chart(
         heatmap(rows, part),
-        alt=f"{len(part)} problems, the hardest first, by {len(rows)} configurations: {', '.join(glyphs)}",
+        alt=f"Heatmap of {len(part)} problems, hardest first, and {len(rows)} configurations: {', '.join(glyphs)}",
         key=key,  # other cells get another key, because an older selection does not apply to them
         on_select="rerun",
         selection_mode="points",
@@ -96,7 +96,7 @@ def show_configurations(rows: Sequence[SummaryRow], problems: Sequence[Difficult
     st.dataframe(letters, hide_index=True, alt=table.title, key="letters", height=tall(table, MOST_LINES, TALL))
     st.caption(
         "Flaky: problems on which the repeats of the configuration disagree. Only solver: problems that the "
-        "configuration solved at least once and all others never."
+        "configuration solved at least once and that no other configuration solved."
     )
 
 

@@ -33,7 +33,7 @@ PATH = "/api/export"
 PIECE = 1 << 20  # bytes in memory at a time
 HOUR = 3600
 VALID_HOURS = 12
-INVALID = "This link is not valid or has expired. Open the Export page of this dashboard to get a new one."
+INVALID = "This link is not valid or has expired. Open the Export page of this dashboard to get a new link."
 
 
 @dataclass(frozen=True, slots=True)

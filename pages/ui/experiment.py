@@ -69,8 +69,8 @@ def show_commands(workspace: Workspace, row: ExperimentRow) -> None:
                 "Show this experiment, and write its prompts, answers, programs and results into a folder:",
                 commands.look,
             ),
-            ("Run its configuration on this problem again, as a new benchmark:", commands.alone),
-            ("Run its whole benchmark, except experiments that already have a result:", commands.whole),
+            ("Run this configuration on this problem again, as a new benchmark:", commands.alone),
+            ("Run the whole benchmark again, except experiments that already have a result:", commands.whole),
         ):
             st.caption(about)
             st.code(command, language=None, wrap_lines=True)
@@ -109,18 +109,18 @@ def _show_both(workspace: Workspace, experiment: str, other: str) -> None:
     left, right = (workspace.results.experiment(name) for name in (experiment, other))
     differing = settings_beside(workspace.experiments.differences(left.experiment, right.experiment))
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"{SIDES[0]} is the experiment above, {SIDES[1]} the other one. Settings that differ:")
+        st.caption(f"{SIDES[0]} is the experiment above, {SIDES[1]} is the chosen experiment. Settings that differ:")
         st.page_link("pages/experiment.py", label=f"Open {SIDES[1]}", icon="🔬", query_params={"experiment": other})
     if differing.rows:
         show_words(differing)
     else:
-        st.text("None: the same configuration under the same conditions.")
+        st.text("None: both experiments have the same configuration and ran under the same conditions.")
     pairs = aligned(left.steps, right.steps)
     table = steps_beside(pairs, left.experiment, right.experiment)
     keys = [RETURNED, *map(str, range(1, len(pairs) + 1))]
     st.caption(
-        "Each line compares one step: iterations with their gate tests, returned programs with the tests that score "
-        "them. Choose a line to compare the two programs."
+        "Each line compares one step of the two experiments. An iteration has the result of its gate tests, a returned "
+        "program has the result of the tests that score it. Choose a line to compare the two programs."
     )
     options = {"column_config": STEPS, "height": tall(table), "alt": table.title}
     line = chosen_line(frame(table), "pair", keys, **options)

@@ -64,7 +64,7 @@ def show_isolation(tier: str, self_test: str) -> None:
 
 def show_origin(origin: DatasetOrigin) -> None:
     """The dataset with its file and licence; its name may be a user's text."""
-    show_remarks([f"Problems of {origin.said}"])
+    show_remarks([f"Dataset: {origin.said}."])
 
 
 def show_provenance(row: BenchmarkRow | ExperimentRow) -> None:

@@ -23,9 +23,12 @@ ABOUT_GATE = (
     "The tests that a loop runs and stops on: all base tests, the examples in the problem's text, or a part of the "
     "base tests, such as split:0.5. All other tests score the program."
 )
-ABOUT_FEEDBACK = "The information about failed tests that a loop receives."
-ABOUT_ABLATIONS = "For each optional part, adds a copy of this configuration without it, to show its contribution."
-WAYS = ("range", "list", "sample", "all", "my own")
+ABOUT_FEEDBACK = "The information about failed tests that the strategy receives."
+ABOUT_ABLATIONS = (
+    "For each optional part, adds a copy of this configuration without that part. The copies show how much each part "
+    "contributes."
+)
+WAYS = ("range", "list", "sample", "all", "my own problem")
 PROMPT = 'def double(number: int) -> int:\n    """Return twice the number."""\n'
 TESTS = "assert double(2) == 4\nassert double(-1) == -2\n"
 
@@ -80,7 +83,9 @@ def _row(row: Row, key: str, forms: Mapping[str, StrategyForm], models: Mapping[
         chosen = {role.name: _models(role, initial, key, models) for role in roles}
     overrides = overrides_for(used, initial.parameters)
     if overrides:
-        st.text("Parameters per role, as recorded: " + " ".join(f"{name}={value}" for name, value in overrides.items()))
+        st.text(
+            "Sampling parameters of single roles: " + " ".join(f"{name}={value}" for name, value in overrides.items())
+        )
     policies = _policies(initial, key) if form.tested else {}
     named = {role: names for role, names in chosen.items() if names and names != SAME}
     wanted = Wanted(form.name, named, parameters | overrides, **policies)
@@ -96,8 +101,8 @@ def _ablations(whole: Wanted, initial: Sequence[str], choices: Sequence[str], ke
     grid = with_ablations([(whole, chosen)])
     idle = ", ".join(name for name in chosen if len(with_ablations([(whole, [name])])) == 1)
     st.caption(
-        f"{len(grid)} configurations: this one and {len(grid) - 1} that differ from it in one parameter."
-        + (f" Omitted, because they would change nothing: {idle}." if idle else "")
+        f"{len(grid)} configurations: this one, and {len(grid) - 1} copies that each change one parameter."
+        + (f" Ablations that are omitted because they would change nothing: {idle}." if idle else "")
     )
     return tuple(chosen)
 
@@ -168,8 +173,8 @@ def choose_problems(workspace: Workspace, initial: str, dataset: str) -> tuple[s
     ``initial``: the proposed problems in the same form; ``dataset``: their dataset, empty for any.
     """
     of = f" of {initial} {dataset}" if dataset else ""
-    way = str(st.segmented_control("Choose by", WAYS, default=way_of(initial), required=True, key=f"way{of}"))
-    if way == "my own":
+    way = str(st.segmented_control("Choose problems by", WAYS, default=way_of(initial), required=True, key=f"way{of}"))
+    if way == "my own problem":
         return "all", _own(workspace)
     return _terms(way, initial if way == way_of(initial) else ""), _published(workspace, dataset)
 
@@ -191,12 +196,14 @@ def _terms(way: str, initial: str) -> str:
     if way == "range":
         first, _, end = initial.partition(":")
         with st.container(horizontal=True):
-            low = int(st.number_input("From", 0, value=int(first or 0), key=f"from {initial}"))
-            high = int(st.number_input("Up to (exclusive)", 1, value=int(end or 10), key=f"to {initial}"))
+            low = int(st.number_input("From problem", 0, value=int(first or 0), key=f"from {initial}"))
+            high = int(st.number_input("Up to problem (exclusive)", 1, value=int(end or 10), key=f"to {initial}"))
         return f"{low}:{high}"
     if way == "list":
         return str(
-            st.text_input("Numbers or ids, separated by commas", initial or "0, 3, 7", key=f"listed {initial}".strip())
+            st.text_input(
+                "Problem numbers or ids, separated by commas", initial or "0, 3, 7", key=f"listed {initial}".strip()
+            )
         )
     if way == "sample":
         proposed = int(initial.partition(":")[2] or 20)

@@ -21,8 +21,8 @@ from pages.ui.text import called, worded
 
 CONFIRMED = "confirmed benchmark"
 ABOUT_BASELINES = (
-    "Also run the stronger models and the coder alone on the same problems. Without these baselines no measurement "
-    "shows what supervision adds or saves."
+    "Also run the stronger models and the coder alone on the same problems. Without these baselines, the "
+    "benchmark cannot show what supervision adds or saves."
 )
 MOST_CLONE_LINKS = 4  # that fit on a line or two
 CLONE_KEY = "clone"  # in the address and in the session
@@ -63,7 +63,7 @@ def show_missing_models(lacking: Iterable[Availability], plan: Plan) -> None:
         st.text(worded(f"{row.id} cannot run: {row.reason}. {row.cure}."))
     if scripted(plan.models()):
         st.warning("SCRIPTED models follow a script: their results say nothing about real models.", icon="🎭")
-        st.page_link("pages/models.py", label="What other models need", icon="🩺")
+        st.page_link("pages/models.py", label="Requirements of other models", icon="🩺")
 
 
 def choose_budget(usual: Budget, of: str) -> Budget:
@@ -74,20 +74,20 @@ def choose_budget(usual: Budget, of: str) -> Budget:
             0.0,
             value=usual.usd,
             key=f"budget{of}",
-            help="For the whole benchmark. Experiments that it does not cover have no result and can be resumed.",
+            help="Limit for the whole benchmark. Experiments that would exceed it have no result and can be resumed.",
         )
         each = st.number_input(
             "Per experiment ($)",
             0.0,
             value=usual.per_experiment_usd,
             key=f"budget each{of}",
-            help="An experiment that uses it up counts as unsolved.",
+            help="Limit for each experiment. An experiment that reaches it counts as unsolved.",
         )
     allow_unpriced = st.checkbox(
         "Allow unpriced models",
         usual.allow_unpriced,
         key=f"allow unpriced{of}",
-        help="They count as $0.",
+        help="Also call models without a known price. Their calls count as $0.",
         disabled=usd is None and each is None,
     )
     return Budget(usd, each, allow_unpriced)
@@ -113,7 +113,7 @@ def _show_range(label: str, estimate: Range | None, worded: Callable[[float], st
     """Nothing if there is no estimate."""
     if estimate:
         most = f"90th percentile: {worded(estimate.p90)}"
-        about = "This is the median."
+        about = "The large number is the median."
         st.metric(label, worded(estimate.p50), most, delta_color="off", delta_arrow="off", help=about)
 
 
@@ -131,7 +131,7 @@ def confirmed(benchmark: str, concern: Concern | None, forecast: Forecast, *, st
     return confirmation or (started and concern is None)
 
 
-@st.dialog("Start this?")
+@st.dialog("Start this benchmark?")
 def _confirm(benchmark: str, concern: Concern, forecast: Forecast) -> None:
     if st.session_state.get(CONFIRMED) == benchmark:
         st.rerun()  # closes the dialog, and the page starts the benchmark
@@ -142,7 +142,9 @@ def _confirm(benchmark: str, concern: Concern, forecast: Forecast) -> None:
         st.text(f"Price: {between(forecast.cost_usd, money)}.\nTime: {between(forecast.seconds, duration)}.")
     st.text(concern.cap)
     st.text(concern.where)
-    st.caption("koderz asks for confirmation above these settings: `confirm_usd` and `confirm_hours`.")
+    st.caption(
+        "The settings `confirm_usd` and `confirm_hours` set the limits above which koderz asks for confirmation."
+    )
     with st.container(horizontal=True):
         st.button("Start it", type="primary", icon="🚀", key="agree", on_click=_store_confirmation, args=[benchmark])
         if st.button("Not now", key="not now"):
@@ -207,7 +209,7 @@ def _clone_of(workspace: Workspace, row: BenchmarkRow) -> Clone:
     cached: tuple[tuple[str, int], Clone] | None = st.session_state.get(CLONE_KEY)
     version = (row.id, row.planned)
     if cached is None or cached[0] != version:
-        with st.spinner("Reading its plan"):
+        with st.spinner("Reading the plan of the benchmark"):
             cached = st.session_state[CLONE_KEY] = (version, workspace.plans.clone(row.id))
     return cached[1]
 
@@ -217,7 +219,8 @@ def show_changes(clone: Clone, plan: Plan) -> None:
     changed = clone.changed(plan)
     if changed and plan.id == clone.plan.id:
         st.text(
-            f"Changed: {changed}. Under the same name this extends {plan.id}; another name creates a new benchmark."
+            f"Changed: {changed}. With the same name, this plan extends {plan.id}. "
+            "Another name creates a new benchmark."
         )
     elif changed:
-        st.text(f"Changed: {changed}. This is therefore a different benchmark from {clone.plan.id}.")
+        st.text(f"Changed: {changed}. This plan is therefore a different benchmark from {clone.plan.id}.")

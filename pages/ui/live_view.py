@@ -47,10 +47,10 @@ def _badge(cell: Cell) -> str:
 
 def _about_links(each: int) -> str:
     if each == 1:
-        return " A cell opens its experiment in a new tab."
+        return " Click a cell to open its experiment in a new tab."
     return (
         f" A cell combines {each} experiments. It shows the symbol of their most frequent state and the number of "
-        "solved experiments. It opens the experiment that started first, in a new tab."
+        "solved experiments. Click a cell to open a new tab with the experiment of this cell that started first."
     )
 
 
@@ -74,7 +74,10 @@ def _newest(progress: BenchmarkProgress) -> None:
         table = newest_table(progress.newest, progress.at)
         st.dataframe(table, hide_index=True, height=300, column_config=NEWEST_COLUMNS, alt="Newest iterations")
     else:
-        st.caption("`direct` submits its program without testing, so it has no iterations.")
+        st.caption(
+            "No iterations yet. The strategy `direct` never has iterations, because it submits its program without "
+            "testing it."
+        )
 
 
 def _show_stream(workspace: Workspace, progress: BenchmarkProgress) -> None:

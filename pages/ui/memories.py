@@ -171,8 +171,8 @@ def _show_lesson(lesson: Lesson) -> None:
     )
     links = st.column_config.LinkColumn(display_text=r"experiment=(exp_\w+)")
     st.text(
-        f"Learned from {count(len(lesson.problems))} problems. In an experiment on one of them, the lesson uses only "
-        "the evidence from the others."
+        f"Learned from {count(len(lesson.problems))} problems. In an experiment on one of these problems, the lesson "
+        "uses only the evidence from the other problems."
     )
     st.dataframe(table, hide_index=True, column_config={"experiment": links}, alt="Evidence for the lesson")
 
@@ -188,11 +188,11 @@ def _show_origin(metadata: Mapping[str, object]) -> None:
     )
     with st.container(horizontal=True):
         if _EXPERIMENT.fullmatch(experiment):
-            _link("experiment", "Its experiment", "🔬", {"experiment": experiment})
+            _link("experiment", "Experiment of this memory", "🔬", {"experiment": experiment})
         if _BENCHMARK.fullmatch(benchmark):
-            _link("live", "Its benchmark", "📡", {"benchmark": benchmark})
+            _link("live", "Benchmark of this memory", "📡", {"benchmark": benchmark})
         if problem and _BENCHMARK.fullmatch(benchmark):
-            _link("problems", "Its problem", "🧩", {"benchmarks": benchmark, "problem": problem})
+            _link("problems", "Problem of this memory", "🧩", {"benchmarks": benchmark, "problem": problem})
 
 
 def _link(page: str, label: str, icon: str, query: Mapping[str, str]) -> None:

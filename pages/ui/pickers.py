@@ -54,7 +54,7 @@ def _choose_several(name: str, label: str, options: Mapping[str, str], usual: Se
     wanted = list(usual) if asked is None else list(dict.fromkeys(asked.split(",")))
     known = [option for option in wanted if option in options]
     if len(known) < len(wanted):
-        st.warning(f"The link points to an unknown {name.rstrip('s')}. It was left out.", icon="🔎")
+        st.warning(f"The link points to an unknown {name.rstrip('s')}. koderz ignores it.", icon="🔎")
     key = f"{name} of {hash(tuple(options))}"
     chosen = st.multiselect(label, list(options), known, format_func=options.__getitem__, key=key, wrap=True)
     keep(name, None if list(chosen) == list(usual) else ",".join(chosen) or None)
@@ -68,7 +68,7 @@ def choose_benchmark(rows: Sequence[BenchmarkRow], usual: BenchmarkRow | None) -
     """
     words = ""
     if len(rows) > BENCHMARKS_PER_PAGE:
-        words = st.text_input("Find", key="find benchmarks", placeholder="name, id, state, dataset, model")
+        words = st.text_input("Search", key="find benchmarks", placeholder="name, id, state, dataset, model")
     matching = benchmarks_of(rows, words)
     if not matching:
         st.info("No benchmark matches.", icon="🟰")
@@ -86,10 +86,10 @@ def choose_benchmark(rows: Sequence[BenchmarkRow], usual: BenchmarkRow | None) -
 
 def choose_experiment(rows: Sequence[ExperimentRow], key: str) -> str | None:
     """Show a table in the order of the rows; the id of the chosen experiment. ``key`` is unique on the page."""
-    st.caption("Choose a line to open its experiment.")
+    st.caption("Select a row to open its experiment.")
     matching = rows
     if len(rows) > EXPERIMENTS_PER_PAGE:
-        words = st.text_input("Find", key=f"find {key}", placeholder="problem, configuration, outcome, failure, id")
+        words = st.text_input("Search", key=f"find {key}", placeholder="problem, configuration, outcome, failure, id")
         matching = experiments_of(rows, str(words))
     part = _page_of(matching, EXPERIMENTS_PER_PAGE, key)
     if not part:

@@ -26,16 +26,16 @@ WHOLE = ""
 MOST_WAITING = 200  # experiments in the list: a browser receives it with every redraw
 HEAD = "head"
 SIGNS: Mapping[str, str] = {"paused": "⏸️", "stopping": "⏹️"}
-FIRST = f"The list names only the first {MOST_WAITING} experiments that have not started."
+FIRST = f"The list contains only the first {MOST_WAITING} experiments that have not started."
 ICONS: Mapping[str, str] = {"Pause": "⏸️", "Resume": "▶️", "Stop": "⏹️", "Retry errors": "🔁"}
 TROUBLE_SIGNS: Mapping[Stage, str] = {"retrying": "🔁", "closed": "⏳", "failed": "⚠️", "recovered": "✅"}
 STOPS = "Experiments stop at their next step and can be resumed."
 MOST_CHANGES = 3  # on the page, the newest; `koderz analyze` prints all
 LIVE = "live"  # the place of the buttons of a running benchmark
 ABOUT_LIMITS = (
-    "An empty field leaves its limit unchanged. Calls that would exceed a lower budget are not sent. With a lower "
-    "concurrency, more experiments wait. No results are lost. To run experiments that a budget has already stopped, "
-    "resume the benchmark."
+    "An empty field leaves its limit unchanged. If you lower the budget, calls that would exceed it are not sent. If "
+    "you lower the concurrency, more experiments wait. No results are lost. To run experiments that a budget has "
+    "already stopped, resume the benchmark."
 )
 
 
@@ -74,7 +74,11 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     with st.container(horizontal=True, key="ways on"):
         if is_resumable(row):
             _button(
-                "Resume", row, LIVE, lambda: workspace.runs.resume(row.id), "The benchmark continues in this dashboard."
+                "Resume",
+                row,
+                LIVE,
+                lambda: workspace.runs.resume(row.id),
+                "The dashboard process continues the benchmark.",
             )
         offer_retry(workspace, row, LIVE)
     if not row.under_way:
@@ -82,12 +86,7 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     key = f"part of {row.id}"
     parts = _parts(progress, st.session_state.get(key))
     paused = any(experiment.state == "paused" for experiment in progress.experiments)
-    process = f"Process {row.holder}" if row.holder else "Another process"
-    elsewhere = (
-        ""
-        if workspace.runs.is_here(row.id)
-        else f" {process} is running the benchmark; changes take effect within two seconds."
-    )
+    elsewhere = "" if workspace.runs.is_here(row.id) else _elsewhere(row)
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         tip = (
             FIRST
@@ -109,6 +108,11 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
             _button("Resume", row, LIVE, lambda: workspace.runs.unpause(row.id, part), elsewhere, disabled=not paused)
             _button("Stop", row, LIVE, lambda: workspace.runs.stop(row.id, part), STOPS + elsewhere, disabled=stopping)
             show_limits(workspace, row)
+
+
+def _elsewhere(row: BenchmarkRow) -> str:
+    process = f"Process {row.holder}" if row.holder else "Another process"
+    return f" {process} is running the benchmark; changes take effect within two seconds."
 
 
 def offer_retry(workspace: Workspace, row: BenchmarkRow, place: str) -> None:

@@ -91,8 +91,8 @@ def _check() -> None:
     wanted = _login_wanted()
     if not wanted and not is_loopback(url_of(address)):
         raise UsageError(
-            f"The dashboard runs code, and server.address {address!r} would offer that to the network. Remove the "
-            "option and use an SSH tunnel, or configure a login: [auth] in .streamlit/secrets.toml, with "
+            f"server.address {address!r} would open the dashboard to the network, and the dashboard runs code. "
+            "Remove the option and use an SSH tunnel, or configure a login: [auth] in .streamlit/secrets.toml, with "
             "streamlit[auth] installed."
         )
     for option, safe, why in PROTECTIONS:

@@ -25,7 +25,7 @@ from pages.ui.edge import edge
 from pages.ui.tables import WORD_COLUMNS
 
 COMPARISON_BEAT_SECONDS = 1.0
-COMPUTED = "Intervals, tests and curves are computed from every iteration. They appear automatically."
+COMPUTED = "koderz is computing intervals, tests and curves from every iteration. They appear automatically."
 ONCE = f"{COMPUTED} The computation runs once, in the background; you can leave this page meanwhile."
 Answer = TypeVar("Answer")
 WAIT_SECONDS = 0.15  # a result that is ready within this time needs no placeholder
@@ -49,7 +49,7 @@ def awaited_problems(workspace: Workspace, rows: Sequence[SummaryRow]) -> tuple[
     work = partial(_difficulties, Request(workspace, rows, workspace.results.state()))
     if _planned(rows) <= LARGE:
         return work()
-    why = "The outcome of each problem appears automatically."
+    why = "The outcome of each problem appears here automatically."
     return prepare(f"problems of {_names(rows)}", work, partial(_show_loading, rows, why))
 
 

@@ -34,7 +34,7 @@ def show_scripted(row: BenchmarkRow | ExperimentRow) -> None:
 def show_bar(row: BenchmarkRow) -> None:
     """How many experiments of a benchmark have a result; after its end, how many have ended."""
     done = row.planned - row.left
-    without = f" · {row.errors + row.cancelled} without result" if row.errors + row.cancelled else ""
+    without = f" · {row.errors + row.cancelled} without a result" if row.errors + row.cancelled else ""
     if row.state == "finished" and row.errors:
         done, without = done + row.errors, f" · {numbered(row.errors, 'error')}"
     st.progress(done / row.planned, text=f"{done} of {row.planned} experiments · {row.solved} solved{without}")

@@ -28,7 +28,7 @@ def show_step(workspace: Workspace, details: ExperimentDetails, step: Step) -> N
     st.text(" · ".join(part for part in (f"{mark} {step_name(step)}".strip(), tests and f"{tests} gate tests") if part))
     st.caption(f"{duration(step.seconds)} · {_dollars(step)} · calls: {len(step.calls)}")
     if step.iteration is not None and (same := repeated(details.iterations).get(step.iteration.iteration)):
-        st.text(f"The same program as in iteration {same}.")
+        st.text(f"This program is the same as in iteration {same}.")
     _show_failed_recalls(details)
     texts = _Texts(workspace.results.texts(_hashes(step)))
     if step.note is not None:
@@ -170,7 +170,9 @@ def _call_cells(call: CallRow) -> Mapping[str, object]:
         "attempt": call.attempt,
         "state": call.state,
         "status": call.status,
-        "wait before the next attempt": duration(call.wait_seconds) if call.wait_seconds is not None else "",
+        "wait before the next attempt of the call": duration(call.wait_seconds)
+        if call.wait_seconds is not None
+        else "",
         "tier": call.tier,
         "time to first token": duration(call.first_token_seconds),
         "tokens/s": None if speed is None else round(speed, 1),
@@ -193,7 +195,7 @@ def choose_step(details: ExperimentDetails) -> Step:
         _button("Up", "⬆️", KEYS[0], str(int(chosen) - 1), steps)
         _button("Down", "⬇️", KEYS[1], str(int(chosen) + 1), steps)
     if len(shown) < len(steps):
-        st.caption(f"{len(shown)} of {len(steps)} steps are shown, around the chosen one.")
+        st.caption(f"{len(shown)} of {len(steps)} steps are shown, around the chosen step.")
     return steps[chosen]
 
 

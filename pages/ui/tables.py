@@ -41,7 +41,9 @@ def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
 BENCHMARK_COLUMNS = {
     "name": st.column_config.TextColumn(width=240),  # a long name must not push the figures off the screen
     "started": st.column_config.DatetimeColumn("started", format="distance"),
-    "no result": st.column_config.NumberColumn(help="Error or cancelled: rates exclude them."),
+    "no result": st.column_config.NumberColumn(
+        help="Experiments with an error and cancelled experiments. Rates exclude them."
+    ),
 }
 
 TEST_COLUMNS = {

@@ -127,7 +127,9 @@ def test_a_finding_says_under_which_condition_a_difference_is_significant() -> N
     labels = {("b", "lucky"): "lucky", ("b", "plain"): "plain"}
     of = Pair(*labels, test, test.p, (), None, None, None, 0, worst_case(LUCKY, PLAIN, test))
     whatever = "in the worst case for the 8 missing results;"
-    assert f"significant on the 12 problems with a result of both, but not {whatever}" in finding(of, labels)
+    assert f"significant on the 12 problems with a result of both configurations, but not {whatever}" in finding(
+        of, labels
+    )
     assert of.worst
     assert f"p = 0.0078): significant, even {whatever}" in finding(replace(of, worst=replace(of.worst, p=0.01)), labels)
     assert "significant;" in finding(replace(of, worst=None), labels)

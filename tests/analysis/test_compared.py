@@ -114,7 +114,8 @@ def test_errors_count_for_no_rate_but_their_money_was_spent() -> None:
 def test_what_was_graded_less_safely_is_said() -> None:
     assert "limited" not in remarks(replace(ROW, isolation="strong"))
     assert "could read your files" in remarks(ROW, replace(ROW, isolation="limited"))
-    assert "in 3 of the experiments tests ran in the program's own process" in remarks(replace(ROW, shared=3))
+    shared = "in 3 experiments, the tests ran in the process of the program, so the program could fake a pass"
+    assert shared in remarks(replace(ROW, shared=3))
 
 
 @pytest.mark.parametrize(
@@ -134,15 +135,15 @@ def test_an_oracle_is_marked_and_told_apart_from_held_out_scores() -> None:
     oracle = replace(ROW, oracle_problems=20)
     assert figures_of(oracle, 0).marks.signs == "*"
     assert "not pass@1" in remarks(oracle)
-    assert "of two kinds" not in remarks(oracle)
-    assert "of two kinds" in remarks(oracle, ROW)
+    assert "scored by different kinds of tests" not in remarks(oracle)
+    assert "scored by different kinds of tests" in remarks(oracle, ROW)
 
 
 def test_an_oracle_on_one_problem_of_many_is_marked_there_and_its_rate_is_not_called_of_another_kind() -> None:
     mostly_held_out = replace(ROW, oracle_problems=1)
     assert figures_of(mostly_held_out, 0).marks.signs == "*(1/20)"
     assert "*(1/20): only on 1 of 20 problems" in remarks(mostly_held_out, ROW)
-    assert "of two kinds" not in remarks(mostly_held_out, ROW)
+    assert "scored by different kinds of tests" not in remarks(mostly_held_out, ROW)
     assert OVERLAP in remarks(mostly_held_out, ROW)
 
 
@@ -150,7 +151,7 @@ def test_an_oracle_on_one_problem_of_many_is_marked_there_and_its_rate_is_not_ca
 def test_a_held_out_rate_whose_loop_shows_base_tests_is_marked(oracle_problems: int, signs: str) -> None:
     row = replace(ROW, saw_base_tests=True, oracle_problems=oracle_problems)
     assert figures_of(row, 0).marks.signs == signs
-    assert ("it is not pass@1 as EvalPlus measures it" in remarks(row, ROW)) == ("†" in signs)
+    assert ("the rate is not pass@1 as EvalPlus measures it" in remarks(row, ROW)) == ("†" in signs)
     assert "†" not in remarks(ROW)
 
 

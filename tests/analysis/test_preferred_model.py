@@ -31,7 +31,7 @@ def test_only_problems_count_that_all_were_tried_on() -> None:
     assert rows == (Ranked("b", 0.5, "solved 50.0% on 1 problem"), Ranked("a", 0.0, "solved 0.0% on 1 problem"))
     apart = ranked("quality", BOTH, [*easy, tried("b", "1", 0)])
     assert {(model.score, model.reason) for model in apart} == {
-        (None, "no problem with results of all measured models")
+        (None, "no problem has results of every measured model")
     }
 
 
@@ -50,7 +50,8 @@ def test_latency_and_cost_prefer_less_and_know_what_is_not_known() -> None:
     slow, quick = tried("a", "1", 2, seconds=9.0, usd=0.0), tried("b", "1", 0, seconds=1.0, usd=0.2)
     assert (order("latency", slow, quick), order("cost", slow, quick)) == (["b", "a"], ["a", "b"])
     assert (
-        ranked("cost", ("a",), [tried("a", "1", 2, usd=0.5)])[0].reason == "$0.25 for calls per experiment on 1 problem"
+        ranked("cost", ("a",), [tried("a", "1", 2, usd=0.5)])[0].reason
+        == "calls cost $0.25 per experiment on 1 problem"
     )
     free = tried("a", "1", 2, usd=None)
     assert ranked("cost", BOTH, [free, quick])[1] == Ranked("a", None, "its cost is unknown")

@@ -70,7 +70,7 @@ def test_without_earlier_repeats_no_gain_is_assumed_and_the_most_there_could_be_
     assert said.startswith("With 164 problems, 5 times each, a difference below 8.2 percentage points will usually not")
     assert said.endswith(
         "It assumes no gain from repeats, because no earlier pair with repeats shows how large the gain is; with the "
-        "largest possible gain, these differences are 3.5 and 5 points."
+        "largest possible gain, the two differences would be 3.5 and 5 points."
     )
 
 

@@ -234,7 +234,7 @@ def test_a_link_is_refused(tmp_path: Path) -> None:
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("journal.jsonl", b"0" * (8 << 20))
-    with pytest.raises(DataError, match=r"'journal\.jsonl' unpacks to .* a zip bomb"):
+    with pytest.raises(DataError, match=r"'journal\.jsonl' expands from .* a zip bomb"):
         checked_bundle(tmp_path / "x.zip")
 
 

@@ -110,7 +110,7 @@ def test_what_is_no_file_is_named_wherever_a_file_is_read(koderz: Any, command: 
 def test_a_folder_is_refused_wherever_a_file_is_written(koderz: Any, tmp_path: Path, command: tuple[str, ...]) -> None:
     said = koderz(*(word.replace("FILE", str(tmp_path)) for word in command))
     assert said.code == 3
-    assert one_line_of_error(said) == f"Error: {tmp_path} is a folder and cannot be written. Name a file."
+    assert one_line_of_error(said) == f"Error: {tmp_path} is a folder and cannot be written. Give the path of a file."
 
 
 @pytest.mark.parametrize("option", LISTS)
@@ -129,7 +129,7 @@ def test_an_empty_list_of_names_is_named(koderz: Any, option: str) -> None:
         (("--configuration", "direct coder=scripted/weak coder.max_tokens=0"), "from 1 to 1,000,000,000"),
         (("--configuration", "direct coder=scripted/weak temperature=nan"), "from 0 to 2, not nan"),
         (("--repeats", "99999999999"), "One benchmark has at most 1,000,000"),
-        (("--repeats", "500001"), "are 1,000,002 experiments"),
+        (("--repeats", "500001"), "make 1,000,002 experiments"),
         (("--num-ctx", "99999999999999"), "num_ctx: this must be at most 100,000,000"),
         (("--max-cost", "inf"), "inf is not a finite number"),
         (("--timeout", "nan"), "nan is not a finite number"),

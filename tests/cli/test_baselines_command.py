@@ -22,8 +22,8 @@ def labels(said: Any) -> list[str]:
 def test_supervised_comes_with_its_baselines_says_so_and_leaves_them_out_if_told(koderz: Any) -> None:
     planned = koderz(*SUPERVISED, *STRONG, "--strategy", "supervised", "--plan-only").out.replace("\n", " ")
     assert "9 experiments" in planned
-    assert "direct SCRIPTED strong, direct SCRIPTED weak, for at most $" in planned
-    assert "To skip them, add --no-baselines" in planned
+    assert "direct SCRIPTED strong, direct SCRIPTED weak. They cost at most $" in planned
+    assert "To skip these baselines, add --no-baselines" in planned
     alone = koderz(*SUPERVISED, *STRONG, "--strategy", "supervised", "--plan-only", "--no-baselines").out
     assert "3 experiments" in alone
     assert "aselines" not in alone
@@ -63,7 +63,7 @@ def test_the_registry_is_asked_for_a_model_or_a_dataset(koderz: Any) -> None:
     listed = koderz(*ours, "--all", "--model", "weak", "--dataset", "humaneval", "--json").json
     assert [one["model"] for one in listed] == ["scripted/weak"]
     assert koderz(*ours, "--dataset", "mbpp", "--json").json == []
-    assert "No measurement matches." in koderz(*ours, "--dataset", "mbpp").out
+    assert "No measurement matches these options." in koderz(*ours, "--dataset", "mbpp").out
 
 
 def test_compare_takes_a_baseline_measured_elsewhere(koderz: Any) -> None:

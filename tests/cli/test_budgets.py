@@ -100,7 +100,7 @@ def test_a_call_that_may_cost_more_than_the_budget_is_never_sent(koderz: Any, pa
     said = koderz(*PAID, "--max-cost", "1")
     assert (said.code, paid.bodies) == (5, [])
     assert "The budget of $1 is used up" in said.err
-    assert "No result: 3 of 3 experiments" in said.err
+    assert "Experiments without a result: 3 of 3." in said.err
 
 
 def test_with_a_larger_budget_resume_goes_on(koderz: Any, paid: Server) -> None:
@@ -139,5 +139,5 @@ def test_a_budget_is_an_amount_of_money(koderz: Any, usd: str) -> None:
 def test_a_budget_that_is_used_up_is_no_interruption(koderz: Any, paid: Server) -> None:
     said = koderz(*PAID, "--max-cost", "1.03")
     assert said.code == 5
-    assert "No result: 1 of 3 experiments. To continue: koderz resume bench_" in said.err
+    assert "Experiments without a result: 1 of 3. To continue: koderz resume bench_" in said.err
     assert "--max-cost USD (a larger budget)" in said.err

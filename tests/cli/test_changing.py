@@ -84,4 +84,4 @@ def test_a_first_budget_that_a_model_without_a_price_would_escape_is_refused(
     said = koderz("change", plan.id, "--max-cost", "1")
     journal.close()
     assert said.code == 2
-    assert "so no budget can limit its calls" in said.err
+    assert "so a budget cannot limit the cost" in said.err

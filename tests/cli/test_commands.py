@@ -78,7 +78,7 @@ def test_analyze_shows_a_benchmark_and_each_iteration_of_an_experiment(koderz: A
         "checkpoint 2 after iteration 2, because the checkpoint interval was reached:\n(at most 0 of "
     )
     assert said.index("same program as iteration 1") < reviewed < said.index("\nIteration 1, ")
-    assert "(passed on: root cause, fix, edge cases; not passed on: failing tests)\nRoot cause:" in said
+    assert "(given to the coder: root cause, fix, edge cases; withheld: failing tests)\nRoot cause:" in said
     assert "return None" in said
 
 
@@ -125,7 +125,7 @@ def test_models_show_tells_what_a_model_takes_and_costs(koderz: Any) -> None:
     assert (known["capabilities"]["temperature"], known["sample_cost"]["usd"]) == (False, 0.0006)
     shown = koderz("models", "show", "gpt-oss:20b").out
     assert "num_predict" in shown
-    assert "cost if the weights are rented" in shown
+    assert "cost of the same tokens at a provider that hosts these weights" in shown
 
 
 def test_a_temperature_that_a_model_does_not_take_is_refused_before_anything_is_asked(koderz: Any) -> None:

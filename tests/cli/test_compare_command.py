@@ -56,7 +56,9 @@ def test_markdown_can_be_pasted(compared: Any) -> None:
 
 def test_attempts_are_told_in_words_and_in_numbers_and_have_no_place_in_a_csv(compared: Any) -> None:
     said = compared("mine", "--attempts").out
-    assert all(title in said for title in ("Attempt by attempt", "Transitions between errors", "Repeated programs"))
+    assert all(
+        title in said for title in ("Attempt by attempt", "Transitions between error classes", "Repeated programs")
+    )
     assert "Attempt by attempt" not in compared("mine").out
     direct, supervised = compared("mine", "--attempts", "--format", "json").json["attempts"]
     assert [len(one["attempts"]) for one in (direct, supervised)] == [1, 2]

@@ -14,8 +14,13 @@ GROUPED = ("run", "benchmark", "resume")
 
 
 def listed(text: str) -> list[str]:
-    """The options that a help text describes, by what begins a line of it."""
-    return re.findall(r"^  (-\S.*?)(?:  |$)", text, re.MULTILINE)
+    """The options that a help text describes, by what begins a line below its first heading.
+
+    A sentence above the headings may wrap before an option that it names.
+    """
+    first = re.search(r"^\w.*:$", text, re.MULTILINE)
+    assert first is not None
+    return re.findall(r"^  (-\S.*?)(?:  |$)", text[first.end() :], re.MULTILINE)
 
 
 def names(command: str) -> list[str]:

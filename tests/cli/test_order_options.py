@@ -68,7 +68,7 @@ def test_without_a_solution_a_scripted_model_knows_no_such_problem(koderz: Any) 
     request = Request((Message("system", "```python"), Message("user", PROMPT + "    ...")), Sampling(), seed=0)
     with open_workspace() as workspace:
         answer = workspace.models.get("scripted/strong", name).complete(request).text
-    assert "no problem that this actor knows" in answer
+    assert "this scripted model does not know the problem" in answer
 
 
 def test_a_benchmark_of_a_typed_problem_goes_on_in_another_process(koderz: Any) -> None:
@@ -108,5 +108,5 @@ def test_what_a_page_needs_stands_in_the_workspace() -> None:
 def test_a_model_that_is_left_to_be_chosen_is_told_once_with_the_reason(koderz: Any, command: tuple[str, ...]) -> None:
     said = koderz(*command, "--coder", "select:fixed:scripted/strong+scripted/weak")
     assert (said.out + said.err).count(
-        "Selected by fixed as coder of direct: scripted/strong (given as number 1 of 2)."
+        "Selected by fixed as coder of direct: scripted/strong (number 1 of 2 in the given order)."
     ) == 1

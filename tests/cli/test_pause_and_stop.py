@@ -109,7 +109,7 @@ def test_what_was_stopped_in_part_never_looks_as_if_it_had_gone_well(
         koderz("stop", row.benchmark, "--only", row.id)
         said = process.communicate(timeout=30.0)[1]
     assert process.returncode == 130
-    assert f"No result: 1 of 1 experiments. To continue: koderz resume {row.benchmark}" in said
+    assert f"Experiments without a result: 1 of 1. To continue: koderz resume {row.benchmark}" in said
 
 
 def test_who_runs_it_may_be_unknown(koderz: Any, running: str) -> None:

@@ -78,4 +78,4 @@ def test_show_code_prints_programs_in_order_and_a_repeated_one_only_once(koderz:
     said = koderz("analyze", row["id"], "--show-code").out
     assert said.count("return None") == 1
     assert said.index("Iteration 1, ") < said.index("return None") < said.index("Iteration 2, ")
-    assert said.endswith("same as iteration 1\n")
+    assert said.endswith("same program as in iteration 1\n")

@@ -33,7 +33,7 @@ def after(title: str, said: str) -> list[str]:
 @pytest.mark.usefixtures("provider")
 def test_the_end_says_what_each_tier_took_and_what_was_saved_as_compare_computes_it(koderz: Any) -> None:
     out = koderz(*TWO, "gpt-4o,gpt-4o-mini").out
-    _, frontier, small = (line.split("  ") for line in after("Spent, by tier of model", out))
+    _, frontier, small = (line.split("  ") for line in after("Spending by model tier", out))
     assert [cell.strip() for cell in frontier if cell.strip()][1:4] == ["frontier", "2", "32"]
     assert [cell.strip() for cell in small if cell.strip()][1] == "small frontier"
     alone, saved = after("Compared with a frontier model alone", out)
@@ -41,7 +41,7 @@ def test_the_end_says_what_each_tier_took_and_what_was_saved_as_compare_computes
     (pair,) = koderz("compare", "--format", "json").json["pairs"]
     assert f"saved {100 * pair['saved_share']:.0f} % [" in saved
     assert "on the 2 problems that both solved ($0.0000043 instead of $0.000073 each)" in saved
-    assert saved.endswith("Difference in success: +0 percentage points on 2 problems with a result of both.")
+    assert saved.endswith("Difference in success: +0 percentage points on 2 problems for which both have a result.")
 
 
 @pytest.mark.usefixtures("provider")
@@ -50,13 +50,13 @@ def test_a_baseline_measured_elsewhere_counts_and_is_named(koderz: Any) -> None:
     assert "ompared with a frontier model" not in first.out  # there is nothing to hold against it
     assert "Savings" not in first.out
     told = after("Compared with a frontier model alone", koderz(*TWO, "gpt-4o-mini").out)
-    assert told[0].endswith(f"measured in {first.err.partition(':')[0]}.")
+    assert told[0].endswith(f"measured in the benchmark {first.err.partition(':')[0]}.")
     assert "direct gpt-4o-mini: saved" in told[1]
 
 
 def test_without_a_measured_baseline_nothing_is_saved_and_one_sentence_says_how_to_measure_it(koderz: Any) -> None:
     out = koderz("run", "--problem-id", "HumanEval/0", "--coder", "scripted/strong").out
-    told = after("Spent, by tier of model", out)[-1]
+    told = after("Spending by model tier", out)[-1]
     assert told.startswith("Savings: unknown, because no frontier model was run directly on these problems. To measure")
     assert "koderz benchmark --problems HumanEval/0 --configuration 'direct coder=MODEL'" in told
     assert "saved" not in out

@@ -68,7 +68,7 @@ def test_what_a_program_imports_counts_though_it_is_not_listed(tmp_path: Path) -
 def test_problems_whose_own_solution_fails_in_the_sandbox_are_refused(judge: BoxedJudge, tmp_path: Path) -> None:
     problems = placed(tmp_path, ROW, WRITES).problems
     check = lambda problem: judge.check(problem, problem.canonical_solution, problem.tests)  # noqa: E731
-    with pytest.raises(DataError, match=r"1 of the chosen.*BigCodeBench/1 \(.*Omit these: BigCodeBench/1\."):
+    with pytest.raises(DataError, match=r"1 of the chosen.*BigCodeBench/1 \(.*Omit these problems: BigCodeBench/1\."):
         require_gradable(problems, check)
     require_gradable(problems[:1], check)
 
@@ -78,7 +78,7 @@ def test_problems_whose_own_solution_fails_in_the_sandbox_are_refused(judge: Box
     [
         ({"libs": "numpy"}, "field libs is not a list of names"),
         ({"libs": "[1]"}, "field libs is not a list of names"),
-        ({"test": "class Other: pass"}, "field test defines no class TestCases with methods"),
+        ({"test": "class Other: pass"}, "field test defines no class TestCases whose methods start with test"),
         ({"test": "def ("}, "field test is not Python"),
         ({"entry_point": "other"}, "field complete_prompt does not define the entry point 'other'"),
     ],

@@ -73,7 +73,7 @@ def test_a_publisher_who_cannot_be_had_is_named(
     publisher: Publisher, settings: Settings, url: str, reason: str
 ) -> None:
     publisher.status = 404
-    with pytest.raises(DataError, match=rf"cannot be fetched from http.*{reason}.*By hand: get tiny\.jsonl\.gz"):
+    with pytest.raises(DataError, match=rf"cannot be downloaded from http.*{reason}.*By hand: get tiny\.jsonl\.gz"):
         fetch(tiny(url.format(publisher.url)), settings)
 
 
@@ -89,7 +89,7 @@ def test_a_file_that_is_there_is_not_fetched_and_not_replaced(publisher: Publish
     there.write_bytes(CONTENT)
     assert fetch(tiny(publisher.url), settings) == there
     there.write_bytes(b"my own")
-    with pytest.raises(DataError, match="is there, but differs from release v1"):
+    with pytest.raises(DataError, match="exists, but differs from release v1"):
         fetch(tiny(publisher.url), settings)
     assert (there.read_bytes(), publisher.ranges) == (b"my own", [])
 

@@ -63,11 +63,14 @@ def test_a_prompt_is_python_whatever_its_text_holds(tmp_path: Path, text: str) -
     ("wrong", "said"),
     [
         ({"test_list": ["assert up(1) =="]}, "field test_list is not Python"),
-        ({"test_list": ["up(1)"]}, "field test_list contains a text that is not an assert"),
+        ({"test_list": ["up(1)"]}, "field test_list contains text that is not an assert"),
         ({"test_list": []}, "field test_list is empty"),
-        ({"test_list": ["assert other(1)"]}, "field test_list calls no function that field code defines"),
+        (
+            {"test_list": ["assert other(1)"]},
+            "the tests in field test_list call no function that is defined in field code",
+        ),
         ({"code": "def ("}, "field code is not Python"),
-        ({"task_id": None}, "not a problem"),
+        ({"task_id": None}, r"not a valid problem: .*\$.task_id"),
     ],
 )
 def test_a_wrong_row_is_told_with_file_line_and_field(tmp_path: Path, wrong: dict[str, object], said: str) -> None:

@@ -80,12 +80,12 @@ def test_humanevals_own_lines_are_of_this_format() -> None:
     ("wrong", "said"),
     [
         ({"task_id": 7}, "field task_id: should be a valid string; give the problem an id"),
-        ({"task_id": "a, b"}, "field task_id: cannot be an id: 'a, b'"),
+        ({"task_id": "a, b"}, "field task_id: is not a valid id: 'a, b'"),
         ({"prompt": " "}, "field prompt: is empty"),
         ({"prompt": "Add two numbers."}, "field prompt: does not name the entry point add"),
         ({"entry_point": "a-b"}, "field entry_point: is not the name of a function: 'a-b'"),
         ({"asserts": []}, "field asserts: should have at least 1 item"),
-        ({"asserts": ["add(1, 2)"]}, "field asserts: contains a text that is not an assert: 'add(1, 2)'"),
+        ({"asserts": ["add(1, 2)"]}, "field asserts: contains text that is not an assert statement: 'add(1, 2)'"),
         ({"asserts": ["assert ("]}, "field asserts: is not Python"),
         ({"asserts": ["assert True"]}, "field asserts: contains no assert that can fail"),
         ({"asserts": ["assert sum([1]) == 1"]}, "field asserts: does not call the entry point add"),
@@ -152,7 +152,7 @@ def test_an_assert_that_a_program_decides_is_none_of_those(test: str) -> None:
 def test_all_faults_are_told_and_not_only_the_first() -> None:
     told = faults(ADD, {"prompt": 1, "atol": "x"}, ADD, [1])
     assert [line.split(": ")[0] for line in told] == ["my.jsonl:2"] * 4 + ["my.jsonl:3", "my.jsonl:4"]
-    assert told[-2].endswith("field task_id: 'mine/1' is already in line 1; give each problem its own id")
+    assert told[-2].endswith("field task_id: 'mine/1' is already the id in line 1; give each problem its own id")
     assert "not a JSON object" in told[-1]
 
 
@@ -185,7 +185,7 @@ def test_a_kept_file_that_is_gone_or_changed_is_told_with_its_hash(settings: Set
     name = load(str(own(tmp_path / "my.jsonl", ADD)), settings).origin.name
     kept = settings.home / "datasets" / f"{name}.jsonl"
     kept.write_bytes(kept.read_bytes() + b"\n")
-    with pytest.raises(DataError, match=rf"was changed.*begins with {name[-12:]}: --dataset FILE"):
+    with pytest.raises(DataError, match=rf"was changed.*begins with {name[-12:]}\): --dataset FILE"):
         load(name, settings)
     kept.unlink()
     with pytest.raises(DataError, match=rf"is missing.*begins with {name[-12:]}"):

@@ -112,7 +112,7 @@ def test_a_missing_file_is_told_with_its_source_and_place(settings: Settings, na
     ("row", "said"),
     [
         (ROW | {"assertion": "assert ("}, "line 1: field assertion is not Python"),
-        (ROW | {"atol": "0"}, "line 1: not a problem"),
+        (ROW | {"atol": "0"}, r"line 1: not a valid problem: .*\$.atol"),
         ({key: ROW[key] for key in ROW if key != "plus_input"}, "line 1: not a valid problem: .*plus_input"),
         (ROW | {"prompt": " "}, "line 1: field prompt is empty"),
     ],

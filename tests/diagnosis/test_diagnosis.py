@@ -72,7 +72,7 @@ def test_a_journal_that_is_written_names_the_process_that_lives(settings: Settin
     journal = Journal(settings.journals_dir / "bench_a.jsonl")
     found = [finding for finding in check_journals(settings) if finding.subject == "bench_a"]
     journal.close()
-    assert f"process {os.getpid()} is writing it" in only(found).said
+    assert f"process {os.getpid()} is writing to it" in only(found).said
     assert not [finding for finding in check_journals(settings) if finding.subject == "bench_a"]
 
 
@@ -83,7 +83,7 @@ def test_a_journal_whose_writer_died_names_it_and_the_way_on(settings: Settings)
         writer.wait()
     path.touch()
     found = only([finding for finding in check_journals(settings) if finding.subject == "bench_b"])
-    assert f"its last writer, process {writer.pid}, has ended" in found.said
+    assert f"the last process that wrote to it ({writer.pid}) ended" in found.said
     assert found.cure == "koderz resume bench_b"
 
 
@@ -115,7 +115,10 @@ def test_a_server_at_a_known_port_is_told_with_how_to_ask_it(
         monkeypatch.setattr(installation, "KNOWN_PORTS", {port: "llama.cpp"})
         found = only(list(ports(settings)))
         at_home = only(list(ports(load_settings(vllm_base_url=chat.url))))
-    assert (found.state, found.cure) == ("ready", f"To use it: set OPENAI_BASE_URL={chat.url} and use openai/NAME")
+    assert (found.state, found.cure) == (
+        "ready",
+        f"To use this server: set OPENAI_BASE_URL={chat.url} and use openai/NAME",
+    )
     assert "available as vllm/NAME" in at_home.said
 
 
@@ -123,7 +126,7 @@ def test_what_listens_but_is_no_model_server_is_told_apart(settings: Settings, m
     monkeypatch.setattr(installation, "ANSWER_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as mute:
         monkeypatch.setattr(installation, "KNOWN_PORTS", {mute.getsockname()[1]: "vLLM"})
-        assert "that is not a model server" in only(list(ports(settings))).said
+        assert "is not a model server" in only(list(ports(settings))).said
 
 
 def test_a_diagnosis_is_whole_on_a_machine_with_nothing(tmp_path: Path) -> None:

@@ -26,7 +26,11 @@ def test_each_ready_model_but_the_scripted_is_asked_and_who_fails_is_missing(set
     names = (("ollama/good", True), ("ollama/broken", True), ("ollama/off", False), ("scripted/weak", True))
     surveyed = [Availability(name, "local", ready, "", "") for name, ready in names]
     good, broken = ask_each(ask, surveyed, settings)
-    assert (good.subject, good.state, good.said) == ("ollama/good", "ready", "answered in 0.50 s, 7 + 1 tokens, stop")
+    assert (good.subject, good.state, good.said) == (
+        "ollama/good",
+        "ready",
+        "answered in 0.50 s; input + output: 7 + 1 tokens; end: stop",
+    )
     assert (broken.state, broken.cure) == ("missing", "Pull it again.")
 
 

@@ -114,7 +114,7 @@ def test_two_browsers_see_a_benchmark_grow_that_outlives_its_tab_and_is_stopped(
         other.locator("[class*=st-key-stop-live]").get_by_role("button", name="Stop").click()
         for tab in (other, again):
             expect(figure(tab, "state")).to_have_text("stopped")
-            expect(tab.get_by_text("without result")).to_be_visible()
+            expect(tab.get_by_text("without a result")).to_be_visible()
 
 
 def test_a_cell_opens_its_experiment_and_every_view_of_it(

@@ -68,7 +68,9 @@ def test_a_first_walk_from_an_empty_folder_to_files_to_take_away(
     with page.expect_download() as report:
         page.get_by_role("link", name="Report (HTML)").click(timeout=MINUTE)
     report.value.save_as(tmp_path / "report.html")
-    assert "<title>koderz: configurations compared</title>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<title>koderz: comparison of configurations</title>" in (tmp_path / "report.html").read_text(
+        encoding="utf-8"
+    )
     page.goto(f"{dashboard.url}/export")
     with page.expect_download() as table:
         page.get_by_role("link", name="Download").click()

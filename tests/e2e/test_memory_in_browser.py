@@ -69,7 +69,7 @@ def test_a_memory_is_searched_for_opened_and_followed_to_its_experiment(dashboar
     expect(page).to_have_url(re.compile("memory=[0-9]+"), timeout=MINUTE)
     expect(opened(page)).not_to_have_text(first, timeout=MINUTE)
     expect(page.get_by_test_id("stCode").first).to_contain_text("def ", timeout=MINUTE)
-    page.get_by_role("link", name="Its experiment").click()
+    page.get_by_role("link", name="Experiment of this memory").click()
     expect(page.get_by_role("heading", name="Experiment", exact=True)).to_be_visible(timeout=MINUTE)
     expect(page).to_have_url(re.compile("/experiment[?]experiment=exp_[0-9a-f]{12}$"))
 
@@ -115,4 +115,4 @@ def test_the_page_says_how_much_is_remembered_and_who_serves_it(dashboard: Serve
     expect(page.get_by_test_id("stMetric").filter(has_text="memories")).to_contain_text("21", timeout=MINUTE)
     page.get_by_role("button", name="Ask the memory server").click()
     expect(page.get_by_text("Answers: koderz-cortex")).to_be_visible(timeout=MINUTE)
-    expect(page.get_by_text("Memories in all its projects: 21")).to_be_visible(timeout=MINUTE)
+    expect(page.get_by_text("Memories in all projects of this server: 21")).to_be_visible(timeout=MINUTE)

@@ -40,7 +40,7 @@ def test_a_report_needs_nothing_but_a_browser(chromium: Browser, report: Path, s
         page.goto(report.as_uri())
         page.locator("#by-attempts .main-svg").first.wait_for()
         assert complaints == [report.as_uri()]
-        assert page.title() == "koderz: configurations compared"
+        assert page.title() == "koderz: comparison of configurations"
         assert page.get_by_role("listitem").get_by_text(HOSTILE).is_visible()
         assert page.get_by_role("heading", name="Citation").is_visible()
         assert page.get_by_text("SCRIPTED").first.is_visible()

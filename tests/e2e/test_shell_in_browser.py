@@ -91,14 +91,14 @@ def test_it_opens_the_browser_and_asks_no_question_at_its_first_start(server: Se
     while not (tmp_path / "shown").exists() and time.monotonic() < last:
         time.sleep(0.1)
     assert (tmp_path / "shown").read_text().strip() == running.url
-    assert running.log.read_text().splitlines() == [f"koderz is at {running.url}  (Ctrl-C ends it)"]
+    assert running.log.read_text().splitlines() == [f"koderz is at {running.url}  (Ctrl-C stops the server)"]
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", ""])
 def test_it_listens_to_no_network_without_a_log_in(address: str) -> None:
     ended = run(*streamlit("--server.address", address))
     assert ended.returncode == 2
-    assert f"server.address '{address}' would offer that to the network" in ended.stderr
+    assert f"server.address '{address}' would open the dashboard to the network" in ended.stderr
 
 
 def test_the_programs_interface_to_its_buttons_stays_off() -> None:

@@ -43,7 +43,7 @@ def broken_off(harm: Callable[[Path], None]) -> str:
 def test_a_journal_that_is_deleted_while_it_is_written_is_put_back_and_goes_on(koderz: Any, tmp_path: Path) -> None:
     said = broken_off(lambda path: path.unlink())
     (journal,) = (tmp_path / "home").glob("journals/*.jsonl")
-    assert "was deleted while it was written" in said
+    assert "was deleted while koderz was writing it" in said
     assert len(finished(journal)) == 1
     assert koderz("resume", journal.stem).code == 0
     assert len(finished(journal)) == 3
@@ -61,7 +61,7 @@ def test_a_journal_that_is_cut_short_while_it_is_written_stops_before_a_line_is_
 ) -> None:
     said = broken_off(lambda path: os.truncate(path, path.stat().st_size - 10))
     (journal,) = (tmp_path / "home").glob("journals/*.jsonl")
-    assert "was cut short by another program" in said
+    assert "was shortened by another program" in said
     assert "incomplete last line" in mended()[journal.stem]
     assert koderz("resume", journal.stem).code == 0
     assert len(finished(journal)) == 3
@@ -72,7 +72,7 @@ def test_a_journal_that_somebody_else_writes_to_is_not_written_any_more(tmp_path
     journal.append(TEXT)
     with journal.path.open("ab") as other:
         other.write(b"x")
-    with pytest.raises(JournalError, match=r"written to by another program.*koderz doctor --repair"):
+    with pytest.raises(JournalError, match=r"extended by another program.*koderz doctor --repair"):
         journal.append(TEXT)
     journal.close()
 
@@ -117,7 +117,7 @@ def test_zeros_that_a_power_cut_left_at_the_end_are_cut_off_and_nothing_else(jou
     whole = journal.read_bytes()
     journal.write_bytes(whole + b"\0" * 4096)
     assert koderz("results").code == 0
-    assert "incomplete last line (4096 bytes) was removed" in mended()[journal.stem]
+    assert "incomplete last line (4096 bytes), which was removed" in mended()[journal.stem]
     assert journal.read_bytes() == whole
 
 
@@ -140,7 +140,7 @@ def test_a_writer_that_was_killed_leaves_a_lock_that_repair_opens(journal: Path)
         alive = mended()
         writer.send_signal(signal.SIGKILL)
     assert f"is being written by process {writer.pid} and was left unchanged" in alive[journal.stem]
-    assert f"the lock of process {writer.pid}, which has ended, was released" in mended()[journal.stem]
+    assert f"was locked by process {writer.pid}, which has ended, so the lock was released" in mended()[journal.stem]
     assert mended() == {}
 
 

@@ -98,10 +98,10 @@ def test_a_server_that_is_not_there_says_how_to_start_it(absent: dict[str, Any],
 @pytest.mark.parametrize(
     ("page", "reason"),
     [
-        ({"models": []}, "no model for chat"),
+        ({"models": []}, "no chat model"),
         (b"<html>", "does not answer with a list"),
         ({"models": [{"name": 7}]}, "does not answer with a list"),
-        (None, "answers 404"),
+        (None, "answers with HTTP status 404"),
     ],
 )
 def test_a_server_without_models_says_so(absent: dict[str, Any], page: object, reason: str) -> None:
@@ -214,7 +214,7 @@ def test_a_model_of_an_absent_server_lacks_what_the_server_lacks() -> None:
 
 def test_a_server_that_does_not_list_a_model_is_told_how_to_fetch_it() -> None:
     (row,) = lacking(["ollama/gpt-oss:20b", "ollama/llama3:8b"], [OLLAMA_THERE])
-    assert (row.id, row.reason) == ("ollama/gpt-oss:20b", "ollama does not list it")
+    assert (row.id, row.reason) == ("ollama/gpt-oss:20b", "ollama does not list this model")
     assert "ollama pull" in row.cure
 
 
@@ -245,6 +245,6 @@ def test_offline_a_model_in_ollamas_cloud_is_refused_before_anything_is_begun() 
         settings = load_settings(ollama_base_url=ollama, offline=True)
         require("ollama/llama3.2:3b", settings)
         with pytest.raises(
-            OfflineError, match=r"ollama\.com was not contacted for an answer of ollama/gpt-oss:120b-cloud"
+            OfflineError, match=r"ollama\.com was not contacted for a call to ollama/gpt-oss:120b-cloud"
         ):
             require("ollama/gpt-oss:120b-cloud", settings)

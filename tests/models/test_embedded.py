@@ -154,7 +154,7 @@ def test_a_prompt_beyond_the_context_is_not_worth_a_retry(make: Make) -> None:
 
 
 def test_weights_that_cannot_be_loaded_are_explained(make: Make) -> None:
-    with pytest.raises(ModelError, match=r"embedded/tiny: llama.cpp cannot load its weights.*666 tokens") as caught:
+    with pytest.raises(ModelError, match=r"embedded/tiny: llama.cpp cannot load the weights.*666 tokens") as caught:
         make(num_ctx=666).complete(say("hello"))
     assert not caught.value.retryable
 

@@ -95,9 +95,8 @@ def test_a_refused_key_names_the_variable_to_set(server: Server, status: int) ->
 
 def test_a_model_that_is_not_pulled_is_answered_with_the_command_that_does_it(server: Server) -> None:
     error = failure(server, sends(404, {"error": "model 'qwen2.5-coder:7b' not found"}), QWEN)
-    assert "It has no such model. `ollama list` shows its models, `ollama pull qwen2.5-coder:7b` fetches one" in str(
-        error
-    )
+    cure = "`ollama list` shows the installed models, `ollama pull qwen2.5-coder:7b` downloads this one"
+    assert f"has no such model. {cure}" in str(error)
 
 
 OPENAI = "vllm/a"
@@ -143,13 +142,14 @@ def test_a_refusal_in_the_middle_of_a_stream_is_told_apart_as_well(server: Serve
 
 def test_a_prompt_that_ollamas_context_cannot_hold_names_the_option(server: Server) -> None:
     error = failure(server, sends(400, {"error": "the input length exceeds the context length"}), QWEN)
-    assert "check --num-ctx, which the prompt must fit into" in str(error)
+    assert "The prompt does not fit into the context" in str(error)
+    assert "check --num-ctx (the size of the context)" in str(error)
 
 
 def test_an_unknown_claude_is_answered_with_those_like_it() -> None:
     with serving_chat() as known:
         error = failure(known, sends(404, {}), "anthropic/claude-opus-9")
-    assert "It has no such model." in str(error)
+    assert "The server has no such model." in str(error)
     assert "check ANTHROPIC_BASE_URL (without /v1)" in str(error)
 
 
@@ -233,7 +233,7 @@ def test_a_proxy_that_refuses_is_called_that(name: str, server: Server, monkeypa
 @ALL
 def test_a_server_without_tls_is_called_that(name: str, server: Server) -> None:
     error = failure_at(server.url.replace("http:", "https:"), name)
-    assert "cannot be reached: it does not speak TLS. Try http:// instead of https://" in str(error)
+    assert "cannot be reached: the server does not use TLS. Try http:// instead of https://" in str(error)
     assert not error.retryable
 
 

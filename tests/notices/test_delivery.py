@@ -61,7 +61,7 @@ def test_nobody_there_is_told() -> None:
 
 def test_an_address_that_is_none_is_told_without_it() -> None:
     assert send("MARKED") == (
-        "SLACK_WEBHOOK_URL is not an address. Copy the address again from the page of the webhook",
+        "SLACK_WEBHOOK_URL is not an address. Copy the address again from the webhook's page in Slack",
     )
 
 

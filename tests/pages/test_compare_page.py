@@ -45,8 +45,10 @@ def test_the_finding_comes_first_with_its_certainty_and_mixed_scores_are_warned_
     app = visit("compare", benchmarks=plan.id)
     assert not app.error
     assert app.subheader[0].value == "On 4 problems B and A do not differ significantly"
-    assert app.text[0].value.startswith("B · supervised SCRIPTED never against A · direct SCRIPTED strong: -")
-    assert app.text[0].value.endswith("Intervals at 95 %.")
+    assert app.text[0].value.startswith(
+        "B · supervised SCRIPTED never against A · direct SCRIPTED strong: difference in success -"
+    )
+    assert app.text[0].value.endswith("All intervals are 95 % intervals.")
     assert any(element.value.startswith("On 4 problems supervised SCRIPTED never solved") for element in app.text)
     assert any("Two kinds of scores" in element.value for element in app.warning)
 
@@ -112,16 +114,16 @@ def test_a_problem_that_parts_two_configurations_opens_both_programs_and_what_di
     assert "return None" in wrong
     assert "return None" not in right
     assert changed.startswith("--- A\n+++ B\n")
-    ways = [link.proto for link in app.get("page_link") if link.proto.label.startswith("Its experiment")]
+    ways = [link.proto for link in app.get("page_link") if link.proto.label.startswith("Steps of this experiment")]
     assert len({way.query_string for way in ways}) == 2
 
 
 def test_attempts_are_shown_of_the_configuration_that_is_asked_for_and_cost_nothing_before(
     visit: Visit, plan: Plan
 ) -> None:
-    assert not any("reached it" in table.value for table in visit("compare", benchmarks=plan.id).dataframe)
+    assert not any("solved here [95 %]" in table.value for table in visit("compare", benchmarks=plan.id).dataframe)
     app = visit("compare", benchmarks=plan.id, configuration=f"{plan.id}/{plan.configurations[1].id}")
-    assert list(table(app, "reached it")["reached it"]) == ["4", "4"]
+    assert list(table(app, "solved here [95 %]")["experiments"]) == ["4", "4"]
     assert list(table(app, "tried before")["tried before"]) == ["4"]  # the same wrong program twice
 
 
@@ -175,7 +177,7 @@ def test_before_anything_has_ended_the_page_says_so_instead_of_drawing(visit: Vi
         begin_again(workspace)
     app = visit("compare", benchmarks=plan.id)
     assert not app.error
-    assert "No problem has a result of every configuration" in said(app)
+    assert "There is no problem for which every configuration has a result" in said(app)
     assert any("change. Unfinished: 8 experiments." in element.value for element in app.warning)
 
 

@@ -100,4 +100,4 @@ def test_a_process_that_does_not_tell_its_number_is_not_called_process_0(visit: 
     (lock,) = the_workspace().settings.journals_dir.glob("*.lock")
     lock.write_bytes(b"")
     tip = visit("live", benchmark=elsewhere.id).button(key=f"pause live {elsewhere.id}").help
-    assert "Another process is running it" in tip
+    assert "Another process is running the benchmark" in tip

@@ -133,14 +133,14 @@ def test_the_commands_are_worked_out_only_when_somebody_opens_them(visit: Visit,
 
 def test_what_was_interrupted_says_so_keeps_its_steps_and_can_be_resumed(visit: Visit, recorded: Plan) -> None:
     app = visit("experiment", experiment=cut(recorded, b"candidate_scored", b"experiment_finished"))
-    assert "ended before it had a result" in said(app)
+    assert "The process of the experiment ended before the experiment had a result" in said(app)
     assert app.radio(key="choice of step").options
     button(app, "resume here")
 
 
 def test_what_was_stopped_says_so_and_can_be_resumed(visit: Visit, recorded: Plan) -> None:
     app = visit("experiment", experiment=ended_as(recorded, "cancelled"))
-    assert "It was stopped" in said(app)
+    assert "The experiment was stopped" in said(app)
     assert app.button(key="resume here")
 
 
@@ -148,7 +148,7 @@ def test_what_never_began_says_so_and_can_be_resumed(visit: Visit, recorded: Pla
     cut(recorded, b"experiment_started")
     app = visit("experiment", experiment=of_both(recorded)[0])
     assert "The experiment has not started" in said(app)
-    assert "No step yet" in said(app)
+    assert "no steps yet" in said(app)
     assert app.button(key="resume here")
 
 

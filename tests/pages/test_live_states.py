@@ -83,14 +83,14 @@ def test_what_finished_with_errors_says_so_and_each_cause_once(visit: Visit, ref
     plan = failed()
     app = visit("live", benchmark=plan.id)
     words = said(app)
-    assert "state ended: 3 of 3 errors, no result" in words
+    assert "state ended without a result: 3 errors" in words
     assert "3 of 3 errors, no result" in [str(element.value) for element in app.caption]
     assert "3 of 3 experiments" in app.get("progress")[0].proto.text
     assert words.count("answered 400") == 1
     assert "3 experiments: " in words
     overview = visit("overview")
-    assert "Ended: 3 of 3 errors, no result." in said(overview)
-    assert "! ended: 3 of 3 errors, no result" in links(overview)
+    assert "Ended without a result: 3 errors." in said(overview)
+    assert "! ended without a result: 3 errors" in links(overview)
 
 
 @pytest.mark.parametrize("page", ["live", "overview"])

@@ -41,8 +41,10 @@ def test_a_spec_and_a_review_say_what_they_are(visit: Visit, recorded: Plan) -> 
 def test_what_of_a_review_was_passed_on_and_what_came_of_it_is_told(visit: Visit, recorded: Plan) -> None:
     app = visit("experiment", experiment=supervised(recorded), step="3")
     said = texts(app)
-    assert "passed on: root cause, fix, edge cases; not passed on: failing tests" in said
-    assert any(line.startswith("at most ") and line.endswith(" since") for line in said)
+    assert "given to the coder: root cause, fix, edge cases; withheld: failing tests" in said
+    assert any(
+        line.startswith("gate tests passed by the best program: ") and line.endswith(" after it") for line in said
+    )
     assert "Parts not passed to later prompts" in [element.label for element in app.expander]
     assert "whatever fails, fails alike" in " ".join(element.value for element in app.code)
 

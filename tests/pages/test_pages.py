@@ -59,10 +59,10 @@ def test_the_overview_marks_scripted_results_and_counts_them_only_on_demand(visi
     app = visit("overview")
     assert "SCRIPTED" in app.dataframe[-1].value["name"][0]
     assert "experiments with a result 0" in said(app)
-    assert "All benchmarks here use scripted models" in said(app)
+    assert "All benchmarks in this data folder use scripted models" in said(app)
     app.toggle(key="with scripted").set_value(True).run()
     assert "experiments with a result 6" in said(app)
-    assert "All benchmarks here" not in said(app)
+    assert "All benchmarks in this data folder" not in said(app)
 
 
 def test_live_shows_the_newest_benchmark_with_a_cell_per_experiment(visit: Visit, recorded: Plan) -> None:
@@ -112,7 +112,7 @@ def test_launch_says_what_is_wrong_and_offers_no_start(visit: Visit) -> None:
 
 def test_a_typed_problem_can_be_launched_and_its_fault_is_named(visit: Visit) -> None:
     app = visit("launch")
-    app.segmented_control(key="way").set_value("my own").run()
+    app.segmented_control(key="way").set_value("my own problem").run()
     app.button(key="own used").click().run()
     assert "--dataset typed-" in said(app)
     app.text_area(key="own tests").set_value("print(1)")
@@ -147,7 +147,7 @@ def test_start_runs_in_the_background_and_leads_to_live(visit: Visit, tmp_path: 
 
 def test_a_problem_that_was_changed_after_it_was_used_cannot_be_started(visit: Visit) -> None:
     app = visit("launch")
-    app.segmented_control(key="way").set_value("my own").run()
+    app.segmented_control(key="way").set_value("my own problem").run()
     app.button(key="own used").click().run()
     assert [button for button in app.button if button.key == "start"]
     app.text_area(key="own tests").set_value("assert double(5) == 999").run()

@@ -24,7 +24,7 @@ def test_a_saved_setting_is_in_the_file_and_waits_for_the_next_start(visit: Visi
     app.button(key="save").click().run()
     assert not app.error
     assert file().read_text() == "timeout = 60.0\n"
-    assert "New values: timeout" in said(app)
+    assert "Settings with new values: timeout" in said(app)
     app.button(key="remove").click().run()
     assert file().read_text() == ""
     assert app.text_input(key="value of timeout").value == "300"
@@ -43,7 +43,7 @@ def test_a_wrong_value_is_explained_and_nothing_is_written(visit: Visit) -> None
 def test_what_the_environment_says_is_shown_as_stronger(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KODERZ_TIMEOUT", "50")
     app = visit("settings", setting="timeout")
-    assert "Set in: environment" in said(app)
+    assert "Also set in: environment" in said(app)
     table = app.dataframe[0].value.set_index("setting")
     assert list(table.loc["timeout", ["value", "from"]]) == ["50", "environment"]
 

@@ -45,7 +45,7 @@ def test_a_benchmark_goes_on_measuring_what_it_began_to_measure(workspace: Works
     workspace.runs.run(offer.plan)
     again = workspace.plans.propose(order)
     assert (again.plan.id, again.reused) == (offer.plan.id, ())
-    assert "nothing more, because all results exist" in again.sentences[0]
+    assert "$0 more, because all results exist" in again.sentences[0]
 
 
 def test_a_stronger_model_that_was_measured_is_not_asked_again_and_that_is_said(
@@ -94,7 +94,7 @@ def test_other_prompts_another_dataset_and_plus_tests_are_something_else(workspa
 def test_a_model_without_a_measurement_shows_what_it_can_cost_at_most(workspace: Workspace) -> None:
     roles = {"coder": WEAK, "spec": "gpt-4o", "reviewer": "gpt-4o"}
     (told,) = workspace.plans.propose(Order([Wanted("supervised", roles)], "0:3")).sentences
-    assert "direct gpt-4o, direct SCRIPTED weak, for at most $0." in told
+    assert "direct gpt-4o, direct SCRIPTED weak. They cost at most $0." in told
     with pytest.raises(PlanError):
         workspace.plans.propose(Order([Wanted("supervised", {})], "0:3"))
 
@@ -106,7 +106,7 @@ def test_a_comparison_takes_its_baseline_from_where_it_was_measured(workspace: W
     found = workspace.comparisons.compare(rows)
     assert [row.benchmark for row in rows] == [plan.id, measured]
     assert found.baseline == (measured, rows[1].configuration)
-    assert f"The baseline, direct SCRIPTED strong, was measured in {measured}." in found.findings
+    assert f"The baseline, direct SCRIPTED strong, was measured in the benchmark {measured}." in found.findings
     assert [row.problems for row in rows] == [3, 3]  # of the four that it was asked
     assert found.across is None
     assert workspace.comparisons.with_baseline(rows) == rows
@@ -125,7 +125,7 @@ def test_what_was_scored_under_another_time_limit_is_measured_again_and_told_of(
         rows = workspace.results.summaries(plan.id)
         assert workspace.comparisons.with_baseline(rows) == rows
         told = workspace.comparisons.compare([*rows, *workspace.results.summaries(begun.id)]).remarks
-        assert "Tests ran under different time limits (0.001, 4 x canonical), which may explain a difference." in told
+        assert "Tests ran under different time limits (0.001, 4 x canonical). This may explain a difference." in told
 
 
 def test_costs_by_other_prices_are_told_of(workspace: Workspace, measured: str) -> None:
@@ -136,7 +136,7 @@ def test_costs_by_other_prices_are_told_of(workspace: Workspace, measured: str) 
     workspace.runs.run(plan)
     with open_workspace(**TIERS) as anew:
         rows = anew.comparisons.with_baseline(anew.results.summaries(plan.id))
-        told = f"Costs use different prices ({prices}, made-up 1), which may explain a difference."
+        told = f"Costs were computed with different prices ({prices}, made-up 1). This may explain a difference."
         assert told in anew.comparisons.compare(rows).remarks
         assert told not in anew.comparisons.compare(rows[:1]).remarks
 
@@ -163,7 +163,7 @@ def test_a_comparison_without_a_baseline_says_how_to_measure_one(workspace: Work
     workspace.runs.run(plan)
     said = workspace.comparisons.compare(workspace.results.summaries(plan.id)).findings[-1]
     command = "koderz benchmark --problems 1:3 --configuration 'direct coder=scripted/strong'"
-    assert said == f"To measure it for at most $0.00: {command}"
+    assert said == f"To measure a frontier model alone (cost: at most $0.00): {command}"
 
 
 def test_where_no_frontier_model_supervises_the_command_leaves_its_name_open(workspace: Workspace) -> None:

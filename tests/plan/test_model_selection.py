@@ -92,8 +92,11 @@ def test_who_cannot_be_asked_is_passed_over_with_the_reason(measured: Workspace)
     (one,) = planned(measured, f"select:fixed:gpt-4o+{NEVER}").selections
     assert one.chosen == NEVER
     assert "OPENAI_API_KEY" in one.ranked[0].reason
-    assert f": {NEVER} (given as number 2 of 2), instead of openai/gpt-4o: given as number 1 of 2; " in sentence(one)
-    with pytest.raises(PlanError, match="No model can be coder of direct now: openai/gpt-4o"):
+    assert (
+        f": {NEVER} (number 2 of 2 in the given order), instead of openai/gpt-4o: number 1 of 2 in the given order; "
+        in sentence(one)
+    )
+    with pytest.raises(PlanError, match="No model is available now as coder of direct: openai/gpt-4o"):
         planned(measured, "select:fixed:gpt-4o")
 
 

@@ -30,7 +30,7 @@ def test_a_difference_that_may_be_luck_is_not_told_apart_and_says_what_this_size
     assert finding(OF) == (
         "On 164 problems qwen supervised solved 3.05 percentage points less than opus direct (95 % -8 to +2, p = 0.3): "
         "no significant difference; with this many problems a true difference below 5.3 percentage points is usually "
-        "not detected; it cost a ninth as much per solved problem (95 % 0.08 to 0.15 times)."
+        "not detected; qwen supervised cost a ninth as much per solved problem (95 % 0.08 to 0.15 times)."
     )
 
 
@@ -40,7 +40,8 @@ def test_what_goes_unnoticed_is_judged_by_how_many_problems_the_two_differ_on(di
     test = paired(
         answers(half + [1] * (60 - discordant)), answers([1 - item for item in half] + [1] * (60 - discordant))
     )
-    assert f"a true difference below {points} points is usually not" in finding(replace(OF, test=test, p_adjusted=1.0))
+    unnoticed = f"a true difference below {points} percentage points is usually not detected"
+    assert unnoticed in finding(replace(OF, test=test, p_adjusted=1.0))
 
 
 def test_only_a_small_p_is_more_than_luck():
@@ -78,11 +79,17 @@ def test_a_handful_of_problems_is_said_to_show_nothing():
 @pytest.mark.parametrize(
     ("price", "said"),
     [
-        (Interval(0.5, 0.4, 0.6), "it cost half as much per solved problem (95 % 0.4 to 0.6 times)"),
-        (Interval(0.02, None, None), "it cost 1/50 as much per solved problem."),
-        (Interval(0.8, 0.6, 1.1), "it cost 0.8 times as much per solved problem (95 % 0.6 to 1.1 times, so either may"),
-        (Interval(3.0, 2.0, float("inf")), "it cost 3 times as much per solved problem (95 % 2 to ∞ times)"),
-        (Interval(0.0, 0.0, 0.0), "it cost nothing"),
+        (Interval(0.5, 0.4, 0.6), "qwen supervised cost half as much per solved problem (95 % 0.4 to 0.6 times)"),
+        (Interval(0.02, None, None), "qwen supervised cost 1/50 as much per solved problem."),
+        (
+            Interval(0.8, 0.6, 1.1),
+            "supervised cost 0.8 times as much per solved problem (95 % 0.6 to 1.1 times, so either",
+        ),
+        (
+            Interval(3.0, 2.0, float("inf")),
+            "supervised cost 3 times as much per solved problem (95 % 2 to ∞ times)",
+        ),
+        (Interval(0.0, 0.0, 0.0), "qwen supervised cost nothing"),
         (None, "their costs per solved problem cannot be compared"),
     ],
 )
@@ -91,12 +98,13 @@ def test_a_price_is_told_with_its_bounds(price, said):
 
 
 def test_never_and_where_are_told_with_how_many_resamples_disagree():
-    assert "never reaches the success rate of opus direct (in 90 % of resamples it never does)" in finding(
+    assert "never reaches the success rate of opus direct (in 90 % of resamples it never reaches that rate)" in finding(
         replace(OF, break_even=EVEN)
     )
     there = replace(EVEN, usd=0.00012, low=0.0001, high=inf, never=0.04)
     said = (
-        "at $0.00012 per problem (95 % $0.00010 to never; in 4 % of resamples it never does); opus direct spent $0.04"
+        "at $0.00012 per problem (95 % $0.00010 to never; in 4 % of resamples it never reaches that rate); "
+        "opus direct spent $0.04"
     )
     assert said in finding(replace(OF, break_even=there))
 
@@ -130,7 +138,7 @@ def test_a_mixture_of_oracle_and_held_out_and_what_was_left_out_is_never_passed_
     assert "(oracle)" in finding(replace(OF, mixed=True))
     assert "oracle" not in finding(OF)
     left = paired(answers([1, 1, 1]), answers([1, 1]))
-    assert "Excluded: 1 problem without results of both configurations." in finding(replace(OF, test=left))
+    assert "Excluded: 1 problem on which a configuration has no result." in finding(replace(OF, test=left))
 
 
 def test_the_frontier_is_told_with_who_cannot_be_ruled_out():

@@ -17,7 +17,7 @@ TWO = (("dear", 3, 1.0), ("cheap", 2, 0.1))
     ("share", "words"),
     [
         (Interval(0.92, 0.85, 0.97), "saved 92 % [85, 97] on the 2 problems"),
-        (Interval(0.85, -2.0, 1.0), "saved 85 % [-200, 100], which includes 0, on the 2 problems"),
+        (Interval(0.85, -2.0, 1.0), "saved 85 % [-200, 100] (the interval includes 0) on the 2 problems"),
         (Interval(-0.4, -0.6, -0.2), "spent 40 % [20, 60] more on the 2 problems"),
         (Interval(0.9, None, None), "saved 90 % on the 2 problems"),
         (None, "nothing could be saved on the 2 problems"),
@@ -33,4 +33,4 @@ def test_what_was_saved_is_said_with_how_sure_that_is(share: Interval | None, wo
 
 def test_unknown_savings_are_not_zero() -> None:
     (_, said) = savings_sentences(compared(("dear", 3, 1.0), ("unknown", 2, None)))
-    assert said == "unknown: savings are unknown, because no problem with known prices was solved by both."
+    assert said == "unknown: savings are unknown, because there is no problem that both solved at known costs."

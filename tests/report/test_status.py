@@ -64,7 +64,7 @@ def test_an_end_with_errors_is_called_so() -> None:
     ended = replace(ROW, state="finished", holder=None, errors=4, planned=8)
     assert (state(ended), marked_state(ended)) == ("finished with 4 errors", "! finished with 4 errors")
     assert state(replace(ROW, errors=4)) == "running"
-    assert state(replace(ended, planned=4)) == "ended: 4 of 4 errors, no result"
+    assert state(replace(ended, planned=4)) == "ended without a result: 4 errors"
     remark = benchmark_remark(replace(PROGRESS, benchmark=ended))
     assert remark is not None
     assert (remark.tone, remark.text.split(".")[0]) == ("warning", "Finished with 4 errors")

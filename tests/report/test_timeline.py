@@ -27,14 +27,17 @@ def test_what_came_of_a_review_is_told_by_the_attempts_between_its_neighbours() 
     rows = [tried(place, "a", passed) for place, passed in enumerate([3, 0, 1, 2, 0], 1)]
     notes = [review(1), review(3), review(5)]
     told = [review_outcome(note, notes, rows) for note in notes]
-    assert told[0] == "at most 3 of 4 gate tests passed before, 1 of 4 since"
-    assert told[1] == "at most 1 of 4 gate tests passed before, 2 of 4 since"
-    assert told[2] == "at most 2 of 4 gate tests passed before, none since"
+    assert told[0] == "gate tests passed by the best program: 3 of 4 before the review, 1 of 4 after it"
+    assert told[1] == "gate tests passed by the best program: 1 of 4 before the review, 2 of 4 after it"
+    assert told[2] == "gate tests passed by the best program: 2 of 4 before the review, none after it"
 
 
 def test_what_was_not_passed_on_is_named_and_given() -> None:
     said, kept_back = passed_sections(review(1, {"failing tests": "<b>", "fix": "add"}, ("fix",)))
-    assert said == "passed on: fix; not passed on: failing tests"
+    assert said == "given to the coder: fix; withheld: failing tests"
     assert kept_back == {"failing tests": "<b>"}
-    assert passed_sections(review(1, {"edge cases": "none"}, ("whole",))) == ("passed on: the whole answer", {})
+    assert passed_sections(review(1, {"edge cases": "none"}, ("whole",))) == (
+        "given to the coder: the whole answer",
+        {},
+    )
     assert passed_sections(review(1)) == ("", {})

@@ -123,7 +123,7 @@ def test_an_experiment_whose_money_was_lost_on_calls_that_broke_off_is_not_its_m
     ledger = Ledger(Budget(per_experiment_usd=1.0))
     with ledger.reserved("exp_a", 0.75) as held:
         held.settle_failure(CallFailed("broke off", 1.0, True))
-    with pytest.raises(ModelError, match=r"exp_a is \$1\. Its interrupted calls may have cost \$0.75 of it"):
+    with pytest.raises(ModelError, match=r"exp_a is \$1\. Interrupted calls may have cost \$0.75 of this budget"):
         spend(ledger, 0.75, 0.1)
     spend(ledger, 0.25, 0.25)
     with pytest.raises(OverBudget):  # this would not fit even if nothing had been lost

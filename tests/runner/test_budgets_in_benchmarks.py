@@ -71,7 +71,7 @@ def test_an_experiment_whose_money_went_on_calls_that_broke_off_is_an_error_and_
     made.go()
     (end,) = of(made.entries(), ExperimentFinished)
     assert (end.outcome, end.reason, len(made.requests)) == ("error", None, 1)
-    assert "is $0.75. Its interrupted calls may have cost $0.5 of it" in end.error
+    assert "is $0.75. Interrupted calls may have cost $0.5 of this budget" in end.error
 
 
 def test_what_the_benchmarks_budget_keeps_from_its_end_is_cancelled_and_the_rest_never_begun(bench: Make) -> None:

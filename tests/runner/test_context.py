@@ -268,5 +268,5 @@ def test_a_memory_out_of_reach_ends_nothing_and_is_said_in_the_journal_and_on_sc
     assert notes(asking)[0] == f"{Remaining(None)} ()"
     (recalled,) = of(asking.entries(), MemoryRecalled)
     assert (recalled.memories, recalled.fault) == ((), "The store is locked.")
-    assert "continues without it: The store is locked." in caplog.text
+    assert "continues without memories, because they could not be read: The store is locked." in caplog.text
     assert of(asking.entries(), ExperimentFinished)[-1].error is None

@@ -73,6 +73,6 @@ def test_what_nobody_would_heed_is_refused() -> None:
         planned(**{"critic.top_k": 5})
     models = {**CODER, "critic": "o3"}
     with pytest.raises(
-        PlanError, match=r"it does not accept temperature .*, and critic\.temperature is 0\.5\. Omit critic"
+        PlanError, match=r"it does not accept temperature .*, but critic\.temperature is 0\.5\. Omit critic"
     ):
         configuration(Wanted("swarm", models, {"critic.temperature": 0.5}), load_settings())

@@ -91,7 +91,9 @@ def test_weights_are_read_in_any_proportion_and_have_one_spelling() -> None:
 
 @pytest.mark.parametrize("text", ["", "1,1,1", "0,0,0,0", "1,1,1,-1", "1,1,1,nan", "a,b,c,d", "1,1,1,1,1"])
 def test_weights_that_are_none_are_refused(text: str) -> None:
-    with pytest.raises(PlanError, match=r"are not weights\. Write four numbers.* such as 0\.25,0\.25,0\.25,0\.25"):
+    with pytest.raises(
+        PlanError, match=r"is not a list of weights\. Write four numbers.* such as 0\.25,0\.25,0\.25,0\.25"
+    ):
         Weights.read(text)
 
 

@@ -163,7 +163,7 @@ def test_a_strangers_words_in_a_result_neither_pass_for_ours_nor_move_a_cursor(j
 def test_a_prompt_tells_every_message_with_its_length(journal, files, supervised):
     iterate(journal, supervised, 1, "reply", "a = 1")
     said = files(supervised)["iter001_prompt.txt"].decode()
-    assert said.startswith("=== coder · ollama/qwen2.5-coder:0.5b · temperature default asked")
+    assert said.startswith("=== coder · ollama/qwen2.5-coder:0.5b · temperature default requested")
     assert f"--- message 1 of 1, user (17 characters)\nWrite {supervised.problem}\n" in said
 
 

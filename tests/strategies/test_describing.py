@@ -62,7 +62,7 @@ def test_who_says_nothing_of_calls_is_said_to_say_nothing(monkeypatch: pytest.Mo
     assert describe(Silent) == Description("", "", "")
     monkeypatch.setitem(STRATEGIES, "choosy", Silent)  # type: ignore[arg-type]
     monkeypatch.setattr(Silent, "roles", lambda _: ("coder",), raising=False)
-    assert calls_of(strategy_form("choosy")) == "Its author does not state the number of calls."
+    assert calls_of(strategy_form("choosy")) == "The author of this strategy does not state the number of calls."
 
 
 def test_a_parameter_is_explained_by_its_field_else_as_everywhere() -> None:

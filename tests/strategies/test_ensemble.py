@@ -96,7 +96,7 @@ def test_without_any_program_nothing_is_handed_in_and_that_is_recorded() -> None
 
 def test_weights_in_one_proportion_are_one_configuration() -> None:
     assert create("ensemble", {"weights": "1,1,1,1"}) == Ensemble()
-    with pytest.raises(PlanError, match="are not weights"):
+    with pytest.raises(PlanError, match="is not a list of weights"):
         create("ensemble", {"weights": "1,2"})
     with pytest.raises(PlanError, match="samples must be at most 16, not 17"):
         create("ensemble", {"samples": 17})
