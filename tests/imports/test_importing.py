@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 from scipy.stats import binomtest  # type: ignore[import-untyped]  # scipy ships no types
 
 from koderz_core.config import load_settings
@@ -208,3 +209,90 @@ def test_published_results_of_49_models_are_imported_and_compared_as_a_script_do
         other = sum(passed[base, problem] and not passed[it, problem] for problem in problems)
         expected = binomtest(only, only + other, 0.5).pvalue if only + other else 1.0
         assert pair["p"] == pytest.approx(expected, rel=1e-9)
+
+
+COLUMNS = "problem=task,model=who,passed=ok,input_tokens=in,output_tokens=out,seconds=took,dataset=set"
+TABLE: Rows = [
+    {"task": "a/1", "who": "small", "ok": "true", "in": 100, "out": 10, "took": 1.5, "set": "s"},
+    {"task": "a/2", "who": "small", "ok": 0, "in": 100, "out": None, "took": None, "set": "s"},
+    {"task": "a/1", "who": "large", "ok": "C", "in": 100, "out": 10, "took": 2, "set": "s"},
+    {"task": "a/2", "who": "large", "ok": "yes", "in": 100, "out": 10, "took": 3, "set": "s"},
+]
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_a_table_is_imported_by_its_columns_and_a_stated_price_makes_costs(
+    koderz: Any, tmp_path: Path, ending: str
+) -> None:
+    file, frame = tmp_path / f"table.{ending}", DataFrame(TABLE).astype({"ok": str})
+    if ending == "csv":
+        frame.to_csv(file, index=False)
+    elif ending == "parquet":
+        frame.to_parquet(file)
+    else:
+        written(file, TABLE)
+    (name,) = imported(koderz("import", file, "--map", COLUMNS, "--price", "large=3,15"))
+    found = {(row["label"], row["problem"]): row for row in rows_of(koderz, "experiments", name)}
+    assert found["imported large", "a/1"]["cost_usd"] == pytest.approx((100 * 3 + 10 * 15) / 1e6)
+    assert found["imported large", "a/2"]["seconds"] == 3
+    assert found["imported small", "a/1"]["cost_usd"] is None
+    assert (found["imported small", "a/2"]["output_tokens"], found["imported small", "a/2"]["seconds"]) == (None, None)
+    assert [found["imported small", problem]["outcome"] for problem in ("a/1", "a/2")] == ["solved", "unsolved"]
+    assert koderz("verify", name).code == 0
+
+
+def test_a_nested_field_of_json_lines_is_named_with_dots(koderz: Any, tmp_path: Path) -> None:
+    row = {"doc": {"task_id": "HumanEval/0"}, "resps": [["pass"]], "pass@1": 1.0, "exact": {"0": "no"}}
+    columns = "problem=doc.task_id,passed=pass@1"
+    (name,) = imported(
+        koderz("import", written(tmp_path / "lm.jsonl", [row]), "--map", columns, "--dataset", "humaneval")
+    )
+    assert [each["outcome"] for each in rows_of(koderz, "experiments", name)] == ["solved"]
+    graded = "problem=doc.task_id,completion=resps.0.0"
+    said = koderz("import", file, "--map", graded, "--dataset", "humaneval", "--name", "graded")
+    assert [each["outcome"] for each in rows_of(koderz, "experiments", *imported(said))] == ["unsolved"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "word"),
+    [
+        ("problem=task", "needs the field problem"),
+        ("passed=ok", "needs the field problem"),
+        ("problem=task,passed", "is not FIELD=COLUMN"),
+        ("problem=task,passed=ok,colour=red", "colour=red"),
+        ("problem=task,problem=who,passed=ok", "twice"),
+    ],
+)
+def test_a_mapping_that_makes_no_sense_is_refused(koderz: Any, tmp_path: Path, columns: str, word: str) -> None:
+    said = koderz("import", written(tmp_path / "table.jsonl", TABLE), "--map", columns)
+    assert said.code == 2
+    assert word in said.err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "word"),
+    [
+        ("t.csv", b"task,who\na/1,m\n", "no column 'ok'"),
+        ("t.csv", b"task,ok\na/1\n", "number of cells"),
+        ("t.csv", b"task,ok\na/1,1,2\n", "number of cells"),
+        ("t.csv", b"task,ok\na/1,maybe\n", "passed is 'maybe'"),
+        ("t.csv", b"task,ok\na/1,\n", "neither a program nor"),
+        ("t.csv", b'task,ok\n"a/1,1\n', "is not CSV"),
+        ("t.csv", b"task,ok\n\xff,1\n", "not UTF-8"),
+        ("t.csv", b"", "no column"),
+        ("t.csv", b"task,ok\n", "no lines with results"),
+        ("t.jsonl", b'{"task": "a/1", "ok": 1}\n{', "line 2"),
+        ("t.jsonl", b'{"task": 5, "ok": 1}', "problem is not text"),
+        ("t.parquet", b"PAR1nonsense", "Parquet"),
+        ("t.parquet", b"", "Parquet"),
+        ("t.csv.gz", b"nonsense", "gzip"),
+    ],
+)
+def test_a_broken_table_is_refused_with_the_reason_and_nothing_is_stored(
+    koderz: Any, tmp_path: Path, name: str, content: bytes, word: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    said = koderz("import", tmp_path / name, "--map", "problem=task,passed=ok", "--dataset", "humaneval")
+    assert said.code == 3
+    assert word in said.err
+    assert not journals()

@@ -1,0 +1,120 @@
+"""Reads tables of results: CSV, JSON lines and Parquet, with a mapping from the fields of a result to columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from koderz_core.errors import DataError, UsageError
+from koderz_core.input_files import lines_in
+
+FIELDS: Mapping[str, str] = {
+    "model": "the model",
+    "problem": "the id of the problem",
+    "dataset": "the dataset of the problem",
+    "passed": "whether the program passed: true or false, 1 or 0, yes or no, pass or fail, correct or incorrect",
+    "completion": "a program that continues the prompt",
+    "solution": "a complete program",
+    "answer": "a model's complete reply",
+    "input_tokens": "tokens of the prompt",
+    "output_tokens": "tokens of the answer",
+    "cost_usd": "the cost in US dollars",
+    "seconds": "the time of the call",
+}
+"""The fields that a column can hold, with their meaning."""
+MOST_ROWS = 1_000_000
+
+Row = Mapping[str, object]
+
+
+def parse_mapping(text: str) -> dict[str, str]:
+    """``model=name,passed=metrics.acc`` as field -> column. Raises UsageError."""
+    found: dict[str, str] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        field, equals, column = (piece.strip() for piece in part.partition("="))
+        if not equals or not column or field not in FIELDS:
+            raise UsageError(f"--map {part} is not FIELD=COLUMN. Fields: {', '.join(FIELDS)}.")
+        if field in found:
+            raise UsageError(f"--map names the field {field} twice.")
+        found[field] = column
+    if "problem" not in found or not found.keys() & {"passed", "completion", "solution", "answer"}:
+        raise UsageError("--map needs the field problem, and passed or one of completion, solution, answer.")
+    return found
+
+
+def rows_of(path: Path, content: bytes, mapping: Mapping[str, str]) -> Iterator[tuple[int, Row]]:
+    """The number of each row in the file, from 1 on, and its mapped values. Raises DataError."""
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
+    ending = suffixes[-1] if suffixes else ""
+    if ending == ".parquet":
+        rows = _parquet(path, content, mapping)
+    elif ending in (".csv", ".tsv"):
+        rows = _csv(path, content, mapping, "\t" if ending == ".tsv" else ",")
+    else:
+        rows = _json(content, mapping)
+    for number, row in rows:
+        if number > MOST_ROWS:
+            raise DataError(f"{path} has more than {MOST_ROWS:,} rows. Split the file.")
+        yield number, row
+
+
+def _csv(path: Path, content: bytes, mapping: Mapping[str, str], separator: str) -> Iterator[tuple[int, Row]]:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8 text (byte {error.start + 1}). Save it as UTF-8.") from error
+    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        _require(path, table.fieldnames or (), mapping)
+        for row in table:
+            if None in row or None in row.values():
+                raise DataError(f"{path}, line {table.line_num}: the number of cells differs from the first line.")
+            yield table.line_num, {field: row[column] or None for field, column in mapping.items()}
+    except csv.Error as error:
+        raise DataError(f"{path}, line {table.line_num}, is not CSV: {error}.") from error
+
+
+def _json(content: bytes, mapping: Mapping[str, str]) -> Iterator[tuple[int, Row]]:
+    for number, line in lines_in(content):
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"line {number}: not JSON: {error}") from error
+        if not isinstance(row, dict):
+            raise DataError(f"line {number}: not a JSON object")
+        yield number, {field: _inside(row, column) for field, column in mapping.items()}
+
+
+def _inside(row: object, column: str) -> object:
+    """The value of a column; ``a.b.0`` is element 0 of field b of field a. None: there is none."""
+    if isinstance(row, dict) and column in row:
+        return row[column]
+    first, _, rest = column.partition(".")
+    if isinstance(row, dict) and rest and first in row:
+        return _inside(row[first], rest)
+    if isinstance(row, list) and first.isdecimal() and int(first) < len(row):
+        return _inside(row[int(first)], rest) if rest else row[int(first)]
+    return None
+
+
+def _parquet(path: Path, content: bytes, mapping: Mapping[str, str]) -> Iterator[tuple[int, Row]]:
+    from pandas import isna, read_parquet  # type: ignore[import-untyped]  # noqa: PLC0415 (heavy; it ships no types)
+
+    try:
+        frame = read_parquet(io.BytesIO(content))
+    except (ValueError, OSError) as error:
+        raise DataError(f"{path} cannot be read as Parquet: {(str(error) or '?').splitlines()[0]}.") from error
+    _require(path, list(frame.columns), mapping)
+    columns = {field: frame[column].tolist() for field, column in mapping.items()}
+    for place in range(len(frame)):
+        row = {field: values[place] for field, values in columns.items()}
+        yield place + 1, {field: None if isna(value) is True else value for field, value in row.items()}
+
+
+def _require(path: Path, columns: object, mapping: Mapping[str, str]) -> None:
+    known = list(columns) if isinstance(columns, list | tuple) else []
+    if missing := [column for column in mapping.values() if column not in known]:
+        raise DataError(f"{path} has no column {missing[0]!r}. Its columns are: {', '.join(map(str, known[:30]))}.")
