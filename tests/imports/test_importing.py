@@ -243,10 +243,9 @@ def test_a_table_is_imported_by_its_columns_and_a_stated_price_makes_costs(
 
 def test_a_nested_field_of_json_lines_is_named_with_dots(koderz: Any, tmp_path: Path) -> None:
     row = {"doc": {"task_id": "HumanEval/0"}, "resps": [["pass"]], "pass@1": 1.0, "exact": {"0": "no"}}
+    file = written(tmp_path / "lm.jsonl", [row])
     columns = "problem=doc.task_id,passed=pass@1"
-    (name,) = imported(
-        koderz("import", written(tmp_path / "lm.jsonl", [row]), "--map", columns, "--dataset", "humaneval")
-    )
+    (name,) = imported(koderz("import", file, "--map", columns, "--dataset", "humaneval"))
     assert [each["outcome"] for each in rows_of(koderz, "experiments", name)] == ["solved"]
     graded = "problem=doc.task_id,completion=resps.0.0"
     said = koderz("import", file, "--map", graded, "--dataset", "humaneval", "--name", "graded")
