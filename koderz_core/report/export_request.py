@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.report.dictionary import checked_columns, table_named
-from koderz_core.store.frames import FormName
+from koderz_core.store.frames import ExchangeName, FormName
 
 ReportForm = Literal["bibtex", "markdown", "html"]
 ENDINGS: Mapping[str, str] = {
@@ -20,6 +20,8 @@ ENDINGS: Mapping[str, str] = {
     "bibtex": "bib",
     "markdown": "md",
     "html": "html",
+    "samples": "jsonl",
+    "eval-arena": "jsonl",
 }
 MEDIA_TYPES: Mapping[str, str] = {
     "csv": "text/csv; charset=utf-8",
@@ -28,10 +30,19 @@ MEDIA_TYPES: Mapping[str, str] = {
     "bibtex": "text/x-bibtex; charset=utf-8",
     "markdown": "text/markdown; charset=utf-8",
     "html": "text/html; charset=utf-8",
+    "samples": "application/jsonl; charset=utf-8",
+    "eval-arena": "application/jsonl; charset=utf-8",
 }
 TABLE_FORMS: tuple[FormName, ...] = get_args(FormName)
 REPORT_FORMS: tuple[ReportForm, ...] = get_args(ReportForm)
-_NAMED: Mapping[str, str] = {"bibtex": "citation", "markdown": "report", "html": "report"}  # the others by their table
+EXCHANGE_FORMS: tuple[ExchangeName, ...] = get_args(ExchangeName)
+"""The formats of other tools, which ``koderz import`` reads too."""
+_NAMED: Mapping[str, str] = {
+    "bibtex": "citation",
+    "markdown": "report",
+    "html": "report",
+    **{form: form for form in EXCHANGE_FORMS},
+}  # the others by their table
 COMPARED = ("comparison", "pairs")
 """The tables of configurations; the others hold recorded rows."""
 
@@ -39,6 +50,8 @@ COMPARED = ("comparison", "pairs")
 @dataclass(frozen=True, slots=True)
 class ExportOrder:
     """A table; with ``markdown`` or ``html`` a report of a comparison, with ``bibtex`` its citation.
+
+    With one of ``EXCHANGE_FORMS`` it is a file for another tool, which has no table and no columns to choose.
 
     ``of``: benchmarks, as ``koderz results`` names them, none for all; for comparisons also configurations, as
     ``koderz compare`` names them, none for the newest benchmark. ``columns``: none for all.
@@ -63,6 +76,11 @@ class ExportOrder:
                 f"The format {self.form} always contains a whole comparison, so you cannot choose columns or another "
                 f"table. Use the table comparison without --columns, or one of the formats {', '.join(TABLE_FORMS)}."
             )
+        if self.is_exchange and (self.table != "experiments" or self.columns):
+            raise UsageError(
+                f"The format {self.form} has fixed fields. Omit --table and --columns, or use one of the formats "
+                f"{', '.join(TABLE_FORMS)}."
+            )
         if self.for_spreadsheets and self.form != "csv":
             raise UsageError(
                 f"The option for spreadsheets works with the format csv, but not with {self.form}. "
@@ -80,6 +98,10 @@ class ExportOrder:
         return self.form in REPORT_FORMS
 
     @property
+    def is_exchange(self) -> bool:
+        return self.form in EXCHANGE_FORMS
+
+    @property
     def file_name(self) -> str:
         """The name of its file: only letters, digits, ``-``, ``_`` and a dot."""
         name = re.sub(r"[^A-Za-z0-9_]+", "-", self.of[0]).strip("-")[:60] if len(self.of) == 1 else ""
@@ -94,7 +116,8 @@ class ExportOrder:
     @property
     def command(self) -> str:
         """The command line that writes the same file, for a POSIX shell."""
-        words = ["koderz", "export", *self.of, "--table", self.table, "--format", self.form]
+        table = [] if self.is_exchange else ["--table", self.table]
+        words = ["koderz", "export", *self.of, *table, "--format", self.form]
         words += ["--columns", ",".join(self.columns)] if self.columns else []
         words += ["--for-spreadsheets"] if self.for_spreadsheets else []
         words += ["--same-problems"] if self.same_problems else []

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 FormName = Literal["csv", "parquet", "json"]
+ExchangeName = Literal["samples", "eval-arena"]
 MOST_MEMORY = "1GB"  # with more data DuckDB sorts on the disk
 _OPTIONS: Mapping[FormName, str] = {
     "csv": "format csv, header true",
@@ -144,6 +145,9 @@ _MODELS = """array_to_string(list_transform(map_entries(f.models::map(varchar, v
     lambda entry: entry.key || ': ' || array_to_string(entry.value, ', ')), '; ')"""
 _ORIGIN = "b.dataset, b.dataset_sha256, b.licence"
 _OF = f"e.benchmark, {_ORIGIN}, e.configuration, f.label, f.strategy, {_MODELS} as models, e.problem, e.repeat"
+# The model of an imported configuration; else its label, with the benchmark if several are exported.
+_SOLVER = """if(f.strategy = 'imported', f.models ->> '$.coder[0]',
+    f.label || if(len($benchmarks::varchar[]) = 1, '', ' (' || f.benchmark || ')'))"""
 _WANTED = "($benchmarks::varchar[] is null or list_contains($benchmarks::varchar[], {}))"
 _FROM = f"""
 join experiments e on e.id = x.experiment
@@ -170,8 +174,25 @@ order by x.experiment, x.iteration
     "calls": f"""
 select {_OF}, x.* exclude (position) from {{lines}} x {_FROM} order by x.experiment, x.ordinal, x.attempt
 """,  # noqa: S608 (ours)
+    "samples": f"""
+select r.problem as task_id, coalesce(t.text, '') as solution, {_SOLVER} as model
+from results r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
+left join texts t on t.sha256 = r.code
+where {_WANTED.format("r.benchmark")} and r.outcome in ('solved', 'unsolved') and r.score_kind <> 'reported'
+order by r.benchmark, r.label, r.problem, r.repeat
+""",  # noqa: S608 (ours)
+    "eval-arena": f"""
+select any_value(b.dataset) as benchmark_id, {_SOLVER} as model, r.problem as example_id,
+    avg((r.outcome = 'solved')::integer) as pass1, count(*) filter (where r.outcome = 'solved') as correct,
+    count(*) as count
+from results r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
+join benchmarks b on b.id = r.benchmark
+where {_WANTED.format("r.benchmark")} and r.outcome in ('solved', 'unsolved')
+group by all order by any_value(r.benchmark), model, r.problem
+""",  # noqa: S608 (ours)
 }
-"""``lines``: the table, or its first lines, which are selected before the joins."""
+"""``lines``: the table, or its first lines, which are selected before the joins. The last two are for other tools: the
+program of each result that koderz scored, "" for none; and the share of solved repeats by configuration and problem."""
 _FIRST = f"""
 (select y.* from {{table}} y semi join experiments e on e.id = y.experiment and {_WANTED.format("e.benchmark")}
 order by {{key}} limit $limit)

@@ -97,6 +97,10 @@ class Exports:
             file.write(self._document(order).encode(errors="replace"))
             file.seek(0)
             return
+        if order.is_exchange:
+            with self.results.tables(apart=True) as tables:
+                tables.copy(Part(order.form, order.of or None), Form("json"), file)
+            return
         form = Form(cast(FormName, order.form), order.for_spreadsheets)  # not a report, so it is a form of tables
         if order.table in COMPARED:
             columns = checked_columns(order.table, order.columns) or table_named(order.table).names

@@ -1,0 +1,51 @@
+"""What koderz writes for other tools, read back by ``koderz import``, gives the same results."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+RUN = ("benchmark", "--problems", "0:4", "--coder", "scripted/weak,scripted/strong", "--strategy", "direct,supervised")
+MORE = ("--max-iterations", "2", "--repeats", "2", "--name", "own")
+
+
+def shares(koderz: Any, *of: str) -> dict[str, dict[str, float]]:
+    """Configuration -> problem -> its share of solved repeats. Imported ones are named after what they were."""
+    found: defaultdict[str, defaultdict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for line in koderz("export", *of, "--format", "json", "--out", "-").out.splitlines():
+        row = json.loads(line)
+        found[row["label"].removeprefix("imported ")][row["problem"]].append(row["outcome"] == "solved")
+    return {label: {name: sum(of) / len(of) for name, of in rows.items()} for label, rows in found.items()}
+
+
+@pytest.mark.parametrize(("form", "kind"), [("samples", "held_out"), ("eval-arena", "reported")])
+def test_an_export_that_is_imported_has_the_same_results(koderz: Any, tmp_path: Path, form: str, kind: str) -> None:
+    koderz(*RUN, *MORE)
+    file = tmp_path / "out.jsonl"
+    assert koderz("export", "own", "--format", form, "--out", file).code == 0
+    said = koderz("import", file, "--dataset", "humaneval", "--name", "back")
+    assert said.code == 0, said.err
+    assert shares(koderz, "back") == shares(koderz, "own")
+    assert {row["score_kind"] for row in koderz("results", "back", "--json").json} == {kind}
+    again = tmp_path / "again.jsonl"
+    koderz("export", "back", "--format", form, "--out", again)
+    assert sorted(again.read_text().splitlines()) == sorted(file.read_text().splitlines())
+
+
+def test_the_configurations_of_several_benchmarks_stay_apart(koderz: Any, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        koderz("benchmark", "--problems", "0:2", "--coder", "scripted/weak", "--name", name)
+    lines = koderz("export", "--format", "eval-arena", "--out", "-").out.splitlines()
+    assert len({json.loads(line)["model"] for line in lines}) == 2
+    assert len(lines) == 4
+
+
+@pytest.mark.parametrize("more", [("--table", "iterations"), ("--columns", "problem")])
+def test_a_format_with_fixed_fields_takes_no_table_and_no_columns(koderz: Any, more: tuple[str, ...]) -> None:
+    said = koderz("export", "--format", "samples", *more)
+    assert said.code == 2
+    assert "fixed fields" in said.err
