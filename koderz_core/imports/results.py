@@ -10,8 +10,7 @@ Formats:
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from koderz_core.errors import DataError
-from koderz_core.imports.tables import rows_of
+from koderz_core.imports.tables import Lines, object_of, rows_of
 from koderz_core.input_files import lines_in, read_unpacked, surrogate_in
 from koderz_core.records import Cost, Usage
 
@@ -95,10 +94,6 @@ def read_results(path: Path, model: str = "", mapping: Mapping[str, str] | None 
     return ResultFile(path, format_, content, tuple(results))
 
 
-Lines = Iterable[tuple[int, Mapping[str, object] | Callable[[], Mapping[str, object]]]]
-"""The number of each line with its fields, or with a function that parses them."""
-
-
 def _table(path: Path, content: bytes, mapping: Mapping[str, str]) -> tuple[str, Lines]:
     return TABLE, rows_of(path, content, mapping)
 
@@ -107,12 +102,12 @@ def _lines(path: Path, content: bytes) -> tuple[str, Lines]:
     lines = list(lines_in(content))
     if not lines:
         raise DataError(f"{path} has no lines with results. {_CURE}")
-    return _format(path, lines[0][1]), ((number, partial(_row, line)) for number, line in lines)
+    return _format(path, lines[0][1]), ((number, partial(object_of, line)) for number, line in lines)
 
 
 def _format(path: Path, line: bytes) -> str:
     try:
-        keys = _row(line).keys()
+        keys = object_of(line).keys()
     except DataError as fault:
         raise DataError(f"{path}, line 1: {fault}. {_KNOWN}") from fault
     if "task_id" in keys and keys & set(PROGRAMS):
@@ -222,16 +217,6 @@ _READERS: Mapping[str, Callable[[int, Mapping[str, object], str], Iterator[Resul
     EVAL_ARENA: _of_eval_arena,
     TABLE: _of_table,
 }
-
-
-def _row(line: bytes) -> dict[str, object]:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"not JSON: {error}") from error
-    if not isinstance(row, dict):
-        raise DataError("not a JSON object")
-    return row
 
 
 def _text(row: Mapping[str, object], key: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from koderz_core.errors import DataError, UsageError
@@ -28,6 +29,8 @@ FIELDS: Mapping[str, str] = {
 MOST_ROWS = 1_000_000
 
 Row = Mapping[str, object]
+Lines = Iterable[tuple[int, Row | Callable[[], Row]]]
+"""The number of each line with its fields, or with a function that parses them, which may raise DataError."""
 
 
 def parse_mapping(text: str) -> dict[str, str]:
@@ -45,16 +48,17 @@ def parse_mapping(text: str) -> dict[str, str]:
     return found
 
 
-def rows_of(path: Path, content: bytes, mapping: Mapping[str, str]) -> Iterator[tuple[int, Row]]:
+def rows_of(path: Path, content: bytes, mapping: Mapping[str, str]) -> Lines:
     """The number of each row in the file, from 1 on, and its mapped values. Raises DataError."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
     ending = suffixes[-1] if suffixes else ""
+    rows: Lines
     if ending == ".parquet":
         rows = _parquet(path, content, mapping)
     elif ending in (".csv", ".tsv"):
         rows = _csv(path, content, mapping, "\t" if ending == ".tsv" else ",")
     else:
-        rows = _json(content, mapping)
+        rows = ((number, partial(_mapped, line, mapping)) for number, line in lines_in(content))
     for number, row in rows:
         if number > MOST_ROWS:
             raise DataError(f"{path} has more than {MOST_ROWS:,} rows. Split the file.")
@@ -77,15 +81,20 @@ def _csv(path: Path, content: bytes, mapping: Mapping[str, str], separator: str)
         raise DataError(f"{path}, line {table.line_num}, is not CSV: {error}.") from error
 
 
-def _json(content: bytes, mapping: Mapping[str, str]) -> Iterator[tuple[int, Row]]:
-    for number, line in lines_in(content):
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"line {number}: not JSON: {error}") from error
-        if not isinstance(row, dict):
-            raise DataError(f"line {number}: not a JSON object")
-        yield number, {field: _inside(row, column) for field, column in mapping.items()}
+def _mapped(line: bytes, mapping: Mapping[str, str]) -> Row:
+    row = object_of(line)
+    return {field: _inside(row, column) for field, column in mapping.items()}
+
+
+def object_of(line: bytes) -> dict[str, object]:
+    """A line of JSON. Raises DataError, without the number of the line, if it is not a JSON object."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"not JSON: {error}") from error
+    if not isinstance(row, dict):
+        raise DataError("not a JSON object")
+    return row
 
 
 def _inside(row: object, column: str) -> object:
