@@ -14,11 +14,12 @@ from pages.ui.bundles import show_bundles
 from pages.ui.downloads import offer, show_dictionary, show_preview
 from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page, show_empty
+from pages.ui.imports import show_import
 from pages.ui.text import listed
 
-ABOUT = "All measurements, as tables for other programs and as reports for other people."
+ABOUT = "Tables for other programs, reports for other people, and imports of results from other tools."
 EVERYTHING = "all benchmarks"
-REPORT, BUNDLE = "report", "bundle"
+REPORT, BUNDLE, IMPORT = "report", "bundle", "import"
 ABOUT_REPORT = (
     "a comparison in one file: findings, tables, intervals, dataset and isolation. HTML adds the charts and needs no "
     "network; BibTeX contains only the citation"
@@ -38,9 +39,13 @@ def main() -> None:
     rows = {row.id: row for row in page.benchmarks}
     if not rows:
         show_empty(page.workspace, "There is nothing to export yet.", "📦")
+        st.subheader("Import results")
+        show_import(page.workspace)
         return
-    table = choice("table", "Content", [*TABLES, REPORT, BUNDLE], short=True)
-    if table == REPORT:
+    table = choice("table", "Content", [*TABLES, REPORT, BUNDLE, IMPORT], short=True)
+    if table == IMPORT:
+        show_import(page.workspace)
+    elif table == REPORT:
         _report(rows)
     elif table == BUNDLE:
         show_bundles(page.workspace, rows)

@@ -84,12 +84,9 @@ def _print(made: Import) -> None:
     table = terminal_table()
     for name in ("model", "tier", "problems", "samples of each", "results"):
         table.add_column(name, justify="left" if name in ("model", "tier") else "right")
-    for plan, results in made.parts:
-        for model in plan.models():
-            of = [result for result in results if result.model == model]
-            problems = {result.problem for result in of}
-            tier = tier_name(source.tiers[model])
-            table.add_row(plain(model), tier, count(len(problems)), str(plan.repeats), count(len(of)))
+    for row in made.models():
+        numbers = map(count, (row.problems, row.repeats, row.results))
+        table.add_row(plain(row.model), tier_name(row.tier), *numbers)
     console().print(table)
 
 

