@@ -104,7 +104,7 @@ TIERS: Sequence[Column] = (
 MARGINS: Sequence[Column] = (
     text(
         "cheaper",
-        "the cheaper configuration, as benchmark/configuration",
+        "the cheaper configuration, written as benchmark/configuration",
         path="cheaper.full_id",
         shown=Shown("from → to", 1, _step, ""),
     ),

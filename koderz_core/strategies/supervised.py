@@ -63,7 +63,7 @@ class Supervised(Reminded):
     max_tokens: int = 1024
     spec_prompt: str = parameter(
         MINIMAL,
-        "Prompt for the spec: minimal asks for the task only, detailed also asks for edge cases and a plan.",
+        "Prompt for the spec: minimal asks for a description of the task, detailed also for edge cases and a plan.",
         PROMPTS,
     )
     reuse_spec: bool = parameter(
