@@ -105,7 +105,7 @@ def require_unharmed(file: int, path: Path, size: int) -> None:
         done = "shortened" if now.st_size < size else "extended"
         raise JournalError(
             f"The journal {path.name} was {done} by another program while koderz was writing it, so the benchmark "
-            f"stops. Run `koderz doctor --repair`, then `koderz resume {path.stem}`, which runs the lost parts again."
+            f"stops. Run `koderz doctor --repair`, then `koderz resume {path.stem}`, which runs the lost steps again."
         )
 
 

@@ -105,7 +105,7 @@ def _served(provider: str, at: ModelList, settings: Settings) -> Iterator[Availa
         yield Availability(card.id, card.tier, True, "served now", "")
     if not listed.names:
         card = resolve(f"{provider}/*", settings)
-        reason = listed.fault or "its server lists no chat model"
+        reason = listed.fault or "the server lists no chat model"
         yield Availability(card.id, card.tier, False, reason, _cure(listed, advice) if listed.fault else advice.fetch)
 
 
@@ -204,7 +204,7 @@ def _get(at: ModelList, shown: str, seconds: float) -> bytes:
         fault = f"{shown} cannot be reached: {blocked.fault}" if blocked else f"nothing answers at {shown}"
         raise _AbsentError(fault, blocked.cure if blocked else "") from None  # the cause may contain a password
     except httpx.HTTPError:
-        raise ModelError(f"nothing answers in time at {shown}") from None  # as above
+        raise ModelError(f"{shown} did not answer in time") from None  # as above
     if not reply.is_success:
         raise ModelError(f"{shown} answers with HTTP status {reply.status_code}")
     return reply.content

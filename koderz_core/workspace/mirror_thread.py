@@ -78,7 +78,7 @@ class MirrorThread:
         try:
             self._client = Client(server_of(self._settings), __version__)
         except ConfigError as error:
-            _LOG.warning("No memories are stored: %s", error)
+            _LOG.warning("This process stores no memories: %s", error)
             self._closing.set()
             return
         self._thread = threading.Thread(target=self._run, args=(self._client,), name="mirror", daemon=True)

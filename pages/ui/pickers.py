@@ -54,7 +54,7 @@ def _choose_several(name: str, label: str, options: Mapping[str, str], usual: Se
     wanted = list(usual) if asked is None else list(dict.fromkeys(asked.split(",")))
     known = [option for option in wanted if option in options]
     if len(known) < len(wanted):
-        st.warning(f"The link points to an unknown {name.rstrip('s')}. koderz ignores it.", icon="🔎")
+        st.warning(f"The link names an unknown {name.rstrip('s')}, which koderz ignores.", icon="🔎")
     key = f"{name} of {hash(tuple(options))}"
     chosen = st.multiselect(label, list(options), known, format_func=options.__getitem__, key=key, wrap=True)
     keep(name, None if list(chosen) == list(usual) else ",".join(chosen) or None)
@@ -73,7 +73,7 @@ def choose_benchmark(rows: Sequence[BenchmarkRow], usual: BenchmarkRow | None) -
     if not matching:
         st.info("No benchmark matches.", icon="🟰")
         return usual
-    part = _page_of(matching, BENCHMARKS_PER_PAGE, "benchmarks", ", the newest first")
+    part = _page_of(matching, BENCHMARKS_PER_PAGE, "benchmarks", ", newest first")
     chosen = selected(
         benchmark_table(part),
         f"benchmarks {part[0].id}",

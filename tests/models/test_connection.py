@@ -96,7 +96,7 @@ def test_a_model_that_thinks_until_its_time_is_over_has_answered_and_is_cut_off(
 def test_a_list_of_models_that_drips_in_is_none(server: Server) -> None:
     server.listing = drips(JSON, b" ")
     found = listing(ModelList(f"{server.url}/models"), load_settings(), 0.3)
-    assert "nothing answers in time" in found.fault
+    assert "did not answer in time" in found.fault
 
 
 @pytest.mark.parametrize("name", [CLAUDE, GPT, QWEN])
