@@ -71,7 +71,7 @@ def choose_benchmark(rows: Sequence[BenchmarkRow], usual: BenchmarkRow | None) -
         words = st.text_input("Search", key="find benchmarks", placeholder="name, id, state, dataset, model")
     matching = benchmarks_of(rows, words)
     if not matching:
-        st.info("No benchmark matches.", icon="🟰")
+        st.info("No benchmark matches the search.", icon="🟰")
         return usual
     part = _page_of(matching, BENCHMARKS_PER_PAGE, "benchmarks", ", newest first")
     chosen = selected(
@@ -93,7 +93,7 @@ def choose_experiment(rows: Sequence[ExperimentRow], key: str) -> str | None:
         matching = experiments_of(rows, str(words))
     part = _page_of(matching, EXPERIMENTS_PER_PAGE, key)
     if not part:
-        st.info("No experiment matches.", icon="🟰")
+        st.info("No experiment matches the search.", icon="🟰")
         return None
     return selected(experiment_table(part), f"{key} {part[0].id}", "experiment", alt="Experiments of the benchmark")
 
