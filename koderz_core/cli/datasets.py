@@ -141,7 +141,7 @@ def _failed(solution: CheckedSolution, file: str, places: Mapping[str, int]) -> 
 @as_json
 @data_dir
 def download_data(names: tuple[str, ...], *, listed: bool, as_json: bool, data_dir: Path | None) -> None:
-    """Download published datasets, by default all whose SHA-256 is known.
+    """Download published datasets: by default, every dataset whose SHA-256 koderz knows.
 
     An interrupted download continues where it stopped. HumanEval comes with koderz. Files that you added to the folder
     yourself are not changed.

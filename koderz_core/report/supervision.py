@@ -31,9 +31,9 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.supervision import Review, Supervision
 
 SHOWS = (
-    "The contribution of the supervisor shows whether problems were solved before or after the first checkpoint. "
-    "Before this checkpoint, the coder worked alone, without reviews. After this checkpoint, the coder was guided by "
-    "reviews. The guided experiments have the harder problems, so the two success rates cannot be compared."
+    "The table of the supervisor's contribution shows how many experiments were solved before and how many after the "
+    "first checkpoint. Before this checkpoint, the coder worked alone. After this checkpoint, reviews guided the "
+    "coder. The problems of the guided experiments are harder, so the two success rates cannot be compared."
 )
 SHOWS_NOT = (
     "The table does not show the effect of a checkpoint. Only experiments that are stuck get a review, and their next "
@@ -71,7 +71,7 @@ SUPERVISION: Sequence[Column] = (
     *interval(
         share(
             "guided",
-            "share solved among the experiments that continued after the first checkpoint",
+            "share of solved experiments among those that continued after the first checkpoint",
             shown=Shown("guided [95 %]", 3, rate, "of.guided"),
         )
     ),
@@ -96,18 +96,18 @@ REVIEW: Sequence[Column] = (
     share(
         "before",
         "mean share of gate tests passed by the last iteration before the checkpoint",
-        shown=Shown("gate tests passed before", 3, percent),
+        shown=Shown("gate tests passed before review", 3, percent),
     ),
     share(
         "after",
         "mean share of gate tests passed by the first iteration after the checkpoint",
-        shown=Shown("gate tests passed after", 3, percent),
+        shown=Shown("gate tests passed after review", 3, percent),
     ),
     *interval(
         share(
             "change",
             "`after` minus `before`, with equal weight for every problem",
-            shown=Shown("change in points [95 %]", 3, _change, "of.change"),
+            shown=Shown("change in percentage points [95 %]", 3, _change, "of.change"),
         )
     ),
 )
@@ -147,7 +147,7 @@ def _reviews(rows: Sequence[Row[Supervision]]) -> list[Row[Review]]:
 
 
 CAUTION = (
-    "Each line is one combination of coder, strategy, spec model and prompt. Lines may differ in their problems, "
+    "Each row is one combination of coder, strategy, spec model and spec prompt. Rows may differ in their problems, "
     "reviewers and settings. A reused spec is counted once. To compare spec models, run configurations that differ "
     "only in the spec model and use `koderz compare`."
 )
