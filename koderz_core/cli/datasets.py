@@ -50,7 +50,7 @@ def list_problems(
 ) -> int:
     """List the problems of a dataset, show one problem, or check a dataset file.
 
-    Exits with code 3 if --file finds errors, and with code 4 if --check finds a canonical solution that fails.
+    Exits with code 3 if the dataset file contains errors, and with code 4 if a canonical solution fails its tests.
     """
     if file and (dataset or humaneval_path):
         raise UsageError("--file replaces --dataset and --humaneval-path. Omit both options.")

@@ -140,7 +140,9 @@ CONFIGURATIONS: Sequence[Column] = [
     whole("solved", "experiments solved"),
     whole("unsolved", "experiments unsolved"),
     whole("errors", "experiments that ended with an error of koderz or the provider; rates exclude them"),
-    whole("cancelled", "experiments that a user or the benchmark's budget stopped; rates exclude them"),
+    whole(
+        "cancelled", "experiments stopped by a user, or because the benchmark's budget was used up; rates exclude them"
+    ),
     whole("running", "experiments that are running"),
     whole("not_ended", "planned experiments that have not ended, including those that are running"),
     *interval(

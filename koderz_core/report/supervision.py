@@ -91,7 +91,7 @@ SUPERVISION: Sequence[Column] = (
     ),
 )
 REVIEW: Sequence[Column] = (
-    whole("checkpoint", "number of the checkpoint, from 1", shown=Shown("checkpoint", 3)),
+    whole("checkpoint", "number of the checkpoint, starting at 1", shown=Shown("checkpoint", 3)),
     whole("trials", "experiments that continued after the checkpoint", shown=Shown("continued", 3, count)),
     share(
         "before",
@@ -154,8 +154,8 @@ CAUTION = (
 
 
 def version(prompt: str, wording: str | None) -> str:
-    """``minimal, text 2``: which spec was requested, and in which words."""
-    return prompt if wording is None else f"{prompt}, text {wording}"
+    """``minimal, version 2``: which spec was requested, and in which words."""
+    return prompt if wording is None else f"{prompt}, version {wording}"
 
 
 def spec_origin(spec: SpecRow) -> str:
@@ -163,7 +163,7 @@ def spec_origin(spec: SpecRow) -> str:
     date = day(spec.at)
     took = "time unknown" if spec.seconds is None else duration(spec.seconds)
     size = f"{count(spec.output_tokens)} tokens, {took}"
-    author = f"{spec.words} words by {spec.model or 'an unknown model'} ({version(spec.prompt, spec.wording)})"
+    author = f"{spec.words} words by {spec.model or 'an unknown model'} (prompt {version(spec.prompt, spec.wording)})"
     if spec.origin:
         cost = f"at no cost (the original cost was {money(spec.cost_usd)})"
         return f"{author}, reused from {spec.origin} on {date} {cost}, {size}"
