@@ -127,7 +127,7 @@ def supervision_table(rows: Sequence[Row[Supervision]]) -> TextTable:
 
 def reviews_table(rows: Sequence[Row[Supervision]]) -> TextTable:
     """One line per checkpoint."""
-    return text_table("Before and after each checkpoint", shown((*NAMED, *REVIEW)), _reviews(rows))
+    return text_table("Gate tests passed before and after each checkpoint", shown((*NAMED, *REVIEW)), _reviews(rows))
 
 
 def supervision_numbers(rows: Sequence[Row[Supervision]]) -> list[Numbers]:
