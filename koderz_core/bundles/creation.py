@@ -102,7 +102,7 @@ def _write(path: Path, content: bytes) -> Verified:
                 )
     except OSError as error:
         raise DataError(
-            f"{path} cannot be written: {error.strerror}. Free space in its folder, or use --out."
+            f"{path} cannot be written: {error.strerror}. Free space in its folder, or choose another path with --out."
         ) from error
     return verified
 
