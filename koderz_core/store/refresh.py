@@ -97,9 +97,9 @@ class Fold:
         before = self._before(change.table, key)
         if None in key or (before is None and change.how == "amend"):
             raise JournalError(
-                f"The journal {self.journal} lacks a line: a later line continues an entry of {change.table} "
-                f"({', '.join(str(part) for part in key)}), but no earlier line starts this entry. Restore the file "
-                f"from a backup or move it out of the folder, then run `koderz reindex`."
+                f"The journal {self.journal} lacks a line: a later line changes the row "
+                f"({', '.join(str(part) for part in key)}) of the table {change.table}, but no earlier line creates "
+                "this row. Restore the file from a backup or move it out of the folder, then run `koderz reindex`."
             )
         if change.how == "replace" or before is None:
             self.rows[change.table][key] = dict(change.values)
@@ -194,7 +194,8 @@ def outdated(con: DuckDBPyConnection, journals_dir: Path) -> str | None:
     """Why the index must be rebuilt: a journal in it is missing or is a different one now. None: it need not."""
     if earlier := con.execute("select file from journals where unanswered is null order by file").fetchone():
         return (
-            f"The index lacks costs of unanswered calls in the journal {earlier[0]}, because an earlier koderz read it"
+            f"The index lacks costs of unanswered calls in the journal {earlier[0]}, because an earlier version "
+            "of koderz indexed it"
         )
     for file, seen in _read_states(con).items():
         path = journals_dir / file

@@ -148,7 +148,7 @@ def test_what_never_began_says_so_and_can_be_resumed(visit: Visit, recorded: Pla
     cut(recorded, b"experiment_started")
     app = visit("experiment", experiment=of_both(recorded)[0])
     assert "The experiment has not started" in said(app)
-    assert "no steps yet" in said(app)
+    assert "No call or test of this experiment" in said(app)
     assert app.button(key="resume here")
 
 

@@ -232,5 +232,5 @@ def test_points_with_room_have_short_names_beside_them_and_axes_say_their_units(
     (drawn,) = (part for part in figure.data if part.text)
     assert all(text.startswith("<b>") and len(text) > len("<b>A</b>") for text in drawn.text)
     assert figure.layout.xaxis.title.text.startswith("US$ per problem")
-    assert figure.layout.yaxis.title.text == "share solved (95 % interval)"
+    assert figure.layout.yaxis.title.text == "share of problems solved (95 % interval)"
     assert "Pareto frontier" in [part.name for part in figure.data]
