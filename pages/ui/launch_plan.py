@@ -31,7 +31,8 @@ CLONE_KEY = "clone"  # in the address and in the session
 def show_plan(workspace: Workspace, plan: Plan, remarks: Iterable[str]) -> None:
     """Its size, the smallest difference it can show, dataset and isolation. Raises SandboxError, StoreError."""
     st.metric("experiments", len(plan.experiments()), help="problems × configurations × repeats")
-    st.text(f"problems: {len(plan.problems)} × configurations: {len(plan.configurations)} × repeats: {plan.repeats}")
+    sizes = ((len(plan.problems), "problem"), (len(plan.configurations), "configuration"), (plan.repeats, "repeat"))
+    st.text(" × ".join(numbered(number, thing) for number, thing in sizes))
     st.text(workspace.comparisons.can_show(plan))
     for remark in remarks:
         st.text(remark)
