@@ -161,7 +161,10 @@ def listing(at: ModelList, settings: Settings, seconds: float) -> Listing:
     names, redaction = tuple(dict.fromkeys(served)), settings.redaction()  # some servers list every model twice
     sound = tuple(name for name in names if redaction.text(name) == name)
     if names and not sound:
-        return Listing(fault=f"{shown} lists only models whose names contain an API key", cure="Ask its operator")
+        return Listing(
+            fault=f"{shown} lists only models whose names contain an API key",
+            cure="Ask its operator to rename the models",
+        )
     return Listing(sound)
 
 

@@ -46,9 +46,9 @@ class Supervised(Reminded):
     ``spec_prompt``: the version of the prompt for the spec. ``reuse_spec``: reuse a spec from another experiment.
     ``previous_error``: show the coder the test results of its last program. ``history_tokens``: maximum number of
     tokens that a prompt uses for attempts before the last one. ``checkpoint_when``: "interval" or "adaptive";
-    "adaptive" reviews earlier if attempts make no progress or half the budget is spent. ``disclosure``: the first
-    review also asks for a strategy, the second also for test criteria. Specs and reviews have at most
-    ``review_tokens`` tokens and are sampled at temperature 0.
+    with "adaptive", a review is due earlier if attempts make no progress or half the budget is spent.
+    ``disclosure``: the first review must also contain a strategy, the second also test criteria. Specs and reviews have
+    at most ``review_tokens`` tokens and are sampled at temperature 0.
     """
 
     max_iterations: int = 50
@@ -63,7 +63,7 @@ class Supervised(Reminded):
     max_tokens: int = 1024
     spec_prompt: str = parameter(
         MINIMAL,
-        "Prompt for the spec: minimal asks for a description of the task, detailed also for edge cases and a plan.",
+        "Prompt for the spec. minimal: asks for a description of the task; detailed: also for edge cases and a plan.",
         PROMPTS,
     )
     reuse_spec: bool = parameter(
@@ -79,7 +79,7 @@ class Supervised(Reminded):
         "interval: review after a fixed number of iterations; adaptive: review earlier if attempts make no progress.",
         (INTERVAL, ADAPTIVE),
     )
-    disclosure: bool = parameter(True, "The first review also asks for a strategy, the second also for test criteria.")
+    disclosure: bool = parameter(True, "The first review must also contain a strategy, the second also test criteria.")
     review_tokens: int = ADVICE_TOKENS
 
     def roles(self) -> tuple[str, ...]:

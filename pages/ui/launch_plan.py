@@ -31,7 +31,8 @@ CLONE_KEY = "clone"  # in the address and in the session
 def show_plan(workspace: Workspace, plan: Plan, remarks: Iterable[str]) -> None:
     """Its size, the smallest difference it can show, dataset and isolation. Raises SandboxError, StoreError."""
     st.metric("experiments", len(plan.experiments()), help="problems × configurations × repeats")
-    st.text(f"problems: {len(plan.problems)} × configurations: {len(plan.configurations)} × repeats: {plan.repeats}")
+    sizes = ((len(plan.problems), "problem"), (len(plan.configurations), "configuration"), (plan.repeats, "repeat"))
+    st.text(" × ".join(numbered(number, thing) for number, thing in sizes))
     st.text(workspace.comparisons.can_show(plan))
     for remark in remarks:
         st.text(remark)
@@ -74,15 +75,15 @@ def choose_budget(usual: Budget, of: str) -> Budget:
             0.0,
             value=usual.usd,
             key=f"budget{of}",
-            help="Cost limit of the whole benchmark. Experiments that would exceed this limit have no result. You can "
-            "resume them.",
+            help="Cost limit of the whole benchmark. Experiments that would exceed this limit are cancelled without a "
+            "result. You can resume them.",
         )
         each = st.number_input(
             "Budget per experiment ($)",
             0.0,
             value=usual.per_experiment_usd,
             key=f"budget each{of}",
-            help="Cost limit of each experiment. An experiment that reaches this limit counts as unsolved.",
+            help="Cost limit of each experiment. At this limit, an experiment ends with its best program so far.",
         )
     allow_unpriced = st.checkbox(
         "Allow unpriced models",
@@ -226,4 +227,4 @@ def show_changes(clone: Clone, plan: Plan) -> None:
             "Another name creates a new benchmark."
         )
     elif changed:
-        st.text(f"Changed: {changed}. This plan is therefore a different benchmark from {clone.plan.id}.")
+        st.text(f"Changed: {changed}. This plan therefore creates a new benchmark and does not extend {clone.plan.id}.")

@@ -137,7 +137,7 @@ def test_while_text_streams_nothing_is_said_of_silence(
     words = said(visit("live", benchmark=plan.id))
     over.set()
     assert "newest text" in words
-    assert "No completed step" not in words
+    assert "No call or test has been completed" not in words
 
 
 def speaks_until(over: threading.Event) -> Callable[[BaseHTTPRequestHandler], None]:
