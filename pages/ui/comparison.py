@@ -67,9 +67,9 @@ def show_answer(comparison: Comparison) -> None:
     st.text(finding.details)
     if comparison.mixed:
         st.warning(
-            f"Two kinds of scores on {numbered(comparison.mixed_problems, 'problem')}. Loops marked * stopped on the "
-            "tests that score their programs (oracle). The other configurations are scored by tests that no loop saw "
-            "(held-out). Therefore the strategies explain only a part of the difference.",
+            f"Two kinds of scores are compared on {numbered(comparison.mixed_problems, 'problem')}. Loops marked * "
+            "stopped on the tests that score their programs (oracle). The other configurations are scored by tests "
+            "that no loop saw (held-out). Therefore the strategies explain only a part of the difference.",
             icon="⚖️",
         )
     if comparison.across:
@@ -92,7 +92,7 @@ def show_findings(comparison: Comparison) -> None:
 def show_frontier(comparison: Comparison) -> None:
     """Cost against success, and the figures behind it."""
     if any(point.usd is not None for point in comparison.tradeoff.points):
-        alt = "Chart of cost per problem against share solved, with intervals for both and the Pareto frontier"
+        alt = "Chart of cost per problem against share of problems solved, with intervals and the Pareto frontier"
         numbers = configuration_rows(comparison)
         show_chart(cost_against_success(comparison), "frontier", alt, frame(frontier_table(comparison)), numbers)
         st.caption(formats.frontier(comparison.tradeoff) + _without(comparison, comparison.tradeoff.left_out))
@@ -175,7 +175,8 @@ def show_checks(comparison: Comparison) -> None:
         )
     else:
         st.caption(
-            "No ceiling can be shown: every loop stopped on the tests that score its program, or there is no loop."
+            "No ceiling can be shown, because every loop stopped on the tests that score its program, or because no "
+            "configuration has a loop."
         )
     if supervised:
         show_words(supervision_table(supervised))

@@ -104,7 +104,7 @@ def test_its_other_parameter_decides_which_program_counts(koderz: Koderz) -> Non
     ("words", "reason"),
     [
         (("--coder", "scripted/strong"), "relay asks one coder after the other, so it needs several coders"),
-        (("--gate", "examples"), "relay never runs gate tests, so --gate would be ignored"),
+        (("--gate", "examples"), "None of the chosen strategies runs gate tests, so --gate would be ignored"),
         (("--counting", "middle"), "relay: counting must be one of last, first, not 'middle'"),
     ],
 )
