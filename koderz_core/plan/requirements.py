@@ -35,7 +35,7 @@ def check_needs(configuration: Configuration, settings: Settings) -> None:
             if not scripted([model]):  # a script accepts and ignores all sampling parameters
                 takes = capabilities_of(model, settings)
                 for fault in _faults(configuration, role, takes):
-                    raise PlanError(f"{model} cannot be {role} of {name}: {fault}")
+                    raise PlanError(f"{model} cannot take the role {role} of {name}: {fault}")
 
 
 def _faults(configuration: Configuration, role: str, takes: Capabilities) -> Iterator[str]:

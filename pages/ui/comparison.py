@@ -120,7 +120,9 @@ def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
     keys = {"/".join(pair.key): pair for pair in comparison.pairs}
     first = leading_pair(comparison.pairs)
     table, usual = pairs_table(comparison), "/".join(first.key) if first else ""
-    st.caption(f"{table.title}. Choose a line to see the problems on which the two configurations differ.")
+    st.caption(
+        f"{table.title}. Choose a line to see the problems on which the configuration differs from the baseline."
+    )
     order = led_by(table, "points [95 %]")
     options = {"column_config": WORD_COLUMNS, "column_order": order, "height": tall(table), "alt": table.title}
     chosen = keys[chosen_line(frame(table), "pair", list(keys), usual, **options)]
