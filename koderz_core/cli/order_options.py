@@ -135,7 +135,7 @@ def _role_option(role: str, default: str) -> Option:
     """``--role``; where that is a switch, ``--role-model``."""
     older = (OLDER[role],) if role in OLDER else ()
     together = ", ".join(name for name in sorted((*STRATEGIES, *PRESETS)) if facts_of(name).takes_all_coders)
-    more = f"Each model gets its own configuration, but {together} use all models in one." if role == CODER else ""
+    more = f"Each model gets its own configuration, but {together} use all models together." if role == CODER else ""
     text = " ".join(part for part in (ROLES[role].about, more, f" [default: {default}]") if part)
     flags, metavar = (_role_flag(role), *older), "MODEL,..." if role == CODER else "MODEL"
     hidden = role not in COMMON_ROLES
@@ -258,7 +258,7 @@ _ORDER: Options = (
         "--ablate",
         metavar="PART,...",
         advanced=True,
-        help=f"Also run variants of `supervised`, each with one part removed or changed. Use {ALL}, or one or more of "
+        help=f"Also run variants of `supervised`, each with one part removed or changed. '{ALL}', or one or more of "
         f"{', '.join(ABLATIONS)}.",
     ),
     _problems(
