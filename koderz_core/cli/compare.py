@@ -62,8 +62,8 @@ def compare(
     """Compare configurations by success and cost, with confidence intervals.
 
     Each of A, B, ... is a benchmark or one configuration. For a benchmark, give its name, its id or the start of its
-    id. For a configuration, write BENCHMARK/CONFIGURATION with the id, label or letter of the configuration. Without A,
-    B, ..., the newest benchmark is compared.
+    id. For a configuration, write BENCHMARK/CONFIGURATION with the id, label or letter of the configuration. By
+    default, the configurations of the newest benchmark are compared.
 
     If some configurations are ablations of another one, the default baseline is the configuration that was ablated.
     Otherwise, the default baseline is the frontier model with strategy direct; its results may come from another
@@ -155,8 +155,8 @@ def frontier_costs(
 ) -> int:
     """Show the success rate and the cost per problem of frontier models with strategy direct.
 
-    koderz uses such a measurement as the baseline of a benchmark on two conditions: the model, dataset, prompts and
-    sampling are the same, and the measurement covers all problems of the benchmark.
+    koderz uses such a measurement as the baseline of a benchmark on two conditions: it has the model, dataset, prompts
+    and sampling of that baseline, and it covers all problems of the benchmark.
     """
     with workspace(data_dir) as opened:
         costs = opened.comparisons.frontier_costs(

@@ -324,7 +324,7 @@ def _ablated(configurations: Sequence[Wanted], text: str) -> list[Wanted]:
     if len(grid) == len(configurations):
         raise PlanError(
             f"--ablate {text} changes nothing, because no chosen configuration of supervised or repair has the "
-            "part to remove or change. Omit the option, or choose another ablation or configuration."
+            "part that it removes or changes. Omit the option, or choose another ablation or configuration."
         )
     return grid
 
