@@ -89,13 +89,13 @@ TIERS: Sequence[Column] = (
     usd(
         "rental_usd",
         "the price of this tier's tokens at a provider that hosts the same weights",
-        "no rental price is known",
+        "no such price is known",
     ),
     whole("tokens", "tokens sent and received", "a call did not report its tokens", "tokens"),
     usd(
         "usd_per_solved",
         "the part of the cost per solved problem that this tier causes",
-        "no result, an unknown price, or the reason that the next column gives",
+        "no result, an unknown price, or a number that is not finite (see `usd_per_solved_is`)",
         path="usd_per_solved",
         shown=Shown("$ per solved", 3, money),
     ),
@@ -111,12 +111,12 @@ MARGINS: Sequence[Column] = (
     text("dearer", "the next more expensive configuration on the Pareto frontier", path="dearer.full_id"),
     usd(
         "usd",
-        "additional dollars per problem of the more expensive configuration",
+        "dollars per problem of the more expensive configuration, minus those of the cheaper one",
         shown=Shown("extra $ per problem", 3, money),
     ),
     share(
         "solved",
-        "additional share of problems that the more expensive configuration solves",
+        "share of problems that the more expensive configuration solves, minus that of the cheaper one",
         shown=Shown("extra solved (points)", 2, _points),
     ),
     usd("usd_per_solve", "`usd` divided by `solved`", shown=Shown("$ per extra solved problem", 4, money)),
