@@ -83,7 +83,7 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     help="Exit with code 4 if a configuration solves less than this percentage of the problems.",
 )
 @option(
-    "Problems", "--pilot", metavar="N", type=Whole(1), help="Run only N random problems first, to estimate the rest."
+    "Problems", "--pilot", metavar="N", type=Whole(1), help="Run only N random problems first, then estimate the rest."
 )
 @option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")
 @debug_options

@@ -95,7 +95,9 @@ def _entry_point(task: Program) -> str:
     """The name of the last function. Raises DataError for a function that tests cannot call."""
     last = _functions(task.tree)[-1]
     if isinstance(last, ast.AsyncFunctionDef):
-        raise DataError(f"The prompt's function {last.name} is async, but koderz does not await it. Write a plain def.")
+        raise DataError(
+            f"The prompt's function {last.name} is async, but koderz does not await it. Write def instead of async def."
+        )
     if last.name == "check":
         raise DataError("The function in the prompt is named check, but koderz uses that name for tests. Rename it.")
     try:

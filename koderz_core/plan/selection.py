@@ -76,7 +76,7 @@ def _choice(strategy: str, role: str, names: str | Sequence[str]) -> Choice:
     if len(listed) > 1:
         raise PlanError(
             f"{', '.join(listed)}: koderz selects only one model for the {role}. Write {MARK}POLICY:FIRST+SECOND to "
-            "choose from several models, or name the models yourself."
+            f"choose from several models, or list the models without the prefix {MARK}"
         )
     policy, _, rest = listed[0].strip().removeprefix(MARK).partition(":")
     if policy not in POLICIES:

@@ -131,8 +131,8 @@ class Ledger:
         """
         if usd is None and self._budget.limits and not self._budget.allow_unpriced:
             raise PlanError(
-                "The maximum cost of this call is unknown, so no budget can limit it. Set a price for the "
-                "model and a token limit for the call, or allow calls of unknown cost with --allow-unpriced."
+                "The maximum cost of this call is unknown, so koderz cannot check it against the budget. Set a price "
+                "for the model and a token limit for the call, or allow calls of unknown cost with --allow-unpriced."
             )
         amount = _up(usd or 0.0)
         held = Reservation(amount, amount)
