@@ -186,9 +186,9 @@ def _checked(path: Path, source: Source) -> Path:
 def _by_hand(source: Source, target: Path, reason: str) -> str:
     known = f" ({source.size_bytes} bytes, SHA-256 {source.sha256})" if source.sha256 else ""
     return (
-        f"{source.dataset} cannot be downloaded from {source.url}: {reason}. By hand: get "
-        f"{source.file}{known} from that address or from {source.page}, and put it into {target.parent}. If you "
-        "already have the file in another folder, set KODERZ_DATASETS_DIR to that folder."
+        f"{source.dataset} cannot be downloaded from {source.url}: {reason}. To download it by "
+        f"hand, get {source.file}{known} from that address or from {source.page}, and put it into {target.parent}. If "
+        "you already have the file in another folder, set KODERZ_DATASETS_DIR to that folder."
     )
 
 

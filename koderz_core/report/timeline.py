@@ -169,7 +169,7 @@ def _summary(lane: Sequence[ExperimentRow], marks: Marks) -> str:
     left = len(lane) - known.n
     cases = share_cases(Cases(known.successes / len(lane), (known.successes + left) / len(lane)))
     partial = (
-        f" · partial: {count(left)} of {count(len(lane))} without a result (worst to best case: {cases})"
+        f" · partial: {count(left)} of {count(len(lane))} experiments without a result (worst to best case: {cases})"
         if left
         else ""
     )

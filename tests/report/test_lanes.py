@@ -32,8 +32,8 @@ def test_a_cell_is_called_by_its_problems_number_and_leads_to_its_experiment_onc
         ("planned", "8", None),
     ]
     assert (
-        lane.summary
-        == "solved 100 % [21, 100] of 1 · partial: 1 of 2 without a result (worst to best case: 50 to 100 %)"
+        lane.summary == "solved 100 % [21, 100] of 1 · partial: 1 of 2 experiments without a result "
+        "(worst to best case: 50 to 100 %)"
     )
 
 
