@@ -23,8 +23,8 @@ from koderz_core.workspace.health import SIGNS, Diagnosis, Finding
     help="Also send a short question to each local model and to the cheapest model of each paid provider.",
 )
 @click.option("--grader", is_flag=True, help="Run the complete self-test of the grader, which takes a few seconds.")
-@click.option("--repair", is_flag=True, help="First make and list all repairs that cannot lose intact data.")
-@click.option("--json", "report", type=OutputPath(), help="Write the findings as JSON to this file.")
+@click.option("--repair", is_flag=True, help="First make all repairs that cannot lose intact data, and list them.")
+@click.option("--json", "report", type=OutputPath(), help="Write the results of the checks as JSON to this file.")
 @data_dir
 def doctor(real: bool, grader: bool, repair: bool, report: Path | None, data_dir: Path | None) -> int:
     """Check models, servers, keys, datasets, the grader, the disk, journals and the index.

@@ -81,7 +81,7 @@ class Costs:
         with suppress(StoreError):
             expected = self.forecast(plan, of=direct)
             if not expected.experiments:
-                return "$0 more, because all results exist"
+                return "$0, because all results already exist"
             if expected.cost_usd is not None:
                 return f"about {money(expected.cost_usd.p50)}, 90th percentile {money(expected.cost_usd.p90)}"
         names, cases = set(plan.problems), WorstCases(self._settings)

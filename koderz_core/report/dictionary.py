@@ -42,7 +42,7 @@ _ORIGIN = (
     text("licence", "licence of the dataset"),
 )
 _CONFIGURATION = (
-    text("configuration", "id of the configuration: strategy, parameters, models"),
+    text("configuration", "id of the configuration (its strategy, parameters and models)"),
     text("label", "short name of the configuration"),
     text("strategy", "name of the strategy"),
     text("models", "the models of each role: `coder: a, b; reviewer: c`"),
@@ -126,7 +126,7 @@ EXPERIMENTS: tuple[Column, ...] = (
         "error", "message of an error that the model did not cause, or the note that a prompt is too long", "no error"
     ),
     text("isolation", "sandbox tier in which the programs ran: `hardened`, `strong` or `limited`"),
-    text("self_test", "result of the sandbox self-test, for example `17/17` checks passed; empty if unknown"),
+    text("self_test", "result of the sandbox self-test, such as `17/17` if 17 of 17 checks passed; empty if unknown"),
     yes("shared", _SHARED, "the program was not scored"),
     yes("saw_base_tests", SAW_BASE_TESTS),
 )
@@ -135,7 +135,7 @@ ITERATIONS: tuple[Column, ...] = (
     *_OF,
     text("experiment", "id of the experiment"),
     whole("iteration", "number of the iteration in its experiment, from 1"),
-    whole("ordinal", "position among all steps of the experiment", "unknown"),
+    whole("ordinal", "position among all recorded steps of the experiment (calls, tests, notes and others)", "unknown"),
     number("at", "time at which the tests of the program finished", "", "s since 1970"),
     text("code", "SHA-256 of the program", "the reply contained no program"),
     text("how", "rule that extracted the program from the reply: `fence`, `fence-last`, `unfinished-fence`, ..."),
@@ -147,7 +147,7 @@ ITERATIONS: tuple[Column, ...] = (
     text("message", "message of the first failure; it may be empty, and the program may have written it"),
     number("seconds", "duration of all tests of the program", "", "s"),
     text("isolation", "sandbox tier in which the program ran"),
-    json("failures", "the failed tests: place, source, expected, actual, message"),
+    json("failures", "each failed test with its position, source, expected value, actual value and message"),
     yes("shared", _SHARED),
     json("test_seconds", "duration of each test, in the order of the tests; empty if unknown", "", "s"),
     text("program", "the program, as the model wrote it", "the reply contained no program"),
@@ -156,7 +156,7 @@ ITERATIONS: tuple[Column, ...] = (
 CALLS: tuple[Column, ...] = (
     *_OF,
     text("experiment", "id of the experiment"),
-    whole("ordinal", "position among all steps of the experiment"),
+    whole("ordinal", "position among all recorded steps of the experiment (calls, tests, notes and others)"),
     whole("attempt", "number of the attempt to send this request, from 1"),
     number("at", "time at which the call started", "", "s since 1970"),
     text("role", "role of the model in the strategy, such as `coder` or `reviewer`"),
@@ -242,8 +242,8 @@ FURTHER: Mapping[str, Table] = {
         "one line per configuration and tier of models; page Compare, `koderz compare --format json`", TIERS
     ),
     "curves": Table(
-        "one line per configuration and step of its curve (share of problems solved); the axis is `usd`, `attempts` "
-        "or `seconds`; page Compare, `koderz compare --format json`",
+        "one line per configuration and point of its curve, which shows the share of problems solved; the axis is "
+        "`usd`, `attempts` or `seconds`; page Compare, `koderz compare --format json`",
         curve_columns("usd"),
     ),
     "margins": Table(

@@ -202,7 +202,7 @@ def test_the_answer_claims_a_winner_only_when_the_test_does() -> None:
     assert answer(sure).headline.startswith("On 4 problems B solves fewer problems than A")
     details = answer(sure).details
     assert "difference in success -25 percentage points (-72 to <0)" in details
-    assert ", 0.15 times the cost per solved problem (0.033 to 0.67)" in details
+    assert ", ratio of the costs per solved problem 0.15 (0.033 to 0.67)" in details
 
 
 def test_the_answer_says_who_is_dearer_only_when_the_bounds_do() -> None:
