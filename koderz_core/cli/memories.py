@@ -43,7 +43,7 @@ SHOWN_CHARS = 300
 def recall(words: tuple[str, ...], data_dir: Path | None, *, as_json: bool, **sought: str | None) -> None:
     """Find memories by words, kind and category. Without WORDS, show the newest memories.
 
-    Searching changes no memory.
+    Searching does not change memories.
     """
     filters = {name: value for name, value in sought.items() if value is not None}
     with workspace(data_dir) as opened:

@@ -104,10 +104,15 @@ EXPERIMENTS: tuple[Column, ...] = (
     whole(
         "input_tokens",
         "tokens sent in answered calls, including cached tokens",
-        "a call did not report its tokens",
+        "the provider did not report the tokens of a call",
         "tokens",
     ),
-    whole("output_tokens", "tokens received in answered calls", "a call did not report its tokens", "tokens"),
+    whole(
+        "output_tokens",
+        "tokens received in answered calls",
+        "the provider did not report the tokens of a call",
+        "tokens",
+    ),
     usd(
         "cost_usd",
         "cost of all answered calls, and of local calls that failed or were interrupted",
@@ -203,7 +208,7 @@ CALLS: tuple[Column, ...] = (
         "no price of such a provider is known",
     ),
     whole("status", "HTTP status of a failure", "the call did not fail, or no HTTP answer arrived"),
-    number("wait_seconds", "wait before the next attempt", "there was no further attempt", "s"),
+    number("wait_seconds", "waiting time before the next attempt", "there was no further attempt", "s"),
     yes(
         "arrived",
         "whether a failed request may have reached the provider, so that the provider may charge for it",
@@ -236,25 +241,31 @@ untrusted. In CSV and Parquet, JSON values are written as text.
 
 FURTHER: Mapping[str, Table] = {
     "attempts": Table(
-        "one line per configuration and attempt; page Compare, `koderz compare --attempts --format json`", ATTEMPTS
+        "one line per configuration and attempt, on the page Compare and from `koderz compare --attempts --format "
+        "json`",
+        ATTEMPTS,
     ),
     "tiers": Table(
-        "one line per configuration and tier of models; page Compare, `koderz compare --format json`", TIERS
+        "one line per configuration and tier of models, on the page Compare and from `koderz compare --format json`",
+        TIERS,
     ),
     "curves": Table(
-        "one line per configuration and point of its curve, which shows the share of problems solved; the axis is "
-        "`usd`, `attempts` or `seconds`; page Compare, `koderz compare --format json`",
+        "one line per configuration and point of its curve of problems solved (axis: `usd`, `attempts` or `seconds`), "
+        "on the page Compare and from `koderz compare --format json`",
         curve_columns("usd"),
     ),
     "margins": Table(
-        "one line per pair of neighbouring configurations on the Pareto frontier; `koderz compare --format json`",
+        "one line per pair of neighbouring configurations on the Pareto frontier, from `koderz compare --format json`",
         MARGINS,
     ),
-    "supervision": Table("one line per configuration with reviews; `koderz analyze --json`", SUPERVISION),
+    "supervision": Table("one line per configuration with reviews, from `koderz analyze --json`", SUPERVISION),
     "reviews": Table(
-        "one line per configuration and checkpoint; `koderz compare --format json`, `koderz analyze --json`", REVIEW
+        "one line per configuration and checkpoint, from `koderz compare --format json` and `koderz analyze --json`",
+        REVIEW,
     ),
-    "problems": Table("one line per problem and configuration; page Problems, `koderz problems --json`", PROBLEMS),
+    "problems": Table(
+        "one line per problem and configuration, on the page Problems and from `koderz problems --json`", PROBLEMS
+    ),
 }
 """Tables that pages and commands give together with what they show."""
 

@@ -154,7 +154,8 @@ class Running:
             )
         if runner.budget != plan.budget:
             raise PlanError(
-                f"{plan.id} is already running with another budget. Stop it, then start it with the new budget."
+                f"{plan.id} is already running with another budget. Stop this benchmark, then start it with the new "
+                "budget."
             )
         return True
 

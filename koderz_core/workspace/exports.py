@@ -163,6 +163,8 @@ def _sha256(journal: Path, provenance: Provenance) -> str | None:
                 left -= len(piece)
     except OSError as error:
         _LOG.warning(
-            "%s cannot be read: %s. The export does not contain the hash of this journal.", journal, error.strerror
+            "The journal %s cannot be read: %s. The export does not contain the hash of this journal.",
+            journal,
+            error.strerror,
         )
     return None if left else digest.hexdigest()
