@@ -16,7 +16,7 @@ from pages.ui.frame import open_page, show_empty, show_facts, show_remarks
 from pages.ui.pickers import choose_problem_set, choose_rows
 from pages.ui.slow_results import awaited_problems
 
-ABOUT = "The result of each configuration on each problem, the hardest problems first."
+ABOUT = "The result of each configuration on each problem, with the hardest problems first."
 
 
 def main() -> None:

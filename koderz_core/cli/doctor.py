@@ -30,7 +30,7 @@ def doctor(real: bool, grader: bool, repair: bool, report: Path | None, data_dir
     """Check models, servers, keys, datasets, the grader, the disk, journals and the index.
 
     --repair removes incomplete and unreadable lines from journals, releases the locks of dead processes and rebuilds a
-    broken index. A journal with unreadable lines is kept in the same folder under another name. Exits with 3 if
+    broken index. Before it removes unreadable lines, it saves a copy of the journal in the same folder. Exits with 3 if
     a required item is missing or does not work.
     """
     with workspace(data_dir) as opened:

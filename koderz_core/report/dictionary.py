@@ -98,7 +98,8 @@ EXPERIMENTS: tuple[Column, ...] = (
     whole("held_out_tests_total", "number of held-out tests", "the program was not scored on these tests", "tests"),
     whole(
         "iterations",
-        "number of programs that the loop tested, without programs that were submitted untested (as by `direct`)",
+        "number of programs that the loop tested; programs that were submitted without a test, as in `direct`, do not "
+        "count",
     ),
     whole("calls", "number of answered requests to models"),
     whole(
