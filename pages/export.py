@@ -16,12 +16,12 @@ from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page, show_empty
 from pages.ui.text import listed
 
-ABOUT = "All measurements, as tables for other programs and as reports for other people."
+ABOUT = "All measurements: tables for other programs, and reports for other people."
 EVERYTHING = "all benchmarks"
 REPORT, BUNDLE = "report", "bundle"
 ABOUT_REPORT = (
-    "a comparison in one file: findings, tables, intervals, dataset and isolation. HTML adds the charts and needs no "
-    "network; BibTeX contains only the citation"
+    "a comparison in one file: conclusions, tables, intervals, dataset and sandbox tier. HTML adds the charts and "
+    "needs no network; BibTeX contains only the citation"
 )
 FORMS = {
     "csv": "CSV",

@@ -30,7 +30,7 @@ WHOLE = "To resume the whole benchmark: koderz resume {benchmark}"
     "Strategy",
     "--strategy",
     metavar="FILE.py:NAME",
-    help="New location of the benchmark's strategy file. koderz executes the file.",
+    help="Path and class of the benchmark's strategy, if its file has moved. koderz executes the file.",
 )
 @taking_up_options
 @quiet

@@ -45,7 +45,7 @@ def test_a_benchmark_goes_on_measuring_what_it_began_to_measure(workspace: Works
     workspace.runs.run(offer.plan)
     again = workspace.plans.propose(order)
     assert (again.plan.id, again.reused) == (offer.plan.id, ())
-    assert "$0 more, because all results exist" in again.sentences[0]
+    assert "$0, because all results already exist" in again.sentences[0]
 
 
 def test_a_stronger_model_that_was_measured_is_not_asked_again_and_that_is_said(
