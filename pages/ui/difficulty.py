@@ -28,9 +28,9 @@ from pages.ui.tables import frame, offer_csv, selected, tall
 
 SHOWN: dict[Kind, str] = {
     "all": "all",
-    "unsolved": "unsolved by all",
+    "unsolved": "unsolved by all configurations",
     "flaky": "flaky",
-    "only": "solved by one only",
+    "only": "solved by only one configuration",
     "differ": "two configurations differ",
 }
 OF_SEVERAL = ("only", "differ")
