@@ -130,7 +130,7 @@ def _run(opened: Workspace, plan: Plan, at_once: int) -> float:
         parts.planned = max(1, runner.remaining)
         print(f"\n{len(runner.experiments)} experiments, {runner.remaining} of them to do; {at_once} at once")
         print(f"begun after {time.monotonic() - began:.1f} s at {resident_megabytes():.1f} MB\n")
-        print(*(f"{name:>9}" for name in ("ended", "each/s", "CPU ms", "all CPU", "MB", "journal", "others")))
+        print(*(f"{name:>9}" for name in ("ended", "ended/s", "CPU ms", "all CPU", "MB", "journal", "others")))
         meter = Meter()
         runner.start(at_once)
         runner.wait()
@@ -195,7 +195,7 @@ def _lines_per_second(journal: Path) -> float:
 
 def _show_readers(home: Path) -> None:
     """The readers of the whole journal, each in its own process."""
-    print(f"first look (koderz results)   {_took([KODERZ, 'results', '--data-dir', str(home)])}")
+    print(f"koderz results, no index      {_took([KODERZ, 'results', '--data-dir', str(home)])}")
     index = home / "koderz.duckdb"
     print(f"index {index.stat().st_size / 1e6:.1f} MB")
     print(f"koderz reindex                {_took([KODERZ, 'reindex', '--data-dir', str(home)])}")

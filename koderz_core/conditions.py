@@ -101,8 +101,8 @@ def check_same(benchmark: str, now: Conditions, then: Conditions) -> None:
     changed = list(_changed(now, then))
     if changed:
         raise PlanError(
-            f"{benchmark} cannot be resumed, because its conditions have changed: {'; '.join(changed)}. Restore them, "
-            f"or start a new benchmark with --fork or another name. The recorded results do not change."
+            f"{benchmark} cannot be resumed, because its conditions have changed: {'; '.join(changed)}. Restore the "
+            f"earlier conditions, or start a new benchmark with --fork or another name. Recorded results do not change."
         )
 
 
@@ -111,7 +111,7 @@ def _changed(now: Conditions, then: Conditions) -> Iterator[str]:
         if name == TIME_LIMIT and now.get(name) == BY_CANONICAL:
             continue  # the user asks for no other limit, so the recorded one applies
         if _plain(name, now.get(name, before)) != _plain(name, before):
-            yield f"{_what(name)} was {before} and is {now[name]} now ({_cure(name, before)})"
+            yield f"{_what(name)} was {before} and is now {now[name]} (to restore it: {_cure(name, before)})"
 
 
 def _plain(name: str, value: Scalar) -> Scalar:

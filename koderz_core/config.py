@@ -87,13 +87,13 @@ class Settings:
     In ``settings.toml`` in the data folder it has its own name.
     """
 
-    home: Path = _setting(default_home, "The data folder, with journals, index, weights and settings.toml.")
+    home: Path = _setting(default_home, "The folder of journals, index, model weights and settings.toml.")
     offline: bool = _setting(False, "Refuse connections to addresses outside this machine.")
     models_dir: Path | None = _setting(None, "The folder of GGUF files. Default: `models` in the data folder.")
     datasets_dir: Path | None = _setting(
         None, "The folder of published datasets. Default: `datasets` in the data folder."
     )
-    humaneval_path: Path | None = _setting(None, "A HumanEval file of your own (.jsonl or .jsonl.gz).")
+    humaneval_path: Path | None = _setting(None, "Your own HumanEval file (.jsonl, .jsonl.gz).")
 
     openai_api_key: SecretStr | None = _setting(None, "Your OpenAI key.", prefixed=False, check=_key)
     openai_base_url: str = _setting(
@@ -143,24 +143,24 @@ class Settings:
     )
 
     memory: Literal["on", "all", "off"] = _setting(
-        "on", "Whether koderz stores memories of finished experiments. all: also of experiments with scripted models."
+        "on", "Whether to store memories of finished experiments. all includes experiments with scripted models."
     )
     cortex_path: Path | None = _setting(None, "The index.js of claude-cortex-core.", prefixed=False)
     cortex_db: Path | None = _setting(None, "The file that contains all memories.", prefixed=False)
-    cortex_command: str = _setting("", "The command line of another memory server that uses MCP.")
+    cortex_command: str = _setting("", "The command that starts another memory server (MCP).")
 
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = _setting(
-        dict, "The tier of each model id or provider whose tier koderz cannot determine."
+        dict, "A table of model ids or providers and their tiers, for models whose tier koderz cannot determine."
     )
 
-    allowed_models: str = _setting("", "The models that koderz may ask, separated by spaces. Empty: all models.")
+    allowed_models: str = _setting("", "The allowed models, separated by spaces. Default: all models.")
     timeout: float = _setting(
         300.0,
         "The timeout of a request in seconds. For embedded models, it is the longest pause allowed in an answer.",
         above=0,
         most=86_400,
     )
-    connect_timeout: float = _setting(10.0, "The timeout of a connection in seconds.", above=0, most=600)
+    connect_timeout: float = _setting(10.0, "The time limit in seconds for opening a connection.", above=0, most=600)
     first_token_timeout: float = _setting(
         180.0,
         "The longest pause in seconds that is allowed in a streamed answer, before or after its first token.",
@@ -178,7 +178,7 @@ class Settings:
         dict, "The limits of each provider: concurrency, requests per minute and tokens per minute."
     )
     sandbox: Literal["auto", "hardened", "strong", "limited"] = _setting(
-        "auto", "The sandbox tier in which programs run. auto: the strongest tier on this machine, never limited."
+        "auto", "The sandbox tier in which programs run. auto: the strongest tier on this machine except limited."
     )
     test_timeout: float = _setting(
         10.0,
@@ -188,10 +188,12 @@ class Settings:
         most=3600,
     )
     num_ctx: int = _setting(8192, "Context size of embedded and Ollama models, in tokens.", least=512, most=100_000_000)
-    llama_server: Path | None = _setting(None, "The llama-server that runs embedded models, for example on a GPU.")
+    llama_server: Path | None = _setting(
+        None, "The path of your own llama-server program, such as one for GPUs. Default: the server in xllamacpp."
+    )
     reproducible: bool = _setting(
         False,
-        "Make embedded models give the same text for the same seed. They then process every prompt from its beginning.",
+        "Make embedded models give the same text for the same seed. Prompts are then not cached.",
     )
     local_watts: float = _setting(
         65.0, "The power in watts that this machine draws while a local model works.", least=0, most=1e6
@@ -204,15 +206,15 @@ class Settings:
     usd_per_kwh: float = _setting(0.15, "The price of electricity in dollars per kWh.", least=0, most=1e6)
     confirm_usd: float = _setting(
         1.0,
-        "The Launch page asks before it starts a benchmark whose estimated cost (90th percentile) exceeds this amount "
-        "in dollars.",
+        "The Launch page asks for confirmation before it starts a benchmark whose estimated cost in dollars (90th "
+        "percentile) exceeds this amount.",
         least=0,
         most=1e6,
     )
     confirm_hours: float = _setting(
         1.0,
-        "The Launch page asks before it starts a benchmark whose estimated time (90th percentile) exceeds this number "
-        "of hours.",
+        "The Launch page asks for confirmation before it starts a benchmark whose estimated time in hours (90th "
+        "percentile) exceeds this number.",
         least=0,
         most=1e6,
     )

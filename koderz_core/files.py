@@ -70,7 +70,9 @@ def keep_file(path: Path, content: bytes) -> None:
             return
         replace_file(path, content)
     except OSError as error:
-        raise DataError(f"{path} cannot be written ({error.strerror}). Choose another --data-dir.") from error
+        raise DataError(
+            f"{path} cannot be written ({error.strerror}). Choose another data folder with --data-dir."
+        ) from error
 
 
 def kept_names(folder: Path, pattern: str) -> dict[str, Path]:

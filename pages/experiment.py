@@ -88,7 +88,7 @@ def _draw(workspace: Workspace, details: ExperimentDetails, benchmark: Benchmark
     st.caption(f"calls: {count(row.calls)} · {spent}" + (f" · ⚠ {SHARED}" if row.shared else ""))
     show_standing(workspace, row, benchmark)
     if not details.steps:
-        st.caption("The experiment has no steps yet.")
+        st.caption("No call or test of this experiment has been recorded yet.")
         return
     left, right = st.columns([1, 3], gap="medium")
     with left:

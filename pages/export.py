@@ -21,8 +21,8 @@ ABOUT = "Tables for other programs, reports for other people, and imports of res
 EVERYTHING = "all benchmarks"
 REPORT, BUNDLE, IMPORT = "report", "bundle", "import"
 ABOUT_REPORT = (
-    "a comparison in one file: findings, tables, intervals, dataset and isolation. HTML adds the charts and needs no "
-    "network; BibTeX contains only the citation"
+    "a comparison in one file: conclusions, tables, intervals, dataset and sandbox tier. HTML adds the charts and "
+    "needs no network; BibTeX contains only the citation"
 )
 FORMS = {
     "csv": "CSV",
@@ -59,7 +59,7 @@ def _table(page: Page, rows: Mapping[str, BenchmarkRow], table: str) -> None:
     form = choice("format", "Format", TABLE_FORMS, FORMS.__getitem__, short=True)
     columns = st.multiselect("Columns", table_named(table).names, placeholder="all", key=f"columns of {table}")
     defused = form == "csv" and st.toggle(
-        "For spreadsheets", help="Puts an apostrophe before text that a spreadsheet would read as a formula."
+        "Safe for spreadsheets", help="Puts an apostrophe before text that a spreadsheet would read as a formula."
     )
     order = ExportOrder(table, form, of, tuple(columns), defused)
     offer(order)
@@ -74,7 +74,9 @@ def _report(rows: Mapping[str, BenchmarkRow]) -> None:
     form = choice("format", "Format", REPORT_FORMS[::-1], FORMS.__getitem__, short=True)
     order = ExportOrder("comparison", form, of)
     offer(order)
-    st.caption("The report covers one benchmark. To choose configurations from several, use the Compare page.")
+    st.caption(
+        "The report covers one benchmark. To choose configurations from several benchmarks, use the Compare page."
+    )
     _command(order)
 
 

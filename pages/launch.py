@@ -73,7 +73,7 @@ def _surveyed(home: str) -> list[Availability]:  # noqa: ARG001 (the key of the 
 
 def _preset(page: Page, surveyed: list[Availability]) -> Preset:
     presets = {preset.name: preset for preset in page.workspace.plans.presets(surveyed)}
-    preset = presets[choice("preset", "Start from", list(presets), lambda name: presets[name].title, short=True)]
+    preset = presets[choice("preset", "Preset", list(presets), lambda name: presets[name].title, short=True)]
     st.caption(preset.description)
     return preset
 
@@ -108,7 +108,7 @@ def _offer(
     started = st.button(
         "Start", "start", icon="🚀", type="primary", shortcut="ctrl+enter", disabled=bool(lacking), width="stretch"
     )
-    st.caption("The same benchmark, started from a terminal:")
+    st.caption("Command that starts the same benchmark in a terminal:")
     st.code(command, language=None, wrap_lines=True)
     if confirmed(plan.id, workspace.plans.concern(plan, forecast), forecast, started=started):
         with st.spinner("Starting"):

@@ -24,7 +24,7 @@ from pages.ui.status import show_bar, show_causes, show_figures, show_loading, s
 from pages.ui.text import called, listed
 
 ABOUT = "Watch iterations as they happen. Closing this tab does not stop the benchmark."
-LATEST = "Follow the latest run"
+LATEST = "Follow the newest benchmark"
 NOTHING = "No benchmark has been run yet. Benchmarks that you start here or in a terminal appear automatically."
 REDRAW_SECONDS = 2.0  # between two drawings of many cells
 

@@ -64,18 +64,19 @@ def _show_lessons(workspace: Workspace) -> None:
     st.subheader("Lessons")
     for lesson in workspace.memories.lessons()[:MOST_LESSONS]:
         st.text(("SCRIPTED: " if lesson.scripted else "") + plain(lesson.text, 400))
-    if st.button("Distil lessons from all journals", icon="⚗️"):
+    if st.button("Derive lessons from all journals", icon="⚗️"):
         renewed = workspace.memories.keep(workspace.memories.distilled())
         st.toast(f"Lessons: {renewed.added} new, {renewed.renewed} updated.")
         st.rerun()
     st.caption(
-        "Strategies with the parameter `lessons` receive lessons from other problems. No model wrote these lessons."
+        "Strategies with the parameter `lessons` receive lessons from other problems. koderz derives lessons from "
+        "journals; models do not write them."
     )
 
 
 def _show_server(workspace: Workspace) -> None:
     st.subheader("Memory server")
-    if not st.button("Ask the memory server", icon="🔌"):
+    if not st.button("Check the memory server", icon="🔌"):
         st.caption("koderz starts the server first, which takes one or two seconds.")
         return
     try:

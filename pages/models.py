@@ -25,7 +25,7 @@ def main() -> None:
     page = open_page("Models", ABOUT)
     diagnosis = _diagnosis(str(page.workspace.settings.home), page.workspace.results.faults)
     for finding in diagnosis.missing:
-        st.warning("Something that koderz needs is missing.", icon="🧰")
+        st.warning("A requirement of koderz is not met.", icon="🧰")
         st.text(f"{finding.area}, {finding.subject}: {finding.said}")
         st.code(finding.cure, language=None, wrap_lines=True)
     st.subheader("Models")

@@ -26,7 +26,9 @@ ABOUT = "Can cheap models with many attempts match an expensive model? At what c
 GLANCE_COLUMNS = {"configuration": st.column_config.TextColumn(width=230)}  # leaves room for the rate on a phone
 PLACE, MOST_ERRORS = "overview", 500  # experiments whose causes of failure are counted
 SCRIPTED = "Include scripted models"
-ABOUT_SCRIPTED = "By default the totals exclude scripted models (mock mode), which say nothing about real models."
+ABOUT_SCRIPTED = (
+    "By default the totals exclude scripted models (mock mode), whose results say nothing about real models."
+)
 LINKS = (
     ("compare", "Compare", "⚖️"),
     ("problems", "Problems", "🧩"),
@@ -102,7 +104,7 @@ def _latest(workspace: Workspace, row: BenchmarkRow | None, newest: BenchmarkRow
     """Results of the chosen benchmark, else of the newest with real models, else of the newest one; links to more."""
     st.subheader("Latest results")
     if row is None:
-        about = "All benchmarks in this data folder use scripted models, which say nothing about real models."
+        about = "All benchmarks in this data folder use scripted models. Their results say nothing about real models."
         st.info(about, icon="🎭")
         row = newest
     with st.container(horizontal=True, vertical_alignment="center"):

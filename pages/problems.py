@@ -16,13 +16,13 @@ from pages.ui.frame import open_page, show_empty, show_facts, show_remarks
 from pages.ui.pickers import choose_problem_set, choose_rows
 from pages.ui.slow_results import awaited_problems
 
-ABOUT = "The result of each configuration on each problem, the hardest problems first."
+ABOUT = "The result of each configuration on each problem, with the hardest problems first."
 
 
 def main() -> None:
     page = open_page("Problems", ABOUT)
     if not page.benchmarks:
-        show_empty(page.workspace, "No problem has been tried yet.", "🧩")
+        show_empty(page.workspace, "There are no results yet.", "🧩")
         return
     rows = choose_rows(page.workspace, page.benchmarks)
     if not rows:
@@ -53,15 +53,15 @@ def _count(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
     show_facts(
         {
             "problems": count(len(problems)),
-            "unsolved by all": count(sum(problem.unsolved for problem in problems)),
+            "unsolved by all configurations": count(sum(problem.unsolved for problem in problems)),
             "flaky": count(sum(problem.flaky for problem in problems)),
-            "solved by one only": count(sum(only_solved(problems).values())) if len(rows) > 1 else "–",
+            "solved by only one configuration": count(sum(only_solved(problems).values())) if len(rows) > 1 else "–",
         }
     )
     if incomplete:
         st.text(
-            f"Problems that lack a result of one or more configurations: {incomplete}. These problems are counted "
-            "neither as unsolved by all nor as solved by one only."
+            f"Problems that lack a result of one or more configurations: {incomplete}. They are not counted as "
+            "unsolved by all configurations or as solved by only one configuration."
         )
 
 

@@ -124,7 +124,9 @@ def noninferiority_power(
     import numpy as np  # noqa: PLC0415 (as above)
 
     assert n > 0, f"{n} problems"
-    assert abs(difference) <= discordant <= 1, f"difference ({difference}) must be at most discordant"
+    assert abs(difference) <= discordant <= 1, (
+        f"difference must be from -{discordant} to {discordant}, not {difference}"
+    )
     chances = (discordant + difference) / 2, (discordant - difference) / 2, 1 - discordant
     only_a, only_b = (grid.ravel() for grid in np.meshgrid(*(_likely(n, chance) for chance in chances[:2])))
     shown = (only_a + only_b <= n) & (_score(only_a, only_b, n, margin) >= NormalDist().inv_cdf(1 - alpha))

@@ -147,7 +147,7 @@ def student(quantile: float, freedom: float) -> float:
     Handbook of Mathematical Functions, 1964, 26.7.1 and 26.5.8).
     """
     assert 0.5 < quantile < 1, f"quantile {quantile}"
-    assert freedom > 0, f"freedom must be above 0, not {freedom}"
+    assert freedom > 0, f"degrees of freedom must be above 0, not {freedom}"
     low, high = 0.0, 1.0
     while _tail(high, freedom) > 1 - quantile and high < inf:
         low, high = high, 2 * high

@@ -106,5 +106,5 @@ def _read(path: Path, archive: ZipFile, entry: ZipInfo) -> bytes:
 
 def _refuse(path: Path, why: str) -> NoReturn:
     raise DataError(
-        f"{path.name} was refused: {why}. koderz did not use its content. Ask the author of the bundle about it."
+        f"{path.name} was refused: {why}. koderz did not use its content. Ask the author for a valid bundle."
     )

@@ -85,7 +85,7 @@ def locked(folder: Path, benchmark: str) -> Iterator[None]:
                 raise DataError(f"Another process is creating a bundle of {benchmark}. Wait until it has finished.")
             yield
     except OSError as error:
-        raise DataError(f"koderz cannot write to {folder}: {error.strerror}. Free space there.") from error
+        raise DataError(f"koderz cannot write to {folder}: {error.strerror}. Free space in this folder.") from error
 
 
 def _write(path: Path, content: bytes) -> Verified:
@@ -101,7 +101,9 @@ def _write(path: Path, content: bytes) -> Verified:
                     f"Check the journal with `koderz verify {path.stem.partition('-')[0]}`."
                 )
     except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror}. Free space there, or use --out.") from error
+        raise DataError(
+            f"{path} cannot be written: {error.strerror}. Free space in its folder, or choose another path with --out."
+        ) from error
     return verified
 
 
@@ -140,7 +142,9 @@ def make_room(folder: Path, most: int = KEPT) -> int:
         try:
             bundle.path.unlink(missing_ok=True)
         except OSError as error:
-            raise DataError(f"{bundle.path} cannot be removed: {error.strerror}. Check its owner.") from error
+            raise DataError(
+                f"{bundle.path} cannot be removed: {error.strerror}. Check the owner of its folder."
+            ) from error
     return len(surplus)
 
 
@@ -180,8 +184,8 @@ FILE_NAME = "koderz-bug-report.zip"
 _FRAMES = 30
 _PACKAGES = ("streamlit", "duckdb", "pandas", "plotly", "click", "msgspec", "pydantic", "httpx", "mcp")
 _README = """This report describes one error in koderz: its type, its place in the code, and the versions of koderz,
-Python and packages. Keys, paths, hosts and user names are masked. The report contains no values of variables, prompts,
-replies or results. Check report.json before you share it. koderz has not sent the report.
+Python and packages. Keys, paths, hosts and user names are masked. The report contains no prompts, replies,
+results or values of variables. Check report.json before you share it. koderz has not sent the report.
 """
 
 

@@ -251,4 +251,4 @@ def level_of(word: str) -> tuple[Level, str]:
     """The level of that name, and "" or a warning: an unknown name means the safest level."""
     if word in ABOUT:
         return cast(Level, word), ""  # one of its names
-    return SAFEST, f"Unknown privacy level: {word!r}. koderz uses {SAFEST}. Known levels: {', '.join(ABOUT)}."
+    return SAFEST, f"Unknown privacy level: {word!r}. koderz uses {SAFEST} instead. Known levels: {', '.join(ABOUT)}."

@@ -130,7 +130,7 @@ def _print_timings(rows: Sequence[Timing]) -> None:
         table.add_row(plain(row.label), str(row.experiments), duration(row.seconds), *shares)
     console().print(table)
     console().print(
-        "The column journal contains all other time, such as writing the journal and waiting for a free test worker.",
+        "The last column, journal, contains all other time, such as writing the journal and waiting for a worker.",
         style="dim",
     )
 
@@ -154,10 +154,10 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
         classes = failures.get(summary.configuration, {})
         counts = ", ".join(f"{name} {times}" for name, times in classes.items())
         if counts:
-            click.echo(f"Failed programs of {plain(summary.label)}: {counts}")
+            click.echo(f"Failed programs of {plain(summary.label)}, by error class: {counts}")
     _supervision(opened, summaries)
     for change in progress.changes:
-        click.echo(f"\nLimits changed during the run at {changed(change)}")
+        click.echo(f"\nThe limits of the benchmark changed at {changed(change)}")
     if progress.receipt:
         click.echo(f"\n{receipt(progress.receipt, LAST_RUN)}")
     click.echo()

@@ -58,7 +58,7 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     type=Whole(0),
     default=0,
     advanced=True,
-    help="Number of the first problem to run. --problems overrides it.",
+    help="Index of the first problem to run, counted from 0. --problems overrides it.",
 )
 @option(
     "Problems",
@@ -66,7 +66,7 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     type=Whole(1),
     default=10,
     advanced=True,
-    help="Number of the problem after the last problem to run. --problems overrides it.",
+    help="Index of the last problem to run, plus 1. --problems overrides it.",
 )
 @option(
     "Problems",
@@ -80,10 +80,10 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     "Output",
     "--fail-under",
     type=Number(0, 100),
-    help="Exit with 4 if a configuration solves less than this percentage of the problems.",
+    help="Exit with code 4 if a configuration solves less than this percentage of the problems.",
 )
 @option(
-    "Problems", "--pilot", metavar="N", type=Whole(1), help="Run only N random problems first, to estimate the rest."
+    "Problems", "--pilot", metavar="N", type=Whole(1), help="Run only N random problems first, then estimate the rest."
 )
 @option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")
 @debug_options
@@ -93,7 +93,7 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     "--baselines/--no-baselines",
     default=True,
     show_default=True,
-    help="With supervised, also measure its coder and stronger models with direct, unless they are already measured.",
+    help="With supervised, also run its coder and stronger models alone (strategy direct). Earlier results are reused.",
 )
 @quiet
 @as_json
@@ -132,7 +132,7 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
 @as_json
 @data_dir
 def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -> int:
-    """Run one problem. Exits with 0 if every strategy solves the problem, and with 4 if a strategy does not."""
+    """Run one problem. The exit code is 0 if every strategy solves the problem, and 4 if a strategy does not."""
     with workspace(data_dir, **settings(options)) as opened:
         plan = opened.plans.plan(order(options, problem_id), options["dataset"])
         if len(plan.problems) != 1:
@@ -224,10 +224,7 @@ def _under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
 def _offered(offer: Proposal) -> Iterator[str]:
     yield from offer.sentences
     if offer.added:
-        yield (
-            "To skip these baselines, add --no-baselines. Without them, koderz cannot measure the effect "
-            "of supervision."
-        )
+        yield "To skip these baselines, add --no-baselines. Then koderz cannot measure the effect of supervision."
 
 
 def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, as_json: bool) -> int:
@@ -374,8 +371,9 @@ def exit_code(opened: Workspace, ended: FinishedRun, fail_under: float | None) -
         _print_errors(errors, benchmark)
     unread = report_faults(opened)
     if without := len(ids) - sum(row.outcome in RESULTS for row in rows):
-        resume = f"koderz resume {benchmark}" + (" --max-cost USD (a larger budget)" if ended.used_up else "")
-        click.echo(f"Experiments without a result: {without} of {len(ids)}. To continue: {resume}", err=True)
+        larger, option = (" with a larger budget", " --max-cost USD") if ended.used_up else ("", "")
+        resume = f"To continue{larger}: koderz resume {benchmark}{option}"
+        click.echo(f"Experiments without a result: {without} of {len(ids)}. {resume}", err=True)
         return unread or (BudgetSpent if ended.used_up else Cancelled).exit_code
     if errors:
         return INFRASTRUCTURE

@@ -42,7 +42,7 @@ def bundle(benchmark: str, privacy: str, out: Path | None, pin: bool, data_dir: 
         made = opened.bundles.make(opened.names.benchmark(benchmark), privacy, out, pinned=pin)
         click.echo(f"Written and verified: {made.path} ({made.size} bytes, {made.level})")
         if made.truncated:
-            click.echo(f"Files that were too long and were truncated: {', '.join(made.truncated)}", err=True)
+            click.echo(f"These files were too long and were truncated: {', '.join(made.truncated)}", err=True)
         return report_faults(opened)
 
 
@@ -52,8 +52,8 @@ def bundle(benchmark: str, privacy: str, out: Path | None, pin: bool, data_dir: 
 def verify(what: str, data_dir: Path | None) -> int:
     """Verify the hashes, ids and figures of a benchmark or a bundle, and list the differences.
 
-    The command checks consistency, not authorship. Exits with 1 if something differs, and with 3 if FILE.zip
-    cannot be read or is not a bundle.
+    The command checks consistency, not authorship. The exit code is 1 if there are differences, and 3
+    if FILE.zip cannot be read or is not a bundle.
     """
     if what.endswith(".zip") or "/" in what or Path(what).is_file():
         return _print_verdict(checked_bundle(Path(what)).verified)
@@ -87,7 +87,7 @@ def _print_verdict(found: Verified) -> int:
 @click.option(
     "--for-spreadsheets", is_flag=True, help="In CSV, put an apostrophe before texts that look like formulas."
 )
-@click.option("--same-problems", is_flag=True, help="Compare only on problems that all configurations were given.")
+@click.option("--same-problems", is_flag=True, help="Use only the problems that all configurations were given.")
 @click.option("--dictionary", is_flag=True, help="Print the meaning of every column as Markdown.")
 @data_dir
 def export(  # noqa: PLR0913, PLR0917 (one argument per option)

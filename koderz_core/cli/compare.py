@@ -48,7 +48,7 @@ NONE_YET = (
 )
 @click.option("--same-problems", is_flag=True, help="Compare only on problems that all configurations share.")
 @click.option(
-    "--attempts", is_flag=True, help="Also show the results per attempt: solved, dollars, errors, repeated programs."
+    "--attempts", is_flag=True, help="Also show for each attempt: problems solved, cost, errors and repeated programs."
 )
 @data_dir
 def compare(
@@ -61,12 +61,14 @@ def compare(
 ) -> int:
     """Compare configurations by success and cost, with confidence intervals.
 
-    Each of A, B, ... is a benchmark (name, id or start of an id), or BENCHMARK/CONFIGURATION with the id, label or
-    letter of a configuration. The default is the newest benchmark.
+    Each of A, B, ... is a benchmark or one configuration. For a benchmark, give its name, its id or the start of its
+    id. For a configuration, write BENCHMARK/CONFIGURATION with the id, label or letter of the configuration. By
+    default, the configurations of the newest benchmark are compared.
 
-    The default baseline is the configuration that the others are ablations of. If there is none, it is the frontier
-    model with strategy direct; its results may come from another benchmark on the same problems. Without a frontier
-    model, it is the most expensive model with strategy direct.
+    If some configurations are ablations of another one, the default baseline is the configuration that was ablated.
+    Otherwise, the default baseline is the frontier model with strategy direct; its results may come from another
+    benchmark on the same problems. If there is no frontier model, the default baseline is the most expensive model with
+    strategy direct.
     """
     if attempts and form.startswith("csv"):
         raise UsageError("--attempts is not available as CSV. Use --format table, md or json.")
@@ -151,10 +153,10 @@ FORMS: Mapping[str, Callable[[Comparison, Found], str]] = {
 def frontier_costs(
     model: str | None, dataset: str | None, every: bool, with_scripted: bool, as_json: bool, data_dir: Path | None
 ) -> int:
-    """Show the success and the cost per problem of frontier models with strategy direct.
+    """Show the success rate and the cost per problem of frontier models with strategy direct.
 
-    A benchmark uses such a measurement as its baseline if both have the same model, dataset, prompts and sampling, and
-    if the measurement covers all problems of the benchmark.
+    koderz uses such a measurement as the baseline of a benchmark on two conditions: it has the model, dataset, prompts
+    and sampling of that baseline, and it covers all problems of the benchmark.
     """
     with workspace(data_dir) as opened:
         costs = opened.comparisons.frontier_costs(

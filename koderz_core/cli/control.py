@@ -25,7 +25,8 @@ def _control(choose: Callable[[Workspace], Act]) -> click.Command:
     @click.option(
         "--only",
         metavar="PART",
-        help="Only this part of the benchmark: a configuration (id or label) or an experiment (id or start of an id).",
+        help="Limit the command to one part of the benchmark: a configuration (id or label) or an experiment (id or "
+        "start of an id).",
     )
     @data_dir
     def command(benchmark: str, only: str | None, data_dir: Path | None) -> None:
@@ -43,7 +44,8 @@ def _control(choose: Callable[[Workspace], Act]) -> click.Command:
 def pause(opened: Workspace) -> Act:
     """Pause a running benchmark. BENCHMARK is a name, an id or the start of an id.
 
-    Experiments wait before their next step; a model call in progress ends first. `koderz resume` continues them.
+    Experiments wait before their next model call or test run; a model call in progress ends first. `koderz resume`
+    continues the experiments.
     """
     return opened.runs.pause
 
@@ -52,7 +54,8 @@ def pause(opened: Workspace) -> Act:
 def stop(opened: Workspace) -> Act:
     """Stop a running benchmark. BENCHMARK is a name, an id or the start of an id.
 
-    Experiments end at their next step and count as cancelled. Finished work is kept. `koderz resume` continues them.
+    Experiments end before their next model call or test run and count as cancelled. Finished work is kept. `koderz
+    resume` continues the experiments.
     """
     return opened.runs.stop
 
@@ -80,7 +83,8 @@ def change(benchmark: str, max_cost: float | None, concurrency: int | None, data
 
 
 def _confirm(what: str, pid: int) -> None:
-    click.echo(f"{what} within two seconds (process {pid or 'unknown'}).")
+    runner = f"Process {pid}" if pid else "An unknown process"
+    click.echo(f"{what} within two seconds. {runner} runs this benchmark.")
 
 
 def _target(opened: Workspace, benchmark: str, text: str) -> str:

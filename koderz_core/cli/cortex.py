@@ -56,7 +56,7 @@ def cortex() -> None:
 @click.option(
     "--db",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Memory file. Default: the file in CORTEX_DB, else cortex.db in the data folder.",
+    help="Memory file. Default: the path in CORTEX_DB or, if it is not set, cortex.db in the data folder.",
 )
 @click.option(
     "--project",
@@ -72,7 +72,7 @@ def cortex() -> None:
     type=Whole(1),
     default=MAX_MEGABYTES,
     show_default=True,
-    help="Maximum size of the memory file.",
+    help="Maximum size of the memory file in MiB.",
 )
 @data_dir
 def serve(db: Path | None, project: str, max_chars: int, max_megabytes: int, data_dir: Path | None) -> None:

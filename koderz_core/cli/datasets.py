@@ -50,7 +50,7 @@ def list_problems(
 ) -> int:
     """List the problems of a dataset, show one problem, or check a dataset file.
 
-    Exits with code 3 if --file finds errors, and with code 4 if --check finds a canonical solution that fails.
+    Exits with code 3 if the dataset file contains errors, and with code 4 if a canonical solution fails its tests.
     """
     if file and (dataset or humaneval_path):
         raise UsageError("--file replaces --dataset and --humaneval-path. Omit both options.")
@@ -141,7 +141,7 @@ def _failed(solution: CheckedSolution, file: str, places: Mapping[str, int]) -> 
 @as_json
 @data_dir
 def download_data(names: tuple[str, ...], *, listed: bool, as_json: bool, data_dir: Path | None) -> None:
-    """Download published datasets, by default all whose SHA-256 is known.
+    """Download published datasets: by default, every dataset whose SHA-256 koderz knows.
 
     An interrupted download continues where it stopped. HumanEval comes with koderz. Files that you added to the folder
     yourself are not changed.

@@ -34,7 +34,8 @@ WORDS = ("problem", "configuration", "benchmark", "")
 @click.option(
     "--only-by",
     metavar="X",
-    help="Show only problems that configuration X alone solved. X is a letter, id or label.",
+    help="Show only problems that configuration X solved and no other configuration solved. X is a letter, id or "
+    "label.",
 )
 @click.option(
     "--between",
@@ -42,7 +43,7 @@ WORDS = ("problem", "configuration", "benchmark", "")
     metavar="X Y",
     help="Show only problems that configurations X and Y did not solve equally often.",
 )
-@click.option("--same-problems", is_flag=True, help="Show only problems that all configurations were given.")
+@click.option("--same-problems", is_flag=True, help="Show only problems that are planned for all configurations.")
 @as_json
 @data_dir
 def problems(  # noqa: PLR0913, PLR0917 (one argument per option)

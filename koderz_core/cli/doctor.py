@@ -23,14 +23,14 @@ from koderz_core.workspace.health import SIGNS, Diagnosis, Finding
     help="Also send a short question to each local model and to the cheapest model of each paid provider.",
 )
 @click.option("--grader", is_flag=True, help="Run the complete self-test of the grader, which takes a few seconds.")
-@click.option("--repair", is_flag=True, help="First make and list all repairs that cannot lose intact data.")
-@click.option("--json", "report", type=OutputPath(), help="Write the findings as JSON to this file.")
+@click.option("--repair", is_flag=True, help="First make all repairs that cannot lose intact data, and list them.")
+@click.option("--json", "report", type=OutputPath(), help="Write the results of the checks as JSON to this file.")
 @data_dir
 def doctor(real: bool, grader: bool, repair: bool, report: Path | None, data_dir: Path | None) -> int:
     """Check models, servers, keys, datasets, the grader, the disk, journals and the index.
 
     --repair removes incomplete and unreadable lines from journals, releases the locks of dead processes and rebuilds a
-    broken index. A journal with unreadable lines is kept in the same folder under another name. Exits with 3 if
+    broken index. Before it removes unreadable lines, it saves a copy of the journal in the same folder. Exits with 3 if
     a required item is missing or does not work.
     """
     with workspace(data_dir) as opened:

@@ -89,7 +89,8 @@ def _program(file: Path, name: str, dataset: Dataset) -> Reading:
 
 def _samples(file: Path, dataset: Dataset) -> Reading:
     if file.suffix == ".py":
-        raise UsageError(f"{file} is one program. Name the problem that it solves: --problem {dataset.problems[0].id}")
+        example = dataset.problems[0].id
+        raise UsageError(f"{file} is one program. Name the problem that it solves, for example --problem {example}")
     return read_samples(file, {problem.id: problem for problem in dataset.problems})
 
 
@@ -157,4 +158,4 @@ def _remarks(graded: Sequence[Graded], reading: Reading) -> Iterator[str]:
     if reading.faults:
         yield f"Skipped lines without a valid sample: {len(reading.faults)}. First error: {plain(reading.faults[0])}"
     if shared := sum(graded_program.verdict is not None and graded_program.verdict.shared for graded_program in graded):
-        yield f"Programs with tests that need more than plain data and therefore ran in the program's process: {shared}"
+        yield f"Programs tested in their own process, because their tests need more than plain data: {shared}"

@@ -31,7 +31,7 @@ def _yes(command: Command) -> Command:
 def delete(benchmarks: tuple[str, ...], data_dir: Path | None, *, yes: bool) -> None:
     """Delete benchmarks with their journals, index rows and memories. BENCH is a name, an id or the start of an id.
 
-    Only shows what would be deleted; with --yes, deletes it. koderz refuses to delete running and pinned benchmarks.
+    Without --yes, the command only shows what it would delete. koderz refuses to delete running and pinned benchmarks.
     Deletion cannot be undone without a backup.
     """
     with workspace(data_dir) as opened:
@@ -44,9 +44,9 @@ def delete(benchmarks: tuple[str, ...], data_dir: Path | None, *, yes: bool) -> 
 @_yes
 @data_dir
 def prune(keep: int | None, days: float | None, data_dir: Path | None, *, yes: bool) -> None:
-    """Delete old benchmarks. With both --keep and --days, a benchmark stays if either option keeps it.
+    """Delete old benchmarks. With both --keep and --days, a benchmark is kept if either option keeps it.
 
-    Only shows what would be deleted; with --yes, deletes it. Running and pinned benchmarks always stay.
+    Without --yes, the command only shows what it would delete. Running and pinned benchmarks are always kept.
     """
     if keep is None and days is None:
         raise UsageError("Say which benchmarks to keep: --keep 20, --days 90, or both.")
@@ -144,7 +144,7 @@ def restore(file: Path, data_dir: Path | None) -> None:
     if len(done.restored) > LISTED:
         click.echo(f"  … and {len(done.restored) - LISTED} more")
     if done.already_there:
-        click.echo(f"Skipped, because they exist with the same content: {_counted(done.already_there)}.")
+        click.echo(f"Skipped, because they already exist with the same content: {_counted(done.already_there)}.")
     click.echo("Backups contain no keys: set your keys again. The index is rebuilt automatically.")
 
 
@@ -156,13 +156,13 @@ def _counted(names: Iterable[str]) -> str:
 def _kind(name: str) -> str:
     if name.startswith("journals/"):
         return "journal" if name.endswith(".jsonl") else "pin"
-    return "Launch page problem" if name.startswith("problems/") else name
+    return "problem file" if name.startswith("problems/") else name
 
 
 @click.command()
 @data_dir
 def reindex(data_dir: Path | None) -> int:
-    """Rebuild the index from the journals. Nothing is lost: the journals hold all results."""
+    """Rebuild the index from the journals. No results are lost, because the journals contain them all."""
     with workspace(data_dir) as opened:
         ingested = opened.results.reindex()
         click.echo(f"Indexed {ingested.events} events from {opened.settings.journals_dir}.")

@@ -35,15 +35,15 @@ SHOWN_CHARS = 300
 @click.argument("words", nargs=-1)
 @click.option("--kind", type=click.Choice([*KINDS]), default=None, help="Show only memories of this kind.")
 @click.option("--category", default="", help="Show only memories of this category, such as learning or error.")
-@click.option("--order", type=click.Choice(ORDERS), default="best", show_default=True, help="Order of the memories.")
+@click.option("--order", type=click.Choice(ORDERS), default="best", show_default=True, help="Order of the list.")
 @click.option("--faded", is_flag=True, help="Also show retired memories and memories whose importance has decayed.")
-@click.option("--limit", type=Whole(1, MOST), default=10, show_default=True, help="Maximum number of memories.")
+@click.option("--limit", type=Whole(1, MOST), default=10, show_default=True, help="Maximum number of memories shown.")
 @as_json
 @data_dir
 def recall(words: tuple[str, ...], data_dir: Path | None, *, as_json: bool, **sought: str | None) -> None:
     """Find memories by words, kind and category. Without WORDS, show the newest memories.
 
-    Searching changes no memory.
+    Searching does not change memories.
     """
     filters = {name: value for name, value in sought.items() if value is not None}
     with workspace(data_dir) as opened:

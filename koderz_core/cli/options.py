@@ -69,7 +69,7 @@ class GroupedCommand(click.Command):
                     formatter.write_dl(rows, col_max=NAMES_WIDTH)
         if hidden := sum(section not in titles for section, _ in records):
             formatter.write_paragraph()
-            formatter.write_text(f"{hidden} more options: --help-all")
+            formatter.write_text(f"--help-all shows {hidden} more options.")
 
 
 def _title(option: click.Option) -> str:
@@ -115,7 +115,9 @@ class OutputPath(click.Path):
 def data_dir(command: Command) -> Command:
     """``--data-dir``: the folder of journals, index and weights."""
     folder = click.Path(file_okay=False, path_type=Path)
-    return option("Output", "--data-dir", type=folder, help="Data folder, instead of KODERZ_HOME.")(command)
+    return option("Output", "--data-dir", type=folder, help="Data folder to use instead of the one in KODERZ_HOME.")(
+        command
+    )
 
 
 def as_json(command: Command) -> Command:

@@ -118,7 +118,7 @@ def _default(by_strategy: ByStrategy) -> str:
     """The most frequent default, and the strategies that differ."""
     values = {strategy: parameter.default for strategy, parameter in by_strategy.items()}
     ((usual, _),) = Counter(values.values()).most_common(1)
-    others = [f"{_known_as(strategy)} {value}" for strategy, value in values.items() if value != usual]
+    others = [f"{value} for {_known_as(strategy)}" for strategy, value in values.items() if value != usual]
     return "; ".join([str(usual) if usual != "" else "none", *others])
 
 
@@ -135,7 +135,7 @@ def _role_option(role: str, default: str) -> Option:
     """``--role``; where that is a switch, ``--role-model``."""
     older = (OLDER[role],) if role in OLDER else ()
     together = ", ".join(name for name in sorted((*STRATEGIES, *PRESETS)) if facts_of(name).takes_all_coders)
-    more = f"Each model gets its own configuration, but {together} use all models in one." if role == CODER else ""
+    more = f"Each model gets its own configuration, but {together} use all models together." if role == CODER else ""
     text = " ".join(part for part in (ROLES[role].about, more, f" [default: {default}]") if part)
     flags, metavar = (_role_flag(role), *older), "MODEL,..." if role == CODER else "MODEL"
     hidden = role not in COMMON_ROLES
@@ -194,7 +194,7 @@ _RESUMED: Options = (
         "--concurrency",
         type=Whole(1, 256),
         help="Experiments to run at the same time.  [default: 1 with embedded models, else 4; `koderz resume` uses the "
-        "last value]",
+        "value of the last run]",
     ),
     _limits(
         "--max-cost",
@@ -251,14 +251,15 @@ _ORDER: Options = (
     _strategy(
         "--configuration",
         multiple=True,
-        help="A whole configuration, such as 'supervised coder=gpt-oss:20b max_iterations=10', instead of the options "
-        "from --strategy to --feedback. May be repeated.",
+        help="A whole configuration, such as 'supervised coder=gpt-oss:20b max_iterations=10'. Replaces "
+        "--strategy, --mode, --gate, --feedback and all options for models and parameters. May be repeated.",
     ),
     _strategy(
         "--ablate",
         metavar="PART,...",
         advanced=True,
-        help=f"Also run `supervised` with one part removed or changed: {ALL}, or some of {', '.join(ABLATIONS)}.",
+        help=f"Also run variants of `supervised`, each with one part removed or changed. '{ALL}', or one or more of "
+        f"{', '.join(ABLATIONS)}.",
     ),
     _problems(
         "--seed", type=Whole(0, MOST_SEEDS - 1), default=0, show_default=True, advanced=True, help="Random seed."
@@ -306,7 +307,7 @@ def order(options: Mapping[str, Any], problems: str, repeats: int = 1) -> Order:
     replaced = [flag for name, flag in REPLACED.items() if options[name] is not None]
     if described and replaced:
         raise PlanError(
-            f"--configuration replaces {', '.join(replaced)}. Put their values into the configuration instead."
+            f"--configuration replaces {', '.join(replaced)}. Put these values into the configuration instead."
         )
     if options["ablate"] is not None:
         configurations = _ablated(configurations, options["ablate"])
@@ -322,8 +323,8 @@ def _ablated(configurations: Sequence[Wanted], text: str) -> list[Wanted]:
     )
     if len(grid) == len(configurations):
         raise PlanError(
-            f"--ablate {text} changes nothing, because no chosen configuration of supervised or repair has that part. "
-            "Omit the option, or choose another ablation or configuration."
+            f"--ablate {text} changes nothing, because no chosen configuration of supervised or repair has the "
+            "part that it removes or changes. Omit the option, or choose another ablation or configuration."
         )
     return grid
 
@@ -381,7 +382,7 @@ def _policies(strategies: Sequence[str], options: Mapping[str, Any]) -> list[dic
     chosen = {name: names_in(options[name], f"--{name}") for name in POLICIES if options[name] is not None}
     if chosen and not any(facts_of(strategy).tests_programs for strategy in strategies):
         raise PlanError(
-            f"{', '.join(strategies)} never runs gate tests, so --{min(chosen)} would be ignored. Omit the option."
+            f"None of the chosen strategies runs gate tests, so --{min(chosen)} would be ignored. Omit the option."
         )
     return [dict(zip(chosen, values, strict=True)) for values in product(*chosen.values())]
 

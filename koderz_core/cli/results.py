@@ -33,7 +33,11 @@ def results(  # noqa: PLR0913, PLR0917 (one argument per option)
     """Show success rates and costs of all benchmarks, or of one BENCHMARK (its name, its id or the start of its id)."""
     with workspace(data_dir) as opened:
         found = opened.results
-        chosen = opened.names.benchmark(benchmark, "To see it: koderz analyze {experiment}") if benchmark else None
+        chosen = (
+            opened.names.benchmark(benchmark, "To see the experiment: koderz analyze {experiment}")
+            if benchmark
+            else None
+        )
         if experiments or problem is not None or success_only:
             outcome: Outcome | None = "solved" if success_only else None
             rows = found.experiments(chosen, found.find_problem(problem), outcome, limit or None)

@@ -24,13 +24,13 @@ WHOLE = "To resume the whole benchmark: koderz resume {benchmark}"
     "Output",
     "--fail-under",
     type=Number(0, 100),
-    help="Exit with 4 if a configuration solves less than this percentage of the problems.",
+    help="Exit with code 4 if a configuration solves less than this percentage of the problems.",
 )
 @option(
     "Strategy",
     "--strategy",
     metavar="FILE.py:NAME",
-    help="New location of the benchmark's strategy file. koderz executes the file.",
+    help="Path and class of the benchmark's strategy, if its file has moved. koderz executes the file.",
 )
 @taking_up_options
 @quiet

@@ -34,8 +34,8 @@ WORDS = 4  # columns that hold words, before those of numbers
 def show_spec(what: str | None, model: str | None, compare: bool, as_json: bool, data_dir: Path | None) -> int:
     """Show the spec of an experiment, or all specs of a problem.
 
-    To name an experiment, give its id or the start of its id. With --compare, show the specs of a benchmark (name, id
-    or start of an id), or of all benchmarks.
+    To name an experiment, give its id or the start of its id. With --compare, compare the spec models of a benchmark
+    (name, id or start of an id), or of all benchmarks.
     """
     if what is None and not compare:
         raise UsageError(
@@ -147,7 +147,7 @@ def _by(model: str | None, rows: Sequence[SpecRow]) -> Sequence[SpecRow]:
         return rows
     chosen = [row for row in rows if row.model and f"/{row.model}".endswith(f"/{model}")]
     if not chosen:
-        raise UnknownNameError("model of these specs", model, {row.model for row in rows if row.model})
+        raise UnknownNameError("spec model", model, {row.model for row in rows if row.model})
     return chosen
 
 

@@ -23,7 +23,8 @@ from koderz_core.workspace.runs import Runner
 NOW = (signal.SIGTERM, signal.SIGHUP)
 NOTICE_SECONDS = 3.0  # for a last notice when the process must end now
 DRAINING = (
-    "Stopping: running experiments end at their next step, and no new ones start. Press Ctrl-C again to stop now."
+    "Stopping: each running experiment ends before its next model call or test run, and no new experiments start. "
+    "Press Ctrl-C again to stop immediately."
 )
 
 

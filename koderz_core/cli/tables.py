@@ -103,7 +103,7 @@ def print_summaries(
         )
     console().print(table)
     if left_out:
-        console().print(f"… and {left_out} more (--limit 0 shows all)")
+        console().print(f"… and {left_out} more lines (--limit 0 shows all)")
     for remark in (*remarks(rows), *untested(rows)):
         console().print(plain(remark), style="dim")
 

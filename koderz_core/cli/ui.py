@@ -92,5 +92,5 @@ def _check_port(port: int) -> None:
         except OSError as error:
             raise InfrastructureError(
                 f"Port {port} cannot be used: {error.strerror}. A dashboard may already be running at "
-                f"{url_of(LOOPBACK, port)}. If not, choose another port, or any free port with `koderz ui --port 0`."
+                f"{url_of(LOOPBACK, port)}. If not, choose another port, or use any free port: `koderz ui --port 0`."
             ) from error

@@ -63,7 +63,7 @@ def _check(test: str) -> str:
     methods = [node.name for node in (classes[-1].body if classes else ()) if isinstance(node, ast.FunctionDef)]
     names = sorted(name for name in methods if name.startswith("test"))  # unittest's order
     if not names:
-        raise DataError(f"field test defines no class {CLASS} with methods whose names start with test")
+        raise DataError(f"field test defines no class {CLASS} with a method whose name starts with 'test'")
     asserts = "".join(f"    assert outcome_of_case({CLASS}, {name!r}) == {cases.PASSED!r}\n" for name in names)
     check = f"def check(candidate):\n    {CLASS}.setUpClass()\n{asserts}    {CLASS}.tearDownClass()\n"
     return f"{test.rstrip()}\n\n\n{inspect.getsource(cases)}\n\n{check}"
@@ -73,9 +73,9 @@ def _libraries(libs: str) -> list[str]:
     try:
         named = ast.literal_eval(libs)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise DataError(f"field libs is not a list of names: {error}") from error
+        raise DataError(f"field libs is not a list of library names: {error}") from error
     if not (isinstance(named, list) and all(isinstance(name, str) and name for name in named)):
-        raise DataError("field libs is not a list of names")
+        raise DataError("field libs is not a list of library names")
     return [name.partition(".")[0] for name in named]
 
 

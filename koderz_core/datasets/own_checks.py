@@ -120,7 +120,7 @@ def _duplicates(names: Iterable[str]) -> Iterator[Complaint]:
     """Readers of JSON silently take the last of two fields with the same name."""
     for name, times in Counter(names).items():
         if times > 1:
-            yield name, f"occurs {times} times", "keep one of them"
+            yield name, f"occurs {times} times", "keep only one of these fields"
 
 
 def _misspellings(names: Iterable[str]) -> Iterator[Complaint]:
@@ -170,9 +170,9 @@ def _test_faults(row: OwnRow) -> Iterator[Complaint]:
         yield field, "contains no assert that can fail", "call the function in an assert"
     elif constant := next((node for node in asserts if _constant(node.test) is not None), None):
         quoted = ast.unparse(constant.test)[:80]
-        yield field, f"contains a constant assert: {quoted!r}", "compare the function's result"
+        yield field, f"contains a constant assert: {quoted!r}", "compare the function's result with the expected value"
     elif row.asserts and not any(_names_function(node, row.entry_point) for node in ast.walk(tree)):
-        yield field, f"does not call the entry point {row.entry_point}", "call it by that name"
+        yield field, f"does not call the entry point {row.entry_point}", "call the function by that name"
 
 
 def _solution_faults(row: OwnRow) -> Iterator[Complaint]:
@@ -182,7 +182,7 @@ def _solution_faults(row: OwnRow) -> Iterator[Complaint]:
     except DataError as fault:
         yield (
             field,
-            f"{str(fault).removeprefix(f'field {field} ')} (checked with the prompt in front of it)",
+            f"{str(fault).removeprefix(f'field {field} ')} (the prompt and the solution were checked as one program)",
             _CURES[field],
         )
         return

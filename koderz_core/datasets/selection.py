@@ -52,7 +52,8 @@ def typed(problem: str) -> str:
     """A problem's id as a text for ``select``. Raises PlanError if ``select`` would read it as something else."""
     if not _is_term(problem):
         raise PlanError(
-            f"The problem id {problem!r} cannot be used on a command line without its dataset. Restore the dataset."
+            f"The problem id {problem!r} cannot be used on a command line, because koderz would read it as another "
+            "selection. Restore the dataset: koderz can then use the position of the problem instead of its id."
         )
     return problem
 

@@ -121,7 +121,7 @@ def path_of(source: Source, settings: Settings) -> Path:
     get = f"Download it with: {command_of(source)}. Or get" if source.sha256 else "Get"
     raise DataError(
         f"{source.file} is not in {settings.published_dir}. {get} it from {source.page} and put it into that folder. "
-        "If you already have it, set KODERZ_DATASETS_DIR to its folder."
+        "If you already have the file, set KODERZ_DATASETS_DIR to its folder."
     )
 
 
@@ -148,13 +148,13 @@ def fetch(source: Source, settings: Settings, progress: Progress = lambda _bytes
     except OSError as error:
         raise DataError(
             f"{source.file} cannot be written to {target.parent}: {error.strerror or error}. Make that folder "
-            "writable, or set KODERZ_DATASETS_DIR to another one."
+            "writable, or set KODERZ_DATASETS_DIR to another folder."
         ) from error
 
 
 def _downloaded(source: Source, target: Path, settings: Settings, progress: Progress) -> Path:
     if not source.sha256:
-        raise DataError(_by_hand(source, target, "koderz knows no SHA-256 to verify the download"))
+        raise DataError(_by_hand(source, target, "koderz has no SHA-256 with which to verify the download"))
     part = target.with_suffix(".part")
     try:
         download(
@@ -178,7 +178,7 @@ def _checked(path: Path, source: Source) -> Path:
     if path.name == source.file and source.sha256 and sha256_of(path) != source.sha256:
         raise DataError(
             f"{path} exists, but differs from release {source.version}: its SHA-256 is not {source.sha256}. koderz can "
-            "still use it. To download the released file, first move this file to another folder."
+            "still use the file. To download the released file, first move the existing file to another folder."
         )
     return path
 
@@ -186,9 +186,9 @@ def _checked(path: Path, source: Source) -> Path:
 def _by_hand(source: Source, target: Path, reason: str) -> str:
     known = f" ({source.size_bytes} bytes, SHA-256 {source.sha256})" if source.sha256 else ""
     return (
-        f"{source.dataset} cannot be downloaded from {source.url}: {reason}. By hand: get "
-        f"{source.file}{known} from that address or from {source.page}, and put it into {target.parent}. If it is in "
-        "another folder, set KODERZ_DATASETS_DIR to that folder."
+        f"{source.dataset} cannot be downloaded from {source.url}: {reason}. To download it by "
+        f"hand, get {source.file}{known} from that address or from {source.page}, and put it into {target.parent}. If "
+        "you already have the file in another folder, set KODERZ_DATASETS_DIR to that folder."
     )
 
 

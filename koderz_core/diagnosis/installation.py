@@ -90,7 +90,7 @@ def _self_test(tested: SelfTest) -> Iterator[Finding]:
         if not failed:
             yield Finding("grader", group, "ready", f"{len(checks)}/{len(checks)} passed")
         for check in failed:
-            cure = "koderz runs no programs until this is fixed. Please report this failure and include these lines"
+            cure = "koderz runs no programs until this is fixed. Please report this failure with these lines"
             yield Finding("grader", f"{group}: {check.name}", "missing", check.seen, cure)
 
 
@@ -148,7 +148,7 @@ def ports(settings: Settings) -> Iterator[Finding]:
 def _port(port: int, settings: Settings) -> Finding:
     url, subject = url_of(LOOPBACK, port), f"port {port} ({KNOWN_PORTS[port]})"
     if not _listens(port):
-        return Finding("servers", subject, "absent", "nothing listens")
+        return Finding("servers", subject, "absent", "no server uses this port")
     listed = listing(ModelList(f"{url}/v1/models"), settings, ANSWER_SECONDS)
     if listed.fault:
         return Finding(

@@ -30,7 +30,7 @@ def check_journals(settings: Settings, unread: Collection[str] | None = None) ->
     cure = "Move the journal named in this message to another folder, and report the fault"
     findings += [Finding("journals", "the index", "missing", fault, cure) for fault in other]
     yield from findings
-    result = f"{len(paths)} journals checked, {len(findings)} findings (listed above)"
+    result = f"{len(paths)} journals checked, {len(findings)} remarks about them (listed above)"
     yield Finding("journals", str(settings.journals_dir), "ready", result)
 
 

@@ -65,7 +65,7 @@ def _probe(ask: Ask, model: str) -> Finding:
         "answers",
         model,
         "ready",
-        f"answered in {answer.seconds:.2f} s; input + output: {used} tokens; end: {answer.finish}",
+        f"answered in {answer.seconds:.2f} s; input + output: {used} tokens; finish reason: {answer.finish}",
     )
 
 

@@ -160,7 +160,8 @@ class Expectations:
         pairs = [(call, out) for call, out in zip(calls, answers.outputs, strict=True) if out is not None]
         if not pairs:
             raise DataError(
-                f"None of the expected values of the plus tests of {problem.id} can be compared. Omit that problem."
+                f"The plus tests of {problem.id} cannot be used: none of the values that the canonical solution "
+                "returns can be compared with the values of another program. Omit that problem."
             )
         calls, outputs = zip(*pairs, strict=True)
         return Expected("\n".join(calls), "\n".join(outputs), answers.seconds)

@@ -95,7 +95,9 @@ def _entry_point(task: Program) -> str:
     """The name of the last function. Raises DataError for a function that tests cannot call."""
     last = _functions(task.tree)[-1]
     if isinstance(last, ast.AsyncFunctionDef):
-        raise DataError(f"The prompt's function {last.name} is async, but koderz does not await it. Write a plain def.")
+        raise DataError(
+            f"The prompt's function {last.name} is async, but koderz does not await it. Write def instead of async def."
+        )
     if last.name == "check":
         raise DataError("The function in the prompt is named check, but koderz uses that name for tests. Rename it.")
     try:
@@ -139,7 +141,10 @@ def _fault(prompt: str, start: int) -> DataError:
 def _prompt_of_text(prompt: str, tests: Program) -> Program:
     """Free text as a comment above a stub of the function that the asserts call, so that the model sees its name."""
     if _check_of(tests):
-        raise DataError(f"The prompt defines no function, and check(candidate) does not name one. {_SIGNATURE}")
+        raise DataError(
+            "The prompt defines no function, and the tests do not contain its name, because they call it candidate. "
+            f"{_SIGNATURE}"
+        )
     name = _first_called(tests)
     shapes = {_parameters(call) for called, call in _calls(tests.tree) if called == name}
     parameters = shapes.pop() if len(shapes) == 1 else "*args, **kwargs"
@@ -263,7 +268,8 @@ def _require_use(tests: Program, entry_point: str) -> None:
     check, own = _check_of(tests), defined_names(tests)
     if check is None and entry_point in own:
         raise DataError(
-            f"The tests define or import {entry_point} themselves. Remove that: the program defines {entry_point}."
+            f"The tests define or import {entry_point} themselves. Remove that line, because the program defines "
+            f"{entry_point}."
         )
     names = {entry_point} - own | {parameter.arg for parameter in check.args.args[:1]} if check else {entry_point}
     if not any(isinstance(node, ast.Name) and node.id in names for node in ast.walk(tests.tree)):

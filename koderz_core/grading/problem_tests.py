@@ -54,7 +54,7 @@ class Divider:
             return tests
         true = self._true(problem, examples_in(problem.public))
         if not true:
-            return Outside("its canonical solution fails all examples in its text")
+            return Outside("the canonical solution fails all examples in the text of the problem")
         return by_examples(problem, true)
 
     def _true(self, problem: Problem, examples: tuple[Example, ...]) -> tuple[Example, ...]:

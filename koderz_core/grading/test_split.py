@@ -31,7 +31,8 @@ _ARITHMETIC: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Pow: operator.pow,
 }
 _MOST = 64  # largest operand that is evaluated, so that no text causes a huge computation
-_INSEPARABLE = "the asserts cannot be separated"
+_INSEPARABLE = "the source text of the asserts cannot be divided"
+_DEPENDENT = "the asserts share variables or calls, so they cannot be separated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def split_at_random(source: str, fraction: float, lot: str, parameters: Sequence
         return groups
     if len(groups) < 2:
         one_part = sum(len(group.parts) for group in groups) < 2
-        return "the tests consist of only one assert or one loop" if one_part else _INSEPARABLE
+        return "the tests consist of only one assert or one loop" if one_part else _DEPENDENT
     drawn = sorted(range(len(groups)), key=lambda number: hashlib.sha256(f"{lot}/{number}".encode()).digest())
     size = min(max(1, round(fraction * len(groups))), len(groups) - 1)
     return _split(source, [groups[number] for number in drawn[:size]], [groups[number] for number in drawn[size:]])

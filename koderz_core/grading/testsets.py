@@ -79,7 +79,9 @@ def check_tests(problem: Problem) -> None:
     try:
         total = count_tests(problem.tests.source)
     except (SyntaxError, ValueError) as error:
-        raise DataError(f"The tests of {problem.id} are not Python: {error}. Fix or omit that problem.") from error
+        raise DataError(
+            f"The tests of {problem.id} are not valid Python: {error}. Fix or omit that problem."
+        ) from error
     if total == 0:
         raise DataError(f"The tests of {problem.id} contain no assert that can fail. Fix or omit that problem.")
 

@@ -230,7 +230,9 @@ def holder(path: Path) -> int | None:
     try:
         return owner_of(beside(path))
     except OSError as error:
-        raise JournalError(f"The writer of the journal {path.name} cannot be determined: {reason(error)}") from error
+        raise JournalError(
+            f"koderz cannot determine which process writes the journal {path.name}: {reason(error)}"
+        ) from error
 
 
 def dead_writer(path: Path) -> str:

@@ -97,15 +97,16 @@ def require_unharmed(file: int, path: Path, size: int) -> None:
         return
     if now.st_nlink == 0:
         raise JournalError(
-            f"The journal {path.name} was deleted while koderz was writing it, so the benchmark stops. koderz has "
+            f"The journal {path.name} was deleted while koderz was writing to it, so the benchmark stops. koderz has "
             f"restored the file. To continue, run `koderz resume {path.stem}`. To delete a benchmark, use "
             "`koderz stop` and `koderz delete`."
         )
     if now.st_size != size:
         done = "shortened" if now.st_size < size else "extended"
         raise JournalError(
-            f"The journal {path.name} was {done} by another program while koderz was writing it, so the benchmark "
-            f"stops. Run `koderz doctor --repair`, then `koderz resume {path.stem}`, which runs the lost parts again."
+            f"The journal {path.name} was {done} by another program while koderz was writing to it, so the benchmark "
+            f"stops. Run `koderz doctor --repair`, then `koderz resume {path.stem}`, which repeats the calls and tests "
+            "that were lost."
         )
 
 

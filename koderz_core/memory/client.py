@@ -383,7 +383,9 @@ def _split(command: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(command))
     except ValueError as error:
-        raise ConfigError(f"KODERZ_CORTEX_COMMAND cannot be parsed: {error}. Quote its words as in a shell.") from error
+        raise ConfigError(
+            f"KODERZ_CORTEX_COMMAND cannot be parsed: {error}. Quote its arguments as in a shell."
+        ) from error
     if not words:
         raise ConfigError(
             "KODERZ_CORTEX_COMMAND is empty. Set it to a command that speaks MCP over stdio, or unset it."

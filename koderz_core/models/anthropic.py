@@ -165,7 +165,11 @@ _ROWS = (
     (r"claude.*", _claude(MILLION, thinking="always")),
     (
         ".*",
-        Capabilities(seed=False, default_tokens=_DEFAULT_TOKENS, source="Anthropic's protocol on another server"),
+        Capabilities(
+            seed=False,
+            default_tokens=_DEFAULT_TOKENS,
+            source="Anthropic's protocol; the model's own parameters are unknown",
+        ),
     ),
 )
 

@@ -105,7 +105,7 @@ def _served(provider: str, at: ModelList, settings: Settings) -> Iterator[Availa
         yield Availability(card.id, card.tier, True, "served now", "")
     if not listed.names:
         card = resolve(f"{provider}/*", settings)
-        reason = listed.fault or "its server lists no chat model"
+        reason = listed.fault or "the server lists no chat model"
         yield Availability(card.id, card.tier, False, reason, _cure(listed, advice) if listed.fault else advice.fetch)
 
 
@@ -161,7 +161,10 @@ def listing(at: ModelList, settings: Settings, seconds: float) -> Listing:
     names, redaction = tuple(dict.fromkeys(served)), settings.redaction()  # some servers list every model twice
     sound = tuple(name for name in names if redaction.text(name) == name)
     if names and not sound:
-        return Listing(fault=f"{shown} lists only models whose names contain an API key", cure="Ask its operator")
+        return Listing(
+            fault=f"{shown} lists only models whose names contain an API key",
+            cure="Ask its operator to rename the models",
+        )
     return Listing(sound)
 
 
@@ -204,7 +207,7 @@ def _get(at: ModelList, shown: str, seconds: float) -> bytes:
         fault = f"{shown} cannot be reached: {blocked.fault}" if blocked else f"nothing answers at {shown}"
         raise _AbsentError(fault, blocked.cure if blocked else "") from None  # the cause may contain a password
     except httpx.HTTPError:
-        raise ModelError(f"nothing answers in time at {shown}") from None  # as above
+        raise ModelError(f"{shown} did not answer in time") from None  # as above
     if not reply.is_success:
         raise ModelError(f"{shown} answers with HTTP status {reply.status_code}")
     return reply.content

@@ -35,7 +35,7 @@ _MEMINFO = Path("/proc/meminfo")
 _CGROUP = Path("/sys/fs/cgroup")
 PACKAGE = "xllamacpp"
 RUNTIME_CURE = (
-    "Set KODERZ_LLAMA_SERVER to the path of llama.cpp's llama-server (docs/models.md), or use Ollama or LM Studio"
+    "Set KODERZ_LLAMA_SERVER to the path of llama.cpp's llama-server (see docs/models.md), or use Ollama or LM Studio"
 )
 _LOAD_SECONDS = 120.0  # a slow disk is not a fault of the model
 WHOLE_TIMES = 4  # the timeout limits a silence; a whole answer may take this multiple of it, and budgets reserve that

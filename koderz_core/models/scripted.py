@@ -69,16 +69,16 @@ ACTORS: Mapping[str, Actor] = {
     "stubborn": Actor(0.0, seconds_per_piece=0.2),
 }
 
-_SENTENCE = "SCRIPTED: think of it step by step. Mind the edge cases."
+_SENTENCE = "SCRIPTED: solve the problem step by step. Check the edge cases."
 _REVIEW = """SCRIPTED.
 ## 1. Failing tests
-SCRIPTED: whatever fails, fails alike.
+SCRIPTED: all failures look alike.
 ## 2. Root cause
-SCRIPTED: the program gives None.
+SCRIPTED: the program returns None.
 ## 3. Fix
-SCRIPTED: give what the problem asks for.
+SCRIPTED: return the value the problem needs.
 ## 4. Edge cases
-SCRIPTED: nothing at all, one of it, many."""
+SCRIPTED: empty input, one element, and many elements."""
 
 
 def actor(name: str, programs: Mapping[str, str]) -> Callable[[Request], str]:

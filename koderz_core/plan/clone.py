@@ -60,7 +60,8 @@ def clone_of(plan: Plan, settings: Settings) -> Clone:
     """
     if plan.seed > MOST_EXACT:
         raise PlanError(
-            f"The seed {plan.seed} of {plan.id} is too large for a browser. Start this benchmark in a terminal."
+            f"The dashboard cannot clone {plan.id}, because its seed {plan.seed} is too large for a browser. Start the "
+            f"benchmark in a terminal: koderz benchmark --seed {plan.seed}"
         )
     return Clone(plan, order_of(plan, dataset_of(plan, settings)))
 
@@ -169,8 +170,9 @@ def dataset_of(plan: Plan, settings: Settings) -> Dataset:
     if dataset.origin != then:
         raise DataError(
             f"The file of {then.name} has changed since {plan.id} was planned: its SHA-256 began with "
-            f"{then.sha256[:12]} and now begins with {dataset.origin.sha256[:12]}. Restore the file, or "
-            f"name your own copy with --humaneval-path FILE. Or start again with --fork, which keeps all results."
+            f"{then.sha256[:12]} and now begins with {dataset.origin.sha256[:12]}. Restore the file, "
+            "give the path of your own copy with --humaneval-path FILE, or start a new benchmark with --fork. Recorded "
+            "results do not change."
         )
     return dataset
 

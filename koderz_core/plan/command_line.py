@@ -59,8 +59,8 @@ def configuration_of(text: str) -> Wanted:
     if ignored := models.keys() - set(create(strategy, parameters).roles()):
         role = min(ignored)
         raise PlanError(
-            f"The configuration {text!r} never asks the {role}, so the model for this role would be ignored. Omit the "
-            "role."
+            f"The configuration {text!r} never uses the role {role}, so the model for this role would be ignored. Omit "
+            "the role."
         )
     return wanted
 
@@ -197,7 +197,7 @@ def _means_models(form: StrategyForm, key: str, value: str) -> bool:
 def _names(word: str, value: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in value.split(","))
     if not all(names):
-        raise PlanError(f"{word!r} names no model. {FORM}")
+        raise PlanError(f"{word!r} contains an empty model name. {FORM}")
     return names
 
 

@@ -81,7 +81,7 @@ class Costs:
         with suppress(StoreError):
             expected = self.forecast(plan, of=direct)
             if not expected.experiments:
-                return "$0 more, because all results exist"
+                return "$0, because all results already exist"
             if expected.cost_usd is not None:
                 return f"about {money(expected.cost_usd.p50)}, 90th percentile {money(expected.cost_usd.p90)}"
         names, cases = set(plan.problems), WorstCases(self._settings)
@@ -148,8 +148,8 @@ def _where(plan: Plan, settings: Settings) -> str:
     """Where the plan runs, and which providers it asks over a network."""
     providers = sorted({name.partition("/")[0] for name in plan.models()})
     asked = [f"{provider} at {redact(url)}" for provider in providers if (url := address_of(provider, settings))]
-    away = f", and calls models of {', '.join(asked)}" if asked else ", including the models"
-    place = f"The benchmark runs on this machine, in the process of the dashboard{away}."
+    called = f"It calls models of {', '.join(asked)}." if asked else "Its models also run on this machine."
+    place = f"The benchmark runs on this machine, in the process of the dashboard. {called}"
     return f"{place} Closing this tab does not stop it."
 
 

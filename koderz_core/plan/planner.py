@@ -171,7 +171,7 @@ def _outside(
     if reasons and len(reasons) == len(problems):
         gates, (name, reason) = ", ".join(policy.gate for policy in policies), next(iter(reasons.items()))
         raise PlanError(
-            f"None of the chosen problems can be used with the gate {gates}. Example: {name}: {reason}. Choose other "
-            "problems."
+            f"No gate tests can be selected for any of the chosen problems (gate={gates}). Example: {name}: {reason}. "
+            "Choose other problems."
         )
     return reasons

@@ -35,7 +35,7 @@ def check_needs(configuration: Configuration, settings: Settings) -> None:
             if not scripted([model]):  # a script accepts and ignores all sampling parameters
                 takes = capabilities_of(model, settings)
                 for fault in _faults(configuration, role, takes):
-                    raise PlanError(f"{model} cannot be {role} of {name}: {fault}")
+                    raise PlanError(f"{model} cannot take the role {role} of {name}: {fault}")
 
 
 def _faults(configuration: Configuration, role: str, takes: Capabilities) -> Iterator[str]:
@@ -82,8 +82,8 @@ def _too_long(parameters: Mapping[str, Scalar], role: str, context: int | None) 
         )
     elif role == "coder" and isinstance(earlier, int) and earlier and earlier + longest + latest > context:
         yield (
-            f"history_tokens ({earlier}), max_tokens ({longest}) and the last program with guidance (about {latest} "
-            f"tokens) together exceed its context of {context} tokens. Set --history-tokens to at most "
-            f"{max(0, context - longest - latest)}, minus the tokens of the problem, the spec and the failed tests, "
-            f"or give the model more context."
+            f"history_tokens ({earlier}), max_tokens ({longest}) and the last program with its review and other "
+            f"advice (about {latest} tokens) together exceed its context of {context} tokens. Set --history-tokens to "
+            f"at most {max(0, context - longest - latest)}, minus the tokens of the problem, the spec and the failed "
+            f"tests, or give the model more context."
         )

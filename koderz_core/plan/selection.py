@@ -62,7 +62,7 @@ def sentence(selection: Selection) -> str:
     elsewhere = f" with {selection.results_of}" if selection.results_of not in ("", selection.strategy) else ""
     rest = f" Next in the ranking: {', '.join(models[place + 1 :])}." if models[place + 1 :] else ""
     return (
-        f"Selected by {selection.policy} as {selection.role} of {selection.strategy}: {selection.chosen} "
+        f"The policy {selection.policy} selected the {selection.role} for {selection.strategy}: {selection.chosen} "
         f"({selection.ranked[place].reason}{elsewhere}){f', instead of {better}' if better else ''}.{rest}"
     )
 
@@ -76,7 +76,7 @@ def _choice(strategy: str, role: str, names: str | Sequence[str]) -> Choice:
     if len(listed) > 1:
         raise PlanError(
             f"{', '.join(listed)}: koderz selects only one model for the {role}. Write {MARK}POLICY:FIRST+SECOND to "
-            "choose from several models, or name the models yourself."
+            f"choose from several models, or list the models without the prefix {MARK}"
         )
     policy, _, rest = listed[0].strip().removeprefix(MARK).partition(":")
     if policy not in POLICIES:
@@ -99,7 +99,7 @@ def _select(choice: Choice, own: Collection[str], settings: Settings, evidence: 
     )
     if not models:
         raise PlanError(
-            f"koderz cannot select a {choice.role} of {choice.strategy}, because no model has suitable results. "
+            f"koderz cannot select a {choice.role} for {choice.strategy}, because no model has suitable results. "
             "Measure some models on problems outside this plan, or list the models: "
             f"select:{choice.policy}:FIRST+SECOND."
         )
@@ -107,8 +107,9 @@ def _select(choice: Choice, own: Collection[str], settings: Settings, evidence: 
     rows = ranked(choice.policy, models, results, contexts)
     if choice.policy != FIXED and len(rows) > 1 and all(row.score is None for row in rows):
         raise PlanError(
-            f"koderz cannot select a {choice.role} of {choice.strategy} by {choice.policy}: {_listed(rows)}. Results "
-            "on the planned problems do not count. Measure the models on problems outside this plan, or name one model."
+            f"koderz cannot select a {choice.role} for {choice.strategy} with the policy {choice.policy}: "
+            f"{_listed(rows)}. Results on the planned problems do not count. Measure the models on problems outside "
+            "this plan, or name one model."
         )
     return _askable(Selection(choice.strategy, choice.role, choice.policy, models[0], rows, strategy), settings)
 
@@ -139,7 +140,7 @@ def _askable(selection: Selection, settings: Settings) -> Selection:
             rows[place] = replace(row, reason=f"{row.reason}; {error}")
         else:
             return replace(selection, chosen=row.model, ranked=tuple(rows))
-    raise PlanError(f"No model is available now as {selection.role} of {selection.strategy}: {_listed(rows)}")
+    raise PlanError(f"No model is available now as {selection.role} for {selection.strategy}: {_listed(rows)}")
 
 
 def _listed(rows: Sequence[Ranked]) -> str:

@@ -50,10 +50,10 @@ def _load_again(name: str, file: StrategyFile | None, benchmark: str) -> None:
     short = shortened(name)
     resume = f"koderz resume {benchmark} --strategy PATH/{short}"
     if file is None:
-        raise PlanError(f"The file of the strategy {name} is unknown on this machine. Give its path: {resume}")
+        raise PlanError(f"koderz does not know where the file of the strategy {name} is. Give its path: {resume}")
     source = read_bytes(
         Path(file.path),
-        f"The file contained the strategy {short}. Restore it, or give its new path: {resume}",
+        f"This file contained the strategy {short}. Restore the file, or give its new path: {resume}",
         MOST_TEXT_BYTES,
     )
     sha256 = hashlib.sha256(source).hexdigest()
@@ -73,5 +73,6 @@ def _read(path: Path) -> dict[str, StrategyFile]:
         return {}
     except (OSError, msgspec.MsgspecError) as error:
         raise PlanError(
-            f"{path} cannot be read: {error}. Remove it, then name your strategies again: --strategy FILE.py:NAME"
+            f"{path} cannot be read: {error}. Remove this file, then name your strategies again: "
+            "--strategy FILE.py:NAME"
         ) from error

@@ -105,7 +105,7 @@ ATTEMPT = (
     usd(
         "usd_per_solve",
         "`usd` divided by `solved`",
-        "a price is unknown, or for the reason in `usd_per_solve_is`",
+        "an unknown price, or a number that is not finite (see `usd_per_solve_is`)",
         path="cost.usd_per_solve",
         shown=Shown("$ per extra solve", 8, money),
     ),

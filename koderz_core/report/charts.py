@@ -111,7 +111,7 @@ def cost_against_success(comparison: Comparison) -> go.Figure:
     axis = dollars(_costs(points))
     scale = ", logarithmic" if axis.get("type") == "log" else ""
     figure.update_xaxes(title=f"US$ per problem{scale} (95 % interval)", **axis)
-    figure.update_yaxes(title="share solved (95 % interval)", range=[-3, 109], ticksuffix=" %")
+    figure.update_yaxes(title="share of problems solved (95 % interval)", range=[-3, 109], ticksuffix=" %")
     return calm(figure, HEIGHT)
 
 

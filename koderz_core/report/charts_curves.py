@@ -65,7 +65,7 @@ def success_by(comparison: Comparison, axis: Axis, looked_at: Sequence[Key]) -> 
     _ends(figure, [(line.curve, line.row) for line in lines])
     _reached(figure, comparison, axis, looked_at)
     figure.update_xaxes(title=TITLES[axis], **_ticks(axis, floor, (left, right)))
-    figure.update_yaxes(title="share solved", range=[-3, 109], ticksuffix=" %")
+    figure.update_yaxes(title="share of problems solved", range=[-3, 109], ticksuffix=" %")
     return calm(figure, HEIGHT).update_layout(margin_r=ROOM)
 
 
@@ -78,7 +78,7 @@ def curves_alt(comparison: Comparison, axis: Axis) -> str:
         for curve in found.curves
         for row in (comparison.of(curve.key),)
     ]
-    return f"Share solved against {TITLES[axis]}, one curve per configuration: {'; '.join(ends)}."
+    return f"Share of problems solved against {TITLES[axis]}, one curve per configuration: {'; '.join(ends)}."
 
 
 def treads(curve: Curve[Key], axis: Axis, floor: float = 0.0) -> list[Tread]:
@@ -209,7 +209,7 @@ def _reached(figure: go.Figure, comparison: Comparison, axis: Axis, looked_at: S
     even, its, other = pair.break_even, comparison.of(pair.key).letter, comparison.of(pair.baseline).letter
     quiet = {"dash": "dash", "width": 1, "color": theme_color(6)}
     if even.usd is None:
-        text = f"{other} solved nothing, so there is no success rate to reach"
+        text = f"{other} solved no problem, so there is no success rate that {its} could reach"
     elif math.isinf(even.usd):
         text = f"{its} never reaches the success rate of {other} (dashed)"
     else:

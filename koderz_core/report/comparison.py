@@ -172,7 +172,8 @@ def curves_table(comparison: Comparison, axis: Axis) -> TextTable:
         Shown("interrupted", path="of.censored"),
     )
     held = any(curve.end < found.end for curve in found.curves)
-    title = f"Share solved as a function of {AMOUNTS[axis]}{f' ({HELD} no further attempts)' if held else ''}"
+    title = f"Share of problems solved as a function of the {AMOUNTS[axis]}"
+    title += f" ({HELD} no further attempts)" if held else ""
     return text_table(title, columns, [Row(comparison.of(curve.key), curve) for curve in found.curves])
 
 
@@ -246,7 +247,7 @@ def answer(comparison: Comparison) -> Answer:
         alone = comparison.configurations[0]
         if not alone.n:
             return Answer("No experiment has a result yet", alone.label)
-        cases = f"; from the worst to the best case for missing results: {case_bounds(alone)}" if alone.missing else ""
+        cases = f"; worst to best case for the missing results: {case_bounds(alone)}" if alone.missing else ""
         return Answer(
             f"{alone.letter} solved {solved_rate(alone)} of {numbered(alone.n, 'problem')}{cases}", alone.label
         )
@@ -258,7 +259,8 @@ def answer(comparison: Comparison) -> Answer:
     pairs = pair.test.at_once
     level = "All intervals are 95 % intervals." if pairs == 1 else f"Simultaneous 95 % intervals for {pairs} pairs."
     figures = "".join(_figures(pair))
-    return Answer(headline, f"{it.letter} · {it.label} against {other.letter} · {other.label}: {figures}.\n{level}")
+    named = f"{it.letter} · {it.label} compared with {other.letter} · {other.label}"
+    return Answer(headline, f"{named}: {figures}.\n{level}")
 
 
 def _verdict(pair: Pair, it: str, other: str) -> str:
@@ -288,4 +290,4 @@ def _figures(pair: Pair) -> Iterator[str]:
     yield f"difference in success {100 * (test.difference or 0.0):+.0f} percentage points ({' to '.join(bounds)})"
     if price is not None and price.low is not None and price.high is not None:
         high = "∞" if price.high == inf else f"{price.high:.2g}"
-        yield f", {price.value:.2g} times the cost per solved problem ({price.low:.2g} to {high})"
+        yield f", ratio of the costs per solved problem {price.value:.2g} ({price.low:.2g} to {high})"

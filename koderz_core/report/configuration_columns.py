@@ -129,7 +129,7 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     whole(
         "oracle_problems",
-        "problems with a result that gate tests score, because no test could be held out",
+        "problems that have a result but are scored by gate tests, because no test could be held out",
         _NO_RESULT,
         "problems",
         "oracle_problems",
@@ -140,7 +140,9 @@ CONFIGURATIONS: Sequence[Column] = [
     whole("solved", "experiments solved"),
     whole("unsolved", "experiments unsolved"),
     whole("errors", "experiments that ended with an error of koderz or the provider; rates exclude them"),
-    whole("cancelled", "experiments that a user or the benchmark's budget stopped; rates exclude them"),
+    whole(
+        "cancelled", "experiments stopped by a user, or because the benchmark's budget was used up; rates exclude them"
+    ),
     whole("running", "experiments that are running"),
     whole("not_ended", "planned experiments that have not ended, including those that are running"),
     *interval(
@@ -167,8 +169,8 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     text(
         "groups",
-        "numbers of the rank groups that contain the configuration, or empty; group 1 is the best; differences within "
-        "a group are not significant",
+        "numbers of the rank groups that contain the configuration, empty if there are none; group 1 is the best; "
+        "differences within a group are not significant",
         path="groups",
         shown=Shown("group", 6, _group),
     ),
@@ -187,7 +189,7 @@ CONFIGURATIONS: Sequence[Column] = [
         "mean dollars per experiment, over the experiments that ended",
         "an unknown price, or a number that is not finite (see `usd_per_experiment_is`)",
         path="of.cost_per_experiment_usd",
-        shown=Shown("$ each", 8, money),
+        shown=Shown("mean $", 8, money),
     ),
     *reasons("usd_per_experiment"),
     usd("cost_usd", "dollars of all calls of the configuration so far", "a price is unknown"),
@@ -201,7 +203,7 @@ CONFIGURATIONS: Sequence[Column] = [
         "mean duration of the experiments that ended",
         "no experiment has ended",
         "s",
-        shown=Shown("time each", 11, duration),
+        shown=Shown("mean time", 11, duration),
     ),
     number(
         "mean_iterations",
@@ -235,7 +237,7 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     share(
         "frontier_probability",
-        "share of resamples in which the configuration is on the Pareto frontier",
+        "share of bootstrap resamples in which the configuration is on the Pareto frontier",
         _NOT_COMPARABLE,
         path="point.probability",
         shown=Shown("P(frontier)", 9, chance),
@@ -243,7 +245,7 @@ CONFIGURATIONS: Sequence[Column] = [
     *interval(
         share(
             "ceiling",
-            "verifier precision, P(held-out tests pass | gate passes): the upper limit of the success rate for any "
+            "verifier precision, P(held-out tests pass | gate tests pass): the upper limit of the success rate for any "
             "number of attempts",
             _NO_CEILING,
             path="measured.ceiling.rate",
@@ -252,7 +254,7 @@ CONFIGURATIONS: Sequence[Column] = [
     *interval(
         share(
             "false_positives",
-            "false-pass rate: P(gate passes | held-out tests fail)",
+            "false-pass rate: P(gate tests pass | held-out tests fail)",
             _NO_CEILING,
             path="measured.ceiling.false_positives",
         )
@@ -294,7 +296,7 @@ FRONTIER = (
     Shown(CASES, text=if_known(share_cases), path="point.cases", optional=True),
     Shown("Pareto frontier", path="point.on_frontier"),
     Shown("P(frontier)", text=chance, path="point.probability"),
-    Shown("on convex hull", path="point.on_hull"),
+    Shown("on the convex hull", path="point.on_hull"),
 )
 """Cost against success, on the problems with a result of all configurations: rows that have a point."""
 
@@ -323,8 +325,8 @@ GLANCE = (
     Shown("solved [95 %]", text=solved_rate, path=""),
     Shown("n", text=_of_planned, path=""),
     Shown(CASES, text=case_bounds, path="", optional=True),
-    Shown("$ each", text=money, path="cost_per_experiment_usd"),
-    Shown("time each", text=if_known(duration), path="seconds_per_experiment"),
+    Shown("mean $", text=money, path="cost_per_experiment_usd"),
+    Shown("mean time", text=if_known(duration), path="seconds_per_experiment"),
     Shown("iterations", text=_MEAN, path="mean_iterations"),
 )
 """Configurations without a comparison."""

@@ -42,7 +42,7 @@ _ORIGIN = (
     text("licence", "licence of the dataset"),
 )
 _CONFIGURATION = (
-    text("configuration", "id of the configuration: strategy, parameters, models"),
+    text("configuration", "id of the configuration (its strategy, parameters and models)"),
     text("label", "short name of the configuration"),
     text("strategy", "name of the strategy"),
     text("models", "the models of each role: `coder: a, b; reviewer: c`"),
@@ -98,16 +98,22 @@ EXPERIMENTS: tuple[Column, ...] = (
     whole("held_out_tests_total", "number of held-out tests", "the program was not scored on these tests", "tests"),
     whole(
         "iterations",
-        "number of programs that the loop tested, without programs that were submitted untested (as by `direct`)",
+        "number of programs that the loop tested; programs that were submitted without a test, as in `direct`, do not "
+        "count",
     ),
     whole("calls", "number of answered requests to models"),
     whole(
         "input_tokens",
         "tokens sent in answered calls, including cached tokens",
-        "a call did not report its tokens",
+        "the provider did not report the tokens of a call",
         "tokens",
     ),
-    whole("output_tokens", "tokens received in answered calls", "a call did not report its tokens", "tokens"),
+    whole(
+        "output_tokens",
+        "tokens received in answered calls",
+        "the provider did not report the tokens of a call",
+        "tokens",
+    ),
     usd(
         "cost_usd",
         "cost of all answered calls, and of local calls that failed or were interrupted",
@@ -126,7 +132,7 @@ EXPERIMENTS: tuple[Column, ...] = (
         "error", "message of an error that the model did not cause, or the note that a prompt is too long", "no error"
     ),
     text("isolation", "sandbox tier in which the programs ran: `hardened`, `strong` or `limited`"),
-    text("self_test", "result of the sandbox self-test, for example `17/17` checks passed; empty if unknown"),
+    text("self_test", "result of the sandbox self-test, such as `17/17` if 17 of 17 checks passed; empty if unknown"),
     yes("shared", _SHARED, "the program was not scored"),
     yes("saw_base_tests", SAW_BASE_TESTS),
 )
@@ -135,7 +141,7 @@ ITERATIONS: tuple[Column, ...] = (
     *_OF,
     text("experiment", "id of the experiment"),
     whole("iteration", "number of the iteration in its experiment, from 1"),
-    whole("ordinal", "position among all steps of the experiment", "unknown"),
+    whole("ordinal", "position among all recorded steps of the experiment (calls, tests, notes and others)", "unknown"),
     number("at", "time at which the tests of the program finished", "", "s since 1970"),
     text("code", "SHA-256 of the program", "the reply contained no program"),
     text("how", "rule that extracted the program from the reply: `fence`, `fence-last`, `unfinished-fence`, ..."),
@@ -147,7 +153,7 @@ ITERATIONS: tuple[Column, ...] = (
     text("message", "message of the first failure; it may be empty, and the program may have written it"),
     number("seconds", "duration of all tests of the program", "", "s"),
     text("isolation", "sandbox tier in which the program ran"),
-    json("failures", "the failed tests: place, source, expected, actual, message"),
+    json("failures", "each failed test with its position, source, expected value, actual value and message"),
     yes("shared", _SHARED),
     json("test_seconds", "duration of each test, in the order of the tests; empty if unknown", "", "s"),
     text("program", "the program, as the model wrote it", "the reply contained no program"),
@@ -156,7 +162,7 @@ ITERATIONS: tuple[Column, ...] = (
 CALLS: tuple[Column, ...] = (
     *_OF,
     text("experiment", "id of the experiment"),
-    whole("ordinal", "position among all steps of the experiment"),
+    whole("ordinal", "position among all recorded steps of the experiment (calls, tests, notes and others)"),
     whole("attempt", "number of the attempt to send this request, from 1"),
     number("at", "time at which the call started", "", "s since 1970"),
     text("role", "role of the model in the strategy, such as `coder` or `reviewer`"),
@@ -203,7 +209,7 @@ CALLS: tuple[Column, ...] = (
         "no price of such a provider is known",
     ),
     whole("status", "HTTP status of a failure", "the call did not fail, or no HTTP answer arrived"),
-    number("wait_seconds", "wait before the next attempt", "there was no further attempt", "s"),
+    number("wait_seconds", "waiting time before the next attempt", "there was no further attempt", "s"),
     yes(
         "arrived",
         "whether a failed request may have reached the provider, so that the provider may charge for it",
@@ -236,25 +242,31 @@ untrusted. In CSV and Parquet, JSON values are written as text.
 
 FURTHER: Mapping[str, Table] = {
     "attempts": Table(
-        "one line per configuration and attempt; page Compare, `koderz compare --attempts --format json`", ATTEMPTS
+        "one line per configuration and attempt, on the page Compare and from `koderz compare --attempts --format "
+        "json`",
+        ATTEMPTS,
     ),
     "tiers": Table(
-        "one line per configuration and tier of models; page Compare, `koderz compare --format json`", TIERS
+        "one line per configuration and tier of models, on the page Compare and from `koderz compare --format json`",
+        TIERS,
     ),
     "curves": Table(
-        "one line per configuration and step of its curve (share of problems solved); the axis is `usd`, `attempts` "
-        "or `seconds`; page Compare, `koderz compare --format json`",
+        "one line per configuration and point of its curve of problems solved (axis: `usd`, `attempts` or `seconds`), "
+        "on the page Compare and from `koderz compare --format json`",
         curve_columns("usd"),
     ),
     "margins": Table(
-        "one line per pair of neighbouring configurations on the Pareto frontier; `koderz compare --format json`",
+        "one line per pair of neighbouring configurations on the Pareto frontier, from `koderz compare --format json`",
         MARGINS,
     ),
-    "supervision": Table("one line per configuration with reviews; `koderz analyze --json`", SUPERVISION),
+    "supervision": Table("one line per configuration with reviews, from `koderz analyze --json`", SUPERVISION),
     "reviews": Table(
-        "one line per configuration and checkpoint; `koderz compare --format json`, `koderz analyze --json`", REVIEW
+        "one line per configuration and checkpoint, from `koderz compare --format json` and `koderz analyze --json`",
+        REVIEW,
     ),
-    "problems": Table("one line per problem and configuration; page Problems, `koderz problems --json`", PROBLEMS),
+    "problems": Table(
+        "one line per problem and configuration, on the page Problems and from `koderz problems --json`", PROBLEMS
+    ),
 }
 """Tables that pages and commands give together with what they show."""
 

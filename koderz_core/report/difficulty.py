@@ -62,7 +62,7 @@ PROBLEMS: Sequence[Column] = (
         "no result",
         path="problem.share",
     ),
-    text("letter", "the configuration's letter", path="configuration.letter"),
+    text("letter", "letter that marks the configuration in tables", path="configuration.letter"),
     text("benchmark", "id of the benchmark", path="configuration.benchmark"),
     text("configuration", "id of the configuration", path="configuration.configuration"),
     text("label", "short name of the configuration", path="configuration.label"),

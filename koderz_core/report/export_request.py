@@ -74,7 +74,7 @@ class ExportOrder:
         if self.is_report and (self.table != "comparison" or self.columns):
             raise UsageError(
                 f"The format {self.form} always contains a whole comparison, so you cannot choose columns or another "
-                f"table. Use the table comparison without --columns, or one of the formats {', '.join(TABLE_FORMS)}."
+                f"table. Use the table 'comparison' without --columns, or one of the formats {', '.join(TABLE_FORMS)}."
             )
         if self.is_exchange and (self.table != "experiments" or self.columns):
             raise UsageError(
@@ -83,13 +83,14 @@ class ExportOrder:
             )
         if self.for_spreadsheets and self.form != "csv":
             raise UsageError(
-                f"The option for spreadsheets works with the format csv, but not with {self.form}. "
+                f"The option --for-spreadsheets works only with the format csv, not with {self.form}. "
                 "Omit the option, or use csv."
             )
         if self.same_problems and self.table not in COMPARED:
             raise UsageError(
-                f"The table {self.table} cannot be limited to the same problems. Omit this option, or use the table "
-                f"{' or '.join(COMPARED)}."
+                f"The table {self.table} cannot be limited to problems that all configurations were given. Omit "
+                f"--same-problems, or use the table "
+                f"{' or '.join(map(repr, COMPARED))}."
             )
         checked_columns(self.table, self.columns)
 

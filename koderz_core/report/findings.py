@@ -34,8 +34,8 @@ if TYPE_CHECKING:  # most commands need no comparison
 K = TypeVar("K")
 
 NO_BASELINE = (
-    "No measured baseline: no frontier model was asked directly on these problems. The success rate and the cost of "
-    "such a baseline, and any savings, are therefore unknown."
+    "No measured baseline: no frontier model was run on these problems with the strategy direct. The success rate and "
+    "the cost of such a baseline, and any savings, are therefore unknown."
 )
 
 _FRACTIONS = ("half", "a third", "a quarter", "a fifth", "a sixth", "a seventh", "an eighth", "a ninth", "a tenth")
@@ -195,7 +195,7 @@ def _break_even(label: str, other: str, found: BreakEven, at_once: int) -> str:
     sure = f" ({'; '.join(parts)})" if bounds else ""  # one problem does not vary
     if found.usd == inf:
         return f"Within its own limits, {label} never reaches the success rate of {other}{sure}."
-    paid = "" if found.frontier_usd is None else f"; {other} spent {money(found.frontier_usd)}"
+    paid = "" if found.frontier_usd is None else f"; {other} spent {money(found.frontier_usd)} per problem"
     return f"{label} reaches the success rate of {other} at {money(found.usd)} per problem{sure}{paid}."
 
 

@@ -59,8 +59,8 @@ def _source(expectation: Expectation) -> str:
     dataset = expectation.dataset
     if not expectation.pairs:
         return (
-            f"{assumed}, as in koderz' own study (23 to 25 %), because too few similar pairs have been measured on "
-            f"{dataset}."
+            f"{assumed}, as in koderz' own study (23 to 25 %), because too few pairs of similar "
+            f"configurations have been measured on {dataset}."
         )
     what = "of the same strategies and models" if expectation.same else "of configurations"
     if expectation.pairs == 1:
@@ -86,7 +86,8 @@ def _about_repeats(n: int, repeats: int, pairs: int, expectation: Expectation) -
         else ""
     )
     return (
-        f"It assumes no gain from repeats, because no earlier pair with repeats shows how large the gain is{at_best}."
+        "It also assumes that repeats do not make the comparison more precise, because no earlier pair of "
+        f"configurations with repeats shows how large this gain is{at_best}."
     )
 
 

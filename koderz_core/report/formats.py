@@ -44,10 +44,10 @@ WHY: Mapping[str, str] = {
 CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, then CodeBLEU"}
 """How the submitted program was chosen."""
 CURVES = (
-    "Share of problems whose program passes the tests that score it, within a number of attempts, dollars or seconds. "
-    "A line is solid up to the maximum that the configuration used on a problem. From there, it continues as a dotted "
-    "line at the same level: no further attempts (‡ in the table). An experiment that ends on a false pass of the gate "
-    "stays in the denominator, so a line can stay below 100 %."
+    "Share of problems whose program passes the tests that score it, within a given number of attempts, dollars or "
+    "seconds. A line is solid up to the largest number that the configuration used on any problem. From there, it "
+    "continues as a dotted line at the same level, because there were no further attempts (‡ in the table). An "
+    "experiment that ends on a false pass of the gate stays in the denominator, so a line can stay below 100 %."
 )
 PARTIAL = (
     "The curves cover the problems that all configurations were given. The rates in the table cover all problems of "
@@ -64,14 +64,14 @@ COSTS = (
 )
 GROUPS = (
     "Groups: configurations with the same number do not differ significantly (Holm over all pairs, 5 %); group 1 "
-    "solves most. P(frontier): the share of resamples in which a configuration is on the Pareto frontier of cost and "
-    "success. $ per solved: dollars of the experiments with a result, divided by the number of solved experiments "
-    "(cost-of-pass)."
+    "has the highest success rates. P(frontier): the share of resamples in which a configuration is on the Pareto "
+    "frontier of cost and success. $ per solved: dollars of the experiments with a result, divided by the number of "
+    "solved experiments (cost-of-pass)."
 )
 PAIRS = (
     "p: from McNemar's exact test or, with repeats, from a permutation test of the labels within problems; adjusted by "
-    "Holm. The difference is significant if p is at most 0.05; the interval then excludes 0. Intervals hold for all "
-    "pairs simultaneously (Bonferroni), including the pair that was selected for the main finding. Reaches: the "
+    "Holm. The difference is significant if p is at most 0.05; the interval then excludes 0. The intervals are "
+    "adjusted for all pairs (Bonferroni), including the pair that koderz selects and shows first. Reaches: the "
     "dollars per problem at which the curve of a configuration reaches the baseline's rate; P(never): the share of "
     "resamples in which the curve never reaches that rate. Saved: the difference in cost on the problems that both "
     "configurations solved."
@@ -321,7 +321,7 @@ def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
     ]
     return (
         *([PARTIAL] if partial else []),
-        *([f"{CENSORED} This concerns {', '.join(apart)}."] if apart else []),
+        *([f"{CENSORED} This applies to {', '.join(apart)}."] if apart else []),
     )
 
 

@@ -140,7 +140,7 @@ PAIRS: Sequence[Column] = [
     ),
     whole(
         "both",
-        "problems that both configurations solved; with repeats, in the same number of repeats",
+        "problems that both configurations solved; with repeats, those that both solved in the same number of repeats",
         unit="problems",
         shown=Shown("both", 10),
     ),
@@ -165,7 +165,8 @@ PAIRS: Sequence[Column] = [
     ),
     share(
         "low",
-        "lower bound of the interval of `difference` (Bonett-Price), or 0 if this bound would contradict `told_apart`",
+        "lower bound of the interval of `difference` (Bonett-Price), or 0 if this bound would contradict the test "
+        "result in `told_apart`",
         _NO_COMMON,
     ),
     share(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.pairs import Key, Pair
     from koderz_core.analysis.rates import Interval
 
-UNKNOWN = "Savings: unknown, because no frontier model was run directly on these problems."
+UNKNOWN = "Savings: unknown, because no frontier model was run on these problems with strategy direct."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +73,29 @@ TIERS: Sequence[Column] = (
     text("tier", "`local`, `small_frontier` or `frontier`", "unknown", shown=Shown("tier", 3, tier_name)),
     whole("calls", "finished calls to models of this tier", shown=Shown("calls so far", 3, count)),
     whole("unpriced", "finished calls without a known price"),
-    usd("cost_usd", "dollars of these calls", "a price is unknown", shown=Shown("cost so far", 3, money)),
-    number("kwh", "energy of these calls", "the tier is not local, or the energy is unknown", "kWh"),
-    usd("energy_usd", "the part of `cost_usd` that pays for energy", "the tier is not local, or the part is unknown"),
+    usd(
+        "cost_usd",
+        "cost of the finished calls to models of this tier",
+        "a price is unknown",
+        shown=Shown("cost so far", 3, money),
+    ),
+    number(
+        "kwh",
+        "energy of the finished calls to models of this tier",
+        "the tier is not local, or the energy is unknown",
+        "kWh",
+    ),
+    usd("energy_usd", "the part of `cost_usd` that pays for energy", "the tier is not local, or the energy is unknown"),
     usd(
         "rental_usd",
-        "the price of the same tokens at a provider that hosts the same weights",
-        "no rental price is known",
+        "the price of this tier's tokens at a provider that hosts the same weights",
+        "no such price is known",
     ),
-    whole("tokens", "tokens sent and received", "a call did not report them", "tokens"),
+    whole("tokens", "tokens sent and received", "a call did not report its tokens", "tokens"),
     usd(
         "usd_per_solved",
-        "the tier's part of the dollars per solved problem",
-        "no result, an unknown price, or the reason in the next column",
+        "the part of the cost per solved problem that this tier causes",
+        "no result, an unknown price, or a number that is not finite (see `usd_per_solved_is`)",
         path="usd_per_solved",
         shown=Shown("$ per solved", 3, money),
     ),
@@ -94,17 +104,21 @@ TIERS: Sequence[Column] = (
 MARGINS: Sequence[Column] = (
     text(
         "cheaper",
-        "the cheaper configuration, as benchmark/configuration",
+        "the cheaper configuration, written as benchmark/configuration",
         path="cheaper.full_id",
         shown=Shown("from → to", 1, _step, ""),
     ),
     text("dearer", "the next more expensive configuration on the Pareto frontier", path="dearer.full_id"),
     usd(
         "usd",
-        "additional dollars per problem of the more expensive configuration",
+        "dollars per problem of the more expensive configuration, minus those of the cheaper one",
         shown=Shown("extra $ per problem", 3, money),
     ),
-    share("solved", "additional share of problems solved", shown=Shown("points solved", 2, _points)),
+    share(
+        "solved",
+        "share of problems that the more expensive configuration solves, minus that of the cheaper one",
+        shown=Shown("extra solved (points)", 2, _points),
+    ),
     usd("usd_per_solve", "`usd` divided by `solved`", shown=Shown("$ per extra solved problem", 4, money)),
     share(
         "sure",
@@ -135,7 +149,7 @@ def tier_rows(comparison: Comparison) -> list[Numbers]:
 
 def margins_table(comparison: Comparison) -> TextTable:
     """The cost of one additional solve, from each configuration on the frontier to the next."""
-    title = "Marginal cost per extra solved problem, along the frontier"
+    title = "Marginal cost per extra solved problem, along the Pareto frontier"
     return text_table(title, shown(MARGINS), _margins(comparison))
 
 
@@ -186,10 +200,10 @@ def savings_sentences(comparison: Comparison) -> Iterator[str]:
 def _saved(pair: Pair) -> str:
     saved = pair.savings
     if saved is None:
-        return "savings are unknown, because there is no problem that both solved at known costs."
-    on = f"on the {numbered(saved.problems, 'problem')} that both solved"
+        return "savings are unknown, because no problem was solved by both configurations at known costs."
+    on = f"on the {numbered(saved.problems, 'problem')} that the frontier model also solved"
     each = f"{money(saved.usd)} instead of {money(saved.baseline_usd)} each"
-    both = f"{numbered(saved.of, 'problem')} for which both have a result"
+    both = f"{numbered(saved.of, 'problem')} on which both configurations have a result"
     points = f"Difference in success: {100 * saved.difference:+.0f} percentage points on {both}."
     if saved.share is None:
         return f"nothing could be saved {on}, because the frontier model cost nothing for them. {points}"

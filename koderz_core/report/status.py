@@ -49,7 +49,7 @@ def benchmark_remark(progress: BenchmarkProgress) -> Remark | None:
         return Remark(
             "warning",
             f"Stopped, because the budget is used up. To continue, run `{command}` with a larger budget in a terminal. "
-            "Every finished step is kept.",
+            "Finished calls and tests are kept.",
         )
     if row.state == "finished" and row.errors:
         return Remark(
@@ -93,7 +93,7 @@ def freshness(progress: BenchmarkProgress, now: float, heard_at: float | None = 
     news = "" if news_at is None else f" · newest {kind} {ago(now - news_at)}"
     if row.state == "running" and news_at is not None and now - news_at > QUIET_SECONDS:
         process = f"process {row.holder}" if row.holder else "its process"
-        quiet = f"No completed step for {_rough(now - news_at)}; {process} is still running."
+        quiet = f"No call or test has been completed for {_rough(now - news_at)}; {process} is still running."
         return Remark("warning" if here else "info", quiet)
     slow = f" · refreshed every {SLOW_BEAT_SECONDS:.0f} s, because the benchmark is large" if row.planned > MANY else ""
     return Remark("info", f"Updated {ago(read)}{news}{slow}")
@@ -133,15 +133,19 @@ _REMARKS = {
     "queued": Remark(
         "info", "Queued: no experiment runs yet. The benchmark waits until other experiments end or a model is ready."
     ),
-    "paused": Remark("info", "Paused: each experiment waits before its next step. Press Resume to continue."),
-    "stopping": Remark("info", "Stopping: running experiments end at their next step. Every finished step is kept."),
+    "paused": Remark("info", "Paused: each experiment waits before its next call or test. Press Resume to continue."),
+    "stopping": Remark(
+        "info",
+        "Stopping: running experiments end after their current call or test. Finished calls and tests are kept.",
+    ),
     "stopped": Remark(
-        "info", "Stopped before the benchmark was complete. Every finished step is kept. Press Resume to continue."
+        "info",
+        "Stopped before the benchmark was complete. Finished calls and tests are kept. Press Resume to continue.",
     ),
     "interrupted": Remark(
         "warning",
-        "Interrupted: the process of the benchmark ended before the benchmark was complete. Every finished step is "
-        "kept. Press Resume to continue.",
+        "Interrupted: the process of the benchmark ended before the benchmark was complete. Finished calls and "
+        "tests are kept. Press Resume to continue.",
     ),
 }
 
@@ -179,18 +183,26 @@ EXPERIMENT_REMARKS: Mapping[str, tuple[Tone, str, str]] = {
         "⚠️",
         "The experiment has no result, because koderz, the machine or a provider failed, not the model.",
     ),
-    "cancelled": ("info", "⏹️", "The experiment was stopped before it had a result. Every finished step is kept."),
+    "cancelled": (
+        "info",
+        "⏹️",
+        "The experiment was stopped before it had a result. Finished calls and tests are kept.",
+    ),
     "interrupted": (
         "warning",
         "⚡",
-        "The process of the experiment ended before the experiment had a result. Every finished step is kept.",
+        "The process of the experiment ended before the experiment had a result. Finished calls and tests are kept.",
     ),
-    "paused": ("info", "⏸️", "The experiment is paused before its next step. Resume it on the page of its benchmark."),
+    "paused": (
+        "info",
+        "⏸️",
+        "The experiment is paused before its next call or test. Resume it on the Live page of its benchmark.",
+    ),
     "planned": ("info", "⏳", "The experiment has not started."),
 }
 LIMITS: Mapping[StopReason | None, str] = {
-    "budget": "The budget per experiment is used up, so the result is the best program tested until then.",
-    "context": "A prompt did not fit the context of its model, so the result is the best program tested until then.",
+    "budget": "The budget per experiment is used up, so the result is the best program so far.",
+    "context": "A prompt did not fit the context of its model, so the result is the best program so far.",
 }
 """Why a limit of the configuration ended the strategy."""
 RESUMED = frozenset({"cancelled", "interrupted", "planned"})
@@ -264,7 +276,7 @@ def _stage(trouble: ModelTrouble, now: float) -> Stage | None:
 def _text(trouble: ModelTrouble, stage: Stage, now: float) -> str:
     if stage == "recovered":
         lasted = _whole((trouble.answered_at or now) - trouble.begun_at)
-        return f"The model answers again, after {numbered(trouble.failures, 'failed attempt')} in {lasted}."
+        return f"The model answers again, after {numbered(trouble.failures, 'failed call')} in {lasted}."
     seconds = trouble.failed_at - trouble.begun_at
     times = "once" if trouble.failures == 1 else f"{count(trouble.failures)} times in {_whole(seconds)}"
     return f"{plain(trouble.cause)} ({times}). {_next(trouble, stage, now)}"
@@ -280,16 +292,16 @@ def _next(trouble: ModelTrouble, stage: Stage, now: float) -> str:
     most = "" if trouble.retries is None else f" of {trouble.retries}"
     used = f"{trouble.retries_used}{most} retries used."
     if trouble.next_at is None:
-        return f"An attempt is under way; {used}"
+        return f"A call is in progress; {used}"
     if trouble.next_at <= now:
-        return f"The next attempt starts as soon as the provider's limits allow it; {used}"
-    return f"Next attempt in {_whole(trouble.next_at - now)}; {used}"
+        return f"The next call starts as soon as the provider's limits allow it; {used}"
+    return f"Next call in {_whole(trouble.next_at - now)}; {used}"
 
 
 def _closed(until: float, now: float) -> str:
     wait = "The circuit breaker is open: experiments with this provider wait"
     if until <= now:
-        return f"{wait} for the outcome of one attempt, which starts now."
+        return f"{wait} for the outcome of one call, which starts now."
     return f"{wait} until {local_second(until)} (in {_whole(until - now)})."
 
 

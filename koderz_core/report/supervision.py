@@ -31,9 +31,9 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.supervision import Review, Supervision
 
 SHOWS = (
-    "The contribution of the supervisor shows whether problems were solved before or after the first checkpoint. "
-    "Before this checkpoint, the coder worked alone, without reviews. After this checkpoint, the coder was guided by "
-    "reviews. The guided experiments have the harder problems, so the two success rates cannot be compared."
+    "The table of the supervisor's contribution shows how many experiments were solved before and how many after the "
+    "first checkpoint. Before this checkpoint, the coder worked alone. After this checkpoint, reviews guided the "
+    "coder. The problems of the guided experiments are harder, so the two success rates cannot be compared."
 )
 SHOWS_NOT = (
     "The table does not show the effect of a checkpoint. Only experiments that are stuck get a review, and their next "
@@ -71,7 +71,7 @@ SUPERVISION: Sequence[Column] = (
     *interval(
         share(
             "guided",
-            "share solved among the experiments that continued after the first checkpoint",
+            "share of solved experiments among those that continued after the first checkpoint",
             shown=Shown("guided [95 %]", 3, rate, "of.guided"),
         )
     ),
@@ -91,23 +91,23 @@ SUPERVISION: Sequence[Column] = (
     ),
 )
 REVIEW: Sequence[Column] = (
-    whole("checkpoint", "number of the checkpoint, from 1", shown=Shown("checkpoint", 3)),
+    whole("checkpoint", "number of the checkpoint, starting at 1", shown=Shown("checkpoint", 3)),
     whole("trials", "experiments that continued after the checkpoint", shown=Shown("continued", 3, count)),
     share(
         "before",
         "mean share of gate tests passed by the last iteration before the checkpoint",
-        shown=Shown("gate tests passed before", 3, percent),
+        shown=Shown("gate tests passed before review", 3, percent),
     ),
     share(
         "after",
         "mean share of gate tests passed by the first iteration after the checkpoint",
-        shown=Shown("gate tests passed after", 3, percent),
+        shown=Shown("gate tests passed after review", 3, percent),
     ),
     *interval(
         share(
             "change",
             "`after` minus `before`, with equal weight for every problem",
-            shown=Shown("change in points [95 %]", 3, _change, "of.change"),
+            shown=Shown("change in percentage points [95 %]", 3, _change, "of.change"),
         )
     ),
 )
@@ -127,7 +127,7 @@ def supervision_table(rows: Sequence[Row[Supervision]]) -> TextTable:
 
 def reviews_table(rows: Sequence[Row[Supervision]]) -> TextTable:
     """One line per checkpoint."""
-    return text_table("Before and after each checkpoint", shown((*NAMED, *REVIEW)), _reviews(rows))
+    return text_table("Gate tests passed before and after each checkpoint", shown((*NAMED, *REVIEW)), _reviews(rows))
 
 
 def supervision_numbers(rows: Sequence[Row[Supervision]]) -> list[Numbers]:
@@ -147,15 +147,15 @@ def _reviews(rows: Sequence[Row[Supervision]]) -> list[Row[Review]]:
 
 
 CAUTION = (
-    "Each line is one combination of coder, strategy, spec model and prompt. Lines may differ in their problems, "
+    "Each row is one combination of coder, strategy, spec model and spec prompt. Rows may differ in their problems, "
     "reviewers and settings. A reused spec is counted once. To compare spec models, run configurations that differ "
     "only in the spec model and use `koderz compare`."
 )
 
 
 def version(prompt: str, wording: str | None) -> str:
-    """``minimal, text 2``: which spec was requested, and in which words."""
-    return prompt if wording is None else f"{prompt}, text {wording}"
+    """``minimal, version 2``: which spec was requested, and in which words."""
+    return prompt if wording is None else f"{prompt}, version {wording}"
 
 
 def spec_origin(spec: SpecRow) -> str:
@@ -163,7 +163,7 @@ def spec_origin(spec: SpecRow) -> str:
     date = day(spec.at)
     took = "time unknown" if spec.seconds is None else duration(spec.seconds)
     size = f"{count(spec.output_tokens)} tokens, {took}"
-    author = f"{spec.words} words by {spec.model or 'an unknown model'} ({version(spec.prompt, spec.wording)})"
+    author = f"{spec.words} words by {spec.model or 'an unknown model'} (prompt {version(spec.prompt, spec.wording)})"
     if spec.origin:
         cost = f"at no cost (the original cost was {money(spec.cost_usd)})"
         return f"{author}, reused from {spec.origin} on {date} {cost}, {size}"

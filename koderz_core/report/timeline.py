@@ -161,11 +161,15 @@ def _summary(lane: Sequence[ExperimentRow], marks: Marks) -> str:
     )
     if not known.n:
         errors, planned = sum(row.shown == "error" for row in lane), count(len(lane))
-        return f"{count(errors)} of {planned} errors, no result" if errors else f"no result yet ({planned} planned)"
+        return (
+            f"no result: {count(errors)} of {planned} experiments ended with an error"
+            if errors
+            else f"no result yet ({planned} planned)"
+        )
     left = len(lane) - known.n
     cases = share_cases(Cases(known.successes / len(lane), (known.successes + left) / len(lane)))
     partial = (
-        f" · partial: {count(left)} of {count(len(lane))} without a result (worst to best case: {cases})"
+        f" · partial: {count(left)} of {count(len(lane))} experiments without a result (worst to best case: {cases})"
         if left
         else ""
     )

@@ -144,14 +144,18 @@ class Running:
         if runner is None or (runner.stopping and runner.ended(STOPPING_SECONDS)):
             return False
         if runner.stopping:
-            raise UsageError(f"{plan.id} is still stopping: a call to a model must end first. Start it again later.")
+            raise UsageError(
+                f"{plan.id} is still stopping, because a call to a model has not ended. Start the benchmark "
+                "again later."
+            )
         if runner.asked.content != plan.content:
             raise PlanError(
                 f"Another plan named {plan.id} is already running in this process. Give this plan another name."
             )
         if runner.budget != plan.budget:
             raise PlanError(
-                f"{plan.id} is already running with another budget. Stop it, then start it with the new budget."
+                f"{plan.id} is already running with another budget. Stop this benchmark, then start it with the new "
+                "budget."
             )
         return True
 

@@ -131,8 +131,8 @@ class Ledger:
         """
         if usd is None and self._budget.limits and not self._budget.allow_unpriced:
             raise PlanError(
-                "The maximum cost of this call is unknown, so no budget can limit it. Set a price for the "
-                "model and a token limit for the call, or allow calls of unknown cost with --allow-unpriced."
+                "The maximum cost of this call is unknown, so koderz cannot check it against the budget. Set a price "
+                "for the model and a token limit for the call, or allow calls of unknown cost with --allow-unpriced."
             )
         amount = _up(usd or 0.0)
         held = Reservation(amount, amount)
@@ -203,7 +203,8 @@ def _used_up_message(limit: int, spent: int, amount: int) -> str:
 def _lost_message(experiment: str, limit: int, lost: int) -> str:
     return (
         f"The budget of {experiment} is ${limit / PICO:g}. Interrupted calls may have cost ${lost / PICO:.6g} of this "
-        "budget, so the next call is not sent. The models did not cause this. Run the benchmark again with --fork."
+        "budget, and the rest is too small for the next call. The models did not cause this. To start again with a "
+        "full budget, run the benchmark again with --fork."
     )
 
 

@@ -111,8 +111,9 @@ def _check_same_sample(asked: Plan, recorded: Plan) -> None:
     formerly = recorded.outside.keys() & set(asked.problems)
     if both := sorted(newly | formerly):
         raise PlanError(
-            f"{recorded.id} cannot be extended by this plan: a gate excludes {len(both)} of the problems on which "
-            f"other configurations run, for example {both[0]}. Give this benchmark another name."
+            f"{recorded.id} cannot be extended by this plan: all configurations of a benchmark must run on the same "
+            f"problems, but {len(both)} of the problems have gate tests in only one of the two plans, for example "
+            f"{both[0]}. Give this benchmark another name."
         )
 
 

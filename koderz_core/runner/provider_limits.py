@@ -248,7 +248,7 @@ class Endpoint:
             if seconds > 0 and self._given_up():
                 raise ModelError(
                     f"{self._name} has kept failing for more than {self._patience_seconds:g} s (KODERZ_PATIENCE), so "
-                    "koderz sends it no calls for now. Check the server or the status page of the provider."
+                    "koderz currently sends no calls to it. Check the server or the status page of the provider."
                 )
             if seconds == 0:
                 admission.probe = self._breaker.begin()

@@ -135,7 +135,7 @@ class Runner:
             return
         self.stop()
         if not self.ended():
-            _LOG.warning("Stopping: running experiments end at their next step.")
+            _LOG.warning("Stopping: each running experiment ends after its current model call or test.")
             self.ended(None)
         self._thread.join()
 

@@ -43,7 +43,10 @@ def command(isolation: Isolation, bwrap: str | None) -> list[str]:
     if isolation != "hardened":
         return python
     if bwrap is None:
-        raise SandboxError("The tier `hardened` needs bubblewrap. Install it (apt install bubblewrap) or use `strong`.")
+        raise SandboxError(
+            "The isolation tier `hardened` needs bubblewrap. Install bubblewrap, for example with `apt install "
+            "bubblewrap`, or use the tier `strong`."
+        )
     environment = [word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)]
     return [bwrap, *_NAMESPACES, *environment, *_root(), "--remount-ro", "/", "--chdir", "/", "--", *python]
 

@@ -1,4 +1,4 @@
-"""The self-test of a judge: right programs pass, wrong ones and cheats do not, attacks on the machine are blocked."""
+"""The self-test of a judge: correct programs pass, wrong ones and cheats do not, attacks on the machine are blocked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from koderz_core.sandbox.selftest_programs import (
     planted,
 )
 
-Group = Literal["right programs", "wrong programs", "cheats", "attacks", "right program after the attacks"]
+Group = Literal["correct programs", "wrong programs", "cheats", "attacks", "correct program after the attacks"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 
 
@@ -82,12 +82,12 @@ def _run(
         *(_fails(judge, "wrong programs", program) for program in wrong),
         *(_fails(judge, "cheats", cheat) for cheat in cheats),
         *(_blocks(judge, attack) for attack in attacks if attack.limited or judge.isolation != "limited"),
-        _right(judge, "double", PROBLEMS["double"], "right program after the attacks"),
+        _right(judge, "double", PROBLEMS["double"], "correct program after the attacks"),
     ]
     return SelfTest(judge.isolation, tuple(checks))
 
 
-def _right(judge: BoxedJudge, name: str, problem: Problem, group: Group = "right programs") -> Check:
+def _right(judge: BoxedJudge, name: str, problem: Problem, group: Group = "correct programs") -> Check:
     return _check(judge, group, name, problem, problem.canonical_solution or DOUBLES)
 
 

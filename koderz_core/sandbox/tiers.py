@@ -70,7 +70,7 @@ def _reason(isolation: Isolation, bwrap: str | None, target: _Target) -> str:
     if isolation != "limited" and sys.platform != "linux":
         return "this tier needs Linux"
     if isolation == "hardened" and bwrap is None:
-        return "bubblewrap is not installed: apt install bubblewrap (or dnf, pacman)"
+        return "bubblewrap is not installed; install it with your package manager, for example: apt install bubblewrap"
     setup = {"boxed": isolation != "limited", "readable": box.readable(), "target": target}
     order = msgspec.json.encode(setup).decode()
     try:

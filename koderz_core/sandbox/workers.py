@@ -183,7 +183,9 @@ class Worker:
             by_program = self._program_answered()
             self.kill()
             raise (
-                StalledError("a worker stalled on the output of the program") if by_program else LostError("it stalled")
+                StalledError("a worker did not process the program's output in time")
+                if by_program
+                else LostError("it stalled")
             ) from None
         except BaseException:  # an unread answer would be taken for the answer to the next order
             self.kill()

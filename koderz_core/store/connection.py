@@ -90,8 +90,8 @@ def failures(path: Path) -> Iterator[None]:
     except duckdb.Error as error:
         if _is_out_of_room(error):
             raise StoreError(
-                f"The index {path.name} failed ({error}). Free disk space and memory. If the error occurs again, "
-                f"run `koderz reindex`."
+                f"The index {path.name} could not be read or written ({error}). There is too little free disk space or "
+                "memory. Make more available. If the error occurs again, run `koderz reindex`."
             ) from error
         if _is_damage(error):
             raise _damaged(path, error) from error

@@ -17,8 +17,8 @@ def find(index: Index, text: str) -> str:
     """
     for sql, fits in (
         (_NAMED, "is the name of several benchmarks"),
-        (_WHOLE, "matches several"),
-        (_IDS, "matches several"),
+        (_WHOLE, "is the beginning of several ids"),
+        (_IDS, "is the beginning of several ids"),
         (_NAMES, "is the beginning of several benchmark names"),
     ):
         rows = index.con.execute(sql, {"text": text, "most": MOST_SHOWN + 1}).fetchall() if text else []

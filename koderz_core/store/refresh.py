@@ -97,9 +97,9 @@ class Fold:
         before = self._before(change.table, key)
         if None in key or (before is None and change.how == "amend"):
             raise JournalError(
-                f"The journal {self.journal} lacks a line: it continues an entry of {change.table} "
-                f"({', '.join(str(part) for part in key)}), but no line starts this entry. Restore the file from a "
-                f"backup or move it out of the folder, then run `koderz reindex`."
+                f"The journal {self.journal} lacks a line: a later line changes the row "
+                f"({', '.join(str(part) for part in key)}) of the table {change.table}, but no earlier line creates "
+                "this row. Restore the file from a backup or move it out of the folder, then run `koderz reindex`."
             )
         if change.how == "replace" or before is None:
             self.rows[change.table][key] = dict(change.values)
@@ -193,7 +193,10 @@ def load(con: DuckDBPyConnection, journals_dir: Path) -> Loaded:
 def outdated(con: DuckDBPyConnection, journals_dir: Path) -> str | None:
     """Why the index must be rebuilt: a journal in it is missing or is a different one now. None: it need not."""
     if earlier := con.execute("select file from journals where unanswered is null order by file").fetchone():
-        return f"An earlier version of koderz has read the journal {earlier[0]} without the costs of unanswered calls"
+        return (
+            f"The index lacks costs of unanswered calls in the journal {earlier[0]}, because an earlier version "
+            "of koderz indexed it"
+        )
     for file, seen in _read_states(con).items():
         path = journals_dir / file
         size = _size(path)

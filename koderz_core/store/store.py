@@ -141,7 +141,7 @@ class Store:
 
     def _rebuild(self, fault: str) -> Loaded:
         level = logging.WARNING if self.path.exists() else logging.INFO  # the first time, every index is missing
-        _LOG.log(level, "%s. koderz rebuilds it from the journals.", fault)
+        _LOG.log(level, "%s. koderz rebuilds the index from the journals.", fault)
         return self._replace()
 
     def _replace(self) -> Loaded:

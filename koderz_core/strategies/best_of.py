@@ -40,7 +40,7 @@ class BestOf(Reminded):
 
     samples: int = 5
     tests: int = 10
-    judge: bool = parameter(True, "Let a judge decide if the vote on the programs' behaviour is a tie.")
+    judge: bool = parameter(True, "If the vote on the programs' behaviour is a tie, let a judge choose.")
     chain_of_thought: bool = True
     temperature: float = 0.8
     max_tokens: int = 1024

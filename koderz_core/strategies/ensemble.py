@@ -43,7 +43,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Ensemble(Reminded):
-    """Ask each coder for several programs. Submit the most typical of the programs that pass the most gate tests.
+    """Ask each coder for several programs. Of the programs that pass the most gate tests, submit the most typical one.
 
     The most typical program has the highest mean CodeBLEU similarity to the others. ``samples``: the number of programs
     of each coder. ``weights``: the weights of the four parts of CodeBLEU, which are n-grams, n-grams weighted by

@@ -33,12 +33,12 @@ def temperatures(text: str) -> tuple[float, ...]:
         temperature, times = (float(match[1]), int(match[2] or 1)) if match else (0.0, 0)
         if not times or temperature > WARMEST:
             raise PlanError(
-                f"{step.strip()!r} in {text!r} is not a step. Write temperatures from 0 to {WARMEST}, separated by "
-                "commas. To repeat a temperature N times, append *N, as in 0,0.3*2,0.5*2."
+                f"{step.strip()!r} in {text!r} is not a valid temperature. Write numbers from 0 to {WARMEST}, "
+                "separated by commas. To repeat a temperature N times, append *N, as in 0,0.3*2,0.5*2."
             )
         steps += [temperature] * times
     if len(steps) > MOST:
-        raise PlanError(f"{text!r} has {len(steps)} steps. Write at most {MOST}.")
+        raise PlanError(f"{text!r} sets {len(steps)} temperatures. Write at most {MOST}.")
     return tuple(steps)
 
 
@@ -59,8 +59,8 @@ class Ladder(Reminded):
 
     Every call has its own seed, so each sample at a temperature above 0 is independent. ``steps`` sets the temperature
     of each attempt, such as "0,0.3*2" (one attempt at 0, two at 0.3), and replaces ``temperature``. With several
-    coders, each coder goes through all steps before the next coder is asked. Without steps, the coders share the
-    iterations equally.
+    coders, each coder makes all these attempts before the next coder makes its first one. Without ``steps``, the coders
+    share the iterations equally.
     """
 
     several: ClassVar = ("coder",)
@@ -72,13 +72,16 @@ class Ladder(Reminded):
     temperature: float = USUAL
     max_tokens: int = 1024
     steps: str = parameter(
-        "", "Temperature of each attempt: 0,0.3*2 is one attempt at 0 and two at 0.3. Replaces the fixed temperature."
+        "",
+        "Temperature of each attempt: 0,0.3*2 is one attempt at 0 and two at 0.3. Replaces the parameter temperature.",
     )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", canonical(temperatures(self.steps)))
         if self.steps and self.temperature != USUAL:
-            raise PlanError(f"The steps {self.steps} set every temperature. Omit temperature={self.temperature}.")
+            raise PlanError(
+                f"steps={self.steps} sets the temperature of every attempt. Omit temperature={self.temperature}."
+            )
 
     def roles(self) -> tuple[str, ...]:
         return ("coder",)

@@ -21,7 +21,8 @@ ABOUT: Mapping[str, str] = {
     "max_iterations": "Maximum number of programs per experiment.",
     "spec": "Write a spec of the problem first and give it to the coder.",
     "chain_of_thought": "Let the coder reason in words before it writes its program.",
-    "temperature": "Sampling temperature; 0 means greedy decoding. Some strategies use another temperature later.",
+    "temperature": "Sampling temperature; 0 means greedy decoding. Some strategies have a retry_temperature for later "
+    "attempts.",
     "retry_temperature": "Sampling temperature after the first attempt. With 0, small models often repeat a program.",
     "max_tokens": "Maximum number of tokens in one answer of the coder. Longer answers are cut off.",
     "review_tokens": "Maximum number of tokens in a spec or a review. Longer texts are cut off.",

@@ -27,7 +27,9 @@ class Reminded:
     """The parameters of every strategy that has a coder."""
 
     lessons: bool = parameter(
-        False, "Add lessons from failures on other problems to the coder's prompt (koderz cortex lessons)."
+        False,
+        "Add lessons from failures on other problems to the coder's prompt. The command `koderz cortex lessons` "
+        "extracts and stores such lessons.",
     )
     examples: bool = parameter(
         False, "Add two other problems, with programs that solved them in earlier benchmarks, to the coder's prompt."

@@ -37,33 +37,38 @@ FEWEST = 2
 
 @dataclass(frozen=True, slots=True)
 class Supervised(Reminded):
-    """Ask the coder, test its program and show it the failures until one passes; a stronger model reviews the attempts.
+    """Show the coder the failures of its program until a program passes; a stronger model reviews the attempts.
 
-    There are at most ``max_iterations`` attempts, with a review after every ``checkpoint_interval`` of them. The first
-    attempt is sampled at ``temperature``, later ones at ``retry_temperature``, because a small model that is asked
-    again at 0 repeats its program (measured: identical in 4 or 5 of 5 attempts). After ``escape_after`` repeated
-    programs in a row, the next prompt shows no program, unless a review has just seen the last one.
+    There are at most ``max_iterations`` attempts, and a review after every ``checkpoint_interval`` attempts. The first
+    attempt is sampled at ``temperature``. Later attempts are sampled at ``retry_temperature``, because at temperature 0
+    a small model repeats its program (measured: 4 or 5 of 5 attempts were identical). After ``escape_after`` repeated
+    programs in a row, the next prompt shows no program, except directly after a review.
     ``spec_prompt``: the version of the prompt for the spec. ``reuse_spec``: reuse a spec from another experiment.
-    ``previous_error``: show the coder its test results. ``history_tokens``: maximum number of tokens in a prompt for
-    attempts before the last. ``checkpoint_when``: "interval" or "adaptive"; "adaptive" reviews earlier if attempts make
-    no progress or half the budget is spent. ``disclosure``: the first review also asks for a strategy, the second also
-    for test criteria. Specs and reviews have at most ``review_tokens`` and are sampled at temperature 0.
+    ``previous_error``: show the coder the test results of its last program. ``history_tokens``: maximum number of
+    tokens that a prompt uses for attempts before the last one. ``checkpoint_when``: "interval" or "adaptive";
+    with "adaptive", a review is due earlier if attempts make no progress or half the budget is spent.
+    ``disclosure``: the first review must also contain a strategy, the second also test criteria. Specs and reviews have
+    at most ``review_tokens`` tokens and are sampled at temperature 0.
     """
 
     max_iterations: int = 50
     checkpoint_interval: int = parameter(5, "Number of iterations between two reviews.")
     spec: bool = True
-    checkpoints: bool = parameter(True, "Let a reviewer see the attempts, and give its guidance to the coder.")
+    checkpoints: bool = parameter(
+        True, "Let a reviewer see the attempts, and give the reviewer's guidance to the coder."
+    )
     chain_of_thought: bool = True
     temperature: float = 0.0
     retry_temperature: float = 0.8
     max_tokens: int = 1024
     spec_prompt: str = parameter(
         MINIMAL,
-        "Prompt for the spec: minimal asks for the task only, detailed also asks for edge cases and a plan.",
+        "Prompt for the spec. minimal: asks for a description of the task; detailed: also for edge cases and a plan.",
         PROMPTS,
     )
-    reuse_spec: bool = parameter(False, "Reuse an earlier spec of the same problem by the same model, if there is one.")
+    reuse_spec: bool = parameter(
+        False, "Reuse a spec that the same model has already written for the same problem, if there is one."
+    )
     previous_error: bool = parameter(True, "Show the coder the test results of its last program.")
     history_tokens: int = parameter(0, "Maximum number of tokens that a prompt uses for attempts before the last one.")
     escape_after: int = parameter(
@@ -74,7 +79,7 @@ class Supervised(Reminded):
         "interval: review after a fixed number of iterations; adaptive: review earlier if attempts make no progress.",
         (INTERVAL, ADAPTIVE),
     )
-    disclosure: bool = parameter(True, "The first review also asks for a strategy, the second for test criteria.")
+    disclosure: bool = parameter(True, "The first review must also contain a strategy, the second also test criteria.")
     review_tokens: int = ADVICE_TOKENS
 
     def roles(self) -> tuple[str, ...]:

@@ -26,8 +26,9 @@ class Swarm(Reminded):
     """Write a program; as long as it fails, let a critic criticise it and a refiner correct it.
 
     Before the first program, the tester writes at most ``tests`` tests, from the text of the problem alone. The critic
-    sees which of these tests a program fails. These tests may be wrong, so only gate tests end the loop and rank the
-    programs. The critic and the tester are sampled at temperature 0, the refiner at ``retry_temperature``.
+    sees which of these tests a program fails. These tests may be wrong, so only the gate tests decide when the loop
+    ends and how the programs are ranked. The critic and the tester are sampled at temperature 0, the refiner at
+    ``retry_temperature``.
     """
 
     max_iterations: int = 5

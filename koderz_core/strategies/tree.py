@@ -122,7 +122,8 @@ class Tree(Reminded):
     """Search a tree of programs: in each step, write a new program or repair the most promising earlier one.
 
     A program's reward is the share of gate tests that it passes, or 0 if the feedback hides how many tests passed. The
-    search ends when a program passes. Of several coders, koderz asks the coders with higher rewards more often.
+    search ends when a program passes all gate tests. If the role coder has several models, koderz more often calls
+    those whose programs received higher rewards.
     """
 
     several: ClassVar = ("coder",)

@@ -114,7 +114,7 @@ def back_up(source: Source, path: Path, version: str, now: float) -> BackupRepor
     except (OSError, zipfile.BadZipFile) as error:
         why = getattr(error, "strerror", None) or error
         raise DataError(
-            f"The backup {path} cannot be written ({why}). Free space there, or choose another file."
+            f"The backup {path} cannot be written ({why}). Free space on that disk, or choose another file."
         ) from error
     return BackupReport(path, manifest, path.stat().st_size, tuple(writer.left_out), tuple(writer.secrets))
 
@@ -141,7 +141,7 @@ def restore(path: Path, home: Path, memories: Path) -> RestoreReport:
     except OSError as error:
         raise DataError(
             f"{path} cannot be restored into {home} ({error.strerror or error}). Free space there or choose another "
-            "--data-dir, then restore again: files that are already there are skipped."
+            "--data-dir, then restore again: files that are already restored are skipped."
         ) from error
     return RestoreReport(manifest, tuple(new), tuple(there))
 
@@ -328,7 +328,8 @@ def _put(copy: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.exists():
         raise UsageError(
-            f"{target} was created during the restore. Restore again: koderz skips files that already exist."
+            f"{target} was created during the restore. Run the restore again: koderz skips files that are already "
+            "restored."
         )
     shutil.move(copy, target)  # the memories may be on another disk
 

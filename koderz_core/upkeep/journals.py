@@ -110,8 +110,8 @@ def _repair_lines(path: Path) -> Repair:
             before.hardlink_to(path)
     corrupt = [str(number) for number, info in enumerate(infos, 1) if info.corrupt]
     shown = ", ".join(corrupt[:MOST_LINES]) + (f" and {len(corrupt) - MOST_LINES} more" if corrupt[MOST_LINES:] else "")
-    again = f". Experiments that may be affected and must run again: {len(lost)} (koderz resume {path.stem})"
-    removed = f"had unreadable lines, which were removed (line {shown}){again if lost else ''}"
+    again = f". Experiments that may be affected: {len(lost)}. To run them again: koderz resume {path.stem}"
+    removed = f"had unreadable lines (line numbers: {shown}), which were removed{again if lost else ''}"
     return Repair(path.stem, f"{removed}. The original file is {before.name}")
 
 
@@ -167,7 +167,7 @@ def require_removable(journal: Path) -> None:
     benchmark = journal.stem
     if (pid := holder(journal)) is not None:
         process = f"process {pid}" if pid else "another process"
-        raise UsageError(f"{benchmark} is being run by {process}. Stop it first: koderz stop {benchmark}")
+        raise UsageError(f"{benchmark} is being run by {process}. Stop the benchmark first: koderz stop {benchmark}")
     if is_pinned(journal):
         raise UsageError(
             f"{benchmark} is pinned, so it is not deleted. To allow the deletion: koderz unpin {benchmark}"

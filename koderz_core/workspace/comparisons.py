@@ -158,7 +158,8 @@ class Comparisons:
         """Say how to measure the missing baseline of these configurations, and what that would cost."""
         if found := self.measured_elsewhere(rows):
             return (
-                f"To compare with a measured frontier model: koderz compare ... {found.benchmark}/{found.configuration}"
+                "To compare with a frontier model that was already measured, add it after the other configurations: "
+                f"koderz compare ... {found.benchmark}/{found.configuration}"
             )
         model = next((name for row in rows for name in self._supervisors(row)), None)
         with suppress(KoderzError):  # the dataset may have changed, or the rows may have several
@@ -166,13 +167,13 @@ class Comparisons:
             order = Order([Wanted(DIRECT, {"coder": model or "MODEL"})], chosen_by(dataset, ids))
             command = plain(command_of(order, dataset.origin.name))
             if model is None:
-                return f"To measure a frontier model alone, replace MODEL with its name: {command}"
+                return f"To measure a frontier model alone, put its name in the place of MODEL and run: {command}"
             asked = (configuration(order.configurations[0], self.settings),)
             price = self.costs.price(Plan(dataset.origin, tuple(sorted(ids)), asked), asked, dataset)
-            return f"To measure a frontier model alone (cost: {price}): {command}"
+            return f"To measure a frontier model alone (cost: {price}), run: {command}"
         names = {row.dataset for row in rows}
         return (
-            "To measure a frontier model alone on the same problems: koderz benchmark --strategy direct --coder "
+            "To measure a frontier model alone on the same problems, run: koderz benchmark --strategy direct --coder "
             f"MODEL --dataset {plain(names.pop()) if len(names) == 1 else 'DATASET'} --problems FIRST:LAST"
         )
 
@@ -248,7 +249,7 @@ class Comparisons:
             "Programs were scored by different tests": {
                 ground.conditions.get(HELD_OUT) or "base tests" for ground in grounds
             },
-            "Tests ran under different time limits": {ground.conditions.get(TIME_LIMIT) for ground in grounds},
+            "Tests ran with different time limits": {ground.conditions.get(TIME_LIMIT) for ground in grounds},
         }
         for sentence, values in differences.items():
             if len(values) > 1:

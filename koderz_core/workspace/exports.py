@@ -65,7 +65,10 @@ class Exports:
             # Not in memory, and not in the system's folder of temporary files, which may be in memory too.
             file = cast(BinaryIO, tempfile.TemporaryFile(dir=self.folder))  # noqa: SIM115 (it is handed over)
         except OSError as error:
-            raise DataError(f"{self.folder} cannot be written: {error.strerror}. Free some space there.") from error
+            raise DataError(
+                f"The folder {self.folder} cannot be written: {error.strerror}. Free space on its disk, or make the "
+                "folder writable."
+            ) from error
         try:
             self._write(self.resolve(order), file)
         except BaseException:
@@ -164,6 +167,8 @@ def _sha256(journal: Path, provenance: Provenance) -> str | None:
                 left -= len(piece)
     except OSError as error:
         _LOG.warning(
-            "%s cannot be read: %s. The export does not contain the hash of this journal.", journal, error.strerror
+            "The journal %s cannot be read: %s. The export does not contain the hash of this journal.",
+            journal,
+            error.strerror,
         )
     return None if left else digest.hexdigest()

@@ -78,7 +78,7 @@ class MirrorThread:
         try:
             self._client = Client(server_of(self._settings), __version__)
         except ConfigError as error:
-            _LOG.warning("No memories are stored: %s", error)
+            _LOG.warning("This process stores no memories: %s", error)
             self._closing.set()
             return
         self._thread = threading.Thread(target=self._run, args=(self._client,), name="mirror", daemon=True)
@@ -138,7 +138,9 @@ class MirrorThread:
         missing = [file for file in files if parts.is_behind(file)]
         if missing:
             names = ", ".join(Path(file).stem for file in missing)
-            _LOG.warning("Some memories of %s are not stored yet; the next benchmark adds them. %s", names, CURE)
+            _LOG.warning(
+                "Some memories of benchmark %s are not stored yet. The next benchmark adds them. %s", names, CURE
+            )
 
     def _is_over(self) -> bool:
         return self._end is not None and time.monotonic() > self._end

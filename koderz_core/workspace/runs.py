@@ -230,7 +230,11 @@ class Runs:
         try:
             return self.results.summaries(benchmark)
         except KoderzError as error:
-            _LOG.warning("The notification about the end of %s contains no results: %s", benchmark, error)
+            _LOG.warning(
+                "The notification about the end of %s contains no results, because they could not be read: %s",
+                benchmark,
+                error,
+            )
             return ()
 
 

@@ -80,8 +80,11 @@ def _show_files(workspace: Workspace) -> None:
     name = str(st.selectbox("Bundle", list(paths)))
     with st.container(horizontal=True):
         st.download_button("Download", paths[name].read_bytes, name, "application/zip", icon="⬇️", on_click="ignore")
-        with st.popover("Clear", icon="🧹"):
-            st.text(f"Removes all bundles that are not pinned. Otherwise koderz keeps the newest {KEPT} such bundles.")
+        with st.popover("Remove bundles", icon="🧹"):
+            st.text(
+                "This button removes all bundles that are not pinned. Without it, koderz keeps the newest "
+                f"{KEPT} of these bundles."
+            )
             st.button("Remove unpinned bundles", on_click=_clear, args=[workspace])
 
 

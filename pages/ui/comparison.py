@@ -67,9 +67,9 @@ def show_answer(comparison: Comparison) -> None:
     st.text(finding.details)
     if comparison.mixed:
         st.warning(
-            f"Two kinds of scores on {numbered(comparison.mixed_problems, 'problem')}. Loops marked * stopped on the "
-            "tests that score their programs (oracle). The other configurations are scored by tests that no loop saw "
-            "(held-out). Therefore the strategies explain only a part of the difference.",
+            f"Two kinds of scores are compared on {numbered(comparison.mixed_problems, 'problem')}. Loops marked * "
+            "stopped on the tests that score their programs (oracle). The other configurations are scored by tests "
+            "that no loop saw (held-out). Therefore the strategies explain only a part of the difference.",
             icon="⚖️",
         )
     if comparison.across:
@@ -92,7 +92,7 @@ def show_findings(comparison: Comparison) -> None:
 def show_frontier(comparison: Comparison) -> None:
     """Cost against success, and the figures behind it."""
     if any(point.usd is not None for point in comparison.tradeoff.points):
-        alt = "Chart of cost per problem against share solved, with intervals for both and the Pareto frontier"
+        alt = "Chart of cost per problem against share of problems solved, with intervals and the Pareto frontier"
         numbers = configuration_rows(comparison)
         show_chart(cost_against_success(comparison), "frontier", alt, frame(frontier_table(comparison)), numbers)
         st.caption(formats.frontier(comparison.tradeoff) + _without(comparison, comparison.tradeoff.left_out))
@@ -120,7 +120,9 @@ def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
     keys = {"/".join(pair.key): pair for pair in comparison.pairs}
     first = leading_pair(comparison.pairs)
     table, usual = pairs_table(comparison), "/".join(first.key) if first else ""
-    st.caption(f"{table.title}. Choose a line to see the problems on which the two configurations differ.")
+    st.caption(
+        f"{table.title}. Choose a line to see the problems on which the configuration differs from the baseline."
+    )
     order = led_by(table, "points [95 %]")
     options = {"column_config": WORD_COLUMNS, "column_order": order, "height": tall(table), "alt": table.title}
     chosen = keys[chosen_line(frame(table), "pair", list(keys), usual, **options)]
@@ -175,7 +177,8 @@ def show_checks(comparison: Comparison) -> None:
         )
     else:
         st.caption(
-            "No ceiling can be shown: every loop stopped on the tests that score its program, or there is no loop."
+            "No ceiling can be shown, because every loop stopped on the tests that score its program, or because no "
+            "configuration has a loop."
         )
     if supervised:
         show_words(supervision_table(supervised))

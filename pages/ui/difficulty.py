@@ -28,9 +28,9 @@ from pages.ui.tables import frame, offer_csv, selected, tall
 
 SHOWN: dict[Kind, str] = {
     "all": "all",
-    "unsolved": "unsolved by all",
+    "unsolved": "unsolved by all configurations",
     "flaky": "flaky",
-    "only": "solved by one only",
+    "only": "solved by only one configuration",
     "differ": "two configurations differ",
 }
 OF_SEVERAL = ("only", "differ")
@@ -95,7 +95,7 @@ def show_configurations(rows: Sequence[SummaryRow], problems: Sequence[Difficult
         letters = letters.drop(columns="benchmark")
     st.dataframe(letters, hide_index=True, alt=table.title, key="letters", height=tall(table, MOST_LINES, TALL))
     st.caption(
-        "Flaky: problems on which the repeats of the configuration disagree. Only solver: problems that the "
+        "Flaky: problems on which the repeats of the configuration disagree. Solved by no other: problems that the "
         "configuration solved at least once and that no other configuration solved."
     )
 

@@ -38,7 +38,7 @@ def show_links(workspace: Workspace, row: ExperimentRow) -> None:
             key="files",
             icon="⬇️",
             on_click="ignore",
-            help="Prompts, replies, programs and test results, one file each.",
+            help="Download the prompts, replies, programs and test results, each in its own file.",
         )
         st.page_link("pages/live.py", label="Benchmark", icon="📡", query_params={"benchmark": row.benchmark})
         st.caption(row.id)
@@ -119,8 +119,9 @@ def _show_both(workspace: Workspace, experiment: str, other: str) -> None:
     table = steps_beside(pairs, left.experiment, right.experiment)
     keys = [RETURNED, *map(str, range(1, len(pairs) + 1))]
     st.caption(
-        "Each line compares one step of the two experiments. An iteration has the result of its gate tests, a returned "
-        "program has the result of the tests that score it. Choose a line to compare the two programs."
+        "Each line compares one step of the two experiments. It shows the result of the gate tests for an iteration, "
+        "and the result of the tests that score the program for a returned program. Choose a line to compare the two "
+        "programs."
     )
     options = {"column_config": STEPS, "height": tall(table), "alt": table.title}
     line = chosen_line(frame(table), "pair", keys, **options)

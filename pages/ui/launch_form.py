@@ -18,10 +18,10 @@ from koderz_core.workspace.models import Availability
 
 SAME = "same as coder"
 ABOUT_MODELS = "⊘ marks models that cannot run now. You can also type the name of any other model."
-ABOUT_SEVERAL = "One or more models: all of them are called, in this order."
+ABOUT_SEVERAL = "Choose one or more models. The strategy calls them in this order."
 ABOUT_GATE = (
     "The tests that a loop runs and stops on: all base tests, the examples in the problem's text, or a part of the "
-    "base tests, such as split:0.5. All other tests score the program."
+    "base tests (split:0.5 for half of them). Held-out tests, which no strategy sees, score the program."
 )
 ABOUT_FEEDBACK = "The information about failed tests that the strategy receives."
 ABOUT_ABLATIONS = (

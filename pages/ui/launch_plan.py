@@ -21,8 +21,8 @@ from pages.ui.text import called, worded
 
 CONFIRMED = "confirmed benchmark"
 ABOUT_BASELINES = (
-    "Also run the stronger models and the coder alone on the same problems. Without these baselines, the "
-    "benchmark cannot show what supervision adds or saves."
+    "Also run the stronger models, and the coder without supervision, on the same problems. Without these "
+    "baselines, the benchmark cannot show what supervision adds or saves."
 )
 MOST_CLONE_LINKS = 4  # that fit on a line or two
 CLONE_KEY = "clone"  # in the address and in the session
@@ -31,7 +31,8 @@ CLONE_KEY = "clone"  # in the address and in the session
 def show_plan(workspace: Workspace, plan: Plan, remarks: Iterable[str]) -> None:
     """Its size, the smallest difference it can show, dataset and isolation. Raises SandboxError, StoreError."""
     st.metric("experiments", len(plan.experiments()), help="problems × configurations × repeats")
-    st.text(f"problems: {len(plan.problems)} × configurations: {len(plan.configurations)} × repeats: {plan.repeats}")
+    sizes = ((len(plan.problems), "problem"), (len(plan.configurations), "configuration"), (plan.repeats, "repeat"))
+    st.text(" × ".join(numbered(number, thing) for number, thing in sizes))
     st.text(workspace.comparisons.can_show(plan))
     for remark in remarks:
         st.text(remark)
@@ -74,14 +75,15 @@ def choose_budget(usual: Budget, of: str) -> Budget:
             0.0,
             value=usual.usd,
             key=f"budget{of}",
-            help="Limit for the whole benchmark. Experiments that would exceed it have no result and can be resumed.",
+            help="Cost limit of the whole benchmark. Experiments that would exceed this limit are cancelled without a "
+            "result. You can resume them.",
         )
         each = st.number_input(
-            "Per experiment ($)",
+            "Budget per experiment ($)",
             0.0,
             value=usual.per_experiment_usd,
             key=f"budget each{of}",
-            help="Limit for each experiment. An experiment that reaches it counts as unsolved.",
+            help="Cost limit of each experiment. At this limit, an experiment ends with its best program so far.",
         )
     allow_unpriced = st.checkbox(
         "Allow unpriced models",
@@ -194,7 +196,9 @@ def clone_in_address(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -
     rows = {row.id: row for row in benchmarks}
     chosen = matching_option(requested, list(rows))
     if chosen not in rows:
-        st.warning("The link points to a benchmark that does not exist. Choose another start below.", icon="🔎")
+        st.warning(
+            "The link points to a benchmark that does not exist. Choose another starting point below.", icon="🔎"
+        )
         keep(CLONE_KEY, None)
         return None
     clone = _clone_of(workspace, rows[chosen])
@@ -223,4 +227,4 @@ def show_changes(clone: Clone, plan: Plan) -> None:
             "Another name creates a new benchmark."
         )
     elif changed:
-        st.text(f"Changed: {changed}. This plan is therefore a different benchmark from {clone.plan.id}.")
+        st.text(f"Changed: {changed}. This plan therefore creates a new benchmark and does not extend {clone.plan.id}.")

@@ -54,7 +54,7 @@ def _choose_several(name: str, label: str, options: Mapping[str, str], usual: Se
     wanted = list(usual) if asked is None else list(dict.fromkeys(asked.split(",")))
     known = [option for option in wanted if option in options]
     if len(known) < len(wanted):
-        st.warning(f"The link points to an unknown {name.rstrip('s')}. koderz ignores it.", icon="🔎")
+        st.warning(f"The link names an unknown {name.rstrip('s')}, which koderz ignores.", icon="🔎")
     key = f"{name} of {hash(tuple(options))}"
     chosen = st.multiselect(label, list(options), known, format_func=options.__getitem__, key=key, wrap=True)
     keep(name, None if list(chosen) == list(usual) else ",".join(chosen) or None)
@@ -71,9 +71,9 @@ def choose_benchmark(rows: Sequence[BenchmarkRow], usual: BenchmarkRow | None) -
         words = st.text_input("Search", key="find benchmarks", placeholder="name, id, state, dataset, model")
     matching = benchmarks_of(rows, words)
     if not matching:
-        st.info("No benchmark matches.", icon="🟰")
+        st.info("No benchmark matches the search.", icon="🟰")
         return usual
-    part = _page_of(matching, BENCHMARKS_PER_PAGE, "benchmarks", ", the newest first")
+    part = _page_of(matching, BENCHMARKS_PER_PAGE, "benchmarks", ", newest first")
     chosen = selected(
         benchmark_table(part),
         f"benchmarks {part[0].id}",
@@ -93,7 +93,7 @@ def choose_experiment(rows: Sequence[ExperimentRow], key: str) -> str | None:
         matching = experiments_of(rows, str(words))
     part = _page_of(matching, EXPERIMENTS_PER_PAGE, key)
     if not part:
-        st.info("No experiment matches.", icon="🟰")
+        st.info("No experiment matches the search.", icon="🟰")
         return None
     return selected(experiment_table(part), f"{key} {part[0].id}", "experiment", alt="Experiments of the benchmark")
 

@@ -26,10 +26,10 @@ WHOLE = ""
 MOST_WAITING = 200  # experiments in the list: a browser receives it with every redraw
 HEAD = "head"
 SIGNS: Mapping[str, str] = {"paused": "⏸️", "stopping": "⏹️"}
-FIRST = f"The list contains only the first {MOST_WAITING} experiments that have not started."
+FIRST = f"Of the experiments that have not started, the list contains only the first {MOST_WAITING}."
 ICONS: Mapping[str, str] = {"Pause": "⏸️", "Resume": "▶️", "Stop": "⏹️", "Retry errors": "🔁"}
 TROUBLE_SIGNS: Mapping[Stage, str] = {"retrying": "🔁", "closed": "⏳", "failed": "⚠️", "recovered": "✅"}
-STOPS = "Experiments stop at their next step and can be resumed."
+STOPS = "Experiments stop after their current call or test and can be resumed."
 MOST_CHANGES = 3  # on the page, the newest; `koderz analyze` prints all
 LIVE = "live"  # the place of the buttons of a running benchmark
 ABOUT_LIMITS = (
@@ -102,7 +102,7 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
         )
         part = chosen or None
         halted, stopping = row.state == "paused", row.state == "stopping"
-        waits = f"Experiments wait before their next step.{elsewhere}"
+        waits = f"Experiments wait before their next call or test.{elsewhere}"
         with st.container(horizontal=True, width="content"):
             _button("Pause", row, LIVE, lambda: workspace.runs.pause(row.id, part), waits, disabled=halted or stopping)
             _button("Resume", row, LIVE, lambda: workspace.runs.unpause(row.id, part), elsewhere, disabled=not paused)
@@ -119,7 +119,8 @@ def offer_retry(workspace: Workspace, row: BenchmarkRow, place: str) -> None:
     """A button that runs failed experiments again, if no process runs the benchmark."""
     if row.errors and not row.under_way:
         tip = (
-            f"Runs failed experiments again in this dashboard. In a terminal: `koderz resume {row.id} --retry-errors`."
+            "Runs failed experiments again in this dashboard. To do this in a terminal: "
+            f"`koderz resume {row.id} --retry-errors`."
         )
         _button("Retry errors", row, place, lambda: workspace.runs.resume(row.id, retry_errors=True), tip)
 
@@ -208,7 +209,7 @@ def show_limits(workspace: Workspace, row: BenchmarkRow) -> None:
 def show_changes(progress: BenchmarkProgress) -> None:
     """The newest changes of limits during the run."""
     for change in progress.changes[:MOST_CHANGES]:
-        st.text(f"Changed {changed(change)}")
+        st.text(f"Change at {changed(change)}")
 
 
 def _change(workspace: Workspace, benchmark: str, usd: str, concurrency: str) -> None:

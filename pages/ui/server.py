@@ -112,7 +112,7 @@ def _login_wanted() -> bool:
     except StreamlitSecretNotFoundError as error:
         if error.error_id == "no-secrets-found":
             return False
-        raise UsageError(f"The login settings cannot be read: {error}. Fix that file.") from error
+        raise UsageError(f"The login settings cannot be read: {error}. Fix the file secrets.toml.") from error
 
 
 class SecureHeaders:

@@ -25,7 +25,10 @@ from pages.ui.edge import edge
 from pages.ui.tables import WORD_COLUMNS
 
 COMPARISON_BEAT_SECONDS = 1.0
-COMPUTED = "koderz is computing intervals, tests and curves from every iteration. They appear automatically."
+COMPUTED = (
+    "koderz is computing intervals, significance tests and curves from every iteration. The results appear "
+    "automatically."
+)
 ONCE = f"{COMPUTED} The computation runs once, in the background; you can leave this page meanwhile."
 Answer = TypeVar("Answer")
 WAIT_SECONDS = 0.15  # a result that is ready within this time needs no placeholder
@@ -61,10 +64,10 @@ def _last_comparison(workspace: Workspace, rows: Sequence[SummaryRow], baseline:
     if last.computed is None:
         _show_counts(rows, ONCE)
         return None
-    age = f"As of {local_second(last.computed.at)}."
+    age = f"Results as of {local_second(last.computed.at)}."
     if last.outdated and last.since is None:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(f"{age} New results have arrived since.")  # visible numbers do not change on their own
+            st.caption(f"{age} New results have arrived since then.")  # visible numbers do not change on their own
             st.button("Compare again", icon="🔁", on_click=workspace.background.anew, args=[rows, baseline])
     else:
         st.caption(age)
@@ -117,8 +120,8 @@ def _line(counts: ConfigurationFigures, row: SummaryRow) -> dict[str, str]:
         "experiments solved": f"{marked_rate(share, None, None, counts.marks)} of {count(counts.n)}",
         "planned": count(counts.planned),
         "iterations": "–" if counts.mean_iterations is None else f"{counts.mean_iterations:.1f}",
-        "$ each": money(counts.cost_per_experiment_usd),
-        "time each": duration(counts.seconds_per_experiment),
+        "mean $": money(counts.cost_per_experiment_usd),
+        "mean time": duration(counts.seconds_per_experiment),
     }
 
 

@@ -76,7 +76,7 @@ def _show_status(workspace: Workspace, row: ExperimentRow, status: ExperimentRem
     if status.recorded:
         show_text(status.recorded, "recorded-error")
     if status.command:
-        st.caption("Fix the cause, then retry all errors of this benchmark, here or in a terminal:")
+        st.caption("Fix the cause, then retry all experiments that ended with an error, here or in a terminal:")
         st.code(status.command, language=None, wrap_lines=True)
         if st.button("Retry errors", "retry here", icon="🔁", help="The retries run in this dashboard."):
             workspace.runs.resume(row.benchmark, retry_errors=True)

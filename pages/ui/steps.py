@@ -170,9 +170,7 @@ def _call_cells(call: CallRow) -> Mapping[str, object]:
         "attempt": call.attempt,
         "state": call.state,
         "status": call.status,
-        "wait before the next attempt of the call": duration(call.wait_seconds)
-        if call.wait_seconds is not None
-        else "",
+        "wait before the next attempt": duration(call.wait_seconds) if call.wait_seconds is not None else "",
         "tier": call.tier,
         "time to first token": duration(call.first_token_seconds),
         "tokens/s": None if speed is None else round(speed, 1),
@@ -195,7 +193,7 @@ def choose_step(details: ExperimentDetails) -> Step:
         _button("Up", "⬆️", KEYS[0], str(int(chosen) - 1), steps)
         _button("Down", "⬇️", KEYS[1], str(int(chosen) + 1), steps)
     if len(shown) < len(steps):
-        st.caption(f"{len(shown)} of {len(steps)} steps are shown, around the chosen step.")
+        st.caption(f"Only {len(shown)} of {len(steps)} steps are shown: the chosen step and the steps around it.")
     return steps[chosen]
 
 

@@ -43,7 +43,7 @@ def show_text(text: str, name: str, language: str | None = None) -> None:
     shown = plain(text[:MOST_CHARACTERS])
     st.code(shown, language=language, wrap_lines=True, height=560 if _lines(text) > MOST_LINES else "content")
     if len(text) > MOST_CHARACTERS:
-        st.caption(f"The first {count(MOST_CHARACTERS)} of {count(len(text))} characters.")
+        st.caption(f"Only the first {count(MOST_CHARACTERS)} of {count(len(text))} characters are shown.")
         data = text.encode(errors="replace")
         st.download_button("Download the full text", data, f"{name}.txt", "text/plain", key=f"download {name}")
 

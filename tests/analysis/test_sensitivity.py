@@ -26,8 +26,8 @@ def test_without_any_past_a_quarter_is_assumed_and_the_sentence_says_where_that_
     assert can_show(plan(), []) == (
         "With 164 problems a difference below 8.2 percentage points will usually not be detected; a difference of 11 "
         "points is detected in four of five benchmarks. This assumes that two configurations differ on about 25 % of "
-        "the problems, as in koderz' own study (23 to 25 %), because too few similar pairs have been measured on "
-        "humaneval+."
+        "the problems, as in koderz' own study (23 to 25 %), because too few pairs of similar "
+        "configurations have been measured on humaneval+."
     )
 
 
@@ -69,8 +69,9 @@ def test_without_earlier_repeats_no_gain_is_assumed_and_the_most_there_could_be_
     said = can_show(plan(repeats=5), [])
     assert said.startswith("With 164 problems, 5 times each, a difference below 8.2 percentage points will usually not")
     assert said.endswith(
-        "It assumes no gain from repeats, because no earlier pair with repeats shows how large the gain is; with the "
-        "largest possible gain, the two differences would be 3.5 and 5 points."
+        "It also assumes that repeats do not make the comparison more precise, because no earlier pair of "
+        "configurations with repeats shows how large this gain is; with the largest possible gain, the two "
+        "differences would be 3.5 and 5 points."
     )
 
 

@@ -71,7 +71,7 @@ def test_what_a_supervisor_contributed_is_told_with_what_that_does_not_show(kode
     ran = koderz(*RUN, "--checkpoint-interval", "1", "--coder", "scripted/weak")
     assert ran.code == 0
     told = koderz("analyze", "mine")
-    assert "Before and after each checkpoint" in told.out
+    assert "Gate tests passed before and after each checkpoint" in told.out
     assert "does not show the effect of a checkpoint" in told.out
     (one,) = koderz("analyze", "mine", "--json").json["supervision"]
     assert one["n"] == one["solved_before_help"] + one["solved_after_help"] + one["never_solved"] == 3

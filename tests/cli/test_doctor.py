@@ -94,7 +94,7 @@ def test_it_names_every_tier_the_one_that_is_used_and_what_the_grader_came_to(ko
     said = koderz("doctor")
     assert all(f"{tier}: " in said.out for tier in ("hardened", "strong", "limited"))
     assert said.out.count("koderz runs programs in this tier") == 1
-    assert "✓ right program after the attacks: 1/1" in said.out
+    assert "✓ correct program after the attacks: 1/1" in said.out
 
 
 @needs_linux
@@ -104,7 +104,7 @@ def test_the_whole_self_test_passes_every_canonical_solution_and_is_written_as_j
     monkeypatch.setenv("OPENAI_API_KEY", "sk-a")
     said = koderz("doctor", "--grader", "--json", tmp_path / "report.json")
     found = json.loads((tmp_path / "report.json").read_text())["findings"]
-    (right,) = [one for one in found if one["subject"] == "right programs"]
+    (right,) = [one for one in found if one["subject"] == "correct programs"]
     assert (said.code, right["state"]) == (0, "ready")
     assert int(right["said"].partition("/")[0]) > 164
 

@@ -77,7 +77,7 @@ def test_a_file_whose_plus_inputs_repeat_its_asserts_holds_nothing_out_from_a_lo
     [
         (("--gate", "half"), "Unknown gate: 'half'"),
         (("--feedback", "much"), "Unknown feedback: 'much'"),
-        (("--strategy", "direct", "--gate", "examples"), "direct never runs gate tests"),
+        (("--strategy", "direct", "--gate", "examples"), "None of the chosen strategies runs gate tests"),
         (("--gate", "split:1.5"), "between 0 and 1"),
         (("--configuration", "supervised coder=scripted/weak", "--gate", "tests"), "--configuration replaces"),
     ],

@@ -38,7 +38,7 @@ def test_the_help_has_at_most_80_lines_and_says_how_many_options_it_hides(koderz
     lines = koderz(command, "--help").out.splitlines()
     assert len(lines) <= 80
     assert max(map(len, lines)) <= 80
-    assert lines[-1] == f"{len(names(command)) - len(listed(chr(10).join(lines)))} more options: --help-all"
+    assert lines[-1] == f"--help-all shows {len(names(command)) - len(listed(chr(10).join(lines)))} more options."
 
 
 @pytest.mark.parametrize("command", GROUPED)

@@ -72,7 +72,7 @@ def test_what_another_process_runs_is_paused_and_goes_on_and_is_stopped(
     said = koderz("pause", running[:10])
     row: BenchmarkRow = results.benchmark(running)
     assert (said.code, said.err) == (0, "")
-    assert f"{running} will pause within two seconds (process {row.holder})." in said.out
+    assert f"{running} will pause within two seconds. Process {row.holder} runs this benchmark." in said.out
     assert becomes(results, running, "paused")
     assert {one.state for one in experiments(results, running).values()} == {"paused"}
     time.sleep(1.0)  # calls that were under way have ended
@@ -116,7 +116,7 @@ def test_who_runs_it_may_be_unknown(koderz: Any, running: str) -> None:
     (lock,) = load_settings().journals_dir.glob("*.lock")
     lock.write_bytes(b"")
     said = koderz("stop", running)
-    assert f"{running} will stop within two seconds (process unknown)." in said.out
+    assert f"{running} will stop within two seconds. An unknown process runs this benchmark." in said.out
 
 
 def test_what_nobody_runs_or_has_ever_run_cannot_be_paused(koderz: Any, results: Results) -> None:

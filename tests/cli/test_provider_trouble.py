@@ -72,7 +72,7 @@ def test_a_recovery_is_said_and_a_dashboard_elsewhere_says_the_same_as_the_termi
             (trouble,) = elsewhere.results.snapshot("", time.time()).progress.troubles  # type: ignore[union-attr]
             (notice,) = trouble_notices([trouble], time.time())
             assert notice.text.startswith("openai/gpt-4o-mini: HTTP 429 (")
-            assert "after 4 failed attempts" in line_of(process, "answers again")[0]
+            assert "after 4 failed calls" in line_of(process, "answers again")[0]
 
 
 def test_a_log_has_one_line_per_change_of_a_model_and_one_now_and_then() -> None:

@@ -30,7 +30,7 @@ def specs() -> tuple[SpecRow, SpecRow]:
 def test_a_spec_names_who_wrote_it_by_which_prompt_at_what_cost(koderz: Any, specs: tuple[SpecRow, SpecRow]) -> None:
     written, reused = specs
     said = koderz("show-spec", written.experiment).out
-    assert f"by scripted/strong (minimal, text {written.wording}), written in {written.experiment}" in said
+    assert f"by scripted/strong (prompt minimal, version {written.wording}), written in {written.experiment}" in said
     assert (said.startswith("SCRIPTED"), written.text in said) == (True, True)
     said = koderz("show-spec", reused.experiment[:10]).out
     assert f"reused from {written.experiment}" in said

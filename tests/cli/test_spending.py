@@ -40,8 +40,10 @@ def test_the_end_says_what_each_tier_took_and_what_was_saved_as_compare_computes
     assert alone.startswith("Frontier model alone: direct gpt-4o solved 100 % [34, 100] of 2 experiments for $0.000")
     (pair,) = koderz("compare", "--format", "json").json["pairs"]
     assert f"saved {100 * pair['saved_share']:.0f} % [" in saved
-    assert "on the 2 problems that both solved ($0.0000043 instead of $0.000073 each)" in saved
-    assert saved.endswith("Difference in success: +0 percentage points on 2 problems for which both have a result.")
+    assert "on the 2 problems that the frontier model also solved ($0.0000043 instead of $0.000073 each)" in saved
+    assert saved.endswith(
+        "Difference in success: +0 percentage points on 2 problems on which both configurations have a result."
+    )
 
 
 @pytest.mark.usefixtures("provider")
@@ -57,7 +59,9 @@ def test_a_baseline_measured_elsewhere_counts_and_is_named(koderz: Any) -> None:
 def test_without_a_measured_baseline_nothing_is_saved_and_one_sentence_says_how_to_measure_it(koderz: Any) -> None:
     out = koderz("run", "--problem-id", "HumanEval/0", "--coder", "scripted/strong").out
     told = after("Spending by model tier", out)[-1]
-    assert told.startswith("Savings: unknown, because no frontier model was run directly on these problems. To measure")
+    assert told.startswith(
+        "Savings: unknown, because no frontier model was run on these problems with strategy direct. To measure"
+    )
     assert "koderz benchmark --problems HumanEval/0 --configuration 'direct coder=MODEL'" in told
     assert "saved" not in out
 

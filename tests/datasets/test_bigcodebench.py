@@ -76,9 +76,12 @@ def test_problems_whose_own_solution_fails_in_the_sandbox_are_refused(judge: Box
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"libs": "numpy"}, "field libs is not a list of names"),
-        ({"libs": "[1]"}, "field libs is not a list of names"),
-        ({"test": "class Other: pass"}, "field test defines no class TestCases whose methods start with test"),
+        ({"libs": "numpy"}, "field libs is not a list of library names"),
+        ({"libs": "[1]"}, "field libs is not a list of library names"),
+        (
+            {"test": "class Other: pass"},
+            "field test defines no class TestCases with a method whose name starts with 'test'",
+        ),
         ({"test": "def ("}, "field test is not Python"),
         ({"entry_point": "other"}, "field complete_prompt does not define the entry point 'other'"),
     ],

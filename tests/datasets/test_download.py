@@ -73,7 +73,8 @@ def test_a_publisher_who_cannot_be_had_is_named(
     publisher: Publisher, settings: Settings, url: str, reason: str
 ) -> None:
     publisher.status = 404
-    with pytest.raises(DataError, match=rf"cannot be downloaded from http.*{reason}.*By hand: get tiny\.jsonl\.gz"):
+    by_hand = r"To download it by hand, get tiny\.jsonl\.gz"
+    with pytest.raises(DataError, match=rf"cannot be downloaded from http.*{reason}.*{by_hand}"):
         fetch(tiny(url.format(publisher.url)), settings)
 
 
@@ -95,7 +96,7 @@ def test_a_file_that_is_there_is_not_fetched_and_not_replaced(publisher: Publish
 
 
 def test_without_a_known_hash_a_file_is_only_placed_by_hand(publisher: Publisher, settings: Settings) -> None:
-    with pytest.raises(DataError, match=r"has no SHA-256.*By hand: get tiny"):
+    with pytest.raises(DataError, match=r"has no SHA-256.*To download it by hand, get tiny"):
         fetch(tiny(publisher.url, sha256=""), settings)
     assert publisher.ranges == []
 

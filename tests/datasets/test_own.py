@@ -136,7 +136,7 @@ def test_a_wrong_check_is_told(wrong: dict[str, object], said: str) -> None:
 def test_a_field_that_stands_twice_is_told() -> None:
     line = lines(ADD).replace(b'"licence"', b'"prompt": "x", "licence"')
     (fault,) = read_own(line).faults
-    assert fault.describe("my.jsonl") == "my.jsonl:1: field prompt: occurs 2 times; keep one of them"
+    assert fault.describe("my.jsonl") == "my.jsonl:1: field prompt: occurs 2 times; keep only one of these fields"
 
 
 def test_the_mark_that_some_editors_begin_a_file_with_is_no_part_of_it() -> None:

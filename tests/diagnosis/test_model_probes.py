@@ -29,7 +29,7 @@ def test_each_ready_model_but_the_scripted_is_asked_and_who_fails_is_missing(set
     assert (good.subject, good.state, good.said) == (
         "ollama/good",
         "ready",
-        "answered in 0.50 s; input + output: 7 + 1 tokens; end: stop",
+        "answered in 0.50 s; input + output: 7 + 1 tokens; finish reason: stop",
     )
     assert (broken.state, broken.cure) == ("missing", "Pull it again.")
 

@@ -216,7 +216,7 @@ def test_an_open_page_recovers_from_a_killed_server_and_says_what_was_interrupte
     home = ("--data-dir", str(tmp_path / "home"))
     server(environment=NO_WEIGHTS, command=(KODERZ, "ui", "--no-browser", "--port", port, *home))
     expect(figure(page, "state")).to_have_text("interrupted", timeout=MINUTE)
-    expect(page.get_by_text("Every finished step is kept")).to_be_visible()
+    expect(page.get_by_text("Finished calls and tests are kept")).to_be_visible()
 
 
 def test_a_typed_problem_is_run(dashboard: Server, page: Page) -> None:

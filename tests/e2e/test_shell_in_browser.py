@@ -110,7 +110,7 @@ def test_secrets_that_cannot_be_read_do_not_open_what_they_should_close() -> Non
     Path(".streamlit").mkdir()
     Path(".streamlit/secrets.toml").write_text("[auth")
     ended = run(*streamlit())
-    assert (ended.returncode, "Fix that file" in ended.stderr) == (2, True)
+    assert (ended.returncode, "Fix the file secrets.toml" in ended.stderr) == (2, True)
 
 
 def test_with_a_log_in_nobody_sees_a_page_before(server: Serve, page: Page) -> None:

@@ -43,7 +43,7 @@ def broken_off(harm: Callable[[Path], None]) -> str:
 def test_a_journal_that_is_deleted_while_it_is_written_is_put_back_and_goes_on(koderz: Any, tmp_path: Path) -> None:
     said = broken_off(lambda path: path.unlink())
     (journal,) = (tmp_path / "home").glob("journals/*.jsonl")
-    assert "was deleted while koderz was writing it" in said
+    assert "was deleted while koderz was writing to it" in said
     assert len(finished(journal)) == 1
     assert koderz("resume", journal.stem).code == 0
     assert len(finished(journal)) == 3

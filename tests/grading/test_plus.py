@@ -109,7 +109,7 @@ def test_in_a_box_a_canonical_solution_cannot_read_files(tmp_path: Path) -> None
         ("def f(x):\n    return 1 / x\n", r"p/0.*ZeroDivisionError.*call 1"),
         ("def f(x:\n", "SyntaxError"),
         ("def f(x):\n    import os\n    os._exit(0)\n", "no answer"),
-        ("def f(x):\n    return object()\n", "None of the expected values of the plus tests of p/0"),
+        ("def f(x):\n    return object()\n", "The plus tests of p/0 cannot be used"),
     ],
 )
 def test_a_canonical_solution_that_fails_is_told(tmp_path: Path, solution: str, said: str) -> None:

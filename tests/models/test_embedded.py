@@ -167,7 +167,7 @@ def test_a_server_that_cannot_be_started_is_named(make: Make, tmp_path: Path) ->
 def test_a_model_that_falls_silent_is_ended(make: Make) -> None:
     model = make(timeout=1)
     pid = model.complete(say("pid")).text
-    with pytest.raises(ModelError, match=r"stopped sending.*KODERZ_TIMEOUT") as caught:
+    with pytest.raises(ModelError, match=r"sent nothing for 1 s.*KODERZ_TIMEOUT") as caught:
         model.complete(say("sleep"))
     assert caught.value.retryable
     until(lambda: not is_alive(pid))

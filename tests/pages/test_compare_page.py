@@ -46,7 +46,7 @@ def test_the_finding_comes_first_with_its_certainty_and_mixed_scores_are_warned_
     assert not app.error
     assert app.subheader[0].value == "On 4 problems B and A do not differ significantly"
     assert app.text[0].value.startswith(
-        "B · supervised SCRIPTED never against A · direct SCRIPTED strong: difference in success -"
+        "B · supervised SCRIPTED never compared with A · direct SCRIPTED strong: difference in success -"
     )
     assert app.text[0].value.endswith("All intervals are 95 % intervals.")
     assert any(element.value.startswith("On 4 problems supervised SCRIPTED never solved") for element in app.text)

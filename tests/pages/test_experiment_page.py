@@ -93,7 +93,7 @@ def test_a_review_shows_what_the_reviewer_was_told_and_what_it_said(visit: Visit
     details, place = steps[0]
     app = visit("experiment", experiment=details.experiment.id, step=str(place))
     assert "reviewer · user" in said(app)
-    assert "whatever fails, fails alike" in said(app)
+    assert "all failures look alike" in said(app)
 
 
 def test_another_experiment_of_the_problem_stands_beside_it_with_what_sets_them_apart(
@@ -148,7 +148,7 @@ def test_what_never_began_says_so_and_can_be_resumed(visit: Visit, recorded: Pla
     cut(recorded, b"experiment_started")
     app = visit("experiment", experiment=of_both(recorded)[0])
     assert "The experiment has not started" in said(app)
-    assert "no steps yet" in said(app)
+    assert "No call or test of this experiment" in said(app)
     assert app.button(key="resume here")
 
 

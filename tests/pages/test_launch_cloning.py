@@ -35,7 +35,7 @@ def test_a_clone_is_the_same_benchmark_until_something_is_changed(visit: Visit, 
     for words in ("--seed 5", "--repeats 2", "--name '<b>mine'", "--max-cost 3.0", "--max-cost-per-experiment 0.5"):
         assert words in command
     app.number_input(key=f"seed of {unusual.id}").set_value(6).run()
-    assert f"Changed: seed. This plan is therefore a different benchmark from {unusual.id}." in said(app)
+    assert f"Changed: seed. This plan therefore creates a new benchmark and does not extend {unusual.id}." in said(app)
     assert "recorded already" not in said(app)
 
 

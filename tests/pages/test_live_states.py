@@ -84,7 +84,7 @@ def test_what_finished_with_errors_says_so_and_each_cause_once(visit: Visit, ref
     app = visit("live", benchmark=plan.id)
     words = said(app)
     assert "state ended without a result: 3 errors" in words
-    assert "3 of 3 errors, no result" in [str(element.value) for element in app.caption]
+    assert "no result: 3 of 3 experiments ended with an error" in [str(element.value) for element in app.caption]
     assert "3 of 3 experiments" in app.get("progress")[0].proto.text
     assert words.count("answered 400") == 1
     assert "3 experiments: " in words
@@ -137,7 +137,7 @@ def test_while_text_streams_nothing_is_said_of_silence(
     words = said(visit("live", benchmark=plan.id))
     over.set()
     assert "newest text" in words
-    assert "No completed step" not in words
+    assert "No call or test has been completed" not in words
 
 
 def speaks_until(over: threading.Event) -> Callable[[BaseHTTPRequestHandler], None]:

@@ -46,7 +46,7 @@ def test_what_of_a_review_was_passed_on_and_what_came_of_it_is_told(visit: Visit
         line.startswith("gate tests passed by the best program: ") and line.endswith(" after it") for line in said
     )
     assert "Parts not passed to later prompts" in [element.label for element in app.expander]
-    assert "whatever fails, fails alike" in " ".join(element.value for element in app.code)
+    assert "all failures look alike" in " ".join(element.value for element in app.code)
 
 
 def test_what_could_not_be_recalled_is_seen(visit: Visit, recorded: Plan) -> None:

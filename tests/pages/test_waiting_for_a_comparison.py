@@ -57,7 +57,7 @@ def test_the_page_says_what_it_knows_and_then_shows_the_comparison(
     app.run()
     assert not any("Comparing" in element.value for element in app.info)
     assert any("[" in cell for cell in app.dataframe[0].value["solved [95 %]"])
-    assert any(element.value.startswith("As of ") for element in app.caption)
+    assert any(element.value.startswith("Results as of ") for element in app.caption)
 
 
 def test_numbers_stay_until_somebody_asks_for_those_of_now(visit: Visit, recorded: Plan) -> None:

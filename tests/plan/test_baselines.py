@@ -45,7 +45,7 @@ def test_a_benchmark_goes_on_measuring_what_it_began_to_measure(workspace: Works
     workspace.runs.run(offer.plan)
     again = workspace.plans.propose(order)
     assert (again.plan.id, again.reused) == (offer.plan.id, ())
-    assert "$0 more, because all results exist" in again.sentences[0]
+    assert "$0, because all results already exist" in again.sentences[0]
 
 
 def test_a_stronger_model_that_was_measured_is_not_asked_again_and_that_is_said(
@@ -55,7 +55,8 @@ def test_a_stronger_model_that_was_measured_is_not_asked_again_and_that_is_said(
     assert [configuration.models["coder"] for configuration in offer.added] == [(WEAK,)]
     assert [baseline.benchmark for baseline in offer.reused] == [measured]
     assert offer.sentences[1].startswith(
-        "This baseline was already measured: direct SCRIPTED strong solved 3 of 3 on these problems for $0.00"
+        "This baseline was already measured: direct SCRIPTED strong solved 3 of 3 experiments on these problems, at "
+        "$0.00 per experiment"
     )
     workspace.runs.run(offer.plan)
     assert workspace.plans.propose(Order([SUPERVISED], "0:3")).plan.id == offer.plan.id
@@ -163,7 +164,7 @@ def test_a_comparison_without_a_baseline_says_how_to_measure_one(workspace: Work
     workspace.runs.run(plan)
     said = workspace.comparisons.compare(workspace.results.summaries(plan.id)).findings[-1]
     command = "koderz benchmark --problems 1:3 --configuration 'direct coder=scripted/strong'"
-    assert said == f"To measure a frontier model alone (cost: at most $0.00): {command}"
+    assert said == f"To measure a frontier model alone (cost: at most $0.00), run: {command}"
 
 
 def test_where_no_frontier_model_supervises_the_command_leaves_its_name_open(workspace: Workspace) -> None:

@@ -22,7 +22,7 @@ def planned(settings: Settings, coder: str, strategy: str = "supervised", **para
 @pytest.mark.parametrize("name", ["temperature", "retry_temperature"])
 def test_a_temperature_that_the_coder_does_not_take_is_refused(settings: Settings, coder: str, name: str) -> None:
     with pytest.raises(
-        PlanError, match=f"cannot be coder of supervised: it does not accept a temperature .*{name} is 0.3"
+        PlanError, match=f"cannot take the role coder of supervised: it does not accept a temperature .*{name} is 0.3"
     ):
         planned(settings, coder, **{name: 0.3})
 
@@ -46,7 +46,9 @@ def test_an_answer_longer_than_the_context_is_refused_with_what_to_do() -> None:
 
 def test_a_spec_or_a_review_has_a_limit_of_its_own_that_must_fit_too() -> None:
     small = load_settings(num_ctx=2048)
-    with pytest.raises(PlanError, match=r"cannot be spec of .*review_tokens is 2048, .* Lower --review-tokens, or"):
+    with pytest.raises(
+        PlanError, match=r"cannot take the role spec of .*review_tokens is 2048, .* Lower --review-tokens, or"
+    ):
         planned(small, "gpt-oss:20b")
     assert planned(small, "gpt-oss:20b", review_tokens=1024).configurations
     with pytest.raises(PlanError, match=r"review_tokens is 2048, .* 2048 tokens\. Give the model more"):
@@ -64,7 +66,8 @@ def test_fresh_samples_are_refused_of_a_coder_that_takes_no_temperature(
     settings: Settings, parameters: dict[str, Scalar]
 ) -> None:
     with pytest.raises(
-        PlanError, match=r"claude-opus-5-5 cannot be coder of \w+: it does not accept a temperature .*another"
+        PlanError,
+        match=r"claude-opus-5-5 cannot take the role coder of \w+: it does not accept a temperature .*another",
     ):
         planned(settings, "claude-opus-5-5", "retry", **parameters)
     assert planned(settings, "gpt-oss:20b", "retry", **parameters).configurations
@@ -76,7 +79,7 @@ def test_steps_and_samples_are_refused_of_a_coder_that_takes_no_temperature(
     settings: Settings, strategy: str, parameters: dict[str, Scalar]
 ) -> None:
     with pytest.raises(
-        PlanError, match=f"claude-opus-5-5 cannot be coder of {strategy}: it does not accept a temperature"
+        PlanError, match=f"claude-opus-5-5 cannot take the role coder of {strategy}: it does not accept a temperature"
     ):
         planned(settings, "claude-opus-5-5", strategy, **parameters)
     assert planned(settings, "gpt-oss:20b", strategy, **parameters).configurations

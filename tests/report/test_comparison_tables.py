@@ -131,7 +131,7 @@ def test_a_curve_is_read_off_at_a_few_places() -> None:
     assert [cell.partition(" [")[0] for cell in cheap[2:9]] == ["0 %"] * 3 + ["50 % ‡"] * 4
     assert [cell.partition(" [")[0] for cell in dear[2:9]] == ["0 %"] * 6 + ["75 %"]
     assert (dear[9], cheap[9]) == ("75 % [30, 95] by $1.00", "50 % [15, 85] by $0.10")
-    assert table.title == "Share solved as a function of dollars per problem (‡ no further attempts)"
+    assert table.title == "Share of problems solved as a function of the dollars per problem (‡ no further attempts)"
 
 
 def test_rows_of_a_curve_end_where_its_own_configuration_ended() -> None:
@@ -202,7 +202,7 @@ def test_the_answer_claims_a_winner_only_when_the_test_does() -> None:
     assert answer(sure).headline.startswith("On 4 problems B solves fewer problems than A")
     details = answer(sure).details
     assert "difference in success -25 percentage points (-72 to <0)" in details
-    assert ", 0.15 times the cost per solved problem (0.033 to 0.67)" in details
+    assert ", ratio of the costs per solved problem 0.15 (0.033 to 0.67)" in details
 
 
 def test_the_answer_says_who_is_dearer_only_when_the_bounds_do() -> None:
@@ -232,5 +232,5 @@ def test_points_with_room_have_short_names_beside_them_and_axes_say_their_units(
     (drawn,) = (part for part in figure.data if part.text)
     assert all(text.startswith("<b>") and len(text) > len("<b>A</b>") for text in drawn.text)
     assert figure.layout.xaxis.title.text.startswith("US$ per problem")
-    assert figure.layout.yaxis.title.text == "share solved (95 % interval)"
+    assert figure.layout.yaxis.title.text == "share of problems solved (95 % interval)"
     assert "Pareto frontier" in [part.name for part in figure.data]

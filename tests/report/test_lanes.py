@@ -32,8 +32,8 @@ def test_a_cell_is_called_by_its_problems_number_and_leads_to_its_experiment_onc
         ("planned", "8", None),
     ]
     assert (
-        lane.summary
-        == "solved 100 % [21, 100] of 1 · partial: 1 of 2 without a result (worst to best case: 50 to 100 %)"
+        lane.summary == "solved 100 % [21, 100] of 1 · partial: 1 of 2 experiments without a result "
+        "(worst to best case: 50 to 100 %)"
     )
 
 
@@ -61,6 +61,6 @@ def test_of_ten_thousand_a_cell_stands_for_as_many_as_keep_the_cells_few() -> No
 
 def test_a_lane_of_errors_says_so_and_that_nothing_is_to_come() -> None:
     (lane,) = lanes([experiment(number, "error") for number in range(6)]).lanes
-    assert lane.summary == "6 of 6 errors, no result"
+    assert lane.summary == "no result: 6 of 6 experiments ended with an error"
     (lane,) = lanes([experiment(number, None) for number in range(6)]).lanes
     assert lane.summary == "no result yet (6 planned)"

@@ -37,7 +37,7 @@ THREE = ((0, STARTED), (0, FAILED), (2, STARTED), (4, FAILED), (8, STARTED), (12
 ONCE, THRICE, ROOM = (
     "HTTP 500 (once).",
     "HTTP 500 (3 times in 12 s).",
-    "The next attempt starts as soon as the provider's limits allow it;",
+    "The next call starts as soon as the provider's limits allow it;",
 )
 REFUSED, UNREACHED = replace(LAST, status=401, retries=0), replace(FAILED, status=None, message="not reached\nmore")
 
@@ -45,9 +45,9 @@ REFUSED, UNREACHED = replace(LAST, status=401, retries=0), replace(FAILED, statu
 @pytest.mark.parametrize(
     ("happened", "now", "text"),
     [
-        (THREE, 14, f"{THRICE} Next attempt in 8 s; 2 of 5 retries used."),
+        (THREE, 14, f"{THRICE} Next call in 8 s; 2 of 5 retries used."),
         (THREE, 23, f"{THRICE} {ROOM} 2 of 5 retries used."),
-        ((*THREE, (22, STARTED)), 23, f"{THRICE} An attempt is under way; 3 of 5 retries used."),
+        ((*THREE, (22, STARTED)), 23, f"{THRICE} A call is in progress; 3 of 5 retries used."),
         (
             (*THREE, (13, LAST)),
             14,
@@ -58,8 +58,8 @@ REFUSED, UNREACHED = replace(LAST, status=401, retries=0), replace(FAILED, statu
             3,
             "HTTP 401 (once). This error is not retried: the experiment ends with an error.",
         ),
-        (((0, STARTED), (0, UNREACHED)), 3, "not reached (once). Next attempt in 7 s; 0 of 5 retries used."),
-        ((*THREE, (22, STARTED), (23, ANSWERED)), 24, "The model answers again, after 3 failed attempts in 23 s."),
+        (((0, STARTED), (0, UNREACHED)), 3, "not reached (once). Next call in 7 s; 0 of 5 retries used."),
+        ((*THREE, (22, STARTED), (23, ANSWERED)), 24, "The model answers again, after 3 failed calls in 23 s."),
     ],
 )
 def test_a_line_says_what_failed_how_often_and_what_happens_next(happened: Any, now: float, text: str) -> None:

@@ -35,7 +35,7 @@ PROGRESS = BenchmarkProgress(ROW, (), (), None, at=NOW, news_at=NOW)
     ("read", "news", "told"),
     [
         (2, 3, ("info", "Updated 2 s ago · newest event 3 s ago")),
-        (0, 185, ("warning", "No completed step for 3 min; process 71 is still running.")),
+        (0, 185, ("warning", "No call or test has been completed for 3 min; process 71 is still running.")),
         (35, 36, ("warning", "Stale: the results cannot be read now. The page shows results from 35 s ago.")),
     ],
 )
@@ -48,8 +48,8 @@ def test_it_is_said_how_old_what_is_shown_is(read: int, news: int, told: tuple[s
     ("heard", "here", "told"),
     [
         (3, True, ("info", "Updated under 1 s ago · newest text 3 s ago")),
-        (90, True, ("warning", "No completed step for 90 s; process 71 is still running.")),
-        (None, False, ("info", "No completed step for 3 min; process 71 is still running.")),
+        (90, True, ("warning", "No call or test has been completed for 90 s; process 71 is still running.")),
+        (None, False, ("info", "No call or test has been completed for 3 min; process 71 is still running.")),
     ],
 )
 def test_text_is_news_and_silence_of_another_process_is_no_warning(

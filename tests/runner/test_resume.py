@@ -222,9 +222,14 @@ def test_what_was_planned_under_other_conditions_does_not_extend(bench: Make) ->
     made = named(bench(lambda _: RIGHT), conditions={"test_timeout": 10.0, "vllm at": "http://a/v1"})
     made.go()
     named(made, conditions={"test_timeout": 3.0, "vllm at": "http://b/v1"})
-    with pytest.raises(PlanError, match=r"test_timeout was 10.0 and is 3.0 now \(--test-timeout 10.0\)") as told:
+    with pytest.raises(
+        PlanError, match=r"test_timeout was 10.0 and is now 3.0 \(to restore it: --test-timeout 10.0\)"
+    ) as told:
         made.runner()
-    assert "the address of vllm was http://a/v1 and is http://b/v1 now (VLLM_BASE_URL=http://a/v1)" in str(told.value)
+    assert (
+        "the address of vllm was http://a/v1 and is now http://b/v1 (to restore it: VLLM_BASE_URL=http://a/v1)"
+        in str(told.value)
+    )
 
 
 def test_a_configuration_with_another_provider_may_be_added(bench: Make) -> None:

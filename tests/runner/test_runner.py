@@ -180,7 +180,7 @@ def test_changed_prompts_are_not_mixed_with_recorded_answers(bench: Make) -> Non
     made.go()
     recorded = made.path.read_bytes()
     made.path.write_bytes(recorded.replace(b'"coding":"1"', b'"coding":"0"'))
-    with pytest.raises(PlanError, match=r"coding prompt was 0 and is 1 now .* --fork"):
+    with pytest.raises(PlanError, match=r"coding prompt was 0 and is now 1 .* --fork"):
         made.runner()
 
 

@@ -46,7 +46,7 @@ FAILED = Verdict("F", (), True, "assertion", "it was wrong", 0.0, "strong")
 def test_every_check_passes_at_every_tier_that_holds(tier: Isolation) -> None:
     found = quick(judge_of(tier))
     assert found.failures == ()
-    groups = {"right programs", "cheats", "attacks", "right program after the attacks"}
+    groups = {"correct programs", "cheats", "attacks", "correct program after the attacks"}
     assert {check.group for check in found.checks} >= groups
 
 
@@ -55,7 +55,7 @@ def test_the_long_form_has_twenty_cheats_fifteen_attacks_and_all_canonical_solut
     found = full(judge_of(best_tier()), problems)
     groups = [check.group for check in found.checks]
     assert found.failures == ()
-    assert groups.count("right programs") == len(PROBLEMS) + 3
+    assert groups.count("correct programs") == len(PROBLEMS) + 3
     assert (groups.count("cheats"), groups.count("attacks")) == (len(CHEATS), len(ATTACKS))
     assert len(CHEATS) >= 20
     assert len(ATTACKS) >= 15
@@ -92,7 +92,7 @@ def test_a_judge_that_fails_right_programs_fails() -> None:
     judge = credulous(lambda code, verdict: FAILED)
     failed = {check.group: check.seen for check in quick(judge).failures}
     judge.close()
-    assert failed == dict.fromkeys(("right programs", "attacks", "right program after the attacks"), "it was wrong")
+    assert failed == dict.fromkeys(("correct programs", "attacks", "correct program after the attacks"), "it was wrong")
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_a_lock_that_cannot_be_asked_is_a_fault_of_its_journal_alone(results, jo
         states = {row.id: row.state for row in results.benchmarks()}
     assert states == {journal.plan.id: "interrupted", other.stem: "queued"}
     (fault,) = results.faults
-    assert f"The writer of the journal {journal.path.name} cannot be determined" in fault
+    assert f"koderz cannot determine which process writes the journal {journal.path.name}" in fault
 
 
 def test_a_benchmark_with_a_call_of_unknown_price_has_no_cost(results, journal, plan):

@@ -160,7 +160,7 @@ def test_a_corrupt_journal_is_named_and_does_not_stop_the_others(store, journal,
 def test_an_answer_without_its_question_is_a_fault_of_the_journal(store, journal, plan):
     journal.answer(plan.experiments()[0], 0, "def f(): ...")
     (fault,) = store.ingest().faults
-    assert "no line starts this entry" in fault
+    assert "no earlier line creates this row" in fault
 
 
 def test_events_outside_any_experiment_are_a_fault_of_the_journal(store, journal):
