@@ -66,5 +66,9 @@ def test_a_benchmark_from_before_attempts_were_told_like_this_does_not_go_on_wit
     plan = Plan(DatasetOrigin("d", "0" * 64, ""), ("p/0",), (Configuration(strategy, {"coder": ("scripted/weak",)}),))
     now = header(plan, load_settings(), "limited", "0")
     once = replace(now, prompt_versions={"coding": "1", "extraction": "1"})
-    with nullcontext() if goes_on else pytest.raises(PlanError, match="version of the attempts prompt was 1 and is 3"):
+    with (
+        nullcontext()
+        if goes_on
+        else pytest.raises(PlanError, match="version of the attempts prompt was 1 and is now 3")
+    ):
         continued(now, once)

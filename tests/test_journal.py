@@ -141,7 +141,7 @@ def test_a_journal_of_a_later_koderz_says_so(tmp_path: Path) -> None:
     path = tmp_path / "b.jsonl"
     path.write_bytes(encode(HEADER) + encode(text(1)).replace(b'"v":1', b'"v":99'))
     assert read(path).entries == (HEADER,)
-    with pytest.raises(JournalError, match="a later version of koderz wrote it"):
+    with pytest.raises(JournalError, match="a later version of koderz wrote this line"):
         list(read_all(path))
 
 

@@ -67,6 +67,19 @@ def show_badges(workspace: Workspace, rows: Rows) -> None:
     show_failure(HEAD)
 
 
+def _part(progress: BenchmarkProgress, parts: Mapping[str, str], key: str) -> str | None:
+    """The chosen configuration or experiment, None for the whole benchmark."""
+    left_out = any(it.id not in parts for it in progress.experiments if it.state != "finished")
+    chosen = st.selectbox(
+        "Part to pause or stop",
+        list(parts),
+        format_func=lambda target: parts.get(target, target),
+        key=key,
+        help=FIRST if left_out else None,
+    )
+    return chosen or None
+
+
 def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     """Pause, resume and stop a running benchmark or a part of it; resume one that no process runs."""
     row = progress.benchmark
@@ -88,19 +101,7 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     paused = any(experiment.state == "paused" for experiment in progress.experiments)
     elsewhere = "" if workspace.runs.is_here(row.id) else _elsewhere(row)
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
-        tip = (
-            FIRST
-            if any(experiment.id not in parts for experiment in progress.experiments if experiment.state != "finished")
-            else None
-        )
-        chosen = st.selectbox(
-            "Part to pause or stop",
-            list(parts),
-            format_func=lambda target: parts.get(target, target),
-            key=key,
-            help=tip,
-        )
-        part = chosen or None
+        part = _part(progress, parts, key)
         halted, stopping = row.state == "paused", row.state == "stopping"
         waits = f"Experiments wait before their next call or test.{elsewhere}"
         with st.container(horizontal=True, width="content"):

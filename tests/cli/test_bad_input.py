@@ -117,7 +117,11 @@ def test_a_folder_is_refused_wherever_a_file_is_written(koderz: Any, tmp_path: P
 def test_an_empty_list_of_names_is_named(koderz: Any, option: str) -> None:
     said = koderz(*PLAN, *(WEAK if option != "--coder" else ()), option, "")
     line = one_line_of_error(said)
-    about = {"--problems": "does not select", "--configuration": "The configuration is", "--ablate": "No ablation is"}
+    about = {
+        "--problems": "not a valid selection",
+        "--configuration": "The configuration is",
+        "--ablate": "No ablation is",
+    }
     assert (said.code, about.get(option, f"{option} is empty") in line) == (2, True), line
 
 

@@ -52,7 +52,7 @@ def test_a_baseline_measured_elsewhere_counts_and_is_named(koderz: Any) -> None:
     assert "ompared with a frontier model" not in first.out  # there is nothing to hold against it
     assert "Savings" not in first.out
     told = after("Compared with a frontier model alone", koderz(*TWO, "gpt-4o-mini").out)
-    assert told[0].endswith(f"measured in the benchmark {first.err.partition(':')[0]}.")
+    assert told[0].endswith(f"measured in {first.err.partition(':')[0]}.")
     assert "direct gpt-4o-mini: saved" in told[1]
 
 

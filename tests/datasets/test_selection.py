@@ -69,7 +69,7 @@ def test_what_chooses_nothing_lists_the_forms(text: str) -> None:
 
 
 def test_a_sample_larger_than_the_dataset_is_refused() -> None:
-    with pytest.raises(PlanError, match="has 40"):
+    with pytest.raises(PlanError, match="has only 40"):
         select(DATASET, "sample:41")
 
 

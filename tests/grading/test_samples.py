@@ -55,8 +55,8 @@ def test_a_packed_file_is_read_like_a_plain_one(tmp_path: Path) -> None:
         ({"solution": "x"}, "task_id is missing"),
         ({"task_id": 3, "solution": "x"}, "task_id is not text"),
         ({"task_id": "p/1", "solution": "x"}, "unknown task_id 'p/1'"),
-        ({"task_id": "p/0"}, "has no completion, solution, answer"),
-        ({"task_id": "p/0", "solution": "x", "answer": "y"}, "has solution and answer, but only one"),
+        ({"task_id": "p/0"}, "has none of the fields completion, solution, answer"),
+        ({"task_id": "p/0", "solution": "x", "answer": "y"}, "has the fields solution and answer, but only one"),
         ({"task_id": "p/0", "solution": None}, "solution is not text"),
     ],
 )

@@ -61,7 +61,7 @@ def test_an_id_resolves_to_itself(settings: Settings) -> None:
         ("embedded/smollm-135m", "embedded/smollm2-135m"),
         ("scripted/stron", "scripted/strong"),
         ("openai/", "openai/gpt-"),
-        ("mistral/large", "providers: embedded, ollama, lmstudio"),
+        ("mistral/large", "Providers: embedded, ollama, lmstudio"),
         ("", "Known"),
     ],
 )

@@ -80,7 +80,7 @@ def test_another_strategy_goes_by_its_own_results_once_all_have_some_and_else_by
 ) -> None:
     (one,) = planned(measured, f"select:quality:{BOTH}", strategy="swarm").selections
     assert (one.strategy, one.chosen, one.results_of) == ("swarm", STRONG, "direct")
-    assert f": {STRONG} (solved 100.0% on 3 problems by direct)." in sentence(one)
+    assert f": {STRONG} (solved 100.0% on 3 problems with direct)." in sentence(one)
     measured.runs.run(planned(measured, NEVER, "8:9", "repair"))
     assert planned(measured, f"select:quality:{BOTH}", strategy="repair").selections[0].results_of == "direct"
     measured.runs.run(planned(measured, STRONG, "8:9", "repair"))

@@ -99,7 +99,9 @@ def test_weights_that_are_none_are_refused(text: str) -> None:
 
 def test_without_the_package_it_says_how_to_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(similarity, "find_spec", lambda _: None)
-    with pytest.raises(PlanError, match=r"needs codebleu and tree_sitter_python.*pip install 'koderz\[codebleu\]'"):
+    with pytest.raises(
+        PlanError, match=r"needs packages .*\(codebleu, tree_sitter_python\).*pip install 'koderz\[codebleu\]'"
+    ):
         require_package()
 
 

@@ -137,5 +137,8 @@ def test_an_installed_strategy_is_run_and_recorded_with_its_package(install: Ins
 
 def test_under_another_version_of_its_package_a_benchmark_does_not_go_on() -> None:
     then, now = ({"mine strategy": f"offering {version}"} for version in ("1.2", "1.3"))
-    with pytest.raises(PlanError, match=r"mine strategy was offering 1\.2 and is .* \(install offering 1\.2 again\)"):
+    with pytest.raises(
+        PlanError,
+        match=r"mine strategy was offering 1\.2 and is now offering .* \(to restore it: install offering 1\.2 again\)",
+    ):
         check_same("bench_0", now, then)

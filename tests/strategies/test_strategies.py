@@ -165,7 +165,7 @@ def test_a_configuration_records_every_parameter() -> None:
 def test_every_parameter_is_explained_in_one_line_and_nothing_else_is() -> None:
     said = {field.name: about(field) for strategy in STRATEGIES.values() for field in fields(strategy)}
     assert ABOUT.keys() <= said.keys()
-    assert all(text.endswith(".") and "\n" not in text and len(text) < 100 for text in said.values())
+    assert all(text.endswith(".") and "\n" not in text and len(text) < 140 for text in said.values())
 
 
 def test_the_store_knows_which_strategies_show_no_attempts() -> None:
