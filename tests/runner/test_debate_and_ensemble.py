@@ -116,5 +116,5 @@ def test_every_coder_of_an_ensemble_and_every_speaker_of_a_debate_is_asked() -> 
 
 def test_an_ensemble_is_refused_where_it_could_not_compare(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("koderz_core.similarity.find_spec", lambda _: None)
-    with pytest.raises(PlanError, match="CodeBLEU needs packages that are not installed .codebleu"):
+    with pytest.raises(PlanError, match=r"CodeBLEU needs packages that are not installed \(codebleu"):
         configuration(Wanted("ensemble", {"coder": "scripted/weak"}), load_settings())
