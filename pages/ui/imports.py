@@ -11,6 +11,7 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core import Workspace
+from koderz_core.errors import DataError
 from koderz_core.report.formats import count, plain, tier_name
 from koderz_core.workspace.imports import Import, ImportOrder, parse_mapping
 from pages.ui.edge import edge
@@ -51,7 +52,11 @@ def show_import(workspace: Workspace) -> None:
             st.info("Enter the columns of this table.", icon="🧭")
             return
         chosen = "" if dataset == SUGGESTED else str(dataset)
-        read = workspace.imports.read(ImportOrder(path, chosen, model.strip(), name.strip(), mapping=mapping))
+        order = ImportOrder(path, chosen, model.strip(), name.strip(), mapping=mapping)
+        try:
+            read = workspace.imports.read(order)
+        except DataError as error:  # without the temporary folder, which means nothing to the user
+            raise DataError(str(error).replace(f"{folder}/", "")) from error
         _show(read)
         if st.button("Import", icon="📥", type="primary"):
             _store(workspace, read)
