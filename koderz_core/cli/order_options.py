@@ -308,7 +308,7 @@ def order(options: Mapping[str, Any], problems: str, repeats: int = 1) -> Order:
     replaced = [flag for name, flag in REPLACED.items() if options[name] is not None]
     if described and replaced:
         raise PlanError(
-            f"--configuration replaces {', '.join(replaced)}. Put these values into the configuration instead."
+            f"--configuration replaces {', '.join(replaced)}. Put their values into the --configuration text."
         )
     if options["ablate"] is not None:
         configurations = _ablated(configurations, options["ablate"])

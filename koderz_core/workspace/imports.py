@@ -108,7 +108,7 @@ class Imports:
         models = dict.fromkeys(result.model for result in file.results)
         if unknown := [model for model in (*order.tiers, *order.prices) if model not in models]:
             known = ", ".join(list(models)[:10])
-            raise UsageError(f"{order.file} has no results of {unknown[0]!r}. It has: {known}.")
+            raise UsageError(f"{order.file} has no results of {unknown[0]!r}. It has results of: {known}.")
         source = Source(
             imported,
             dataset.origin if dataset else _unknown_dataset(file),
@@ -181,8 +181,8 @@ class Imports:
                 there = [name for name in names if not self._datasets.how_to_get(name)]
                 return self._datasets.load((there or names)[0])
         raise DataError(
-            f"The dataset of {order.file} is unknown: its first problem is {file.results[0].problem!r}. Name the "
-            "dataset with --dataset."
+            f"The dataset of {order.file} is unknown: the first problem in the file is "
+            f"{file.results[0].problem!r}. Name the dataset with --dataset."
         )
 
     def _conditions(self, dataset: Dataset) -> dict[str, str | int | float | bool | None]:
