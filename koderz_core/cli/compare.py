@@ -44,7 +44,7 @@ NONE_YET = (
     type=click.Choice(["table", "md", "json", "csv", "csv-pairs"]),
     default="table",
     show_default=True,
-    help="csv: one line per configuration; csv-pairs: one line per comparison with the baseline.",
+    help="Output format. csv: one line per configuration; csv-pairs: one line per comparison with the baseline.",
 )
 @click.option("--same-problems", is_flag=True, help="Compare only on problems that all configurations share.")
 @click.option(
@@ -155,8 +155,8 @@ def frontier_costs(
 ) -> int:
     """Show the success rate and the cost per problem of frontier models with strategy direct.
 
-    koderz uses such a measurement as the baseline of a benchmark on two conditions: it has the model, dataset, prompts
-    and sampling of that baseline, and it covers all problems of the benchmark.
+    koderz does not measure the baseline of a benchmark again if such a measurement used the same model, dataset,
+    prompts, sampling and test time limit, and covers all problems of the benchmark.
     """
     with workspace(data_dir) as opened:
         costs = opened.comparisons.frontier_costs(

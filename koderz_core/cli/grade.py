@@ -158,4 +158,4 @@ def _remarks(graded: Sequence[Graded], reading: Reading) -> Iterator[str]:
     if reading.faults:
         yield f"Skipped lines without a valid sample: {len(reading.faults)}. First error: {plain(reading.faults[0])}"
     if shared := sum(graded_program.verdict is not None and graded_program.verdict.shared for graded_program in graded):
-        yield f"Programs tested in their own process, because their tests need more than plain data: {shared}"
+        yield f"Programs that could fake a pass, because their tests ran in the same process as the program: {shared}"

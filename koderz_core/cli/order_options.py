@@ -174,7 +174,7 @@ REPLACED: Mapping[str, str] = {
 _problems, _models, _strategy, _limits = (partial(option, group) for group in GROUPS[:4])
 
 _RESUMED: Options = (
-    _problems("--humaneval-path", type=click.Path(path_type=Path), advanced=True, help="Path of a HumanEval file."),
+    _problems("--humaneval-path", type=click.Path(path_type=Path), advanced=True, help="File of HumanEval problems."),
     _models("--num-ctx", type=Whole(1), advanced=True, help="Context length of embedded and Ollama models, in tokens."),
     _limits(
         "--timeout",
@@ -193,8 +193,8 @@ _RESUMED: Options = (
     _limits(
         "--concurrency",
         type=Whole(1, 256),
-        help="Experiments to run at the same time.  [default: 1 with embedded models, else 4; `koderz resume` uses the "
-        "value of the last run]",
+        help="Number of experiments to run at the same time.  [default: 1 with embedded models, else 4; `koderz "
+        "resume` uses the value of the last run]",
     ),
     _limits(
         "--max-cost",
@@ -226,8 +226,9 @@ _ORDER: Options = (
     _strategy(
         "--strategy",
         metavar="NAME,...",
-        help=f"One or more of {', '.join(offered())}. Also: strategies of installed packages, and your own strategies "
-        f"as FILE.py:NAME (koderz executes the file). See `koderz strategies`.  [default: {DEFAULT_STRATEGY}]",
+        help=f"Strategies to run: one or more of {', '.join(offered())}. Also: strategies of installed packages, and "
+        "your own strategies as FILE.py:NAME (koderz executes the file). See `koderz strategies`.  "
+        f"[default: {DEFAULT_STRATEGY}]",
     ),
     _strategy(
         "--mode",
@@ -307,7 +308,7 @@ def order(options: Mapping[str, Any], problems: str, repeats: int = 1) -> Order:
     replaced = [flag for name, flag in REPLACED.items() if options[name] is not None]
     if described and replaced:
         raise PlanError(
-            f"--configuration replaces {', '.join(replaced)}. Put these values into the configuration instead."
+            f"--configuration replaces {', '.join(replaced)}. Put their values into the --configuration text."
         )
     if options["ablate"] is not None:
         configurations = _ablated(configurations, options["ablate"])

@@ -142,7 +142,7 @@ def _prompt_of_text(prompt: str, tests: Program) -> Program:
     """Free text as a comment above a stub of the function that the asserts call, so that the model sees its name."""
     if _check_of(tests):
         raise DataError(
-            "The prompt defines no function, and the tests do not contain its name, because they call it candidate. "
+            "The prompt defines no function, and the tests do not name the function, because they call it candidate. "
             f"{_SIGNATURE}"
         )
     name = _first_called(tests)
@@ -268,8 +268,8 @@ def _require_use(tests: Program, entry_point: str) -> None:
     check, own = _check_of(tests), defined_names(tests)
     if check is None and entry_point in own:
         raise DataError(
-            f"The tests define or import {entry_point} themselves. Remove that line, because the program defines "
-            f"{entry_point}."
+            f"The tests define or import {entry_point} themselves. Remove the definition or import from "
+            f"the tests, because the program defines {entry_point}."
         )
     names = {entry_point} - own | {parameter.arg for parameter in check.args.args[:1]} if check else {entry_point}
     if not any(isinstance(node, ast.Name) and node.id in names for node in ast.walk(tests.tree)):

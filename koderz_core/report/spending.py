@@ -191,7 +191,7 @@ def savings_sentences(comparison: Comparison) -> Iterator[str]:
     where = f", measured in {base.benchmark}" if elsewhere else ""
     yield (
         f"Frontier model alone: {base.label} solved {solved_rate(base)} of {numbered(base.n, 'experiment')} for "
-        f"{money(base.cost_usd)} ({money(base.cost_per_experiment_usd)} each){where}."
+        f"{money(base.cost_usd)} ({money(base.cost_per_experiment_usd)} per experiment){where}."
     )
     for pair in comparison.pairs:
         yield f"{comparison.of(pair.key).label}: {_saved(pair)}"
@@ -202,7 +202,7 @@ def _saved(pair: Pair) -> str:
     if saved is None:
         return "savings are unknown, because no problem was solved by both configurations at known costs."
     on = f"on the {numbered(saved.problems, 'problem')} that the frontier model also solved"
-    each = f"{money(saved.usd)} instead of {money(saved.baseline_usd)} each"
+    each = f"{money(saved.usd)} instead of {money(saved.baseline_usd)} per problem"
     both = f"{numbered(saved.of, 'problem')} on which both configurations have a result"
     points = f"Difference in success: {100 * saved.difference:+.0f} percentage points on {both}."
     if saved.share is None:

@@ -112,8 +112,8 @@ def _check_same_sample(asked: Plan, recorded: Plan) -> None:
     if both := sorted(newly | formerly):
         raise PlanError(
             f"{recorded.id} cannot be extended by this plan: all configurations of a benchmark must run on the same "
-            f"problems, but {len(both)} of the problems have gate tests in only one of the two plans, for example "
-            f"{both[0]}. Give this benchmark another name."
+            f"problems, but {len(both)} of the problems have gate tests only in the recorded plan or only in this "
+            f"plan, for example {both[0]}. Give this benchmark another name."
         )
 
 

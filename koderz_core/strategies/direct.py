@@ -18,7 +18,7 @@ from koderz_core.strategies.reminders import Reminded, specification, with_remin
 
 @dataclass(frozen=True, slots=True)
 class Direct(Reminded):
-    """Ask the coder once and submit its program, optionally with a spec or without chain of thought."""
+    """Ask the coder once, optionally with a spec or without chain of thought, and submit its program."""
 
     tests_programs: ClassVar = False
     shows_attempts: ClassVar = False

@@ -122,11 +122,14 @@ class Grading:
         """
         try:
             tests = self.divide(problem, self._policy)
-            assert isinstance(tests, Split), "every problem has the gate that consists of all base tests"
+            assert isinstance(tests, Split), "the gate of every problem can consist of all base tests"
             verdict = self.judge.check(problem, program, tests.base)
         except InfrastructureError as error:
             _LOG.warning(
-                "An example program is not shown, because the tests of %s could not be run on it: %s", problem.id, error
+                "An example program was left out of the coder's prompt, because the tests of %s could not be run on "
+                "it: %s",
+                problem.id,
+                error,
             )
             return True
         return verdict.passed or verdict.error in _UNDECIDED

@@ -108,7 +108,7 @@ class Imports:
         models = dict.fromkeys(result.model for result in file.results)
         if unknown := [model for model in (*order.tiers, *order.prices) if model not in models]:
             known = ", ".join(list(models)[:10])
-            raise UsageError(f"{order.file} has no results of {unknown[0]!r}. It has: {known}.")
+            raise UsageError(f"{order.file} has no results of {unknown[0]!r}. It has results of: {known}.")
         source = Source(
             imported,
             dataset.origin if dataset else _unknown_dataset(file),
@@ -147,7 +147,7 @@ class Imports:
 
     def _scores(self, made: Import, workers: int, progress: Progress) -> tuple[dict[int, Score], str]:
         """The score of each line, and the isolation of the sandbox."""
-        assert made.dataset is not None, "programs without their problems are refused"
+        assert made.dataset is not None, "an import of programs without a dataset is refused"
         grading = self._grading()
         isolation = grading.sandbox.self_test().isolation
         problems = {problem.id: problem for problem in made.dataset.problems}
@@ -181,8 +181,8 @@ class Imports:
                 there = [name for name in names if not self._datasets.how_to_get(name)]
                 return self._datasets.load((there or names)[0])
         raise DataError(
-            f"The dataset of {order.file} is unknown: its first problem is {file.results[0].problem!r}. Name the "
-            "dataset with --dataset."
+            f"The dataset of {order.file} is unknown: the first problem in the file is "
+            f"{file.results[0].problem!r}. Name the dataset with --dataset."
         )
 
     def _conditions(self, dataset: Dataset) -> dict[str, str | int | float | bool | None]:
@@ -217,7 +217,7 @@ def _with_price(result: Result, price: tuple[float, float] | None) -> Result:
     if price is None or result.cost.usd is not None or tokens[0] is None or tokens[1] is None:
         return result
     usd = (tokens[0] * price[0] + tokens[1] * price[1]) / 1e6
-    source = f"{price[0]:g} and {price[1]:g} USD per million input and output tokens, stated for the import"
+    source = f"{price[0]:g} and {price[1]:g} USD per million input and output tokens, given with --price"
     return replace(result, cost=Cost(usd, source))
 
 

@@ -40,7 +40,9 @@ def test_the_end_says_what_each_tier_took_and_what_was_saved_as_compare_computes
     assert alone.startswith("Frontier model alone: direct gpt-4o solved 100 % [34, 100] of 2 experiments for $0.000")
     (pair,) = koderz("compare", "--format", "json").json["pairs"]
     assert f"saved {100 * pair['saved_share']:.0f} % [" in saved
-    assert "on the 2 problems that the frontier model also solved ($0.0000043 instead of $0.000073 each)" in saved
+    assert (
+        "on the 2 problems that the frontier model also solved ($0.0000043 instead of $0.000073 per problem)" in saved
+    )
     assert saved.endswith(
         "Difference in success: +0 percentage points on 2 problems on which both configurations have a result."
     )

@@ -134,7 +134,7 @@ def test_what_was_lost_before_a_crash_is_known_afterwards() -> None:
     spending = Spending()
     spending.add(Entry(0.0, started(0.75), "exp_a", 1))
     ledger = Ledger(Budget(per_experiment_usd=1.0), spending)
-    with pytest.raises(ModelError, match="The models did not cause this"):
+    with pytest.raises(ModelError, match="This error is not a failure of the models"):
         spend(ledger, 0.5, 0.1)
 
 
