@@ -82,7 +82,7 @@ def _print(made: Import) -> None:
     click.echo(f"{plain(str(file.path))}: {file.format}, {count(len(file.results))} results; {judged}")
     click.echo(f"Dataset: {plain(source.origin.said)}")
     table = terminal_table()
-    for name in ("model", "tier", "problems", "samples of each", "results"):
+    for name in ("model", "tier", "problems", "samples per problem", "results"):
         table.add_column(name, justify="left" if name in ("model", "tier") else "right")
     for row in made.models():
         numbers = map(count, (row.problems, row.repeats, row.results))

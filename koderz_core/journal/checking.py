@@ -98,8 +98,8 @@ def require_unharmed(file: int, path: Path, size: int) -> None:
     if now.st_nlink == 0:
         raise JournalError(
             f"The journal {path.name} was deleted while koderz was writing to it, so the benchmark stops. koderz has "
-            f"restored the file. To continue, run `koderz resume {path.stem}`. To delete a benchmark, use "
-            "`koderz stop` and `koderz delete`."
+            f"restored the file. To continue, run `koderz resume {path.stem}`. To delete a benchmark, run "
+            "`koderz stop` first, then `koderz delete`."
         )
     if now.st_size != size:
         done = "shortened" if now.st_size < size else "extended"

@@ -121,11 +121,11 @@ TRANSITION = (
     ),
 )
 REPEATS = (
-    whole("programs", "number of programs that were tried", shown=Shown("programs tried", 3, count)),
+    whole("programs", "number of programs in all attempts", shown=Shown("programs", 3, count)),
     whole(
         "repeated",
-        "number of programs that are equal to an earlier program of the same experiment",
-        shown=Shown("tried before", 3, count),
+        "number of programs that repeat an earlier program of the same experiment, ignoring layout and comments",
+        shown=Shown("repeated programs", 3, count),
     ),
     whole(
         "trials",

@@ -86,7 +86,7 @@ def _about_repeats(n: int, repeats: int, pairs: int, expectation: Expectation) -
         else ""
     )
     return (
-        "It also assumes that repeats do not make the comparison more precise, because no earlier pair of "
+        "It also assumes that repeats bring no gain in precision, because no earlier pair of "
         f"configurations with repeats shows how large this gain is{at_best}."
     )
 

@@ -214,7 +214,7 @@ class Controller:
         try:
             self.apply(request)
         except UsageError as error:
-            _LOG.warning("A request of process %d is ignored: %s", request.by, error)
+            _LOG.warning('The request "%s" of process %d was ignored: %s', request.what, request.by, error)
 
     @contextmanager
     def closing(self) -> Iterator[bool]:

@@ -175,7 +175,10 @@ class Answers:
             with self._turn:
                 slot.compute(ask)
         except Exception as error:  # noqa: BLE001 (the edge of a thread: ``newest`` raises it)
-            _LOG.warning("A computation in the background failed: %s", error)
+            _LOG.warning(
+                "A background computation for the dashboard failed; the page that needs its result shows the error: %s",
+                error,
+            )
 
     def _put(self, question: Hashable, new: _Slot) -> _Slot:
         """Keep a new answer, and remove ready ones that are too old or too many."""

@@ -47,8 +47,8 @@ class Supervised(Reminded):
     ``previous_error``: show the coder the test results of its last program. ``history_tokens``: maximum number of
     tokens that a prompt uses for attempts before the last one. ``checkpoint_when``: "interval" or "adaptive";
     with "adaptive", a review is due earlier if attempts make no progress or half the budget is spent.
-    ``disclosure``: the first review must also contain a strategy, the second also test criteria. Specs and reviews have
-    at most ``review_tokens`` tokens and are sampled at temperature 0.
+    ``disclosure``: also ask the first review for a strategy, and the second review for test criteria. Specs and reviews
+    have at most ``review_tokens`` tokens and are sampled at temperature 0.
     """
 
     max_iterations: int = 50
@@ -79,7 +79,9 @@ class Supervised(Reminded):
         "interval: review after a fixed number of iterations; adaptive: review earlier if attempts make no progress.",
         (INTERVAL, ADAPTIVE),
     )
-    disclosure: bool = parameter(True, "The first review must also contain a strategy, the second also test criteria.")
+    disclosure: bool = parameter(
+        True, "Also ask the first review for a strategy, and the second review for test criteria."
+    )
     review_tokens: int = ADVICE_TOKENS
 
     def roles(self) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ def _neighbour(label: str, icon: str, key: str, other: str | None) -> None:
 
 def show_commands(workspace: Workspace, row: ExperimentRow) -> None:
     """Commands that show or repeat the experiment. Built only when opened, because that reads the plan and dataset."""
-    place = st.expander("The same in a terminal", icon="⌨️", key="terminal", on_change="rerun")
+    place = st.expander("Terminal commands for this experiment", icon="⌨️", key="terminal", on_change="rerun")
     if not place.open:
         return
     with place:
@@ -66,7 +66,7 @@ def show_commands(workspace: Workspace, row: ExperimentRow) -> None:
             return
         for about, command in (
             (
-                "Show this experiment, and write its prompts, answers, programs and results into a folder:",
+                "Show this experiment, and write its prompts, replies, programs and results into a folder:",
                 commands.look,
             ),
             ("Run this configuration on this problem again, as a new benchmark:", commands.alone),
@@ -119,9 +119,9 @@ def _show_both(workspace: Workspace, experiment: str, other: str) -> None:
     table = steps_beside(pairs, left.experiment, right.experiment)
     keys = [RETURNED, *map(str, range(1, len(pairs) + 1))]
     st.caption(
-        "Each line compares one step of the two experiments. It shows the result of the gate tests for an iteration, "
-        "and the result of the tests that score the program for a returned program. Choose a line to compare the two "
-        "programs."
+        "Each line compares one step of the two experiments. For an iteration, the line shows the result of the gate "
+        "tests. For the returned program, it shows the result of the tests that score it. Choose a line to compare the "
+        "two programs."
     )
     options = {"column_config": STEPS, "height": tall(table), "alt": table.title}
     line = chosen_line(frame(table), "pair", keys, **options)

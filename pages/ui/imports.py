@@ -33,12 +33,12 @@ def show_import(workspace: Workspace) -> None:
     upload = st.file_uploader("File with results", type=["jsonl", "gz", "csv", "tsv", "parquet"])
     left, right = st.columns(2)
     dataset = left.selectbox("Dataset", [SUGGESTED, *workspace.datasets.names()])
-    model = right.text_input("Model", placeholder="name of the file", help="For results that do not name their model.")
+    model = right.text_input("Model", placeholder="name of the file", help="Model of the results that do not name one.")
     name = left.text_input("Name of the benchmark", placeholder="name of the file")
     columns = right.text_input(
         "Columns",
         placeholder="problem=task,model=who,passed=ok",
-        help="For tables: FIELD=COLUMN, separated by commas. See docs/importing.md.",
+        help="Which column of a table contains which field: FIELD=COLUMN, separated by commas. See docs/importing.md.",
     )
     st.code("koderz import FILE --preview", language="shell")
     if upload is None:
@@ -49,7 +49,7 @@ def show_import(workspace: Workspace) -> None:
         path.write_bytes(upload.getvalue())
         mapping = parse_mapping(columns) if columns.strip() else None
         if mapping is None and path.name.removesuffix(".gz").endswith(TABLES):
-            st.info("Enter the columns of this table.", icon="🧭")
+            st.info("Under Columns, enter which column of this table contains which field.", icon="🧭")
             return
         chosen = "" if dataset == SUGGESTED else str(dataset)
         order = ImportOrder(path, chosen, model.strip(), name.strip(), mapping=mapping)
@@ -77,7 +77,7 @@ def _show(read: Import) -> None:
             "model": plain(row.model),
             "tier": tier_name(row.tier),
             "problems": row.problems,
-            "samples of each": row.repeats,
+            "samples per problem": row.repeats,
             "results": row.results,
         }
         for row in read.models()

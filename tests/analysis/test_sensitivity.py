@@ -69,7 +69,7 @@ def test_without_earlier_repeats_no_gain_is_assumed_and_the_most_there_could_be_
     said = can_show(plan(repeats=5), [])
     assert said.startswith("With 164 problems, 5 times each, a difference below 8.2 percentage points will usually not")
     assert said.endswith(
-        "It also assumes that repeats do not make the comparison more precise, because no earlier pair of "
+        "It also assumes that repeats bring no gain in precision, because no earlier pair of "
         "configurations with repeats shows how large this gain is; with the largest possible gain, the two "
         "differences would be 3.5 and 5 points."
     )

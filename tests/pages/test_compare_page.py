@@ -124,7 +124,7 @@ def test_attempts_are_shown_of_the_configuration_that_is_asked_for_and_cost_noth
     assert not any("solved here [95 %]" in table.value for table in visit("compare", benchmarks=plan.id).dataframe)
     app = visit("compare", benchmarks=plan.id, configuration=f"{plan.id}/{plan.configurations[1].id}")
     assert list(table(app, "solved here [95 %]")["experiments"]) == ["4", "4"]
-    assert list(table(app, "tried before")["tried before"]) == ["4"]  # the same wrong program twice
+    assert list(table(app, "repeated programs")["repeated programs"]) == ["4"]  # the same wrong program twice
 
 
 def test_a_comparison_is_computed_again_only_when_a_journal_says_more(plan: Plan) -> None:
