@@ -120,10 +120,8 @@ def _plain(name: str, value: Scalar) -> Scalar:
 
 
 def _what(name: str) -> str:
-    if name.endswith(_PROMPT):
+    if name.endswith((_PROMPT, _GATE)):
         return f"the version of the {name}"
-    if name.endswith(_GATE):
-        return f"the version of the gate {name.removesuffix(_GATE)}"
     return f"the address of {name.removesuffix(_ADDRESS)}" if name.endswith(_ADDRESS) else name
 
 

@@ -57,7 +57,9 @@ def show(name: str, as_json: bool, data_dir: Path | None) -> None:
     table.add_row("tier", known.tier)
     for field, value in asdict(known.capabilities).items():
         table.add_row(field.replace("_", " "), plain("unknown" if value is None else str(value)))
-    table.add_row("cost of 1,000 input and 1,000 output tokens in 60 s", f"{money(cost.usd)} ({plain(cost.source)})")
+    table.add_row(
+        "cost of a 60 s call with 1,000 input and 1,000 output tokens", f"{money(cost.usd)} ({plain(cost.source)})"
+    )
     if rented is not None:
         table.add_row("cost of the same tokens at a provider that hosts these weights", money(rented))
     console().print(table)

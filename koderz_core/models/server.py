@@ -91,7 +91,7 @@ class Server:
 
     def complete(self, request: Request, on_text: OnText | None, send: Send) -> Completion:
         """Ask once, streamed if there is a listener and the model can. Raises ModelError, OfflineError, ConfigError."""
-        self.settings.check_egress(self.provider.away(self.card.name) or self.url, f"an answer of {self.card.id}")
+        self.settings.check_egress(self.provider.away(self.card.name) or self.url, f"a call to {self.card.id}")
         takes = self.provider.capabilities(self.card.id, self.settings)
         sampling, listener = honoured(request, takes), on_text if takes.streaming else None
         answer = Answer()

@@ -102,6 +102,6 @@ def describe_reused(plan: Plan, baseline: Measured) -> str:
     """A sentence on a baseline that was measured earlier, with its result on the problems of a plan."""
     n, solved, usd = baseline.of(frozenset(plan.problems))
     return (
-        f"This baseline was already measured: {plain(baseline.label)} solved {solved} of {n} experiments on "
-        f"these problems, at {money(usd)} per experiment, in {baseline.benchmark} on {day(baseline.at)}."
+        f"This baseline was already measured in {baseline.benchmark} on {day(baseline.at)}: {plain(baseline.label)} "
+        f"solved {solved} of {n} experiments on these problems, at {money(usd)} per experiment."
     )

@@ -188,7 +188,7 @@ def _verdict(kind: str, verdict: IterationRow | Verdict) -> Iterator[str]:
         yield from _failure(failure, verdict.test_seconds)
     known = {failure.index for failure in verdict.failures}
     if more := [place for place, mark in enumerate(verdict.marks) if mark == "F" and place not in known]:
-        yield f"\nalso failed, without stored details: test {', '.join(str(place + 1) for place in more)}"
+        yield f"\nother failed tests, without stored details: {', '.join(str(place + 1) for place in more)}"
 
 
 def _failure(failure: TestFailure, seconds: Sequence[float]) -> Iterator[str]:

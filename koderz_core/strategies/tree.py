@@ -123,7 +123,7 @@ class Tree(Reminded):
 
     A program's reward is the share of gate tests that it passes, or 0 if the feedback hides how many tests passed. The
     search ends when a program passes all gate tests. If the role coder has several models, koderz more often calls
-    those whose programs received higher rewards.
+    the models whose programs received higher rewards.
     """
 
     several: ClassVar = ("coder",)

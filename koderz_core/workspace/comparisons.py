@@ -167,7 +167,7 @@ class Comparisons:
             order = Order([Wanted(DIRECT, {"coder": model or "MODEL"})], chosen_by(dataset, ids))
             command = plain(command_of(order, dataset.origin.name))
             if model is None:
-                return f"To measure a frontier model alone, put its name in the place of MODEL and run: {command}"
+                return f"To measure a frontier model alone, replace MODEL with its name and run: {command}"
             asked = (configuration(order.configurations[0], self.settings),)
             price = self.costs.price(Plan(dataset.origin, tuple(sorted(ids)), asked), asked, dataset)
             return f"To measure a frontier model alone (cost: {price}), run: {command}"
@@ -253,13 +253,14 @@ class Comparisons:
         }
         for sentence, values in differences.items():
             if len(values) > 1:
-                yield f"{sentence} ({', '.join(sorted(map(str, values)))}). This may explain a difference."
+                known = ", ".join(sorted(map(str, values)))
+                yield f"{sentence} ({known}). This may explain differences between the configurations."
 
     def _common_dataset(self, rows: Sequence[SummaryRow]) -> tuple[Dataset, frozenset[str]]:
         """The dataset of all rows, and the problems that they were given. Raises DataError."""
         dataset = self.datasets.load(rows[0].dataset)
         if any(row.origin != dataset.origin for row in rows):
-            raise DataError("Some of these configurations ran on another version of the dataset.")
+            raise DataError("Some of these configurations ran on a version of the dataset that is not on this machine.")
         grounds = self.results.grounds({row.benchmark for row in rows})
         return dataset, frozenset[str]().union(*_problems(rows, grounds))
 

@@ -31,7 +31,7 @@ SHOWN: dict[Kind, str] = {
     "unsolved": "unsolved by all configurations",
     "flaky": "flaky",
     "only": "solved by only one configuration",
-    "differ": "two configurations differ",
+    "differ": "solved more often by one of two configurations",
 }
 OF_SEVERAL = ("only", "differ")
 PROBLEMS_PER_PAGE = 40  # in the heatmap
@@ -95,8 +95,8 @@ def show_configurations(rows: Sequence[SummaryRow], problems: Sequence[Difficult
         letters = letters.drop(columns="benchmark")
     st.dataframe(letters, hide_index=True, alt=table.title, key="letters", height=tall(table, MOST_LINES, TALL))
     st.caption(
-        "Flaky: problems on which the repeats of the configuration disagree. Solved by no other: problems that the "
-        "configuration solved at least once and that no other configuration solved."
+        "Flaky: problems that the configuration solved in some of its repeats but not in all. Solved by no other: "
+        "problems that the configuration solved at least once and that no other configuration solved."
     )
 
 

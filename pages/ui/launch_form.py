@@ -18,12 +18,12 @@ from koderz_core.workspace.models import Availability
 
 SAME = "same as coder"
 ABOUT_MODELS = "⊘ marks models that cannot run now. You can also type the name of any other model."
-ABOUT_SEVERAL = "Choose one or more models. The strategy calls them in this order."
+ABOUT_SEVERAL = "Choose one or more models. Strategies such as cascade call them in the order of your selection."
 ABOUT_GATE = (
     "The tests that a loop runs and stops on: all base tests, the examples in the problem's text, or a part of the "
     "base tests (split:0.5 for half of them). Held-out tests, which no strategy sees, score the program."
 )
-ABOUT_FEEDBACK = "The information about failed tests that the strategy receives."
+ABOUT_FEEDBACK = "The information that the strategy receives about failed tests."
 ABOUT_ABLATIONS = (
     "For each optional part, adds a copy of this configuration without that part. The copies show how much each part "
     "contributes."
@@ -84,7 +84,7 @@ def _row(row: Row, key: str, forms: Mapping[str, StrategyForm], models: Mapping[
     overrides = overrides_for(used, initial.parameters)
     if overrides:
         st.text(
-            "Sampling parameters of single roles: " + " ".join(f"{name}={value}" for name, value in overrides.items())
+            "Sampling settings of single roles: " + " ".join(f"{name}={value}" for name, value in overrides.items())
         )
     policies = _policies(initial, key) if form.tested else {}
     named = {role: names for role, names in chosen.items() if names and names != SAME}
@@ -101,7 +101,7 @@ def _ablations(whole: Wanted, initial: Sequence[str], choices: Sequence[str], ke
     grid = with_ablations([(whole, chosen)])
     idle = ", ".join(name for name in chosen if len(with_ablations([(whole, [name])])) == 1)
     st.caption(
-        f"{len(grid)} configurations: this one, and {len(grid) - 1} copies that each change one parameter."
+        f"{len(grid)} configurations: this one, and {len(grid) - 1} with one changed parameter each."
         + (f" Ablations that are omitted because they would change nothing: {idle}." if idle else "")
     )
     return tuple(chosen)

@@ -21,8 +21,8 @@ from pages.ui.text import called, worded
 
 CONFIRMED = "confirmed benchmark"
 ABOUT_BASELINES = (
-    "Also run the stronger models, and the coder without supervision, on the same problems. Without these "
-    "baselines, the benchmark cannot show what supervision adds or saves."
+    "Also run the coder alone, and each stronger supervising model alone, on the same problems (strategy direct). "
+    "Without these baselines, the benchmark cannot show what supervision adds or saves."
 )
 MOST_CLONE_LINKS = 4  # that fit on a line or two
 CLONE_KEY = "clone"  # in the address and in the session
@@ -141,7 +141,7 @@ def _confirm(benchmark: str, concern: Concern, forecast: Forecast) -> None:
         st.text(f"⚠️ {reason}")
     st.text(f"Remaining: {numbered(forecast.experiments, 'experiment')}.")
     if forecast.tells:
-        st.text(f"Price: {between(forecast.cost_usd, money)}.\nTime: {between(forecast.seconds, duration)}.")
+        st.text(f"Cost: {between(forecast.cost_usd, money)}.\nTime: {between(forecast.seconds, duration)}.")
     st.text(concern.cap)
     st.text(concern.where)
     st.caption(

@@ -50,7 +50,8 @@ def _about_links(each: int) -> str:
         return " Click a cell to open its experiment in a new tab."
     return (
         f" A cell combines {each} experiments. It shows the symbol of their most frequent state and the number of "
-        "solved experiments. Click a cell to open the first experiment that started in this cell, in a new tab."
+        "solved experiments. Click a cell to open the first of its experiments that has started. The experiment opens "
+        "in a new tab."
     )
 
 

@@ -54,9 +54,9 @@ def test_a_stronger_model_that_was_measured_is_not_asked_again_and_that_is_said(
     offer = workspace.plans.propose(Order([SUPERVISED], "0:3"))
     assert [configuration.models["coder"] for configuration in offer.added] == [(WEAK,)]
     assert [baseline.benchmark for baseline in offer.reused] == [measured]
-    assert offer.sentences[1].startswith(
-        "This baseline was already measured: direct SCRIPTED strong solved 3 of 3 experiments on these problems, at "
-        "$0.00 per experiment"
+    assert offer.sentences[1].startswith(f"This baseline was already measured in {measured} on ")
+    assert offer.sentences[1].endswith(
+        ": direct SCRIPTED strong solved 3 of 3 experiments on these problems, at $0.00 per experiment."
     )
     workspace.runs.run(offer.plan)
     assert workspace.plans.propose(Order([SUPERVISED], "0:3")).plan.id == offer.plan.id
@@ -126,7 +126,10 @@ def test_what_was_scored_under_another_time_limit_is_measured_again_and_told_of(
         rows = workspace.results.summaries(plan.id)
         assert workspace.comparisons.with_baseline(rows) == rows
         told = workspace.comparisons.compare([*rows, *workspace.results.summaries(begun.id)]).remarks
-        assert "Tests ran under different time limits (0.001, 4 x canonical). This may explain a difference." in told
+        assert (
+            "Tests ran with different time limits (0.001, 4 x canonical). "
+            "This may explain differences between the configurations."
+        ) in told
 
 
 def test_costs_by_other_prices_are_told_of(workspace: Workspace, measured: str) -> None:
@@ -137,7 +140,10 @@ def test_costs_by_other_prices_are_told_of(workspace: Workspace, measured: str) 
     workspace.runs.run(plan)
     with open_workspace(**TIERS) as anew:
         rows = anew.comparisons.with_baseline(anew.results.summaries(plan.id))
-        told = f"Costs were computed with different prices ({prices}, made-up 1). This may explain a difference."
+        told = (
+            f"Costs were computed with different prices ({prices}, made-up 1). "
+            "This may explain differences between the configurations."
+        )
         assert told in anew.comparisons.compare(rows).remarks
         assert told not in anew.comparisons.compare(rows[:1]).remarks
 

@@ -149,7 +149,7 @@ def test_a_result_says_of_each_failing_test_what_was_called_returned_and_expecte
     assert "error class: assertion\nmessage:\n    it gave 4\n" in said
     told = "call:\n    assert candidate(2) == 3\nreturned:\n    4\nexpected:\n    3\nmessage:\n    not so\n"
     assert f"test 2 failed, 0.2 s\n{told}" in said
-    assert "also failed, without stored details: test 3" in said
+    assert "other failed tests, without stored details: 3" in said
 
 
 def test_a_strangers_words_in_a_result_neither_pass_for_ours_nor_move_a_cursor(journal, files, supervised):
