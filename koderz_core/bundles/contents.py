@@ -149,8 +149,8 @@ This bundle contains a benchmark that koderz recorded. Privacy level {level}, {A
 | calls | {count(totals.calls)} |
 | cost | {money(totals.cost_usd)} |
 
-- `{JOURNAL}`: every event, one per line. All other files are derived from it. If a text was masked, its
-  hash and its id were computed from the masked text.
+- `{JOURNAL}`: every event, one per line. All other files are derived from this file. If a text was masked,
+  its hash and its id were computed from the masked text.
 - `{KPI}`: the figures, in the format of koderz' `kpi.schema.json`.
 - `{MANIFEST}`: the list of all files, with the SHA-256 of each.
 - `{EXPERIMENTS}/`: the test results of each experiment. If the privacy level allows it, the folder also contains

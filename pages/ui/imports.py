@@ -72,7 +72,7 @@ def _show(read: Import) -> None:
             "model": plain(row.model),
             "tier": tier_name(row.tier),
             "problems": row.problems,
-            "samples of each": row.repeats,
+            "samples per problem": row.repeats,
             "results": row.results,
         }
         for row in read.models()
