@@ -54,9 +54,9 @@ def import_results(
 ) -> int:
     """Import results of other tools as benchmarks, to compare them with other benchmarks.
 
-    Formats: samples.jsonl of human-eval and EvalPlus, whose programs koderz grades itself; question-level JSON lines of
-    eval-arena; with --map, any CSV, JSON lines or Parquet. Values that a file does not state, such as
-    costs, are unknown.
+    Formats: samples.jsonl of human-eval and EvalPlus (koderz grades their programs); question-level JSON lines of
+    eval-arena; with --map, any CSV, JSON lines or Parquet. Values that a file does not state, such as costs, are
+    unknown.
     """
     if options["name"] and len(files) > 1:
         raise UsageError("--name accepts only one file. Import the files one by one, or omit --name.")
