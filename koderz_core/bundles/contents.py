@@ -139,7 +139,7 @@ def _readme(told: Tally, level: Level) -> str:
     ended = totals.solved + totals.unsolved + totals.cancelled + totals.errors
     return f"""# {told.opened[-1].benchmark}
 
-This bundle contains a benchmark that koderz recorded. Privacy level {level}, {ABOUT[level]}.
+This bundle contains a benchmark that koderz recorded. Its privacy level is {level} ({ABOUT[level]}).
 
 | | |
 |---|---|
@@ -149,12 +149,12 @@ This bundle contains a benchmark that koderz recorded. Privacy level {level}, {A
 | calls | {count(totals.calls)} |
 | cost | {money(totals.cost_usd)} |
 
-- `{JOURNAL}`: every event, one per line. All other files are derived from it. If a text was masked, its
-  hash and its id were computed from the masked text.
+- `{JOURNAL}`: every event, one per line. All other files are derived from this file. If a text was masked,
+  its hash and its id were computed from the masked text.
 - `{KPI}`: the figures, in the format of koderz' `kpi.schema.json`.
 - `{MANIFEST}`: the list of all files, with the SHA-256 of each.
 - `{EXPERIMENTS}/`: the test results of each experiment. If the privacy level allows it, the folder also contains
-  the first program (`before.py`), the submitted program (`after.py`) and the difference between them
+  the first program (`before.py`), the submitted program (`after.py`) and the difference between the two programs
   (`change.diff`).
 - `{ENVIRONMENT}`: the versions, sandbox and settings of the benchmark. `{PRICES}`: the prices of the models.
   `{LICENCES}`: the licences of the texts.

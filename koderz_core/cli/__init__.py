@@ -94,7 +94,7 @@ def commands() -> None:
 def _check_platform(arguments: Sequence[str]) -> None:
     """Raise UsageError if the system or the command line cannot work, before more is imported."""
     if sys.platform == "win32":
-        raise UsageError("koderz does not run on Windows itself. Install it inside WSL2.")
+        raise UsageError("koderz does not run directly on Windows. Install it inside WSL2.")
     try:
         " ".join(arguments).encode()
     except UnicodeEncodeError as error:
@@ -139,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except BrokenPipeError:
         code = _leave_pipe()
     except OSError as error:
-        _print_error(error, ". Check the disk and the path of the output.")
+        _print_error(error, ". Check the path of the output and the disk that it is on.")
         code = InfrastructureError.exit_code
     except Exception:
         logging.getLogger("koderz").exception("This is a bug in koderz. Please report it with the lines below.")

@@ -22,35 +22,44 @@ from koderz_core.workspace.imports import Import, ImportOrder, parse_mapping
 
 @click.command("import")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
-@click.option("--dataset", default="", help="Dataset of the problems.  [default: as the file suggests]")
-@click.option("--model", default="", help="Model of results that name none.  [default: name of the file]")
+@click.option("--dataset", default="", help="Dataset of the problems.  [default: the dataset that the file suggests]")
+@click.option("--model", default="", help="Model of the results that do not name a model.  [default: name of the file]")
 @click.option("--name", default="", help="Name of the benchmark.  [default: name of the file]")
-@click.option("--tier", "tiers", multiple=True, metavar="MODEL=TIER", help="Tier of a model.")
+@click.option("--tier", "tiers", multiple=True, metavar="MODEL=TIER", help="Set the tier of MODEL; can be repeated.")
 @click.option(
-    "--price", "prices", multiple=True, metavar="MODEL=IN,OUT", help="USD per million tokens; can be repeated."
+    "--price",
+    "prices",
+    multiple=True,
+    metavar="MODEL=IN,OUT",
+    help="Input and output price of MODEL in USD per million tokens; can be repeated.",
 )
 @click.option(
-    "--map", "mapping", default="", metavar="FIELD=COLUMN,...", help="Columns of a CSV, JSON lines or Parquet table."
+    "--map",
+    "mapping",
+    default="",
+    metavar="FIELD=COLUMN,...",
+    help="Read each FIELD from this COLUMN of a CSV, JSON lines or Parquet table.",
 )
-@click.option("--preview", is_flag=True, help="Only show what the files contain.")
+@click.option("--preview", is_flag=True, help="Show what the files contain, without importing them.")
 @click.option(
     "--workers",
     type=Whole(1),
     default=os.cpu_count() or 1,
     show_default="one per core",
-    help="Programs to grade at the same time.",
+    help="Number of programs to grade at the same time.",
 )
 @data_dir
 def import_results(
     files: tuple[Path, ...], data_dir: Path | None, tiers: tuple[str, ...], prices: tuple[str, ...], **options: Any
 ) -> int:
-    """Import results of other tools as benchmarks, to compare them with others.
+    """Import results of other tools as benchmarks, to compare them with other benchmarks.
 
-    Formats: samples.jsonl of human-eval and EvalPlus, whose programs koderz grades itself; question-level JSON lines of
-    eval-arena; with --map, any CSV, JSON lines or Parquet. What a file does not state, such as costs, is unknown.
+    Formats: samples.jsonl of human-eval and EvalPlus (koderz grades their programs); question-level JSON lines of
+    eval-arena; with --map, any CSV, JSON lines or Parquet. Values that a file does not state, such as costs, are
+    unknown.
     """
     if options["name"] and len(files) > 1:
-        raise UsageError("--name names one benchmark. Import the files one by one, or omit it.")
+        raise UsageError("--name accepts only one file. Import the files one by one, or omit --name.")
     tier_of, price_of = dict(map(_tier, tiers)), dict(map(_price, prices))
     columns = parse_mapping(options["mapping"]) if options["mapping"] else None
     with workspace(data_dir) as opened:

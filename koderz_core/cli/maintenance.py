@@ -19,9 +19,11 @@ LISTED = 20
 
 
 def _yes(command: Command) -> Command:
-    return click.option("--yes", is_flag=True, help="Delete. Without this option, only show what would be deleted.")(
-        command
-    )
+    return click.option(
+        "--yes",
+        is_flag=True,
+        help="Delete the benchmarks. Without this option, the command only shows what it would delete.",
+    )(command)
 
 
 @click.command()
@@ -87,7 +89,9 @@ def _delete(opened: Workspace, benchmarks: list[str], *, yes: bool) -> None:
     deletions = [opened.upkeep.deletion(benchmark) for benchmark in benchmarks]
     for deletion in opened.upkeep.delete(benchmarks) if yes and deletions else deletions:
         verb = "Deleted" if yes else "Would delete"
-        memories = "memories on the server are kept" if deletion.memories is None else f"{deletion.memories} memories"
+        memories = (
+            "but the memories on the server are kept" if deletion.memories is None else f"{deletion.memories} memories"
+        )
         click.echo(f"{verb} {plain(deletion.benchmark)}: {deletion.size / 1e6:.1f} MB, {memories}.")
     if not deletions:
         click.echo("Nothing to delete.")

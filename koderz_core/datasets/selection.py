@@ -52,8 +52,9 @@ def typed(problem: str) -> str:
     """A problem's id as a text for ``select``. Raises PlanError if ``select`` would read it as something else."""
     if not _is_term(problem):
         raise PlanError(
-            f"The problem id {problem!r} cannot be used on a command line, because koderz would read it as another "
-            "selection. Restore the dataset: koderz can then use the position of the problem instead of its id."
+            f"The problem id {problem!r} cannot be used on a command line, because koderz would read it as a "
+            "selection of other problems. Restore the dataset: koderz can then use the position of the problem instead "
+            "of its id."
         )
     return problem
 

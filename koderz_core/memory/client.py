@@ -96,7 +96,7 @@ class Client:
         try:
             result = msgspec.convert(answer, _ToolResult)
         except msgspec.ValidationError as error:
-            raise self._failure(f"answered {tool} with an invalid result ({error})") from error
+            raise self._failure(f"returned an invalid result for the tool {tool} ({error})") from error
         text = "\n".join(part.text for part in result.content if part.type == "text")
         return ToolAnswer(text, result.structured or {}, bool(result.is_error))
 
@@ -128,7 +128,7 @@ class Client:
         try:
             about, tools = msgspec.convert(hello, _Initialized).about, msgspec.convert(listing, _ToolList).tools
         except msgspec.ValidationError as error:
-            raise self._failure(f"does not start a session as MCP specifies ({error})") from error
+            raise self._failure(f"did not start the session as MCP specifies ({error})") from error
         names = frozenset(tool.name for tool in tools)
         if "remember" not in names:
             raise self._failure(
@@ -318,7 +318,7 @@ class ServerProcess:
         self._received += len(piece)
         if self._received > MAX_ANSWER_BYTES:
             raise CortexError(
-                f"The memory server wrote more than {MAX_ANSWER_BYTES >> 20} MiB instead of an answer. {RESTART}"
+                f"The memory server wrote more than {MAX_ANSWER_BYTES >> 20} MiB without a complete answer. {RESTART}"
             )
         self._unread += piece
 

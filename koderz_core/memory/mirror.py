@@ -224,7 +224,8 @@ def _remember(client: Client, memory: JournalMemory) -> StoreResult:
     if answer.failed or not first.startswith("Remembered"):
         return StoreResult(False, _shown(answer.text) or "the server gave no reason")
     if "Updated existing" in rest:
-        return StoreResult(False, "the server mistook this memory for one with a similar title and did not store it")
+        reason = "the server mistook this memory for another memory with a similar title and did not store it"
+        return StoreResult(False, reason)
     cut = next((line for line in rest.splitlines() if "WARNING" in line or "truncated" in line.lower()), "")
     return StoreResult(True, f"cut: {_shown(cut)}" if cut else "")
 
@@ -293,8 +294,8 @@ class JournalReader:
             memory = self._extractor.add(entry) if entry else None
         except JournalError as error:
             raise JournalError(
-                f"The journal {self.file} cannot be read at byte {self.offset}: {error}. Later lines are not "
-                "stored as memories."
+                f"The journal {self.file} cannot be read at byte {self.offset}: {error}. koderz "
+                "stores no memories from later lines."
             ) from error
         self.offset += len(line)
         self.closed = entry is not None and isinstance(entry.event, BenchmarkClosed)

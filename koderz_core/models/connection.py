@@ -102,7 +102,7 @@ def _in_time(web: ModuleType) -> Any:  # Any: a class of either library's kind
             deadline = self._request.extensions[_DEADLINE]
             for part in self._stream:
                 if time.monotonic() > deadline:
-                    raise web.ReadTimeout("The answer takes too long.", request=self._request)
+                    raise web.ReadTimeout("The answer was not complete within the timeout.", request=self._request)
                 yield part
 
         def close(self) -> None:

@@ -101,8 +101,8 @@ def check_providers(settings: Settings, providers: Collection[str]) -> None:
     for name in _read(path):
         if name.partition("/")[0] not in providers:
             raise ConfigError(
-                f'{path}: the name of table ["{name}"] contains no provider. Write ["PROVIDER/NAME"]; providers: '
-                f"{', '.join(providers)}."
+                f'{path}: the name of table ["{name}"] does not start with a provider. Write ["PROVIDER/NAME"]; '
+                f"providers: {', '.join(providers)}."
             )
 
 

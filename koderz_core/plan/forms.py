@@ -97,7 +97,7 @@ def strategy_form(name: str) -> StrategyForm:
 
 def _faults(name: str) -> Iterator[str]:
     if name in STRATEGIES or name in PRESETS:
-        yield f"koderz ignores the installed strategy {name}, because koderz has a strategy of the same name."
+        yield f"koderz ignores the installed strategy {name}, because a strategy of koderz has the same name."
         return
     try:
         class_of(name)
@@ -215,7 +215,8 @@ _CATALOGUE = (
     Preset(
         "default",
         "Default",
-        "gpt-oss:20b writes the spec, a local model writes the code, and Claude Sonnet 5.5 reviews every 5 iterations.",
+        "gpt-oss:20b writes the spec, a local model writes the code, and Claude Sonnet 5.5 writes a review every 5 "
+        "iterations.",
         (
             Wanted(
                 "supervised",

@@ -131,7 +131,8 @@ def ago(seconds: float) -> str:
 
 _REMARKS = {
     "queued": Remark(
-        "info", "Queued: no experiment runs yet. The benchmark waits until other experiments end or a model is ready."
+        "info",
+        "Queued: no experiment is running yet. The benchmark waits until other experiments end or a model is ready.",
     ),
     "paused": Remark("info", "Paused: each experiment waits before its next call or test. Press Resume to continue."),
     "stopping": Remark(

@@ -33,12 +33,13 @@ if TYPE_CHECKING:  # numpy is slow to import
 SHOWS = (
     "The table of the supervisor's contribution shows how many experiments were solved before and how many after the "
     "first checkpoint. Before this checkpoint, the coder worked alone. After this checkpoint, reviews guided the "
-    "coder. The problems of the guided experiments are harder, so the two success rates cannot be compared."
+    "coder. The guided experiments are those that the coder did not solve alone, usually on harder problems, so the "
+    "two success rates cannot be compared."
 )
 SHOWS_NOT = (
-    "The table does not show the effect of a checkpoint. Only experiments that are stuck get a review, and their next "
-    "attempt is often better even without a review. To measure the effect, run the same configuration without "
-    "checkpoints on the same problems."
+    "The table does not show the effect of a checkpoint. Only experiments that are still unsolved get a review, and "
+    "their next attempt is often better even without a review. To measure the effect, run the same configuration "
+    "without checkpoints on the same problems."
 )
 
 
@@ -64,14 +65,14 @@ SUPERVISION: Sequence[Column] = (
     *interval(
         share(
             "alone",
-            "share of the `n` experiments that was solved before the first checkpoint",
+            "experiments solved before the first checkpoint, as a share of `n`",
             shown=Shown("alone [95 %]", 3, rate, "of.alone"),
         )
     ),
     *interval(
         share(
             "guided",
-            "share of solved experiments among those that continued after the first checkpoint",
+            "experiments solved after the first checkpoint, as a share of those that continued after it",
             shown=Shown("guided [95 %]", 3, rate, "of.guided"),
         )
     ),

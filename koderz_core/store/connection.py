@@ -189,11 +189,11 @@ def _check(con: DuckDBPyConnection, path: Path) -> None:
         raise _damaged(path, error) from error
     if version > VERSION:  # the later koderz would rebuild it too, and the two would never stop
         raise StoreError(
-            f"The index was written by a later koderz (schema {version}; this koderz has {VERSION}). Upgrade koderz, "
-            f"or run `koderz reindex` to rebuild the index from the journals."
+            f"The index was written by a later version of koderz (schema {version}; this version uses schema "
+            f"{VERSION}). Upgrade koderz, or run `koderz reindex` to rebuild the index from the journals."
         )
     if version < VERSION:
-        raise DamagedStoreError(f"The index {path.name} was written by an earlier koderz (schema {version})")
+        raise DamagedStoreError(f"The index {path.name} was written by an earlier version of koderz (schema {version})")
 
 
 def _is_out_of_room(error: duckdb.Error) -> bool:

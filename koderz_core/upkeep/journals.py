@@ -76,7 +76,7 @@ def _repair(path: Path) -> Iterator[Repair]:
         return
     condition = check(path)
     if condition.later:
-        message = "was written by a later koderz version and was left unchanged: upgrade koderz"
+        message = "was written by a later version of koderz and was left unchanged: upgrade koderz"
         yield Repair(path.stem, message, sound=False)
         return
     if condition.corrupt:

@@ -139,7 +139,9 @@ class MirrorThread:
         if missing:
             names = ", ".join(Path(file).stem for file in missing)
             _LOG.warning(
-                "Some memories of benchmark %s are not stored yet. The next benchmark adds them. %s", names, CURE
+                "Some memories of benchmark %s are not stored yet. koderz stores them during the next benchmark. %s",
+                names,
+                CURE,
             )
 
     def _is_over(self) -> bool:

@@ -80,7 +80,8 @@ def _details(summary: str, error: Exception) -> None:
     with st.expander("Details to copy"):
         st.code(f"{summary}\nkoderz {__version__}, Python {platform.python_version()}", language=None, wrap_lines=True)
         report, key = bug_report(error), f"bug report {uuid4()}"  # several parts of a page may fail with the same error
-        st.download_button("Bug report", report, FILE_NAME, "application/zip", key=key, icon="🧳", on_click="ignore")
+        label = "Download bug report"
+        st.download_button(label, report, FILE_NAME, "application/zip", key=key, icon="🧳", on_click="ignore")
         st.caption("Keys, paths, hosts and user names are masked in the file. Nothing is uploaded.")
 
 

@@ -78,7 +78,9 @@ def choose_memory(matches: SearchResult) -> int:
     keys = [str(memory.id) for memory in matches.memories]
     height: int | Literal["content"] = TALL if len(keys) > MOST_LINES else "content"
     chosen = chosen_line(table, "memory", keys, alt="Matching memories", column_config=COLUMNS, height=height)
-    notes = [f"The first {count(len(keys))} matches. To narrow the search, add words." if matches.more else ""]
+    notes = [
+        f"Only the first {count(len(keys))} matches are shown. To narrow the search, add words." if matches.more else ""
+    ]
     notes += ["Too many memories match, so only the newest were ranked." if matches.newest_only else ""]
     st.caption(" ".join(note for note in notes if note) or f"{count(len(keys))} found.")
     return int(chosen)

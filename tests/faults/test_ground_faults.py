@@ -45,7 +45,7 @@ def test_an_index_of_a_later_koderz_is_told_by_the_doctor_and_built_anew_by_repa
         con.execute("update schema_version set version = 99")
     assert koderz("results").code == 3
     doctor = koderz("doctor")
-    assert (doctor.code, "written by a later koderz (schema 99" in doctor.out) == (3, True)
+    assert (doctor.code, "written by a later version of koderz (schema 99" in doctor.out) == (3, True)
     assert "was rebuilt" in mended()["index"]
     assert koderz("results", "--json").json[0]["benchmark"] == journal.stem
 

@@ -71,7 +71,7 @@ def test_a_change_of_the_file_is_seen(file: Path, settings: Settings) -> None:
             '["openai/a".price]\ninput_usd_per_mtok = -1\n',
             'in table ["openai/a".price] input_usd_per_mtok: input should',
         ),
-        ('["opnai/a"]\ntier = "local"\n', 'the name of table ["opnai/a"] contains no provider'),
+        ('["opnai/a"]\ntier = "local"\n', 'the name of table ["opnai/a"] does not start with a provider'),
         ("[openai]\nprice = 3\n", 'in table ["openai"] price: input should'),
         ("tier = ", "is not valid TOML"),
     ],

@@ -75,4 +75,4 @@ def test_an_error_offers_a_report(visit: Any, example: str, monkeypatch: pytest.
     monkeypatch.setattr(Datasets, "names", broken)
     app = visit("launch")
     assert "This is a bug in koderz" in said(app)
-    assert "Bug report" in [button.proto.label for button in app.get("download_button")]
+    assert "Download bug report" in [button.proto.label for button in app.get("download_button")]
