@@ -236,7 +236,7 @@ PAIRS: Sequence[Column] = [
     ),
     usd(
         "break_even_usd",
-        "dollars per problem at which the configuration solves as many problems as the baseline",
+        "dollars allowed per problem at which the configuration reaches the success rate of the baseline",
         "see `break_even_is`",
         path="reach.usd",
         shown=Shown("cost to match {baseline}", 12, break_even_price, "pair.break_even"),
@@ -258,7 +258,7 @@ PAIRS: Sequence[Column] = [
     text("break_even_high_is", f"state of `break_even_high`: {_REACHED}", path="reach_high.state"),
     share(
         "break_even_never",
-        "share of resamples in which the configuration never solves as many problems as the baseline",
+        "share of resamples in which the configuration never reaches the success rate of the baseline",
         "unknown",
         path="pair.break_even.never",
         shown=Shown("P(never)", 13, _never, "pair.break_even"),
