@@ -178,7 +178,7 @@ class Settings:
         dict, "The limits of each provider: concurrency, requests per minute and tokens per minute."
     )
     sandbox: Literal["auto", "hardened", "strong", "limited"] = _setting(
-        "auto", "The sandbox tier in which programs run. auto: the strongest tier on this machine except limited."
+        "auto", "The sandbox tier for programs. auto: the strongest tier that works on this machine, never limited."
     )
     test_timeout: float = _setting(
         10.0,

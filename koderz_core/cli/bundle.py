@@ -87,7 +87,7 @@ def _print_verdict(found: Verified) -> int:
 @click.option(
     "--for-spreadsheets", is_flag=True, help="In CSV, put an apostrophe before texts that look like formulas."
 )
-@click.option("--same-problems", is_flag=True, help="Use only the problems that all configurations were given.")
+@click.option("--same-problems", is_flag=True, help="Use only the problems that are planned for all configurations.")
 @click.option("--dictionary", is_flag=True, help="Print the meaning of every column as Markdown.")
 @data_dir
 def export(  # noqa: PLR0913, PLR0917 (one argument per option)

@@ -71,8 +71,8 @@ def change(benchmark: str, max_cost: float | None, concurrency: int | None, data
     """Change the budget or the concurrency of a running benchmark. BENCHMARK is a name, an id or the start of an id.
 
     Calls in progress are not interrupted. Calls that would exceed a lower --max-cost are not sent. If you raise
-    --max-cost, `koderz resume` also runs the experiments that the old budget had stopped. Both values are kept until
-    `koderz resume` changes them.
+    --max-cost, `koderz resume` also runs the experiments that the old budget had stopped. The new budget and the new
+    concurrency apply until `koderz resume` changes them.
     """
     with workspace(data_dir) as opened:
         found = opened.names.benchmark(benchmark, "Name its benchmark: {benchmark}")

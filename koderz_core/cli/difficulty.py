@@ -41,7 +41,7 @@ WORDS = ("problem", "configuration", "benchmark", "")
     "--between",
     nargs=2,
     metavar="X Y",
-    help="Show only problems that configurations X and Y did not solve equally often.",
+    help="Show only problems that one of the configurations X and Y solved more often than the other.",
 )
 @click.option("--same-problems", is_flag=True, help="Show only problems that are planned for all configurations.")
 @as_json

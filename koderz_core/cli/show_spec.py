@@ -128,7 +128,8 @@ def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_
     _scripted(rows)
     if empty := count_empty(rows):
         click.echo(
-            f"Experiments left out, because the model returned an empty spec: {empty}. Raise --review-tokens.",
+            f"Experiments left out of the comparison, because the model returned an empty spec: {empty}. "
+            "Raise --review-tokens.",
             err=True,
         )
     drawing, table = terminal_table(), specs_table(found)

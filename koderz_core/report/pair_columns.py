@@ -148,7 +148,7 @@ PAIRS: Sequence[Column] = [
         "only_a",
         "problems that only the configuration solved, or that it solved in more repeats than the baseline",
         unit="problems",
-        shown=Shown("only it", 8),
+        shown=Shown("only this", 8),
     ),
     whole(
         "only_b",
@@ -227,7 +227,7 @@ PAIRS: Sequence[Column] = [
             "unknown",
             "times",
             "pair.price",
-            Shown("× $ per solved", 14, if_known("{:.2g}".format)),
+            Shown("cost ratio", 14, if_known("{:.2g}".format)),
         )
     ),
     *reasons("price_ratio", "price_ratio_low", "price_ratio_high"),
@@ -236,10 +236,10 @@ PAIRS: Sequence[Column] = [
     ),
     usd(
         "break_even_usd",
-        "dollars per problem at which the configuration solves as many problems as the baseline",
+        "dollars allowed per problem at which the configuration reaches the success rate of the baseline",
         "see `break_even_is`",
         path="reach.usd",
-        shown=Shown("reaches {baseline} at", 12, break_even_price, "pair.break_even"),
+        shown=Shown("cost to match {baseline}", 12, break_even_price, "pair.break_even"),
     ),
     text("break_even_is", f"state of `break_even_usd`: {_REACHED}", path="reach.state"),
     usd(
@@ -258,7 +258,7 @@ PAIRS: Sequence[Column] = [
     text("break_even_high_is", f"state of `break_even_high`: {_REACHED}", path="reach_high.state"),
     share(
         "break_even_never",
-        "share of resamples in which the configuration never solves as many problems as the baseline",
+        "share of resamples in which the configuration never reaches the success rate of the baseline",
         "unknown",
         path="pair.break_even.never",
         shown=Shown("P(never)", 13, _never, "pair.break_even"),

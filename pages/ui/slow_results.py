@@ -85,7 +85,7 @@ def _show_duration(workspace: Workspace, rows: Sequence[SummaryRow], baseline: s
             if since is None:
                 st.rerun()
             took = duration(max(0.0, round(time.time() - since)))
-            st.info(f"Comparing {number} experiments ({took} so far) …", icon="⏳")
+            st.info(f"Comparing {number} experiments ({took} elapsed) …", icon="⏳")
 
     draw()
 

@@ -97,8 +97,8 @@ def test_a_pair_says_by_how_much_and_how_surely() -> None:
     table = pairs_table(compared(*TWO))
     shown = dict(zip(table.columns, table.rows[0], strict=True))
     assert shown["points [95 %]"].startswith("-25 [")
-    assert (shown["p (Holm)"], shown["significant"], shown["only it"], shown["only A"]) == ("1.00", "no", "0", "1")
-    assert (shown["reaches A at"], shown["saved"]) == ("never", "90 %")
+    assert (shown["p (Holm)"], shown["significant"], shown["only this"], shown["only A"]) == ("1.00", "no", "0", "1")
+    assert (shown["cost to match A"], shown["saved"]) == ("never", "90 %")
 
 
 def test_nothing_solved_for_money_costs_endlessly_much_and_for_nothing_it_has_no_price() -> None:
@@ -142,7 +142,7 @@ def test_rows_of_a_curve_end_where_its_own_configuration_ended() -> None:
 def test_of_a_baseline_that_solved_nothing_it_is_said_that_there_is_nothing_to_reach() -> None:
     comparison = compared(("dear", 0, 1.0), ("cheap", 2, 0.1))
     shown = dict(zip(pairs_table(comparison).columns, pairs_table(comparison).rows[0], strict=True))
-    assert (shown["reaches A at"], shown["P(never)"]) == ("baseline solved 0", "-")
+    assert (shown["cost to match A"], shown["P(never)"]) == ("baseline solved 0", "-")
     (pair,) = pair_rows(comparison)
     assert (pair["break_even_usd"], pair["break_even_is"], pair["break_even_never"]) == (None, "no_target", None)
 
