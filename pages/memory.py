@@ -1,4 +1,4 @@
-"""Memory: memories of experiments, their origin, and the lessons drawn from them."""
+"""Memory: memories of experiments, their origin, and the lessons derived from journals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pages.ui.memories import (
 )
 
 MOST_LESSONS = 10  # on the page; a search for lessons finds all of them
-ABOUT = "Memories of experiments, their origin, and the lessons drawn from them."
+ABOUT = "Memories of experiments, their origin, and the lessons derived from journals."
 
 
 def main() -> None:
@@ -86,7 +86,7 @@ def _show_server(workspace: Workspace) -> None:
         st.text(plain(str(error)))
         return
     if server.fault:
-        st.warning("The memory server fails. Experiments continue without it.", icon="🔌")
+        st.warning("The memory server does not answer. Experiments continue without it.", icon="🔌")
         st.text(plain(server.fault))
     else:
         st.text(plain(f"Answers: {server.name} {server.version}"))

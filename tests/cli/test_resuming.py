@@ -265,7 +265,7 @@ def test_what_ended_as_error_is_run_again_on_request(
         server.answer = streams({"content": "No idea."})
         said = koderz(*command)
         assert (said.code, len(server.bodies)) == (3, 1)
-        assert "Experiments that ended with an error earlier: 1. To run them again, add --retry-errors" in said.err
+        assert "Experiments that ended with an error: 1. To run them again, add --retry-errors" in said.err
         kept = koderz("resume", only(journals).stem)
         assert (kept.code, len(server.bodies)) == (3, 1)
         assert koderz("resume", only(journals).stem, "--retry-errors").code == 0
