@@ -77,7 +77,7 @@ def _show_lessons(workspace: Workspace) -> None:
 def _show_server(workspace: Workspace) -> None:
     st.subheader("Memory server")
     if not st.button("Check the memory server", icon="🔌"):
-        st.caption("koderz starts the server first, which takes one or two seconds.")
+        st.caption("For this check, koderz first starts the server, which takes one or two seconds.")
         return
     try:
         server = workspace.memories.server()
@@ -90,7 +90,7 @@ def _show_server(workspace: Workspace) -> None:
         st.text(plain(server.fault))
     else:
         st.text(plain(f"Answers: {server.name} {server.version}"))
-        st.text(f"Memories in all projects of this server: {'unknown' if server.held is None else server.held}")
+        st.text(f"Memories on the server, in all projects: {'unknown' if server.held is None else server.held}")
     if server.trouble:
         st.text(plain(f"Last error: {server.trouble.said}"))
 

@@ -275,7 +275,7 @@ def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
     yield from gate_remarks(plan)
     if runner.left_out:
         left_out = numbered(runner.left_out, "experiment")
-        yield f"This command does not run {left_out} of the benchmark. To run them: koderz resume {plan.id}"
+        yield f"This command leaves out {left_out} of the benchmark. To run them: koderz resume {plan.id}"
     if runner.kept_errors:
         yield f"Experiments that ended with an error: {runner.kept_errors}. To run them again, add --retry-errors."
     if scripted(plan.models()):

@@ -137,7 +137,7 @@ def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 @data_dir
 def status(data_dir: Path | None, *, as_json: bool) -> int:
-    """Show whether the memory server answers, how much of each journal it stores, and why memories are missing."""
+    """Show whether the memory server answers, how much of each journal was sent, and why memories are missing."""
     with workspace(data_dir) as opened:
         server, rows = opened.memories.status()
         memory = opened.settings.memory
