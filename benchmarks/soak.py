@@ -110,7 +110,7 @@ def _report(states: dict[str, State], tally: Tally, attacks: Sequence[Cheat | Ho
         "the verdict:"
     )
     print(", ".join(f"{name} {number}" for name, number in tally.classes.most_common()))
-    print(f"{len(faults)} faults", *faults[:50], sep="\n")
+    print(f"\n{len(faults)} faults", *faults[:50], sep="\n")
     return 1 if faults else 0
 
 

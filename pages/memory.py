@@ -1,4 +1,4 @@
-"""Memory: memories of experiments, their origin, and the lessons drawn from them."""
+"""Memory: memories of experiments, their origin, and the lessons derived from journals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pages.ui.memories import (
 )
 
 MOST_LESSONS = 10  # on the page; a search for lessons finds all of them
-ABOUT = "Memories of experiments, their origin, and the lessons drawn from them."
+ABOUT = "Memories of experiments, their origin, and the lessons derived from journals."
 
 
 def main() -> None:
@@ -77,7 +77,7 @@ def _show_lessons(workspace: Workspace) -> None:
 def _show_server(workspace: Workspace) -> None:
     st.subheader("Memory server")
     if not st.button("Check the memory server", icon="🔌"):
-        st.caption("koderz starts the server first, which takes one or two seconds.")
+        st.caption("For this check, koderz first starts the server, which takes one or two seconds.")
         return
     try:
         server = workspace.memories.server()
@@ -86,11 +86,11 @@ def _show_server(workspace: Workspace) -> None:
         st.text(plain(str(error)))
         return
     if server.fault:
-        st.warning("The memory server fails. Experiments continue without it.", icon="🔌")
+        st.warning("The memory server does not answer. Experiments continue without it.", icon="🔌")
         st.text(plain(server.fault))
     else:
         st.text(plain(f"Answers: {server.name} {server.version}"))
-        st.text(f"Memories in all projects of this server: {'unknown' if server.held is None else server.held}")
+        st.text(f"Memories on the server, in all projects: {'unknown' if server.held is None else server.held}")
     if server.trouble:
         st.text(plain(f"Last error: {server.trouble.said}"))
 

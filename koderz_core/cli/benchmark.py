@@ -83,7 +83,11 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     help="Exit with code 4 if a configuration solves less than this percentage of the problems.",
 )
 @option(
-    "Problems", "--pilot", metavar="N", type=Whole(1), help="Run only N random problems first, then estimate the rest."
+    "Problems",
+    "--pilot",
+    metavar="N",
+    type=Whole(1),
+    help="Run only N random problems, then print the estimated cost and time of the remaining problems.",
 )
 @option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")
 @debug_options
@@ -93,7 +97,7 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     "--baselines/--no-baselines",
     default=True,
     show_default=True,
-    help="With supervised, also run its coder and stronger models alone (strategy direct). Earlier results are reused.",
+    help="For supervised, add baselines: its coder and stronger models, each with direct. Earlier results are reused.",
 )
 @quiet
 @as_json
@@ -137,7 +141,7 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
         plan = opened.plans.plan(order(options, problem_id), options["dataset"])
         if len(plan.problems) != 1:
             names = f"{problem_id!r} names {len(plan.problems)} problems"
-            raise PlanError(f"{names}, but `koderz run` runs only one problem. Use `koderz benchmark` for several.")
+            raise PlanError(f"{names}, but `koderz run` runs only one problem. Use `koderz benchmark`.")
         mode = replace(run_options(options, silent=as_json), debug_dir=debug_folder(options))
         runner = perform(opened, _under_last_budget(opened, plan, mode), mode)
         details = [opened.results.experiment(experiment.id) for experiment in runner.experiments]
@@ -271,12 +275,9 @@ def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
     yield from gate_remarks(plan)
     if runner.left_out:
         left_out = numbered(runner.left_out, "experiment")
-        yield f"This command does not run {left_out} of the benchmark. To run them: koderz resume {plan.id}"
+        yield f"This command leaves out {left_out} of the benchmark. To run them: koderz resume {plan.id}"
     if runner.kept_errors:
-        yield (
-            f"Experiments that ended with an error earlier: {runner.kept_errors}. To run them again, add "
-            "--retry-errors."
-        )
+        yield f"Experiments that ended with an error: {runner.kept_errors}. To run them again, add --retry-errors."
     if scripted(plan.models()):
         yield f"{SCRIPTED} The results show nothing about models."
 

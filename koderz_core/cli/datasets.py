@@ -53,7 +53,7 @@ def list_problems(
     Exits with code 3 if the dataset file contains errors, and with code 4 if a canonical solution fails its tests.
     """
     if file and (dataset or humaneval_path):
-        raise UsageError("--file replaces --dataset and --humaneval-path. Omit both options.")
+        raise UsageError("--file replaces --dataset and --humaneval-path, so omit these two options.")
     with workspace(data_dir, humaneval_path=humaneval_path) as opened:
         if file:
             reading = read_path(file)

@@ -85,7 +85,7 @@ def show(number: int, data_dir: Path | None, *, as_json: bool) -> None:
 @as_json
 @data_dir
 def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
-    """Extract lessons from all journals. A lesson describes a recurring error and the changes that removed it.
+    """Derive lessons from all journals. A lesson describes a recurring error and the changes that removed it.
 
     No model is called. A new lesson replaces the stored lesson about the same error. In a benchmark with --lessons, the
     strategy shows its models lessons from other problems, never from the problem that the models are solving.
@@ -137,7 +137,7 @@ def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 @data_dir
 def status(data_dir: Path | None, *, as_json: bool) -> int:
-    """Show whether the memory server answers, how much of each journal it stores, and why memories are missing."""
+    """Show whether the memory server answers, how much of each journal was sent, and why memories are missing."""
     with workspace(data_dir) as opened:
         server, rows = opened.memories.status()
         memory = opened.settings.memory
@@ -179,7 +179,8 @@ def journal_lines(journal: JournalStatus) -> str:
 def status_lines(server: ServerStatus, rows: Sequence[JournalStatus], memory: str) -> Iterator[str]:
     """The state of the server, each journal with memories or losses, and what to do."""
     yield f"Server: {plain(server.command)}"
-    yield f"Fails: {plain(server.fault)}" if server.fault else f"Answers: {plain(server.name)} {plain(server.version)}"
+    answers = f"Answers: {plain(server.name)} {plain(server.version)}"
+    yield f"No answer: {plain(server.fault)}" if server.fault else answers
     if memory == "off":
         yield "KODERZ_MEMORY is off: running experiments store no memories."
     if server.held is not None:

@@ -106,7 +106,7 @@ def check_priced(budget: Budget, unpriced: Sequence[str]) -> None:
     if unpriced and budget.limits and not budget.allow_unpriced:
         raise PlanError(
             f"The price of {', '.join(unpriced)} is unknown, so a budget cannot limit the cost. Omit the model or the "
-            f"budget, or use --allow-unpriced to count these calls as free."
+            f"budget, or use --allow-unpriced to count calls without a known price as free."
         )
 
 
@@ -131,7 +131,8 @@ def _reasons(plan: Plan, forecast: Forecast, settings: Settings) -> Iterator[str
     escaping = [name for name in paid if name in forecast.unpriced]
     most = _most(plan, forecast)
     if escaping:
-        yield f"No price is known for {', '.join(map(plain, escaping))}: koderz can neither report nor limit this cost."
+        names = ", ".join(map(plain, escaping))
+        yield f"koderz can neither report nor limit the cost of {names}, because no price is known."
     elif most is None and paid:
         yield (
             "The cost cannot be estimated yet, because no comparable experiment has finished. "
@@ -148,9 +149,9 @@ def _where(plan: Plan, settings: Settings) -> str:
     """Where the plan runs, and which providers it asks over a network."""
     providers = sorted({name.partition("/")[0] for name in plan.models()})
     asked = [f"{provider} at {redact(url)}" for provider in providers if (url := address_of(provider, settings))]
-    called = f"It calls models of {', '.join(asked)}." if asked else "Its models also run on this machine."
+    called = f"The benchmark calls models of {', '.join(asked)}." if asked else "Its models also run on this machine."
     place = f"The benchmark runs on this machine, in the process of the dashboard. {called}"
-    return f"{place} Closing this tab does not stop it."
+    return f"{place} Closing this tab does not stop the benchmark."
 
 
 def _most(plan: Plan, forecast: Forecast) -> float | None:

@@ -76,14 +76,14 @@ def _too_long(parameters: Mapping[str, Scalar], role: str, context: int | None) 
     if longest >= context:
         lower = f"Lower --{limit.replace('_', '-')}, or give" if limit in parameters else "Give"
         yield (
-            f"{limit} is {longest}, but the prompt and the answer together must fit into its context of {context} "
-            f"tokens. {lower} the model more context: --num-ctx for embedded and Ollama models, "
+            f"{limit} is {longest}, but the prompt and the answer together must fit into the model's context of "
+            f"{context} tokens. {lower} the model more context: --num-ctx for embedded and Ollama models, "
             "context_tokens in models.toml for others."
         )
     elif role == "coder" and isinstance(earlier, int) and earlier and earlier + longest + latest > context:
         yield (
             f"history_tokens ({earlier}), max_tokens ({longest}) and the last program with its review and other "
-            f"advice (about {latest} tokens) together exceed its context of {context} tokens. Set --history-tokens to "
-            f"at most {max(0, context - longest - latest)}, minus the tokens of the problem, the spec and the failed "
-            f"tests, or give the model more context."
+            f"advice (about {latest} tokens) together exceed the model's context of {context} tokens. "
+            f"Set --history-tokens to at most {max(0, context - longest - latest)}, minus the tokens of the "
+            f"problem, the spec and the failed tests, or give the model more context."
         )

@@ -173,7 +173,7 @@ def curves_table(comparison: Comparison, axis: Axis) -> TextTable:
     )
     held = any(curve.end < found.end for curve in found.curves)
     title = f"Share of problems solved as a function of the {AMOUNTS[axis]}"
-    title += f" ({HELD} no further attempts)" if held else ""
+    title += f" ({HELD}: no further attempts)" if held else ""
     return text_table(title, columns, [Row(comparison.of(curve.key), curve) for curve in found.curves])
 
 

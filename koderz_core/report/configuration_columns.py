@@ -195,7 +195,7 @@ CONFIGURATIONS: Sequence[Column] = [
     usd("cost_usd", "dollars of all calls of the configuration so far", "a price is unknown"),
     usd(
         "rental_usd",
-        "price of the tokens of all local calls at a provider that hosts the same weights",
+        "price that a provider hosting the same weights would charge for the tokens of all local calls",
         "no such price is known",
     ),
     number(
@@ -294,7 +294,7 @@ FRONTIER = (
     Shown("$ per problem [95 %]", text=_cost, path="point"),
     Shown("solved [95 %]", text=_success, path=""),
     Shown(CASES, text=if_known(share_cases), path="point.cases", optional=True),
-    Shown("Pareto frontier", path="point.on_frontier"),
+    Shown("on the Pareto frontier", path="point.on_frontier"),
     Shown("P(frontier)", text=chance, path="point.probability"),
     Shown("on the convex hull", path="point.on_hull"),
 )

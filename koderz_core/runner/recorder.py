@@ -52,7 +52,9 @@ class Recorder:
                     watch(written)
                 except Exception:  # noqa: BLE001 (the edge to code that only watches: it must not break a benchmark)
                     _LOG.exception(
-                        "A listener failed at the event %s; the benchmark continues", type(written.event).__name__
+                        "The progress display or the debug files may be incomplete: an error occurred at the event %s. "
+                        "The benchmark continues.",
+                        type(written.event).__name__,
                     )
 
     def text(self, text: str) -> str:

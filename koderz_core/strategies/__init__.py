@@ -64,7 +64,7 @@ PRESETS: Mapping[str, StrategyPreset] = {
     "repair": StrategyPreset(
         "supervised",
         {"spec": False, "checkpoints": False},
-        "Ask the coder, test its program and show it the failures: supervised without a spec and without reviews.",
+        "Ask the coder, test its program and show the coder the failures: supervised without a spec or reviews.",
     ),
     "retry": StrategyPreset(
         "ladder",

@@ -70,7 +70,7 @@ def test_status_names_what_is_missing_and_why(home: Path, koderz: Koderz, monkey
     failed = koderz("cortex", "backfill")
     assert (failed.code, "broken" in failed.err) == (3, True)
     status = koderz("cortex", "status")
-    assert (status.code, "Fails: " in status.out, "0 of " in status.out) == (3, True, True)
+    assert (status.code, "No answer: " in status.out, "0 of " in status.out) == (3, True, True)
     assert "koderz cortex backfill" in status.out
 
 

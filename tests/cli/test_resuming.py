@@ -214,7 +214,7 @@ def test_a_command_runs_only_what_it_names_and_a_resumption_by_name_the_rest(kod
     said = koderz("run", "--problem-id", "1", "--coder", "scripted/strong", "--name", "mine")
     assert said.code == 0
     assert "1 problem, 1 experiment." in said.err
-    assert "This command does not run 3 experiments of the benchmark. To run them: koderz resume bench_" in said.err
+    assert "This command leaves out 3 experiments of the benchmark. To run them: koderz resume bench_" in said.err
     assert solved(koderz) == 1
     assert koderz(*SMALL, "--name", "mine", "--fail-under", "100").code == 0
     assert solved(koderz) == 2
@@ -265,7 +265,7 @@ def test_what_ended_as_error_is_run_again_on_request(
         server.answer = streams({"content": "No idea."})
         said = koderz(*command)
         assert (said.code, len(server.bodies)) == (3, 1)
-        assert "Experiments that ended with an error earlier: 1. To run them again, add --retry-errors" in said.err
+        assert "Experiments that ended with an error: 1. To run them again, add --retry-errors" in said.err
         kept = koderz("resume", only(journals).stem)
         assert (kept.code, len(server.bodies)) == (3, 1)
         assert koderz("resume", only(journals).stem, "--retry-errors").code == 0

@@ -115,4 +115,4 @@ def test_the_page_says_how_much_is_remembered_and_who_serves_it(dashboard: Serve
     expect(page.get_by_test_id("stMetric").filter(has_text="memories")).to_contain_text("21", timeout=MINUTE)
     page.get_by_role("button", name="Check the memory server").click()
     expect(page.get_by_text("Answers: koderz-cortex")).to_be_visible(timeout=MINUTE)
-    expect(page.get_by_text("Memories in all projects of this server: 21")).to_be_visible(timeout=MINUTE)
+    expect(page.get_by_text("Memories on the server, in all projects: 21")).to_be_visible(timeout=MINUTE)

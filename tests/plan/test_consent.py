@@ -38,7 +38,7 @@ def planned(workspace: Workspace, model: str, usd: float | None = None) -> Plan:
         (PAID, None, replace(CHEAP, cost_usd=Range(1.0, 3.0)), "The benchmark may cost up to $3.00"),
         (PAID, 0.9, replace(CHEAP, cost_usd=Range(1.0, 3.0)), ""),
         (PAID, 5.0, replace(CHEAP, cost_usd=Range(4.0, 9.0), spent_usd=4.5), ""),
-        (PAID, 0.5, replace(CHEAP, unpriced=(PAID,)), f"No price is known for {PAID}"),
+        (PAID, 0.5, replace(CHEAP, unpriced=(PAID,)), f"the cost of {PAID}, because no price is known"),
         (LOCAL, None, replace(CHEAP, unpriced=(LOCAL,)), ""),
         (LOCAL, None, replace(CHEAP, seconds=Range(600.0, 7200.0)), "takes longer than 2 h 00 min"),
         (PAID, None, replace(CHEAP, experiments=0, cost_usd=Range(9.0, 9.0)), ""),

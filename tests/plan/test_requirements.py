@@ -39,7 +39,7 @@ def test_a_reviewer_that_takes_no_temperature_stops_nobody_from_choosing_the_cod
 
 def test_an_answer_longer_than_the_context_is_refused_with_what_to_do() -> None:
     small = load_settings(num_ctx=1024)
-    with pytest.raises(PlanError, match=r"max_tokens is 1024, but .* its context of 1024 tokens.* --num-ctx"):
+    with pytest.raises(PlanError, match=r"max_tokens is 1024, but .* model's context of 1024 tokens.* --num-ctx"):
         planned(small, "gpt-oss:20b", "direct")
     assert planned(small, "gpt-oss:20b", "direct", max_tokens=512).configurations
 
