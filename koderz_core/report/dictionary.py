@@ -125,7 +125,7 @@ EXPERIMENTS: tuple[Column, ...] = (
     number("finished_at", "time at which the experiment ended", "the experiment has not ended", "s since 1970"),
     text(
         "failure",
-        "class of the error in the returned program, such as `syntax`, `assertion`, `timeout`",
+        "error class of the returned program, such as `syntax`, `assertion`, `timeout`",
         "the program passed, or there is no result",
     ),
     text(
@@ -147,7 +147,7 @@ ITERATIONS: tuple[Column, ...] = (
     text("how", "rule that extracted the program from the reply: `fence`, `fence-last`, `unfinished-fence`, ..."),
     yes("passed", "whether the program passed all gate tests"),
     text("marks", "one character per gate test: `P` passed, `F` failed, `-` not reached"),
-    whole("tests_passed", "number of gate tests passed", "", "tests"),
+    whole("tests_passed", "number of gate tests that the program passed", "", "tests"),
     whole("tests_total", "number of gate tests", "", "tests"),
     text("error", "error class of the first failure, such as `syntax`, `assertion`, `timeout`", "no test failed"),
     text("message", "message of the first failure; it may be empty, and the program may have written it"),
@@ -170,7 +170,7 @@ CALLS: tuple[Column, ...] = (
     text("model", "id of the model"),
     text("tier", "`local`, `small_frontier` or `frontier`", "unknown"),
     text("state", "`started` (its end was not recorded), `finished`, `failed` or `interrupted` (by a stop or a crash)"),
-    whole("input_tokens", "tokens sent, including cached ones", "not reported", "tokens"),
+    whole("input_tokens", "tokens sent, including cached tokens", "not reported", "tokens"),
     whole("output_tokens", "tokens received", "not reported", "tokens"),
     whole("cache_read_tokens", "tokens read from the provider's cache", "not reported", "tokens"),
     whole("cache_write_tokens", "tokens written to the provider's cache", "not reported", "tokens"),
@@ -208,7 +208,7 @@ CALLS: tuple[Column, ...] = (
         "cost of the same tokens at a provider that hosts the same weights",
         "no price of such a provider is known",
     ),
-    whole("status", "HTTP status of a failure", "the call did not fail, or no HTTP answer arrived"),
+    whole("status", "HTTP status of the failed call", "the call did not fail, or no HTTP answer arrived"),
     number("wait_seconds", "waiting time before the next attempt", "there was no further attempt", "s"),
     yes(
         "arrived",
