@@ -26,7 +26,7 @@ ABOUT = "All settings and their sources. Order of precedence: command line, envi
 WAITING = "The dashboard uses new values after its next start. Commands in a terminal use them immediately."
 COLUMNS = {
     "value": st.column_config.TextColumn(width="medium"),
-    "from": st.column_config.TextColumn(width=104),
+    "source": st.column_config.TextColumn(width=104),
     "meaning": st.column_config.TextColumn(width=560),
 }
 HEIGHT = 420  # pixels; the table scrolls, so that the setting below stays in sight
@@ -50,7 +50,7 @@ def _choose(shown: Sequence[ShownSetting], waiting: Collection[str]) -> ShownSet
         {
             "setting": [setting.name for setting in shown],
             "value": [worded(setting.value) + (" ⏳" if setting.name in waiting else "") for setting in shown],
-            "from": [setting.origins[0] for setting in shown],
+            "source": [setting.origins[0] for setting in shown],
             "meaning": [setting.meaning for setting in shown],
         }
     )

@@ -30,7 +30,8 @@ WHOLE = "To resume the whole benchmark: koderz resume {benchmark}"
     "Strategy",
     "--strategy",
     metavar="FILE.py:NAME",
-    help="Path and class of the benchmark's strategy, if its file has moved. koderz executes the file.",
+    help="Load the benchmark's strategy from this file and class. Needed only if the file has moved. koderz executes "
+    "the file.",
 )
 @taking_up_options
 @quiet

@@ -136,12 +136,13 @@ def read_own(content: bytes) -> Reading:
             wrong = row
         else:
             first = lines.setdefault(row.task_id, number)
-            repeated = ("task_id", f"{row.task_id!r} is already the id in line {first}", "give each problem its own id")
+            taken = f"{row.task_id!r} is already the id of the problem in line {first}"
+            repeated = ("task_id", taken, "give each problem its own id")
             wrong = [*([repeated] if first != number else []), *complaints(row)]
             rows |= {} if wrong else {number: row}
         faults += [Fault(number, *complaint) for complaint in wrong]
     if not rows and not faults:
-        faults.append(Fault(1, "", "the file has no problems", "write one JSON object per line"))
+        faults.append(Fault(1, "", "the file contains no coding problems", "write one JSON object per line"))
     licences = sorted({row.licence for row in rows.values() if row.licence})
     problems = tuple(problem_of(row) for row in rows.values())
     return Reading(problems, tuple(rows), tuple(licences), tuple(faults), hashlib.sha256(content).hexdigest())
@@ -182,7 +183,7 @@ def entered_names(settings: Settings) -> tuple[str, ...]:
 def _one_problem(name: str, content: bytes) -> Dataset:
     problems = tuple(problems_of(content, solved=False))
     if len(problems) != 1:
-        raise DataError(f"it has {len(problems)} problems instead of one")
+        raise DataError(f"it contains {len(problems)} coding problems instead of one")
     return Dataset(DatasetOrigin(name, hashlib.sha256(content).hexdigest(), ENTERED_LICENCE), problems)
 
 

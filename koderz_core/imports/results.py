@@ -47,7 +47,7 @@ class Result:
 
     ``dataset``: as the file names it, "" if it does not. ``passed``: as the file states, None if it does not.
     ``program``: its text, and ``kind`` says what the text is, one of ``PROGRAMS``. ``line``: its line in the file.
-    ``seconds``: the time of the call.
+    ``seconds``: the duration of the call.
     """
 
     line: int

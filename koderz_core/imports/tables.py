@@ -20,10 +20,10 @@ FIELDS: Mapping[str, str] = {
     "completion": "a program that continues the prompt",
     "solution": "a complete program",
     "answer": "a model's complete reply",
-    "input_tokens": "tokens of the prompt",
-    "output_tokens": "tokens of the answer",
+    "input_tokens": "the number of prompt tokens",
+    "output_tokens": "the number of answer tokens",
     "cost_usd": "the cost in US dollars",
-    "seconds": "the time of the call",
+    "seconds": "the duration of the call",
 }
 """The fields that a column can hold, with their meaning."""
 MOST_ROWS = 1_000_000
@@ -39,12 +39,12 @@ def parse_mapping(text: str) -> dict[str, str]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         field, equals, column = (piece.strip() for piece in part.partition("="))
         if not equals or not column or field not in FIELDS:
-            raise UsageError(f"--map {part} is not FIELD=COLUMN. Fields: {', '.join(FIELDS)}.")
+            raise UsageError(f"--map {part} does not have the form FIELD=COLUMN. Fields: {', '.join(FIELDS)}.")
         if field in found:
             raise UsageError(f"--map names the field {field} twice.")
         found[field] = column
     if "problem" not in found or not found.keys() & {"passed", "completion", "solution", "answer"}:
-        raise UsageError("--map needs the field problem, and passed or one of completion, solution, answer.")
+        raise UsageError("--map needs the field problem, and at least one of passed, completion, solution and answer.")
     return found
 
 
@@ -75,7 +75,9 @@ def _csv(path: Path, content: bytes, mapping: Mapping[str, str], separator: str)
         _require(path, table.fieldnames or (), mapping)
         for row in table:
             if None in row or None in row.values():
-                raise DataError(f"{path}, line {table.line_num}: the number of cells differs from the first line.")
+                raise DataError(
+                    f"{path}, line {table.line_num}, does not have the same number of cells as the first line."
+                )
             yield table.line_num, {field: row[column] or None for field, column in mapping.items()}
     except csv.Error as error:
         raise DataError(f"{path}, line {table.line_num}, is not CSV: {error}.") from error

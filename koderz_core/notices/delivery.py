@@ -24,7 +24,8 @@ from koderz_core.notices.messages import Notice
 
 SECONDS = 10.0
 UNSET = (
-    "No address for notices is set. Set SLACK_WEBHOOK_URL or KODERZ_NOTICES, in the environment, .env or settings.toml."
+    "No address for notifications is set. Set SLACK_WEBHOOK_URL or KODERZ_NOTICES in the environment, .env or "
+    "settings.toml."
 )
 
 Send = Callable[[Notice], None]
@@ -73,7 +74,7 @@ class Notices:
             raise NoticeError(
                 "SLACK_WEBHOOK_URL is not an address. Copy the address again from the webhook's page in Slack"
             ) from None
-        self._settings.check_egress(url, "a notice")
+        self._settings.check_egress(url, "a notification")
         message = {
             "text": notice.text.translate(_ENTITIES),
             "mrkdwn": False,
@@ -109,7 +110,9 @@ class Notices:
         if not apprise.add(url):
             raise NoticeError(f"KODERZ_NOTICES contains an address that Apprise does not support; see {SCHEMES}")
         if not apprise.notify(title=notice.title, body="\n".join(notice.lines), body_format=NotifyFormat.TEXT):
-            raise NoticeError("an address in KODERZ_NOTICES did not accept the notice; `apprise -vv ADDRESS` shows why")
+            raise NoticeError(
+                "an address in KODERZ_NOTICES did not accept the notification; `apprise -vv ADDRESS` shows why"
+            )
 
 
 class _Attempt:

@@ -85,7 +85,7 @@ SOLVERS = (
     Shown("configuration", path="of.label"),
     Shown("solved", text=_rate, path="of"),
     Shown("flaky", path="flaky"),
-    Shown("solved by no other", path="alone"),
+    Shown("uniquely solved", path="alone"),
     Shown("benchmark", path="of.benchmark"),
 )
 TRIALS = (

@@ -237,8 +237,8 @@ def untested(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
     found = []
     if any(row.planned > row.problems for row in rows):
         found.append(
-            "Repeats of a problem are not independent trials, so these rates have no interval here. koderz compare "
-            "computes their intervals."
+            "Repeats of a problem are not independent trials, so these rates have no interval in this table. "
+            "koderz compare computes their intervals."
         )
     if _overlap(rows):
         found.append(
@@ -274,18 +274,20 @@ def _footnotes(marks: Sequence[Marks]) -> Iterator[str]:
         yield f"{ORACLE} the loop stopped on the tests that score its program: an oracle rate, not pass@1."
     for partial in sorted({mark.partial for mark in marks if mark.partial}):
         only = partial.replace("/", " of ")
-        yield f"  {ORACLE}({partial}): only on {only} problems; other problems have tests that the loop did not see."
+        yield (
+            f"  {ORACLE}({partial}): only on {only} problems; the other problems have tests that the loop did not see."
+        )
     if "oracle" in kinds and len(kinds) > 1:
         yield (
-            f"  Rates with and without {ORACLE} are scored by different kinds of tests, so their difference is not due "
-            "to the strategy alone."
+            f"  Rates with and without {ORACLE} come from different kinds of tests, so their difference is not due to "
+            "the strategy alone."
         )
     if any(mark.reported_problems for mark in marks):
-        yield f"{REPORTED} An imported file states which results passed. koderz did not run the programs."
+        yield f"{REPORTED} An imported file states which programs passed. koderz did not run these programs."
     if any(SAW_BASE_TESTS in mark.signs for mark in marks):
         yield (
-            f"{SAW_BASE_TESTS} The loop shows its models base tests with their expected values. The tests that score "
-            "the program stay hidden, but the rate is not pass@1 as EvalPlus measures it."
+            f"{SAW_BASE_TESTS} The loop shows base tests with their expected values to its models. The tests that "
+            "score the program stay hidden, but the rate is not pass@1 as EvalPlus measures it."
         )
 
 
@@ -294,7 +296,10 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
     planned = sum(row.planned for row in rows)
     left = planned - without - sum(row.solved + row.unsolved for row in rows)
     if left:
-        yield f"Partial: {left} of {planned} experiments have not ended. The ended experiments may be the easier ones."
+        yield (
+            f"Partial: {left} of {planned} experiments have not ended. They may be on harder problems than the "
+            "experiments that have ended."
+        )
     if without:
         yield f"{without} of {planned} experiments ended without a result (error or cancelled); the rates exclude them."
     if left or without:

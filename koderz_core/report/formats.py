@@ -45,9 +45,10 @@ CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, t
 """How the submitted program was chosen."""
 CURVES = (
     "Share of problems whose program passes the tests that score it, within a given number of attempts, dollars or "
-    "seconds. A line is solid up to the largest number that the configuration used on any problem. From there, it "
-    "continues as a dotted line at the same level, because there were no further attempts (‡ in the table). An "
-    "experiment that ends on a false pass of the gate stays in the denominator, so a line can stay below 100 %."
+    "seconds. A line is solid up to the largest number of attempts, dollars or seconds that the configuration used on "
+    "any problem. From there, it continues as a dotted line at the same level, because there were no further attempts "
+    "(‡ in the table). An experiment that ends because a wrong program passed the gate stays in the denominator, so a "
+    "line can stay below 100 %."
 )
 PARTIAL = (
     "The curves cover the problems that all configurations were given. The rates in the table cover all problems of "
@@ -55,12 +56,11 @@ PARTIAL = (
 )
 CENSORED = (
     "An experiment without a result counts in a curve up to the point where it stopped. The rate in the table excludes "
-    "it. The rate is too high if mostly long experiments are interrupted, so the end of a curve may differ from that "
-    "rate."
+    "this experiment. This rate is therefore too high if mostly long experiments are interrupted."
 )
 COSTS = (
-    "The column $ per solved covers experiments with a result. The columns calls so far and cost so far cover all "
-    "experiments. Local cost: watts × seconds × price of electricity."
+    'The column "$ per solved" covers experiments with a result. The columns "calls so far" and "cost so far" cover '
+    "all experiments. Local cost: watts × seconds × price of electricity."
 )
 GROUPS = (
     "Groups: configurations with the same number do not differ significantly (Holm over all pairs, 5 %); group 1 "
@@ -69,12 +69,12 @@ GROUPS = (
     "solved experiments (cost-of-pass)."
 )
 PAIRS = (
-    "p: from McNemar's exact test or, with repeats, from a permutation test of the labels within problems; adjusted by "
-    "Holm. The difference is significant if p is at most 0.05; the interval then excludes 0. The intervals are "
-    "adjusted for all pairs (Bonferroni), including the pair that koderz selects and shows first. Reaches: the "
-    "dollars per problem at which the curve of a configuration reaches the baseline's rate; P(never): the share of "
-    "resamples in which the curve never reaches that rate. Saved: the difference in cost on the problems that both "
-    "configurations solved."
+    "p: from McNemar's exact test or, with repeats, from a test that permutes the labels of the configurations within "
+    "each problem; adjusted by Holm. The difference is significant if p is at most 0.05; the interval then excludes "
+    "0. The intervals are adjusted for all pairs (Bonferroni), including the pair that koderz selects and shows first. "
+    "Reaches: the dollars per problem at which the curve of a configuration reaches the baseline's rate; P(never): the "
+    "share of resamples in which the curve never reaches that rate. Saved: the difference in cost on the problems that "
+    "both configurations solved."
 )
 _FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")  # owasp.org/www-community/attacks/CSV_Injection
 
@@ -321,7 +321,7 @@ def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
     ]
     return (
         *([PARTIAL] if partial else []),
-        *([f"{CENSORED} This applies to {', '.join(apart)}."] if apart else []),
+        *([f"{CENSORED} For {', '.join(apart)}, the end of the curve differs from this rate."] if apart else []),
     )
 
 
@@ -334,8 +334,8 @@ def frontier(tradeoff: Tradeoff[Key]) -> str:
     )
     if any(point.cases for point in tradeoff.points):
         caption += (
-            " Thin bars: from the worst to the best case of missing results, on the problems given to all "
-            "configurations."
+            " Thin bars: the range of the success rate from the worst to the best case of the missing results, on the "
+            "problems given to all configurations."
         )
     return caption
 

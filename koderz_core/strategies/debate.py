@@ -29,7 +29,7 @@ JUDGE = "judge"
 
 @dataclass(frozen=True, slots=True)
 class Debate(Reminded):
-    """Let personas debate and a judge summarise the debate. Then the coder writes a program and repairs it.
+    """Let personas debate, and let a judge summarise the debate. Then the coder writes a program and repairs it.
 
     ``agents``: the names of the personas that debate. If the role speaker has several models, the models take turns.
     ``rounds``: the number of rounds. From the second round on, each persona sees the positions of the previous round,

@@ -45,10 +45,11 @@ class Sample:
 class Ensemble(Reminded):
     """Ask each coder for several programs. Of the programs that pass the most gate tests, submit the most typical one.
 
-    The most typical program has the highest mean CodeBLEU similarity to the others. ``samples``: the number of programs
-    of each coder. ``weights``: the weights of the four parts of CodeBLEU, which are n-grams, n-grams weighted by
-    keywords, syntax and data flow. ``normalise``: remove comments and docstrings and normalise the formatting before
-    programs are compared. Replies without a program, and programs that do not parse, are ignored.
+    The most typical program is the one with the highest mean CodeBLEU similarity to the other programs that pass the
+    most gate tests. ``samples``: the number of programs that each coder writes. ``weights``: the weights of the four
+    parts of CodeBLEU, which are n-grams, n-grams weighted by keywords, syntax and data flow. ``normalise``: remove
+    comments and docstrings and normalise the formatting before programs are compared. Replies without a program, and
+    programs that do not parse, are ignored.
     """
 
     several: ClassVar = ("coder",)

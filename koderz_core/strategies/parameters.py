@@ -26,7 +26,7 @@ ABOUT: Mapping[str, str] = {
     "retry_temperature": "Sampling temperature after the first attempt. With 0, small models often repeat a program.",
     "max_tokens": "Maximum number of tokens in one answer of the coder. Longer answers are cut off.",
     "review_tokens": "Maximum number of tokens in a spec or a review. Longer texts are cut off.",
-    "tests": "Maximum number of tests or example calls that the tester writes. These tests never affect the score.",
+    "tests": "Maximum number of tests or example calls that the tester writes. They never affect the score.",
     "samples": "Number of programs that each coder writes.",
 }
 """Parameters of several strategies, by name: each means the same in all of them."""

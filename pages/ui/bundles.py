@@ -48,7 +48,7 @@ def show_read_only(workspace: Workspace) -> None:
     if level := workspace.bundles.shown_level:
         st.info(
             f"Read-only: this dashboard shows a bundle ({level}). koderz verified the bundle "
-            "when it was opened. You cannot run benchmarks here.",
+            "when it was opened. You cannot run benchmarks in this dashboard.",
             icon="🔒",
         )
 
@@ -59,7 +59,8 @@ def _create(workspace: Workspace, benchmark: str, level: str) -> None:
     st.caption("Check the file before you share it: koderz masks only texts that match known patterns.")
     if bundle.truncated:
         st.warning(
-            "Some files were too long and are truncated. The manifest in the bundle lists these files.", icon="✂️"
+            "Some files were too long, so koderz truncated them. The manifest in the bundle lists these files.",
+            icon="✂️",
         )
 
 
@@ -82,8 +83,8 @@ def _show_files(workspace: Workspace) -> None:
         st.download_button("Download", paths[name].read_bytes, name, "application/zip", icon="⬇️", on_click="ignore")
         with st.popover("Remove bundles", icon="🧹"):
             st.text(
-                "This button removes all bundles that are not pinned. Without it, koderz keeps the newest "
-                f"{KEPT} of these bundles."
+                "This button removes all bundles that are not pinned. Even if you do not press it, koderz "
+                f"keeps only the newest {KEPT} of these bundles."
             )
             st.button("Remove unpinned bundles", on_click=_clear, args=[workspace])
 

@@ -95,7 +95,7 @@ def show_configurations(rows: Sequence[SummaryRow], problems: Sequence[Difficult
         letters = letters.drop(columns="benchmark")
     st.dataframe(letters, hide_index=True, alt=table.title, key="letters", height=tall(table, MOST_LINES, TALL))
     st.caption(
-        "Flaky: problems that the configuration solved in some of its repeats but not in all. Solved by no other: "
+        "Flaky: problems that the configuration solved in some of its repeats but not in all. Uniquely solved: "
         "problems that the configuration solved at least once and that no other configuration solved."
     )
 

@@ -120,7 +120,7 @@ def offer_retry(workspace: Workspace, row: BenchmarkRow, place: str) -> None:
     """A button that runs failed experiments again, if no process runs the benchmark."""
     if row.errors and not row.under_way:
         tip = (
-            "Runs failed experiments again in this dashboard. To do this in a terminal: "
+            "Run failed experiments again in this dashboard. To do this in a terminal: "
             f"`koderz resume {row.id} --retry-errors`."
         )
         _button("Retry errors", row, place, lambda: workspace.runs.resume(row.id, retry_errors=True), tip)

@@ -50,7 +50,7 @@ def test_a_command_that_is_not_there_ends_with_127_and_is_told(koderz: Koderz, p
 def test_without_a_place_the_command_runs_after_one_warning(koderz: Koderz) -> None:
     said = koderz("notify", "--", "sh", "-c", "exit 7")
     assert said.code == 7
-    assert said.err.startswith("Warning: no notice will be sent. No address for notices is set. Set SLACK_WEBHOOK_URL")
+    assert said.err.startswith("Warning: no notice will be sent. No address for notifications is set. Set SLACK_WEB")
     assert said.err.count("\n") == 1
 
 

@@ -152,7 +152,8 @@ def test_an_assert_that_a_program_decides_is_none_of_those(test: str) -> None:
 def test_all_faults_are_told_and_not_only_the_first() -> None:
     told = faults(ADD, {"prompt": 1, "atol": "x"}, ADD, [1])
     assert [line.split(": ")[0] for line in told] == ["my.jsonl:2"] * 4 + ["my.jsonl:3", "my.jsonl:4"]
-    assert told[-2].endswith("field task_id: 'mine/1' is already the id in line 1; give each problem its own id")
+    taken = "field task_id: 'mine/1' is already the id of the problem in line 1; give each problem its own id"
+    assert told[-2].endswith(taken)
     assert "not a JSON object" in told[-1]
 
 

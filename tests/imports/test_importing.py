@@ -79,7 +79,7 @@ def test_results_that_a_file_states_are_marked_and_their_costs_are_unknown(koder
     table = koderz("results", name)
     assert "67 %" in table.out
     assert "§" in table.out
-    assert "koderz did not run the programs" in table.out
+    assert "koderz did not run these programs" in table.out
     found = rows_of(koderz, "comparison", name)
     assert {row["label"]: (row["score_kind"], row["cost_usd"]) for row in found} == {
         "imported gpt-4o": ("reported", None),
@@ -257,7 +257,7 @@ def test_a_nested_field_of_json_lines_is_named_with_dots(koderz: Any, tmp_path: 
     [
         ("problem=task", "needs the field problem"),
         ("passed=ok", "needs the field problem"),
-        ("problem=task,passed", "is not FIELD=COLUMN"),
+        ("problem=task,passed", "does not have the form FIELD=COLUMN"),
         ("problem=task,passed=ok,colour=red", "colour=red"),
         ("problem=task,problem=who,passed=ok", "twice"),
     ],

@@ -92,7 +92,7 @@ def test_nothing_is_sent_on_to_another_address(place: Server) -> None:
 def test_offline_only_this_machine_is_told(place: Server) -> None:
     assert send(place.url, offline=True) == ()
     (trouble,) = send("https://hooks.invalid/MARKED", offline=True)
-    assert "KODERZ_OFFLINE is set, so hooks.invalid was not contacted for a notice" in trouble
+    assert "KODERZ_OFFLINE is set, so hooks.invalid was not contacted for a notification" in trouble
     apprise = "json://" + place.url.removeprefix("http://")
     (trouble,) = send(place.url, offline=True, notices=apprise)
     assert "KODERZ_OFFLINE" in trouble
@@ -112,7 +112,7 @@ def test_other_places_are_told_through_apprise(place: Server, caplog: pytest.Log
     assert [body.get("title") for body in place.bodies].count("koderz: it ended") == 2
     place.answer = sends(500, "")
     (_, refused, unknown) = send(place.url, notices=f"{there} MARKED://x")
-    assert refused == "an address in KODERZ_NOTICES did not accept the notice; `apprise -vv ADDRESS` shows why"
+    assert refused == "an address in KODERZ_NOTICES did not accept the notification; `apprise -vv ADDRESS` shows why"
     assert unknown.startswith("KODERZ_NOTICES contains an address that Apprise does not support")
     assert not [record for record in caplog.records if record.levelno > logging.INFO]
     assert "MARKED" not in caplog.text

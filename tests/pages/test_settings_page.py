@@ -45,7 +45,7 @@ def test_what_the_environment_says_is_shown_as_stronger(visit: Visit, monkeypatc
     app = visit("settings", setting="timeout")
     assert "Also set in: environment" in said(app)
     table = app.dataframe[0].value.set_index("setting")
-    assert list(table.loc["timeout", ["value", "from"]]) == ["50", "environment"]
+    assert list(table.loc["timeout", ["value", "source"]]) == ["50", "environment"]
 
 
 @pytest.mark.parametrize("name", ["openai_api_key", "cortex_command", "home", "tiers"])
