@@ -40,10 +40,10 @@ WHOLE = "To resume the whole benchmark: koderz resume {benchmark}"
 def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path | None, **options: Any) -> int:
     """Resume a benchmark. BENCHMARK is a name, an id or the start of an id.
 
-    Runs experiments that were cancelled, interrupted or not started. Recorded answers are reused and cost nothing.
-    Experiments that ended with an error are not run again unless you add --retry-errors. If the benchmark is paused in
-    another process, it continues in that process. Budget and concurrency keep the values that were last set, for
-    example by `koderz change` or on the Live page. To change them, add --max-cost or --concurrency.
+    The command runs experiments that were cancelled, interrupted or not started. Recorded answers are reused and cost
+    nothing. Experiments that ended with an error are not run again unless you add --retry-errors. If the benchmark is
+    paused in another process, it continues in that process. Budget and concurrency keep the values that were last set,
+    for example by `koderz change` or on the Live page. To change them, add --max-cost or --concurrency.
     """
     if strategy is not None:
         strategy_named(strategy)  # loaded now, it is known when the benchmark continues

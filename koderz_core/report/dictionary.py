@@ -251,7 +251,7 @@ FURTHER: Mapping[str, Table] = {
         TIERS,
     ),
     "curves": Table(
-        "one line per configuration and point of its curve of problems solved (axis: `usd`, `attempts` or `seconds`), "
+        "one line per point of each configuration's curve of problems solved (axis: `usd`, `attempts` or `seconds`), "
         "on the page Compare and from `koderz compare --format json`",
         curve_columns("usd"),
     ),
