@@ -14,7 +14,7 @@ from pages.ui.bundles import show_bundles
 from pages.ui.downloads import offer, show_dictionary, show_preview
 from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page, show_empty
-from pages.ui.imports import show_import
+from pages.ui.imports import show_import, show_imported
 from pages.ui.text import listed
 
 ABOUT = "Tables for other programs, reports for other people, and imports of results from other tools."
@@ -36,6 +36,7 @@ FORMS = {
 
 def main() -> None:
     page = open_page("Export", ABOUT)
+    show_imported()
     rows = {row.id: row for row in page.benchmarks}
     if not rows:
         show_empty(page.workspace, "There is nothing to export yet.", "📦")

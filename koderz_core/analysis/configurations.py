@@ -111,7 +111,7 @@ def figures_of(row: SummaryRow, place: int) -> ConfigurationFigures:
         marks=row.marks,
         cost_usd=row.cost_usd,
         cost_per_experiment_usd=_per(row.ended_cost_usd, ended),
-        seconds_per_experiment=_per(row.seconds, ended),
+        seconds_per_experiment=None if row.seconds is None or not ended else row.seconds / ended,
         mean_iterations=row.mean_iterations,
         tiers=row.tiers,
         rental_usd=rental_usd(row.tiers),

@@ -80,7 +80,7 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     "Output",
     "--fail-under",
     type=Number(0, 100),
-    help="Exit with code 4 if a configuration solves less than this percentage of the problems.",
+    help="Exit with code 4 if a success rate is below this percentage.",
 )
 @option(
     "Problems",

@@ -20,6 +20,7 @@ ABOUT_IMPORT = (
     "Results of EvalPlus, human-eval, eval-arena, or a table of your own. koderz grades programs itself; other results "
     "are shown as the file states them."
 )
+WAITS = "The page waits until koderz has graded the programs and stored the benchmarks."
 DONE = "imported"  # in the session
 SUGGESTED = "as the file suggests"
 TABLES = (".csv", ".tsv", ".parquet")
@@ -42,7 +43,6 @@ def show_import(workspace: Workspace) -> None:
     )
     st.code("koderz import FILE --preview", language="shell")
     if upload is None:
-        _show_done()
         return
     with tempfile.TemporaryDirectory() as folder, edge():
         path = Path(folder) / _safe(upload.name)
@@ -58,9 +58,7 @@ def show_import(workspace: Workspace) -> None:
         except DataError as error:  # without the temporary folder, which means nothing to the user
             raise DataError(str(error).replace(f"{folder}/", "")) from error
         _show(read)
-        if st.button("Import", icon="📥", type="primary"):
-            _store(workspace, read)
-    _show_done()
+        st.button("Import", icon="📥", type="primary", on_click=_store, args=[workspace, read], help=WAITS)
 
 
 def _safe(name: str) -> str:
@@ -86,17 +84,12 @@ def _show(read: Import) -> None:
 
 
 def _store(workspace: Workspace, read: Import) -> None:
-    bar = st.progress(0.0, "Importing")
-
-    def report(graded: int) -> None:
-        bar.progress(graded / read.to_grade, "Grading the programs")
-
-    names = workspace.imports.store(read, os.cpu_count() or 1, report)
-    bar.empty()
-    st.session_state[DONE] = names
+    """A callback, because Streamlit runs it once for each click, whatever else draws the page again."""
+    with edge():
+        st.session_state[DONE] = workspace.imports.store(read, os.cpu_count() or 1)
 
 
-def _show_done() -> None:
+def show_imported() -> None:
     """The benchmarks of the last import, which stay on the page when it is drawn again."""
     if names := st.session_state.get(DONE):
         st.success(f"Imported: {', '.join(names)}", icon="✅")

@@ -155,7 +155,7 @@ def test_the_first_ctrl_c_lets_what_runs_end_at_its_next_step(
     assert provider.asked.wait(PATIENCE)
     begun.process.send_signal(signal.SIGINT)
     assert begun.process.stderr is not None
-    assert any("Press Ctrl-C again to stop now" in line for line in begun.process.stderr)
+    assert any("Press Ctrl-C again to stop immediately" in line for line in begun.process.stderr)
     provider.let_go.set()
     assert "To continue: koderz resume bench_" in begun.process.communicate(timeout=PATIENCE)[1]
     assert begun.process.returncode == 130

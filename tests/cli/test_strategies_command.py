@@ -135,7 +135,7 @@ def test_a_journal_makes_nobody_execute_a_file_that_was_not_named_here(koderz: K
     Path("../home/strategies.json").unlink()
     said = koderz("resume", name)
     assert said.code == 2
-    assert "The file of the strategy twice.py:Twice@" in said.err
+    assert "koderz does not know where the file of the strategy twice.py:Twice@" in said.err
 
 
 def test_a_configuration_of_before_has_the_same_id() -> None:

@@ -80,7 +80,9 @@ def test_a_publisher_who_cannot_be_had_is_named(
 
 def test_offline_nobody_is_asked(settings: Settings) -> None:
     offline = settings.changed(offline=True)
-    with pytest.raises(DataError, match=r"KODERZ_OFFLINE is set, so tiny\.example was not contacted.*By hand"):
+    with pytest.raises(
+        DataError, match=r"KODERZ_OFFLINE is set, so tiny\.example was not contacted.*To download it by hand"
+    ):
         fetch(tiny("https://tiny.example/x"), offline)
 
 

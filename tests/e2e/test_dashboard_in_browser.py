@@ -195,7 +195,7 @@ def test_badge_bar_and_cells_count_the_same_in_every_frame_while_a_benchmark_run
     expect(page.get_by_text("No benchmark has been run yet")).to_be_visible()
     slow = ("--problems", "0:30", "--strategy", "supervised", "--coder", "scripted/slow", "--no-baselines")
     with koderz(tmp_path / "home", "benchmark", *slow) as terminal:
-        expect(page.get_by_text("of 30 experiments")).to_be_visible(timeout=MINUTE)
+        expect(page.get_by_text("of 30 experiments").first).to_be_visible(timeout=MINUTE)
         seen = set[str]()
         while terminal.poll() is None and len(seen) < 8:
             if (counted := page.evaluate(COUNTED)) and "of 30" in counted[0]:

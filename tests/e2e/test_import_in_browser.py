@@ -12,6 +12,8 @@ from serving import Serve
 from koderz_core.config import load_settings
 from koderz_core.datasets.humaneval import load_humaneval
 
+MINUTE = 60_000
+
 
 def test_a_dropped_file_is_shown_and_then_imported(server: Serve, page: Page, tmp_path: Path) -> None:
     problems = load_humaneval(load_settings()).problems[:2]
@@ -22,7 +24,7 @@ def test_a_dropped_file_is_shown_and_then_imported(server: Serve, page: Page, tm
     page.locator("input[type=file]").set_input_files(file)
     expect(page.get_by_text("Format samples, 2 results; koderz will grade the programs.")).to_be_visible()
     page.get_by_role("button", name="Import").click()
-    expect(page.get_by_text("Imported: bench_")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Imported: bench_")).to_be_visible(timeout=MINUTE)
     page.get_by_role("link", name="Compare").last.click()
     expect(page.get_by_role("heading", name="Compare")).to_be_visible()
     expect(page.get_by_text("imported mine").first).to_be_visible()

@@ -51,7 +51,7 @@ def test_only_experiments_that_a_corrupt_line_may_be_of_are_taken_out(journal: P
     all_of_them = finished(journal)
     broken = break_lines(journal, how)
     said = mended()[journal.stem]
-    assert f"must run again: {3 - kept} (koderz resume" in said
+    assert f"affected: {3 - kept}. To run them again: koderz resume" in said
     assert len(finished(journal) & all_of_them) == kept
     assert journal.with_name(f"{journal.name}.damaged").read_bytes() == broken
 

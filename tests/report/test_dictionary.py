@@ -11,7 +11,7 @@ import koderz_core
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.report.configuration_columns import configuration_rows
 from koderz_core.report.dictionary import FURTHER, TABLES, checked_columns, markdown
-from koderz_core.report.export_request import ENDINGS, ExportOrder
+from koderz_core.report.export_request import ENDINGS, EXCHANGE_FORMS, ExportOrder
 from koderz_core.report.pair_columns import pair_rows
 
 GUIDE = Path(koderz_core.__file__).parents[1] / "docs" / "data-dictionary.md"
@@ -61,6 +61,7 @@ def test_what_cannot_be_ordered_says_why(wrong) -> None:
 
 @pytest.mark.parametrize("form", ENDINGS)
 def test_a_files_name_is_safe_whatever_it_is_of(form) -> None:
-    name = ExportOrder("comparison", form, ('../"\r\nx: y/ü',)).file_name
+    table = "experiments" if form in EXCHANGE_FORMS else "comparison"
+    name = ExportOrder(table, form, ('../"\r\nx: y/ü',)).file_name
     assert name.startswith("koderz-")
     assert set(name) <= set("abcdefghijklmnopqrstuvwxyz-.")

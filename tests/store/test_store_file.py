@@ -109,7 +109,7 @@ def test_a_store_of_a_later_koderz_is_refused_and_can_be_rebuilt(store, journal,
     store.ingest()
     with store.open() as con:
         con.execute("update schema_version set version = 99")
-    with pytest.raises(StoreError, match=r"later koderz.*koderz reindex"):
+    with pytest.raises(StoreError, match=r"later version of koderz.*koderz reindex"):
         store.ingest()
     assert store.reindex().events == 1
     assert store.ingest().events == 0
