@@ -83,8 +83,8 @@ def fetch(
 
 def _download(weights: Weights, target: Path, settings: Settings, report: Report, pip: Sequence[str]) -> Path:
     part = target.with_suffix(".part")
-    note = f"fetching {weights.name}, {weights.size_bytes / 1e6:.0f} MB, licence {weights.licence}"
-    report(Progress("publisher", 0, weights.size_bytes, f"{note}, from its publisher"))
+    note = f"fetching {weights.name} ({weights.size_bytes / 1e6:.0f} MB, licence {weights.licence}) from its publisher"
+    report(Progress("publisher", 0, weights.size_bytes, note))
     failure = _attempt(weights, part, target, lambda: from_publisher(weights, part, settings, report))
     if failure is None:
         return target

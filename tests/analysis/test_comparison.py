@@ -95,7 +95,7 @@ def test_curves_are_of_the_problems_that_all_were_given() -> None:
 
 def test_the_finding_is_of_scores_of_one_kind_where_there_are_such() -> None:
     found = compared([row("cheap", "supervised", oracle_problems=10), row("weak"), row("dear", tier="frontier")])
-    assert found.findings[0].startswith("On 10 problems weak solved")
+    assert found.findings[0].startswith("On 10 problems, weak solved")
     assert "cheap*" in found.findings[2]
 
 
