@@ -96,7 +96,7 @@ def frontier(labels: Mapping[K, str], found: Tradeoff[K]) -> str | None:
         return None
     best = f"Pareto frontier on {numbered(found.problems, 'problem')}: {_listed(on)}"
     off = f"; possibly also {_listed(near)}" if near else ""
-    return f"{best}{off}. In brackets: the share of resamples in which the configuration is on the frontier."
+    return f"{best}{off}. Each percentage is the share of resamples in which the configuration is on the frontier."
 
 
 def _findings(rows: Sequence[SummaryRow], pairs: Sequence[Pair], best: str | None) -> tuple[str, ...]:

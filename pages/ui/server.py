@@ -92,8 +92,8 @@ def _check() -> None:
     if not wanted and not is_loopback(url_of(address)):
         raise UsageError(
             f"server.address {address!r} would open the dashboard to the network, and the dashboard runs code. "
-            "Remove the option and use an SSH tunnel, or configure a login: [auth] in .streamlit/secrets.toml, with "
-            "streamlit[auth] installed."
+            "Remove the option and use an SSH tunnel. Alternatively, configure a login: install streamlit[auth], and "
+            "add the section [auth] to .streamlit/secrets.toml."
         )
     for option, safe, why in PROTECTIONS:
         if st.get_option(option) != safe:
