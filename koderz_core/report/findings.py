@@ -343,7 +343,7 @@ def _electricity(rows: Sequence[SummaryRow]) -> Iterator[str]:
     for flip in flips(rows):
         yield (
             "The price of electricity decides which configuration is cheaper per solved problem: below "
-            f"{flip.usd_per_kwh:.2g} USD/kWh it is {flip.thirsty.label}, above that price it is {flip.frugal.label}."
+            f"{flip.usd_per_kwh:.2g} USD/kWh, it is {flip.thirsty.label}; above that price, it is {flip.frugal.label}."
         )
 
 
