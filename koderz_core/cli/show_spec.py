@@ -96,7 +96,7 @@ def _text(opened: Workspace, experiment: str) -> str:
         return f"({error})"
     texts = {problem.id: problem.public.prompt for problem in dataset.problems}
     if dataset.origin.sha256 != row.dataset_sha256 or row.problem not in texts:
-        return f"(The text is not shown, because {row.dataset} has changed since the experiment on {row.problem}.)"
+        return f"(The text of {row.problem} is not shown, because {row.dataset} has changed since the experiment.)"
     return opened.settings.redaction().text(texts[row.problem])
 
 

@@ -27,7 +27,7 @@ def problems_in(content: bytes, problem_of: Callable[[bytes], Problem]) -> Itera
         except DataError as fault:
             raise DataError(f"line {number}: {fault}") from fault
         if problem.id in seen:
-            raise DataError(f"line {number}: field task_id: {problem.id!r} is already in line {seen[problem.id]}")
+            raise DataError(f"line {number}: the task_id {problem.id!r} already occurs in line {seen[problem.id]}")
         seen[problem.id] = number
         yield problem
 

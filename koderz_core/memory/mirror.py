@@ -205,7 +205,7 @@ def _import(client: Client, batch: Sequence[JournalMemory]) -> list[StoreResult]
         counts = [answer.content.get(name) for name in ("imported", "already")]
         if sum(count for count in counts if isinstance(count, int)) != len(batch):
             raise CortexError(
-                f"koderz sent {len(batch)} memories, but the answer of the memory server reports another number: "
+                f"The memory server reports another number of memories than the {len(batch)} that koderz sent: "
                 f"{_shown(answer.text)}."
             )
         return [StoreResult(True)] * len(batch)
@@ -303,7 +303,9 @@ class JournalReader:
 
     def _text(self, digest: str) -> str:
         if digest not in self._places:
-            raise JournalError(f"the line refers to the text {digest[:12]}, but no earlier line contains that text")
+            raise JournalError(
+                f"the line refers to the text with the hash {digest[:12]}, but no earlier line contains that text"
+            )
         with self.path.open("rb") as file:
             file.seek(self._places[digest])
             entry = decode(file.readline())

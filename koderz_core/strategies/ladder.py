@@ -59,8 +59,8 @@ class Ladder(Reminded):
 
     Every call has its own seed, so each sample at a temperature above 0 is independent. ``steps`` sets the temperature
     of each attempt, such as "0,0.3*2" (one attempt at 0, two at 0.3), and replaces ``temperature``. With several
-    coders, each coder makes all these attempts before the next coder makes its first one. Without ``steps``, the coders
-    share the iterations equally.
+    coders, each coder makes all these attempts before the next coder makes its first attempt. Without ``steps``, the
+    coders share the iterations equally.
     """
 
     several: ClassVar = ("coder",)

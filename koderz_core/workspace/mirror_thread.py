@@ -139,7 +139,8 @@ class MirrorThread:
         if missing:
             names = ", ".join(Path(file).stem for file in missing)
             _LOG.warning(
-                "Some memories of benchmark %s are not stored yet. koderz stores them during the next benchmark. %s",
+                "Some memories of these benchmarks are not stored yet: %s. koderz stores them during the next "
+                "benchmark. %s",
                 names,
                 CURE,
             )
@@ -151,5 +152,5 @@ class MirrorThread:
         """Report an error: once on the screen, always for ``koderz cortex status``. Returns True: it was reported."""
         parts.ledger.set_trouble(Trouble(time.time(), str(error)))
         if not warned:
-            _LOG.warning("The memory server fails; experiments continue without it. %s %s", plain(str(error)), CURE)
+            _LOG.warning("The memory server failed; experiments continue without it. %s %s", plain(str(error)), CURE)
         return True

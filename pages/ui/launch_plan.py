@@ -52,8 +52,8 @@ def show_recorded(benchmarks: Sequence[BenchmarkRow], plan: Plan) -> None:
     recorded = next((row for row in benchmarks if row.id == plan.id), None)
     if recorded is not None:
         st.info(
-            f"{recorded.planned - recorded.left} of {recorded.planned} experiments are recorded already and are not "
-            "run again. To run them again, choose another seed or name.",
+            f"Already recorded: {recorded.planned - recorded.left} of {recorded.planned} experiments. koderz does not "
+            "run recorded experiments again. To run them again, choose another seed or name.",
             icon="📼",
         )
 
@@ -223,8 +223,8 @@ def show_changes(clone: Clone, plan: Plan) -> None:
     changed = clone.changed(plan)
     if changed and plan.id == clone.plan.id:
         st.text(
-            f"Changed: {changed}. With the same name, this plan extends {plan.id}. "
-            "Another name creates a new benchmark."
+            f"Changed: {changed}. If you keep the name, this plan extends {plan.id}. "
+            "If you choose another name, the plan creates a new benchmark."
         )
     elif changed:
         st.text(f"Changed: {changed}. This plan therefore creates a new benchmark and does not extend {clone.plan.id}.")

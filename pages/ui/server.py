@@ -31,15 +31,15 @@ from koderz_core.addresses import is_loopback, url_of
 from koderz_core.errors import UsageError
 
 PROTECTIONS: tuple[tuple[str, object, str], ...] = (
-    ("server.enableCORS", True, "'false' lets every website use the dashboard, which runs code"),
-    ("server.enableXsrfProtection", True, "'false' lets every website upload files to the dashboard"),
+    ("server.enableCORS", True, "set to 'false' lets every website use the dashboard, which runs code"),
+    ("server.enableXsrfProtection", True, "set to 'false' lets every website upload files to the dashboard"),
     ("server.corsAllowedOrigins", [], "lets other websites use the dashboard, which runs code"),
     ("server.enableAgentApi", False, "lets programs press every button of the dashboard"),
     ("global.developmentMode", False, "lets every website read the dashboard's answers"),
     (
         "logger.hideWelcomeMessage",
         True,
-        "'false' makes Streamlit ask an outside server for the address of this machine",
+        "set to 'false' makes Streamlit ask an outside server for the address of this machine",
     ),
 )
 """Options of Streamlit, the only value with which the dashboard starts, and the effect of any other value."""
@@ -92,8 +92,8 @@ def _check() -> None:
     if not wanted and not is_loopback(url_of(address)):
         raise UsageError(
             f"server.address {address!r} would open the dashboard to the network, and the dashboard runs code. "
-            "Remove the option and use an SSH tunnel, or configure a login: [auth] in .streamlit/secrets.toml, with "
-            "streamlit[auth] installed."
+            "Remove the option and use an SSH tunnel. Alternatively, configure a login: install streamlit[auth], and "
+            "add the section [auth] to .streamlit/secrets.toml."
         )
     for option, safe, why in PROTECTIONS:
         if st.get_option(option) != safe:

@@ -95,7 +95,7 @@ def test_curves_are_of_the_problems_that_all_were_given() -> None:
 
 def test_the_finding_is_of_scores_of_one_kind_where_there_are_such() -> None:
     found = compared([row("cheap", "supervised", oracle_problems=10), row("weak"), row("dear", tier="frontier")])
-    assert found.findings[0].startswith("On 10 problems weak solved")
+    assert found.findings[0].startswith("On 10 problems, weak solved")
     assert "cheap*" in found.findings[2]
 
 
@@ -210,7 +210,7 @@ def test_two_kinds_of_scores_on_one_problem_are_told_of_that_problem_and_move_no
     found = compared([row("weak"), row("cheap", "supervised", oracle_problems=1), row("dear", tier="frontier")])
     pair = next(item for item in found.pairs if item.key[1] == "cheap")
     assert (found.mixed_problems, [item.mixed for item in found.pairs]) == (1, [0, 1])
-    assert "On 1 of the 10 problems, one configuration is scored by the tests on which it stopped" in pair.finding
+    assert "On 1 of the 10 problems, one configuration is scored by its own gate tests" in pair.finding
     assert leading_pair(found.pairs) == pair
 
 

@@ -121,7 +121,7 @@ def test_decorators_belong_to_the_function_not_to_the_preamble(tmp_path: Path) -
         (lines(ROW | {"test": "assert True"}), "field test does not define check"),
         (lines(ROW | {"entry_point": "down"}), "field prompt does not define the entry point 'down'"),
         (lines(ROW | {"prompt": "def down(x): pass\n"}), "field prompt does not define"),
-        (lines(ROW, ROW), "line 2: field task_id: 'Own/1' is already in line 1"),
+        (lines(ROW, ROW), "line 2: the task_id 'Own/1' already occurs in line 1"),
     ],
 )
 def test_a_wrong_file_is_told_with_line_field_and_cure(tmp_path: Path, content: bytes, said: str) -> None:

@@ -20,7 +20,7 @@ def test_a_clone_is_changed_and_begins_once_a_person_has_agreed(server: Serve, p
     dashboard = server(tmp_path / "home", SETTINGS)
     page.goto(dashboard.url)
     page.get_by_role("link", name="Clone").click()
-    expect(page.get_by_text("3 of 3 experiments are recorded already")).to_be_visible(timeout=MINUTE)
+    expect(page.get_by_text("Already recorded: 3 of 3 experiments")).to_be_visible(timeout=MINUTE)
     seed = page.get_by_label("Seed", exact=True)
     seed.fill("1")
     seed.press("Enter")

@@ -49,7 +49,7 @@ def test_the_finding_comes_first_with_its_certainty_and_mixed_scores_are_warned_
         "B · supervised SCRIPTED never compared with A · direct SCRIPTED strong: difference in success -"
     )
     assert app.text[0].value.endswith("All intervals are 95 % intervals.")
-    assert any(element.value.startswith("On 4 problems supervised SCRIPTED never solved") for element in app.text)
+    assert any(element.value.startswith("On 4 problems, supervised SCRIPTED never solved") for element in app.text)
     assert any("Two kinds of scores" in element.value for element in app.warning)
 
 

@@ -29,19 +29,19 @@ def unusual() -> Plan:
 def test_a_clone_is_the_same_benchmark_until_something_is_changed(visit: Visit, unusual: Plan) -> None:
     app = visit("launch", clone=unusual.id)
     assert not app.exception
-    assert "6 of 6 experiments are recorded already" in said(app)
+    assert "Already recorded: 6 of 6 experiments" in said(app)
     command = app.code[-1].value
     assert "'escalation coder=scripted/weak,scripted/strong max_tokens=99 coder.top_p=0.9 gate=examples'" in command
     for words in ("--seed 5", "--repeats 2", "--name '<b>mine'", "--max-cost 3.0", "--max-cost-per-experiment 0.5"):
         assert words in command
     app.number_input(key=f"seed of {unusual.id}").set_value(6).run()
     assert f"Changed: seed. This plan therefore creates a new benchmark and does not extend {unusual.id}." in said(app)
-    assert "recorded already" not in said(app)
+    assert "Already recorded" not in said(app)
 
 
 def test_a_clone_is_found_by_how_its_id_begins_and_asks_for_no_baselines_again(visit: Visit, recorded: Plan) -> None:
     app = visit("launch", clone=recorded.id.removeprefix("bench_")[:6])
-    assert f"6 of {len(recorded.experiments())} experiments are recorded already" in said(app)
+    assert f"Already recorded: 6 of {len(recorded.experiments())} experiments" in said(app)
     assert not app.checkbox(key=f"baselines of {recorded.id}").value
     app.number_input(key="to 0:3").set_value(5).run()
     assert "Changed: problems." in said(app)

@@ -161,7 +161,7 @@ def test_launch_says_what_is_recorded_already(visit: Visit) -> None:
         few = {"max_iterations": 3, "checkpoint_interval": 2}
         quick = [Wanted("direct", {"coder": "scripted/weak"}), Wanted("supervised", models, few)]
         workspace.runs.run(workspace.plans.plan(Order(quick, "0:3")))
-    assert "6 of 6 experiments are recorded already" in said(app.run())
+    assert "Already recorded: 6 of 6 experiments" in said(app.run())
 
 
 def test_what_a_dead_process_left_is_shown_as_interrupted(visit: Visit, recorded: Plan) -> None:

@@ -28,9 +28,10 @@ def finding(pair: Pair) -> str:
 
 def test_a_difference_that_may_be_luck_is_not_told_apart_and_says_what_this_size_can_show():
     assert finding(OF) == (
-        "On 164 problems qwen supervised solved 3.05 percentage points less than opus direct (95 % -8 to +2, p = 0.3): "
-        "no significant difference; with this many problems a true difference below 5.3 percentage points is usually "
-        "not detected; qwen supervised cost a ninth as much per solved problem (95 % 0.08 to 0.15 times)."
+        "On 164 problems, qwen supervised solved 3.05 percentage points less than opus direct (95 % interval: -8 to "
+        "+2; p = 0.3): no significant difference; with this many problems, a true difference below 5.3 percentage "
+        "points is usually not detected; qwen supervised cost a ninth as much per solved problem (95 % interval: "
+        "0.08 to 0.15 times)."
     )
 
 
@@ -53,10 +54,10 @@ def test_only_a_small_p_is_more_than_luck():
 @pytest.mark.parametrize(
     ("low", "high", "p", "said"),
     [
-        (0.0, 0.2, 0.01, "(95 % >0 to +20"),
-        (-0.2, -0.001, 0.01, "(95 % -20 to <0"),
-        (0.0, 0.2, 0.06, "(95 % +0 to +20"),
-        (0.02, 0.2, 0.01, "(95 % +2 to +20"),
+        (0.0, 0.2, 0.01, "(95 % interval: >0 to +20"),
+        (-0.2, -0.001, 0.01, "(95 % interval: -20 to <0"),
+        (0.0, 0.2, 0.06, "(95 % interval: +0 to +20"),
+        (0.02, 0.2, 0.01, "(95 % interval: +2 to +20"),
     ],
 )
 def test_the_interval_of_two_that_are_told_apart_is_not_written_as_if_it_held_0(low, high, p, said):
@@ -70,7 +71,7 @@ def test_what_differs_by_nothing_solved_as_many():
 
 def test_a_handful_of_problems_is_said_to_show_nothing():
     few = paired(answers([1, 1, 0]), answers([0, 0, 0]))
-    assert "with this few problems no difference can be statistically significant" in finding(
+    assert "with this few problems, no difference can be statistically significant" in finding(
         replace(OF, test=few, p_adjusted=0.5)
     )
     assert "cannot be compared" in finding(replace(OF, test=paired([], []), p_adjusted=None))
@@ -79,15 +80,18 @@ def test_a_handful_of_problems_is_said_to_show_nothing():
 @pytest.mark.parametrize(
     ("price", "said"),
     [
-        (Interval(0.5, 0.4, 0.6), "qwen supervised cost half as much per solved problem (95 % 0.4 to 0.6 times)"),
+        (
+            Interval(0.5, 0.4, 0.6),
+            "qwen supervised cost half as much per solved problem (95 % interval: 0.4 to 0.6 times)",
+        ),
         (Interval(0.02, None, None), "qwen supervised cost 1/50 as much per solved problem."),
         (
             Interval(0.8, 0.6, 1.1),
-            "supervised cost 0.8 times as much per solved problem (95 % 0.6 to 1.1 times, so either",
+            "supervised cost 0.8 times as much per solved problem (95 % interval: 0.6 to 1.1 times, so either",
         ),
         (
             Interval(3.0, 2.0, float("inf")),
-            "supervised cost 3 times as much per solved problem (95 % 2 to ∞ times)",
+            "supervised cost 3 times as much per solved problem (95 % interval: 2 to ∞ times)",
         ),
         (Interval(0.0, 0.0, 0.0), "qwen supervised cost nothing"),
         (None, "their costs per solved problem cannot be compared"),
@@ -103,7 +107,7 @@ def test_never_and_where_are_told_with_how_many_resamples_disagree():
     )
     there = replace(EVEN, usd=0.00012, low=0.0001, high=inf, never=0.04)
     said = (
-        "at $0.00012 per problem (95 % $0.00010 to never; in 4 % of resamples it never reaches that rate); "
+        "at $0.00012 per problem (95 % interval: $0.00010 to never; in 4 % of resamples it never reaches that rate); "
         "opus direct spent $0.04"
     )
     assert said in finding(replace(OF, break_even=there))
@@ -130,7 +134,7 @@ def test_the_more_pairs_are_tested_the_larger_is_what_goes_unnoticed():
 def test_bounds_that_hold_for_several_pairs_say_so_and_so_does_a_pair_that_was_picked():
     there = replace(EVEN, usd=0.1, low=0.05, high=inf, never=0.04)
     said = finding(replace(OF, test=replace(TEST, at_once=12), break_even=there))
-    assert said.count("95 % for 12 pairs simultaneously") == 3
+    assert said.count("95 % interval adjusted for 12 pairs:") == 3
     assert "selected from 12 pairs after the results were known" in selection_note(12)
     assert selection_note(1) is None
 
