@@ -241,8 +241,8 @@ _ORDER: Options = (
     _strategy(
         "--gate",
         advanced=True,
-        help="Tests that a strategy may run. The strategy stops when a program passes them. One or more of tests, "
-        "examples, split:0.5.  [default: tests]",
+        help="Tests that a strategy may run. The strategy stops when a program passes them. One or more of tests (all "
+        "base tests), examples (in the problem's text), split:0.5 (half of the base tests).  [default: tests]",
     ),
     _strategy(
         "--feedback",
@@ -308,7 +308,7 @@ def order(options: Mapping[str, Any], problems: str, repeats: int = 1) -> Order:
     replaced = [flag for name, flag in REPLACED.items() if options[name] is not None]
     if described and replaced:
         raise PlanError(
-            f"--configuration replaces {', '.join(replaced)}. Put their values into the --configuration text."
+            f"--configuration replaces {', '.join(replaced)}. Put all values into the --configuration text."
         )
     if options["ablate"] is not None:
         configurations = _ablated(configurations, options["ablate"])
