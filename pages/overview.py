@@ -69,7 +69,7 @@ def _empty(workspace: Workspace) -> None:
         "cost. The quick look runs three problems and takes a few minutes."
     )
     offer_first_steps(workspace, "Launch the quick look", preset="quick look")
-    st.caption("The same commands in a terminal:")
+    st.caption("In a terminal, use these commands:")
     st.code("koderz example\nkoderz quickstart", language="bash")
 
 

@@ -115,5 +115,7 @@ def _price(text: str) -> tuple[str, tuple[float, float]]:
     except ValueError:
         usd = []
     if not model or len(usd) != 2 or not all(0 <= amount < 1e6 for amount in usd):
-        raise UsageError(f"--price {text} is not MODEL=IN,OUT. Give two prices in US dollars per million tokens.")
+        raise UsageError(
+            f"--price {text} is not MODEL=IN,OUT. Give the input and output price in USD per million tokens."
+        )
     return model, (usd[0], usd[1])
