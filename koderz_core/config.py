@@ -143,7 +143,7 @@ class Settings:
     )
 
     memory: Literal["on", "all", "off"] = _setting(
-        "on", "Whether to store memories of finished experiments. all includes experiments with scripted models."
+        "on", "Whether to store memories of finished experiments. 'all' includes experiments with scripted models."
     )
     cortex_path: Path | None = _setting(None, "The index.js of claude-cortex-core.", prefixed=False)
     cortex_db: Path | None = _setting(None, "The file that contains all memories.", prefixed=False)
@@ -178,7 +178,7 @@ class Settings:
         dict, "The limits of each provider: concurrency, requests per minute and tokens per minute."
     )
     sandbox: Literal["auto", "hardened", "strong", "limited"] = _setting(
-        "auto", "The sandbox tier for programs. auto: the strongest tier that works on this machine, never limited."
+        "auto", "The sandbox tier. 'auto': the strongest tier that works on this machine, but never 'limited'."
     )
     test_timeout: float = _setting(
         10.0,

@@ -39,8 +39,8 @@ def main() -> None:
         _diagnosis.clear()
         st.rerun()
     st.caption(
-        "In a terminal, koderz doctor also checks every line of the journals. koderz doctor --real and koderz "
-        "speed-test MODEL send real requests."
+        "In a terminal, `koderz doctor` also checks every line of the journals. `koderz doctor --real` and `koderz "
+        "speed-test MODEL` send real requests to models."
     )
     st.page_link("pages/launch.py", label="Launch", icon="🚀")
 

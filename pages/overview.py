@@ -10,7 +10,7 @@ from koderz_core import Workspace
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.comparison import glance_table
 from koderz_core.report.findings import remarks, untested
-from koderz_core.report.formats import STATES, count, money
+from koderz_core.report.formats import STATES, count, money, numbered
 from koderz_core.report.status import marked_state, state
 from koderz_core.workspace.upkeep import how_to_remove
 from pages.ui.edge import edge, show_failure
@@ -69,7 +69,7 @@ def _empty(workspace: Workspace) -> None:
         "cost. The quick look runs three problems and takes a few minutes."
     )
     offer_first_steps(workspace, "Launch the quick look", preset="quick look")
-    st.caption("The same commands in a terminal:")
+    st.caption("In a terminal, use these commands:")
     st.code("koderz example\nkoderz quickstart", language="bash")
 
 
@@ -85,7 +85,7 @@ def _figures(rows: Sequence[BenchmarkRow], *, with_scripted: bool) -> None:
             "experiments running now": count(running),
             "experiments with a result": count(results),
             "experiments without a result": count(failures),
-            "spent" + (f" ({unpriced} calls without a known price)" if unpriced else ""): money(spent),
+            "spent" + (f" ({numbered(unpriced, 'call')} without a known price)" if unpriced else ""): money(spent),
         }
     )
 

@@ -60,8 +60,8 @@ def _count(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
     )
     if incomplete:
         st.text(
-            f"Problems that lack a result of one or more configurations: {incomplete}. They are not counted as "
-            "unsolved by all configurations or as solved by only one configuration."
+            f"Problems that lack a result of one or more configurations: {incomplete}. Such problems are "
+            "counted neither as unsolved by all configurations nor as solved by only one configuration."
         )
 
 

@@ -15,7 +15,7 @@ from koderz_core.cli.options import Whole, data_dir, workspace
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import Cancelled, UsageError
 from koderz_core.records import Tier
-from koderz_core.report.formats import count, plain, tier_name
+from koderz_core.report.formats import count, numbered, plain, tier_name
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.imports import Import, ImportOrder, parse_mapping
 
@@ -55,8 +55,8 @@ def import_results(
     """Import results of other tools as benchmarks, to compare them with other benchmarks.
 
     Formats: samples.jsonl of human-eval and EvalPlus (koderz grades their programs); question-level JSON lines of
-    eval-arena; with --map, any CSV, JSON lines or Parquet. Values that a file does not state, such as costs, are
-    unknown.
+    eval-arena; with --map, any CSV, JSON lines or Parquet table. Values that a file does not state, such as costs,
+    are unknown.
     """
     if options["name"] and len(files) > 1:
         raise UsageError("--name accepts only one file. Import the files one by one, or omit --name.")
@@ -88,7 +88,7 @@ def _stored(opened: Workspace, made: Import, workers: int) -> list[str]:
 def _print(made: Import) -> None:
     file, source = made.file, made.source
     judged = "koderz grades the programs" if source.imported.graded else "the file states which results passed"
-    click.echo(f"{plain(str(file.path))}: {file.format}, {count(len(file.results))} results; {judged}")
+    click.echo(f"{plain(str(file.path))}: {file.format}, {numbered(len(file.results), 'result')}; {judged}")
     click.echo(f"Dataset: {plain(source.origin.said)}")
     table = terminal_table()
     for name in ("model", "tier", "problems", "samples per problem", "results"):
@@ -115,5 +115,7 @@ def _price(text: str) -> tuple[str, tuple[float, float]]:
     except ValueError:
         usd = []
     if not model or len(usd) != 2 or not all(0 <= amount < 1e6 for amount in usd):
-        raise UsageError(f"--price {text} is not MODEL=IN,OUT. Give two prices in US dollars per million tokens.")
+        raise UsageError(
+            f"--price {text} is not MODEL=IN,OUT. Give the input and output price in USD per million tokens."
+        )
     return model, (usd[0], usd[1])

@@ -134,8 +134,8 @@ def _dashed(name: str) -> str:
 def _role_option(role: str, default: str) -> Option:
     """``--role``; where that is a switch, ``--role-model``."""
     older = (OLDER[role],) if role in OLDER else ()
-    together = ", ".join(name for name in sorted((*STRATEGIES, *PRESETS)) if facts_of(name).takes_all_coders)
-    more = f"Each model gets its own configuration, but {together} use all models together." if role == CODER else ""
+    names = ", ".join(name for name in sorted((*STRATEGIES, *PRESETS)) if facts_of(name).takes_all_coders)
+    more = f"One configuration per model, but the strategies {names} use all models together." if role == CODER else ""
     text = " ".join(part for part in (ROLES[role].about, more, f" [default: {default}]") if part)
     flags, metavar = (_role_flag(role), *older), "MODEL,..." if role == CODER else "MODEL"
     hidden = role not in COMMON_ROLES
@@ -241,13 +241,13 @@ _ORDER: Options = (
     _strategy(
         "--gate",
         advanced=True,
-        help="Tests that a strategy may run. The strategy stops when a program passes them. One or more of tests, "
-        "examples, split:0.5.  [default: tests]",
+        help="Tests that a strategy may run. The strategy stops when a program passes them. One or more of tests (all "
+        "base tests), examples (in the problem's text), split:0.5 (half of the base tests).  [default: tests]",
     ),
     _strategy(
         "--feedback",
         advanced=True,
-        help=f"Feedback to the coder about failed tests. One or more of {', '.join(FEEDBACKS)}.  [default: full]",
+        help=f"Level of detail of feedback on failed tests. One or more of {', '.join(FEEDBACKS)}.  [default: full]",
     ),
     _strategy(
         "--configuration",
@@ -308,7 +308,7 @@ def order(options: Mapping[str, Any], problems: str, repeats: int = 1) -> Order:
     replaced = [flag for name, flag in REPLACED.items() if options[name] is not None]
     if described and replaced:
         raise PlanError(
-            f"--configuration replaces {', '.join(replaced)}. Put their values into the --configuration text."
+            f"--configuration replaces {', '.join(replaced)}. Put all values into the --configuration text."
         )
     if options["ablate"] is not None:
         configurations = _ablated(configurations, options["ablate"])

@@ -27,7 +27,9 @@ def select(dataset: Dataset, text: str, seed: int = 0) -> tuple[Problem, ...]:
     for term in text.split(","):
         chosen = _places(dataset.problems, term.strip(), seed)
         if not chosen:
-            raise PlanError(f"{term.strip()!r} selects none of the {len(dataset.problems)} problems. {FORMS}")
+            raise PlanError(
+                f"{term.strip()!r} selects no problem; the dataset has {_counted(dataset.problems)}. {FORMS}"
+            )
         places |= chosen
     return tuple(dataset.problems[place] for place in sorted(places))
 
@@ -95,12 +97,16 @@ def _places(problems: tuple[Problem, ...], term: str, seed: int) -> set[int]:
 
 def _sample(problems: tuple[Problem, ...], size: int, seed: int) -> set[int]:
     if size > len(problems):
-        raise PlanError(f"A sample of {size} problems is impossible: the dataset has only {len(problems)} problems.")
+        raise PlanError(f"A sample of {size} problems is impossible: the dataset has only {_counted(problems)}.")
     # Ordered by a hash rather than by a random generator, so that every version of Python draws the same sample.
     shuffled = sorted(
         range(len(problems)), key=lambda place: hashlib.sha256(f"{seed}/{problems[place].id}".encode()).digest()
     )
     return set(shuffled[:size])
+
+
+def _counted(problems: Collection[Problem]) -> str:
+    return f"{len(problems)} problem{'' if len(problems) == 1 else 's'}"
 
 
 def _place(problems: Iterable[Problem], term: str) -> int:

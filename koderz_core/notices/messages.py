@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from koderz_core.notices.commands import CommandResult
 from koderz_core.notices.mask import masked_command, masked_output
 from koderz_core.records.progress import SummaryRow
-from koderz_core.report.formats import duration, money, plain
+from koderz_core.report.formats import duration, money, numbered, plain
 
 MOST_CONFIGURATIONS = 20
 LINES = 5  # of a command's output
@@ -39,7 +39,7 @@ def test_notice(host: str) -> Notice:
 def benchmark_ended(name: str, status: str, seconds: float, host: str, rows: Sequence[SummaryRow]) -> Notice:
     """``name``: the name and id of the benchmark; ``rows``: the results of its configurations so far."""
     shown, more = rows[:MOST_CONFIGURATIONS], len(rows) - MOST_CONFIGURATIONS
-    rest = (f"… and {more} more configurations",) if more > 0 else ()
+    rest = (f"… and {numbered(more, 'more configuration')}",) if more > 0 else ()
     return Notice(
         f"koderz: {_line(name)} {status}",
         (f"after {duration(seconds)} on {host}", *(_configuration(row) for row in shown), *rest),

@@ -44,10 +44,12 @@ def can_show(plan: Plan, past: Sequence[PastPair]) -> str:
     planned = f"With {numbered(n, 'problem')}{f', {repeats} times each,' if repeats > 1 else ''}"
     if found is None:
         return f"{planned} no difference can be statistically significant."
-    against = f" ({pairs} configurations against one baseline)" if pairs > 1 else ""
+    against = (
+        f" These numbers apply to the comparison of {pairs} configurations with one baseline." if pairs > 1 else ""
+    )
     detected = (
         f"{planned} a difference below {_points(found.half)} percentage points will usually not be detected; a "
-        f"difference of {_points(found.most)} points is detected in four of five benchmarks{against}."
+        f"difference of {_points(found.most)} points is detected in four of five benchmarks.{against}"
     )
     parts = (detected, _source(expectation), _about_repeats(n, repeats, pairs, expectation))
     return " ".join(part for part in parts if part)
@@ -55,12 +57,12 @@ def can_show(plan: Plan, past: Sequence[PastPair]) -> str:
 
 def _source(expectation: Expectation) -> str:
     share = f"{100 * expectation.discordance:.0f} %"
-    assumed = f"This assumes that two configurations differ on about {share} of the problems"
+    assumed = f"The estimate assumes that two configurations differ on about {share} of the problems"
     dataset = expectation.dataset
     if not expectation.pairs:
         return (
-            f"{assumed}, as in koderz' own study (23 to 25 %), because too few pairs of similar "
-            f"configurations have been measured on {dataset}."
+            f"{assumed}, as in koderz' own study (23 to 25 %). koderz uses this study because too few "
+            f"pairs of similar configurations have been measured on {dataset}."
         )
     what = "of the same strategies and models" if expectation.same else "of configurations"
     if expectation.pairs == 1:
@@ -75,18 +77,18 @@ def _about_repeats(n: int, repeats: int, pairs: int, expectation: Expectation) -
         gone = 1 - variance_left_by(repeats, expectation.from_chance)
         measured = "one earlier pair" if expectation.repeated == 1 else f"{expectation.repeated} earlier pairs"
         return (
-            f"It also assumes that {repeats} repeats remove {100 * gone:.0f} % of the variance, as measured on the "
-            f"repeats of {measured}."
+            f"The estimate also assumes that {repeats} repeats reduce the variance of a difference by "
+            f"{100 * gone:.0f} %, as measured on the repeats of {measured}."
         )
     best = visible(n, pairs, expectation.discordance, variance_left_by(repeats, 1.0))
     at_best = (
-        f"; with the largest possible gain, the two differences would be {_points(best.half)} and "
+        f"; with the largest possible gain, the two differences above would be {_points(best.half)} and "
         f"{_points(best.most)} points"
         if best
         else ""
     )
     return (
-        "It also assumes that repeats bring no gain in precision, because no earlier pair of "
+        "The estimate also assumes that repeats bring no gain in precision, because no earlier pair of "
         f"configurations with repeats shows how large this gain is{at_best}."
     )
 

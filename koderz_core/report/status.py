@@ -92,7 +92,7 @@ def freshness(progress: BenchmarkProgress, now: float, heard_at: float | None = 
     kind = "event" if news_at == progress.news_at else "text"
     news = "" if news_at is None else f" · newest {kind} {ago(now - news_at)}"
     if row.state == "running" and news_at is not None and now - news_at > QUIET_SECONDS:
-        process = f"process {row.holder}" if row.holder else "its process"
+        process = f"process {row.holder}" if row.holder else "the process of the benchmark"
         quiet = f"No call or test has been completed for {_rough(now - news_at)}; {process} is still running."
         return Remark("warning" if here else "info", quiet)
     slow = f" · refreshed every {SLOW_BEAT_SECONDS:.0f} s, because the benchmark is large" if row.planned > MANY else ""
@@ -106,7 +106,8 @@ def beat_seconds(row: BenchmarkRow | None) -> float:
 
 def spent(row: BenchmarkRow) -> str:
     """``$0.12 of $2.50``: its cost so far and its budget."""
-    cost = money(row.cost_usd) if row.unpriced == 0 else f"unknown ({numbered(row.unpriced, 'call')} without a price)"
+    unpriced = f"unknown ({numbered(row.unpriced, 'call')} without a known price)"
+    cost = unpriced if row.unpriced else money(row.cost_usd)
     return cost if row.budget_usd is None else f"{cost} of {money(row.budget_usd)}"
 
 
@@ -288,10 +289,11 @@ def _next(trouble: ModelTrouble, stage: Stage, now: float) -> str:
     if stage == "closed":
         return _closed(trouble.closed_until or now, now)
     if stage == "failed":
-        used = f"All {trouble.retries} retries are used" if trouble.retries else "This error is not retried"
+        used = f"All retries ({trouble.retries}) are used" if trouble.retries else "This error is not retried"
         return f"{used}: the experiment ends with an error."
     most = "" if trouble.retries is None else f" of {trouble.retries}"
-    used = f"{trouble.retries_used}{most} retries used."
+    retries = "retry" if not most and trouble.retries_used == 1 else "retries"
+    used = f"{trouble.retries_used}{most} {retries} used."
     if trouble.next_at is None:
         return f"A call is in progress; {used}"
     if trouble.next_at <= now:

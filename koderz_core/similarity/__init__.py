@@ -125,7 +125,7 @@ def _scores(programs: Sequence[str], weights: Weights) -> Sequence[Sequence[floa
     except msgspec.DecodeError as error:
         line = process.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         raise InfrastructureError(
-            f"CodeBLEU failed (exit {process.returncode}: {line[:300]}). Reinstall it: {CURE}."
+            f"CodeBLEU failed (exit code {process.returncode}: {line[:300]}). Reinstall it: {CURE}."
         ) from error
 
 
