@@ -155,8 +155,8 @@ def _of_eval_arena(line: int, row: Mapping[str, object], _model: str) -> Iterato
         raise DataError(f"correct is {correct}; it must be from 0 to count, which is {count}")
     if share is not None and abs(correct / count - share) > 1e-6:
         raise DataError(
-            f"pass1 is {share:g}, which does not match {correct} correct samples of {count}; state count and correct, "
-            "and omit pass1"
+            f"pass1 is {share:g}, which does not match {correct} correct samples out of {count}; state count and "
+            "correct, and omit pass1"
         )
     dataset = _name(row, "benchmark_id") if row.get("benchmark_id") is not None else ""
     model, problem = _name(row, "model"), _name(row, "example_id")

@@ -116,6 +116,7 @@ def refusal(self_test: SelfTest) -> str:
     """The error message for a judge that has failed its self-test."""
     first = self_test.failures[0]
     return (
-        f"The grader failed its self-test ({self_test.isolation}, {self_test.score}): {first.group}: {first.name}: "
-        f"{first.seen[:300]}. Its verdicts cannot be trusted, so koderz does not use it. Run `koderz doctor --grader`."
+        f"The grader passed only {self_test.score} checks of its self-test (sandbox tier {self_test.isolation}). The "
+        f"first failed check is {first.name!r} in the group {first.group!r}: {first.seen[:300]}. koderz does not use "
+        "this grader, because its verdicts cannot be trusted. Run `koderz doctor --grader`."
     )
