@@ -106,7 +106,8 @@ def choose(wanted: Wanted, tiers: tuple[TierStatus, ...]) -> Isolation:
         if not reasons[tier]:
             return tier
     raise SandboxError(
-        f"No strong sandbox tier works on this machine (hardened: {reasons['hardened']}; strong: {reasons['strong']}). "
+        "The sandbox tiers hardened and strong do not work on this machine "
+        f"(hardened: {reasons['hardened']}; strong: {reasons['strong']}). "
         "The programs that models write could read your files and use your network. If you accept this, set "
         'KODERZ_SANDBOX=limited, or sandbox = "limited" in settings.toml. koderz then marks every result as limited.'
     )

@@ -38,7 +38,7 @@ def show_import(workspace: Workspace) -> None:
     columns = right.text_input(
         "Columns",
         placeholder="problem=task,model=who,passed=ok",
-        help="Which column of a table contains which field: FIELD=COLUMN, separated by commas. See docs/importing.md.",
+        help="The column of a table for each field, as FIELD=COLUMN, separated by commas. See docs/importing.md.",
     )
     st.code("koderz import FILE --preview", language="shell")
     if upload is None:
