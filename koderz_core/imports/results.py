@@ -122,9 +122,9 @@ def _format(path: Path, line: bytes) -> str:
 def _refuse(path: Path, format_: str, faults: list[str]) -> NoReturn:
     shown = "\n  ".join(islice(faults, _SHOWN))
     more = f"\n  … and {len(faults) - _SHOWN} more" if len(faults) > _SHOWN else ""
-    number = "1 wrong line" if len(faults) == 1 else f"{len(faults)} wrong lines"
+    number, these = ("1 wrong line", "this line") if len(faults) == 1 else (f"{len(faults)} wrong lines", "these lines")
     raise DataError(
-        f"{path} ({format_}) has {number}, so nothing was imported:\n  {shown}{more}\nCorrect or remove these lines."
+        f"{path} ({format_}) has {number}, so nothing was imported:\n  {shown}{more}\nCorrect or remove {these}."
     )
 
 

@@ -108,8 +108,9 @@ def choose(wanted: Wanted, tiers: tuple[TierStatus, ...]) -> Isolation:
     raise SandboxError(
         "The sandbox tiers hardened and strong do not work on this machine "
         f"(hardened: {reasons['hardened']}; strong: {reasons['strong']}). "
-        "The programs that models write could read your files and use your network. If you accept this, set "
-        'KODERZ_SANDBOX=limited, or sandbox = "limited" in settings.toml. koderz then marks every result as limited.'
+        "Without them, the programs that models write could read your files and use your network. If you accept this "
+        'risk, set KODERZ_SANDBOX=limited, or sandbox = "limited" in settings.toml. koderz then marks every result as '
+        "limited."
     )
 
 
