@@ -18,7 +18,7 @@ from pages.ui.edge import edge
 
 ABOUT_IMPORT = (
     "Upload results of EvalPlus, human-eval or eval-arena, or a table of your own. koderz grades the programs in the "
-    "file. It shows results without a program as the file states them."
+    "file, and shows results without a program as the file states them."
 )
 DONE = "imported"  # in the session
 SUGGESTED = "as the file suggests"
