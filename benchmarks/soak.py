@@ -106,8 +106,8 @@ def _report(states: dict[str, State], tally: Tally, attacks: Sequence[Cheat | Ho
     tried = sum(tally.classes.values())
     print(table(states))
     print(
-        f"\n{tally.honest} HumanEval programs; {tried} runs of {len(attacks)} different attacks, by error class of "
-        "the verdict:"
+        f"\n{tally.honest} HumanEval programs and {tried} runs of {len(attacks)} different attacks. Error classes of "
+        "the verdicts on the attacks:"
     )
     print(", ".join(f"{name} {number}" for name, number in tally.classes.most_common()))
     print(f"\n{len(faults)} faults", *faults[:50], sep="\n")

@@ -74,8 +74,8 @@ def _show(home: Path, setting: ShownSetting) -> None:
         return
     if setting.overridden_by:
         st.warning(
-            f"Also set in: {setting.overridden_by}. This overrides settings.toml, so a value that you save here has no "
-            "effect until you remove the other value.",
+            f"Also set in: {setting.overridden_by}. The value there overrides settings.toml, so a value that you "
+            "save here has no effect until you remove the value there.",
             icon="⚠️",
         )
     key = f"value of {setting.name}"

@@ -130,7 +130,8 @@ def _print_timings(rows: Sequence[Timing]) -> None:
         table.add_row(plain(row.label), str(row.experiments), duration(row.seconds), *shares)
     console().print(table)
     console().print(
-        "The last column, journal, contains all other time, such as writing the journal and waiting for a worker.",
+        "The last column (journal) contains all other time, such as the time to write the journal and to wait for a "
+        "worker.",
         style="dim",
     )
 

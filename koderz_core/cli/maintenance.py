@@ -10,12 +10,13 @@ import click
 
 from koderz_core.cli.options import Command, Number, OutputPath, Whole, data_dir, report_faults, workspace
 from koderz_core.errors import InfrastructureError, UsageError
-from koderz_core.report.formats import plain
+from koderz_core.report.formats import numbered, plain
 from koderz_core.times import minute
 from koderz_core.workspace import Workspace
 
 MOST_DAYS = 36_500  # a century
 LISTED = 20
+KINDS = ("journal", "pin", "problem file")  # files of which a backup may contain several
 
 
 def _yes(command: Command) -> Command:
@@ -89,9 +90,10 @@ def _delete(opened: Workspace, benchmarks: list[str], *, yes: bool) -> None:
     deletions = [opened.upkeep.deletion(benchmark) for benchmark in benchmarks]
     for deletion in opened.upkeep.delete(benchmarks) if yes and deletions else deletions:
         verb = "Deleted" if yes else "Would delete"
-        memories = (
-            "but the memories on the server are kept" if deletion.memories is None else f"{deletion.memories} memories"
-        )
+        number = deletion.memories
+        memories = f"{number} {'memory' if number == 1 else 'memories'}"
+        if number is None:
+            memories = "but the memories on the server are kept"
         click.echo(f"{verb} {plain(deletion.benchmark)}: {deletion.size / 1e6:.1f} MB, {memories}.")
     if not deletions:
         click.echo("Nothing to delete.")
@@ -154,7 +156,7 @@ def restore(file: Path, data_dir: Path | None) -> None:
 
 def _counted(names: Iterable[str]) -> str:
     kinds = Counter(_kind(name) for name in names)
-    return ", ".join(f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in kinds.items()) or "nothing"
+    return ", ".join(numbered(n, kind) if kind in KINDS else kind for kind, n in kinds.items()) or "nothing"
 
 
 def _kind(name: str) -> str:

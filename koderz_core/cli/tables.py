@@ -130,11 +130,11 @@ def print_experiments(rows: Sequence[ExperimentRow]) -> None:
 def print_iterations(rows: Sequence[IterationRow], again: Mapping[int, int]) -> None:
     """One line per iteration of an experiment; ``again``: as of ``repeated``."""
     table = terminal_table()
-    for name in ("iteration", "tests", "failed with", "time", "message"):
+    for name in ("iteration", "tests", "error class", "time", "message"):
         table.add_column(name, no_wrap=name != "message")
     for row in rows:
         tests = f"{'✓' if row.passed else '✗'} {row.tests_passed}/{row.tests_total}{' shared' if row.shared else ''}"
-        same = f"same program as iteration {again[row.iteration]}" if row.iteration in again else ""
+        same = f"same program as in iteration {again[row.iteration]}" if row.iteration in again else ""
         message = same or plain(row.message, 200)
         table.add_row(str(row.iteration), tests, row.error or "", duration(row.seconds), message)
     console().print(table)

@@ -122,9 +122,9 @@ def _format(path: Path, line: bytes) -> str:
 def _refuse(path: Path, format_: str, faults: list[str]) -> NoReturn:
     shown = "\n  ".join(islice(faults, _SHOWN))
     more = f"\n  … and {len(faults) - _SHOWN} more" if len(faults) > _SHOWN else ""
-    number = "1 wrong line" if len(faults) == 1 else f"{len(faults)} wrong lines"
+    number, these = ("1 wrong line", "this line") if len(faults) == 1 else (f"{len(faults)} wrong lines", "these lines")
     raise DataError(
-        f"{path} ({format_}) has {number}, so nothing was imported:\n  {shown}{more}\nCorrect or remove these lines."
+        f"{path} ({format_}) has {number}, so nothing was imported:\n  {shown}{more}\nCorrect or remove {these}."
     )
 
 
@@ -155,8 +155,8 @@ def _of_eval_arena(line: int, row: Mapping[str, object], _model: str) -> Iterato
         raise DataError(f"correct is {correct}; it must be from 0 to count, which is {count}")
     if share is not None and abs(correct / count - share) > 1e-6:
         raise DataError(
-            f"pass1 is {share:g}, which does not match {correct} correct samples of {count}; state count and correct, "
-            "and omit pass1"
+            f"pass1 is {share:g}, which does not match {correct} correct samples out of {count}; state count and "
+            "correct, and omit pass1"
         )
     dataset = _name(row, "benchmark_id") if row.get("benchmark_id") is not None else ""
     model, problem = _name(row, "model"), _name(row, "example_id")

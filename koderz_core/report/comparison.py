@@ -94,7 +94,7 @@ def at_once(comparison: Comparison) -> str:
 def frontier_table(comparison: Comparison) -> TextTable:
     """Cost and success of each configuration, on the problems with a result of all."""
     rows = [row for row in configurations(comparison) if row.point]
-    return text_table(f"Cost and success on {comparison.tradeoff.problems} problems", FRONTIER, rows)
+    return text_table(f"Cost and success on {numbered(comparison.tradeoff.problems, 'problem')}", FRONTIER, rows)
 
 
 def ceilings_table(comparison: Comparison) -> TextTable:
@@ -173,7 +173,7 @@ def curves_table(comparison: Comparison, axis: Axis) -> TextTable:
     )
     held = any(curve.end < found.end for curve in found.curves)
     title = f"Share of problems solved as a function of the {AMOUNTS[axis]}"
-    title += f" ({HELD}: no further attempts)" if held else ""
+    title += f" ({HELD}: the configuration made no further attempts)" if held else ""
     return text_table(title, columns, [Row(comparison.of(curve.key), curve) for curve in found.curves])
 
 
@@ -257,7 +257,8 @@ def answer(comparison: Comparison) -> Answer:
     problems = numbered(pair.test.n, "problem")
     headline = f"On {problems} {_verdict(pair, it.letter, other.letter)}{_price_verdict(pair, it.letter)}"
     pairs = pair.test.at_once
-    level = "All intervals are 95 % intervals." if pairs == 1 else f"Simultaneous 95 % intervals for {pairs} pairs."
+    several = f"The 95 % intervals are simultaneous for {pairs} pairs."
+    level = "All intervals are 95 % intervals." if pairs == 1 else several
     figures = "".join(_figures(pair))
     named = f"{it.letter} · {it.label} compared with {other.letter} · {other.label}"
     return Answer(headline, f"{named}: {figures}.\n{level}")

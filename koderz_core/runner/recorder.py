@@ -52,8 +52,8 @@ class Recorder:
                     watch(written)
                 except Exception:  # noqa: BLE001 (the edge to code that only watches: it must not break a benchmark)
                     _LOG.exception(
-                        "The progress display or the debug files may be incomplete: an error occurred at the event %s. "
-                        "The benchmark continues.",
+                        "The progress display or the debug files may be incomplete, because an error occurred when "
+                        "koderz passed the event %s to them. The benchmark continues.",
                         type(written.event).__name__,
                     )
 

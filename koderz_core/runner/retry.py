@@ -101,7 +101,7 @@ class Calls:
         completion = self._answer(started, request, ordinal)
         if completion.finish == "empty" and _is_fault_of_provider(completion, failures):
             error = _EmptyAnswerError(
-                f"The answer of {started.model} is empty: its server generated nothing.", retryable=True
+                f"The answer of {started.model} is empty: the server generated no text.", retryable=True
             )
             error.machine_seconds = completion.usage.machine_seconds
             error.gpu_joules = completion.usage.gpu_joules

@@ -106,9 +106,11 @@ def choose(wanted: Wanted, tiers: tuple[TierStatus, ...]) -> Isolation:
         if not reasons[tier]:
             return tier
     raise SandboxError(
-        f"No strong sandbox tier works on this machine (hardened: {reasons['hardened']}; strong: {reasons['strong']}). "
-        "The programs that models write could read your files and use your network. If you accept this, set "
-        'KODERZ_SANDBOX=limited, or sandbox = "limited" in settings.toml. koderz then marks every result as limited.'
+        "The sandbox tiers hardened and strong do not work on this machine "
+        f"(hardened: {reasons['hardened']}; strong: {reasons['strong']}). "
+        "Without them, the programs that models write could read your files and use your network. If you accept this "
+        'risk, set KODERZ_SANDBOX=limited, or sandbox = "limited" in settings.toml. koderz then marks every result as '
+        "limited."
     )
 
 
@@ -116,6 +118,7 @@ def refusal(self_test: SelfTest) -> str:
     """The error message for a judge that has failed its self-test."""
     first = self_test.failures[0]
     return (
-        f"The grader failed its self-test ({self_test.isolation}, {self_test.score}): {first.group}: {first.name}: "
-        f"{first.seen[:300]}. Its verdicts cannot be trusted, so koderz does not use it. Run `koderz doctor --grader`."
+        f"The grader passed only {self_test.score} checks of its self-test (sandbox tier {self_test.isolation}). The "
+        f"first failed check is {first.name!r} in the group {first.group!r}: {first.seen[:300]}. koderz does not use "
+        "this grader, because its verdicts cannot be trusted. Run `koderz doctor --grader`."
     )

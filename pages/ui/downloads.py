@@ -24,7 +24,7 @@ from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import Excerpt
 from koderz_core.report.dictionary import table_named
 from koderz_core.report.export_request import ExportOrder
-from koderz_core.report.formats import count, plain
+from koderz_core.report.formats import numbered, plain
 
 SHOWN = 50
 MOST_KEPT = 16
@@ -63,8 +63,9 @@ def offer_reports(rows: Sequence[SummaryRow]) -> None:
 def show_preview(workspace: Workspace, order: ExportOrder) -> None:
     """The first lines of the file."""
     excerpt = _excerpt(Preview(workspace, order, workspace.results.state()))
-    some = f"The first {SHOWN} of {count(excerpt.lines)}" if excerpt.lines > SHOWN else f"All {excerpt.lines}"
-    st.caption(f"{some} lines, {len(excerpt.frame.columns)} columns. The file contains all lines.")
+    lines, columns = numbered(excerpt.lines, "line"), numbered(len(excerpt.frame.columns), "column")
+    excerpted = f"The preview shows the first {SHOWN} of {lines}; the file contains all lines."
+    st.caption(f"{lines}, {columns}. {excerpted if excerpt.lines > SHOWN else ''}".strip())
     st.dataframe(excerpt.frame, hide_index=True, column_config=PREVIEWED, alt=f"The first lines of {order.table}")
 
 

@@ -12,13 +12,13 @@ import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.errors import DataError
-from koderz_core.report.formats import count, plain, tier_name
+from koderz_core.report.formats import numbered, plain, tier_name
 from koderz_core.workspace.imports import Import, ImportOrder, parse_mapping
 from pages.ui.edge import edge
 
 ABOUT_IMPORT = (
-    "Results of EvalPlus, human-eval, eval-arena, or a table of your own. koderz grades programs itself; other results "
-    "are shown as the file states them."
+    "Upload results of EvalPlus, human-eval or eval-arena, or a table of your own. koderz grades the programs in the "
+    "file, and shows results without a program as the file states them."
 )
 WAITS = "The page waits until koderz has graded the programs and stored the benchmarks."
 DONE = "imported"  # in the session
@@ -34,12 +34,12 @@ def show_import(workspace: Workspace) -> None:
     upload = st.file_uploader("File with results", type=["jsonl", "gz", "csv", "tsv", "parquet"])
     left, right = st.columns(2)
     dataset = left.selectbox("Dataset", [SUGGESTED, *workspace.datasets.names()])
-    model = right.text_input("Model", placeholder="name of the file", help="Model of the results that do not name one.")
+    model = right.text_input("Model", placeholder="name of the file", help="The model of results that name no model.")
     name = left.text_input("Name of the benchmark", placeholder="name of the file")
     columns = right.text_input(
         "Columns",
         placeholder="problem=task,model=who,passed=ok",
-        help="Which column of a table contains which field: FIELD=COLUMN, separated by commas. See docs/importing.md.",
+        help="The column of a table for each field, as FIELD=COLUMN, separated by commas. See docs/importing.md.",
     )
     st.code("koderz import FILE --preview", language="shell")
     if upload is None:
@@ -68,7 +68,7 @@ def _safe(name: str) -> str:
 
 def _show(read: Import) -> None:
     judged = "koderz will grade the programs" if read.to_grade else "the file states which results passed"
-    st.text(f"Format {read.file.format}, {count(len(read.file.results))} results; {judged}.")
+    st.text(f"Format {read.file.format}, {numbered(len(read.file.results), 'result')}; {judged}.")
     st.text(f"Dataset: {plain(read.source.origin.said)}.")
     rows = [
         {

@@ -78,7 +78,7 @@ def test_analyze_shows_a_benchmark_and_each_iteration_of_an_experiment(koderz: A
         "checkpoint 2 after iteration 2, because the checkpoint interval was reached:\n"
         "(gate tests passed by the best program: 0 of "
     )
-    assert said.index("same program as iteration 1") < reviewed < said.index("\nIteration 1, ")
+    assert said.index("same program as in iteration 1") < reviewed < said.index("\nIteration 1, ")
     assert "(given to the coder: root cause, fix, edge cases; withheld: failing tests)\nRoot cause:" in said
     assert "return None" in said
 

@@ -35,7 +35,7 @@ def test_of_a_deleted_benchmark_nothing_stays(home: Path, journal: Path, koderz:
     remember(cortex, title="its", content="x", metadata={"benchmark_id": journal.stem})
     remember(cortex, title="another's", content="x", metadata={"benchmark_id": "bench_other"})
     said = koderz("delete", journal.stem, "--yes")
-    assert (said.code, "1 memories" in said.out) == (0, True)
+    assert (said.code, "1 memory" in said.out) == (0, True)
     assert [row[0] for row in cortex.connection.execute("select title from memories")] == ["another's"]
     assert not list(journal.parent.iterdir())
     assert koderz("results", "--json").json == []

@@ -131,7 +131,10 @@ def test_a_curve_is_read_off_at_a_few_places() -> None:
     assert [cell.partition(" [")[0] for cell in cheap[2:9]] == ["0 %"] * 3 + ["50 % ‡"] * 4
     assert [cell.partition(" [")[0] for cell in dear[2:9]] == ["0 %"] * 6 + ["75 %"]
     assert (dear[9], cheap[9]) == ("75 % [30, 95] by $1.00", "50 % [15, 85] by $0.10")
-    assert table.title == "Share of problems solved as a function of the dollars per problem (‡: no further attempts)"
+    assert table.title == (
+        "Share of problems solved as a function of the dollars per problem "
+        "(‡: the configuration made no further attempts)"
+    )
 
 
 def test_rows_of_a_curve_end_where_its_own_configuration_ended() -> None:
