@@ -51,7 +51,9 @@ def show_causes(rows: Iterable[ExperimentRow]) -> None:
     for cause in messages[:MOST_CAUSES]:
         st.text(f"{numbered(cause.experiments, 'experiment')}: {cause.message}")
     if len(messages) > MOST_CAUSES:
-        st.caption(f"{numbered(len(messages) - MOST_CAUSES, 'more message')}: click the cells marked ! to read them.")
+        st.caption(
+            f"{numbered(len(messages) - MOST_CAUSES, 'more message')}: click the cells marked ! to read all messages."
+        )
 
 
 def show_loading(row: BenchmarkRow) -> None:
@@ -76,7 +78,9 @@ def _show_status(workspace: Workspace, row: ExperimentRow, status: ExperimentRem
     if status.recorded:
         show_text(status.recorded, "recorded-error")
     if status.command:
-        st.caption("Fix the cause, then retry all experiments that ended with an error, here or in a terminal:")
+        st.caption(
+            "Fix the cause, then retry all experiments that ended with an error. Press the button or run in a terminal:"
+        )
         st.code(status.command, language=None, wrap_lines=True)
         if st.button("Retry errors", "retry here", icon="🔁", help="The retries run in this dashboard."):
             workspace.runs.resume(row.benchmark, retry_errors=True)
