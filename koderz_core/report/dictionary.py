@@ -66,8 +66,8 @@ EXPERIMENTS: tuple[Column, ...] = (
     text(
         "reason",
         "why the experiment stopped: `gate` (the returned program passed the gate tests), `iterations` (all attempts "
-        "of the strategy were used), `budget` (the limit per experiment was reached), `context` (a prompt was too long) "
-        "or `gave_up` (no program was returned)",
+        "of the strategy were used), `budget` (the limit per experiment was reached), `context` (a prompt was too "
+        "long) or `gave_up` (no program was returned)",
         "the experiment has no result",
     ),
     text(

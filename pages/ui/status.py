@@ -79,7 +79,8 @@ def _show_status(workspace: Workspace, row: ExperimentRow, status: ExperimentRem
         show_text(status.recorded, "recorded-error")
     if status.command:
         st.caption(
-            "Fix the cause, then retry all experiments that ended with an error. Press the button or run in a terminal:"
+            "Fix the cause, then retry all experiments that ended with an error. Press the button below, or run in a "
+            "terminal:"
         )
         st.code(status.command, language=None, wrap_lines=True)
         if st.button("Retry errors", "retry here", icon="🔁", help="The retries run in this dashboard."):
