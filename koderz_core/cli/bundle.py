@@ -107,9 +107,9 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     offline) for reports; bibtex for a citation with the hash of each journal; samples (EvalPlus) and eval-arena for
     other tools.
 
-    Each BENCH is a name, an id or the start of an id. Reports and the tables comparison and pairs also accept
-    configurations, as `koderz compare` does. Without BENCH, reports and these two tables use the
-    newest benchmark, and the other tables contain all benchmarks.
+    Each BENCH is a name, an id or the start of an id. Reports and the tables `comparison` and `pairs` also accept
+    configurations, as `koderz compare` does. Without BENCH, reports and these two tables use the newest
+    benchmark, and the other tables contain all benchmarks.
     """
     if dictionary:
         click.echo(markdown(), nl=False)

@@ -62,7 +62,7 @@ def show_loading(row: BenchmarkRow) -> None:
     st.text(called(row))
     show_bar(row)
     show_figures(row)
-    st.info(f"Loading {count(row.planned)} experiments …", icon="⏳")
+    st.info(f"Loading {numbered(row.planned, 'experiment')} …", icon="⏳")
 
 
 def show_standing(workspace: Workspace, row: ExperimentRow, benchmark: BenchmarkRow) -> None:
