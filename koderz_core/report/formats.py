@@ -328,9 +328,9 @@ def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
 def frontier(tradeoff: Tradeoff[Key]) -> str:
     """The caption of the chart of cost against success."""
     caption = (
-        f"The chart covers the {numbered(tradeoff.problems, 'problem')} for which every configuration has a result. The dotted "
-        "line is the Pareto frontier: no configuration is both cheaper and better than a configuration on this line. "
-        "P(frontier) in the table is the share of resamples in which a configuration is on the frontier."
+        f"The chart covers the {numbered(tradeoff.problems, 'problem')} for which every configuration has a result. "
+        "The dotted line is the Pareto frontier: no configuration is both cheaper and better than a configuration on "
+        "this line. P(frontier) in the table is the share of resamples in which a configuration is on the frontier."
     )
     if any(point.cases for point in tradeoff.points):
         caption += (
