@@ -65,9 +65,9 @@ EXPERIMENTS: tuple[Column, ...] = (
     ),
     text(
         "reason",
-        "why the experiment stopped: `gate` (the returned program passed the gate tests), `iterations` (all attempts "
-        "of the strategy were used), `budget` (the limit per experiment was reached), `context` (a prompt was too "
-        "long) or `gave_up` (no program was returned)",
+        "why the experiment stopped: `gate` (the returned program had passed the gate tests in the loop), `iterations` "
+        "(a program without such a pass was returned), `budget` (the limit per experiment was reached), `context` (a "
+        "prompt was too long) or `gave_up` (no program was returned)",
         "the experiment has no result",
     ),
     text(
