@@ -23,6 +23,7 @@ TIME_LIMIT, HELD_OUT = "test_timeout", "held_out"
 _OPTIONS = {TIME_LIMIT: "--test-timeout", "num_ctx": "--num-ctx"}
 BY_CANONICAL = "4 x canonical"
 """The default time limit of tests; a limit that the user has set is a number of seconds."""
+_CANONICAL_TEXT = "4 times the time of the canonical solution"
 PLUS = "plus tests"
 
 
@@ -54,6 +55,13 @@ def conditions(configurations: Sequence[Configuration], settings: Settings) -> d
 def of_problems(problems: Iterable[Problem]) -> dict[str, Scalar]:
     """The tests of these problems beyond the base tests. A plan without this condition is scored without them."""
     return {HELD_OUT: PLUS} if any(problem.plus for problem in problems) else {}
+
+
+def time_limit_text(value: Scalar) -> str:
+    """The recorded time limit of tests, in words."""
+    if value is None:
+        return "unknown"
+    return _CANONICAL_TEXT if value == BY_CANONICAL else f"{value} s"
 
 
 def policy_of(plan: Plan, configuration: Configuration) -> TestPolicy:
@@ -111,7 +119,8 @@ def _changed(now: Conditions, then: Conditions) -> Iterator[str]:
         if name == TIME_LIMIT and now.get(name) == BY_CANONICAL:
             continue  # the user asks for no other limit, so the recorded one applies
         if _plain(name, now.get(name, before)) != _plain(name, before):
-            yield f"{_what(name)} was {before} and is now {now[name]} (to restore it: {_cure(name, before)})"
+            shown = _CANONICAL_TEXT if before == BY_CANONICAL else before
+            yield f"{_what(name)} was {shown} and is now {now[name]} (to restore it: {_cure(name, before)})"
 
 
 def _plain(name: str, value: Scalar) -> Scalar:

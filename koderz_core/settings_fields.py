@@ -192,4 +192,4 @@ def refuse_unknown(keys: Iterable[str], known: set[str], path: Path) -> None:
 
 def _meant(key: str, known: set[str]) -> str:
     near = get_close_matches(key, sorted(known), n=3)
-    return f" (did you mean {', '.join(near)}?)" if near else f" (known: {', '.join(sorted(known))})"
+    return f" (did you mean {' or '.join(near)}?)" if near else f" (known: {', '.join(sorted(known))})"

@@ -50,7 +50,7 @@ def main() -> None:
                     1,
                     value=usual.repeats,
                     key=f"repeats{of}",
-                    help="Trials of each configuration per problem.",
+                    help="Number of experiments per configuration and problem.",
                 )
             )
             at_once = int(

@@ -40,7 +40,7 @@ def bundle(benchmark: str, privacy: str, out: Path | None, pin: bool, data_dir: 
     """
     with workspace(data_dir) as opened:
         made = opened.bundles.make(opened.names.benchmark(benchmark), privacy, out, pinned=pin)
-        click.echo(f"Written and verified: {made.path} ({made.size} bytes, {made.level})")
+        click.echo(f"Written and verified: {made.path} ({count(made.size)} bytes, privacy level {made.level})")
         if made.truncated:
             click.echo(f"These files were too long and were truncated: {', '.join(made.truncated)}", err=True)
         return report_faults(opened)
@@ -107,9 +107,9 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     offline) for reports; bibtex for a citation with the hash of each journal; samples (EvalPlus) and eval-arena for
     other tools.
 
-    Each BENCH is a name, an id or the start of an id. Reports and the tables comparison and pairs also accept
-    configurations, as `koderz compare` does. Without BENCH, they use the newest benchmark, and the other tables
-    contain all benchmarks.
+    Each BENCH is a name, an id or the start of an id. Reports and the tables `comparison` and `pairs` also accept
+    configurations, as `koderz compare` does. Without BENCH, reports and these two tables use the newest
+    benchmark, and the other tables contain all benchmarks.
     """
     if dictionary:
         click.echo(markdown(), nl=False)

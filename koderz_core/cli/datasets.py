@@ -15,7 +15,7 @@ from koderz_core.cli.options import Whole, as_json, data_dir, print_json, worksp
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import DataError, UnknownNameError, UsageError
 from koderz_core.records import Dataset, Problem
-from koderz_core.report.formats import plain
+from koderz_core.report.formats import numbered, plain
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.datasets import SOURCES, Fault, Source, read_path, select
 from koderz_core.workspace.grading import CheckedSolution, grading_needs
@@ -80,12 +80,13 @@ def _print_problems(loaded: Dataset, problems: Sequence[Problem], options: dict[
         click.echo(_origin(loaded, len(problems)))
         console().print(_table([_described(problem) for problem in shown]))
         if len(shown) < len(problems):
-            click.echo(f"… and {len(problems) - len(shown)} more problems (--limit 0 shows all)")
+            click.echo(f"… and {numbered(len(problems) - len(shown), 'more problem')} (--limit 0 shows all)")
 
 
 def _origin(loaded: Dataset, problems: int) -> str:
     origin = loaded.origin
-    return f"{plain(origin.name)}: {problems} problems, licence {plain(origin.licence)}, SHA-256 {origin.sha256[:12]}"
+    size, licence = numbered(problems, "problem"), plain(origin.licence)
+    return f"{plain(origin.name)}: {size}, licence {licence}, SHA-256 {origin.sha256[:12]}"
 
 
 def _described(problem: Problem) -> dict[str, Any]:
@@ -94,7 +95,13 @@ def _described(problem: Problem) -> dict[str, Any]:
 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:
     table = terminal_table()
-    names = ["problem", "entry point", "tests", "plus tests", *(["lacks"] if any(row["lacks"] for row in rows) else [])]
+    names = [
+        "problem",
+        "entry point",
+        "tests",
+        "plus tests",
+        *(["missing libraries"] if any(row["lacks"] for row in rows) else []),
+    ]
     for name in names:
         table.add_column(name, justify="right" if name.endswith("tests") else "left")
     for row in rows:
@@ -118,7 +125,10 @@ def _check(
         click.echo(_failed(solution, loaded.origin.name, places))
     without = sum(solution.passed is None for solution in checked)
     passed = len(checked) - len(failed) - without
-    click.echo(f"{passed} of {len(checked) - without} solutions pass their tests; {without} problems have no solution.")
+    click.echo(
+        f"Solutions that pass their tests: {passed} of {len(checked) - without}. "
+        f"Problems without a solution: {without}."
+    )
     return FAILED if failed else 0
 
 
@@ -159,7 +169,7 @@ def download_data(names: tuple[str, ...], *, listed: bool, as_json: bool, data_d
         print_json(paths)
         return
     for name, path in paths.items():
-        click.echo(f"Ready: {name}, {SOURCES[name].licence}, {plain(str(path))}")
+        click.echo(f"Ready: {name} (licence {SOURCES[name].licence}) in {plain(str(path))}")
 
 
 def _download(opened: Workspace, source: Source) -> Path:
@@ -173,12 +183,14 @@ def _print_sources(opened: Workspace, sources: Sequence[Source], *, as_json: boo
     if as_json:
         print_json([{"source": source, "here": opened.datasets.placed(source)} for source in sources])
         return
-    table = terminal_table("dataset", "version", "licence", "bytes", "here", "SHA-256")
+    table = terminal_table("dataset", "version", "licence", "bytes", "file", "SHA-256")
     for source in sources:
         here = opened.datasets.placed(source)
         size = f"{source.size_bytes:,}" if source.size_bytes else "?"
         known = source.sha256[:12] or "unknown: download the file yourself"
-        table.add_row(source.dataset, source.version, source.licence, size, plain(here.name) if here else "no", known)
+        table.add_row(
+            source.dataset, source.version, source.licence, size, plain(here.name) if here else "not present", known
+        )
     console().print(table)
     for source in sources:
         click.echo(f"{source.dataset}: {source.url} {source.sha256}".rstrip())

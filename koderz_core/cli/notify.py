@@ -24,16 +24,16 @@ _say = partial(click.echo, err=True)
 @click.option(
     "--test",
     is_flag=True,
-    help="Send a test notice and run no command. The exit code is 1 if the notice does not arrive.",
+    help="Send a test notification and run no command. The exit code is 1 if the notification does not arrive.",
 )
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def notify(test: bool, command: tuple[str, ...]) -> int:
-    """Run any command and send a notice when it ends. Write -- before COMMAND.
+    """Run any command and send a notification when it ends. Write -- before COMMAND.
 
-    The notice contains the exit code, the duration, the host and the last lines of the output. Texts that look like
-    secrets are masked. COMMAND runs without a shell, and its output is shown as usual. koderz exits with the exit code
-    of COMMAND, with 127 if COMMAND does not exist, or with 128 plus the signal number if a signal ended it. The
-    settings SLACK_WEBHOOK_URL and KODERZ_NOTICES contain the addresses that receive notices.
+    The notification contains the exit code, the duration, the host and the last lines of the output. Texts that look
+    like secrets are masked. COMMAND runs without a shell, and its output is shown as usual. koderz exits with the exit
+    code of COMMAND, with 127 if COMMAND does not exist, or with 128 plus the signal number if a signal ended COMMAND.
+    The settings SLACK_WEBHOOK_URL and KODERZ_NOTICES contain the addresses that receive notifications.
     """
     if test:
         return _test()
@@ -52,9 +52,9 @@ def _test() -> int:
     notices = Notices(load_settings())
     troubles: Sequence[str] = notices.send(test_notice(platform.node())) if notices.configured else (UNSET.rstrip("."),)
     for trouble in troubles:
-        _say(f"Error: no notice was sent: {trouble}.")
+        _say(f"Error: the test notification was not sent: {trouble}.")
     if not troubles:
-        click.echo("The test notice was sent.")
+        click.echo("The test notification was sent.")
     return NOT_SENT if troubles else 0
 
 
@@ -63,10 +63,10 @@ def _notices() -> Notices | None:
     try:
         notices = Notices(load_settings())
     except ConfigError as error:
-        _say(f"Warning: no notice will be sent. {plain(str(error))}")
+        _say(f"Warning: no notification will be sent. {plain(str(error))}")
         return None
     if not notices.configured:
-        _say(f"Warning: no notice will be sent. {UNSET}")
+        _say(f"Warning: no notification will be sent. {UNSET}")
         return None
     return notices
 
@@ -78,4 +78,4 @@ def _send(notices: Notices, notice: Notice) -> None:
     except KeyboardInterrupt:
         troubles = ("interrupted",)
     if troubles:
-        _say(f"Warning: a notice did not arrive: {'; '.join(troubles)}.")
+        _say(f"Warning: a notification did not arrive: {'; '.join(troubles)}.")

@@ -88,7 +88,8 @@ def decode(line: bytes, upcasters: Upcasters = UPCASTERS) -> Entry | None:
 def _event(line: _Line, upcasters: Upcasters) -> Event:
     if line.v > SCHEMA_VERSION:
         raise LaterLineError(
-            f"a later version of koderz wrote this line (schema {line.v}, this version reads up to {SCHEMA_VERSION})"
+            f"a later version of koderz wrote this line (schema {line.v}; this version reads schemas up to "
+            f"{SCHEMA_VERSION})"
         )
     if line.v == SCHEMA_VERSION:
         return _decoder(line.kind).decode(line.event)

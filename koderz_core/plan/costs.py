@@ -105,8 +105,8 @@ def check_priced(budget: Budget, unpriced: Sequence[str]) -> None:
     """Raise PlanError for a budget that models without a known price would escape, unless that is allowed."""
     if unpriced and budget.limits and not budget.allow_unpriced:
         raise PlanError(
-            f"The price of {', '.join(unpriced)} is unknown, so a budget cannot limit the cost. Omit the model or the "
-            f"budget, or use --allow-unpriced to count calls without a known price as free."
+            f"No price is known for {', '.join(unpriced)}, so a budget cannot limit the cost. Choose models with a "
+            "known price, omit the budget, or use --allow-unpriced to count calls without a known price as free."
         )
 
 

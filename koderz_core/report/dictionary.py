@@ -52,7 +52,7 @@ _CONFIGURATION = (
 _OF = (_BENCHMARK, *_ORIGIN, *_CONFIGURATION)
 _OPEN = "the call did not finish"
 _NO_ENERGY = "the model is not local, or its energy is unknown"
-_SHARED = "whether tests ran in the same process as the program, so that the program could fake their results"
+_SHARED = "whether tests ran in the same process as the program; if yes, the program could fake their results"
 
 EXPERIMENTS: tuple[Column, ...] = (
     text("id", "id of the experiment"),
@@ -65,7 +65,9 @@ EXPERIMENTS: tuple[Column, ...] = (
     ),
     text(
         "reason",
-        "why the experiment stopped: `gate`, `iterations`, `budget`, `context` or `gave_up`",
+        "why the experiment stopped: `gate` (the returned program had passed the gate tests in the loop), `iterations` "
+        "(a program without such a pass was returned), `budget` (the limit per experiment was reached), `context` (a "
+        "prompt was too long) or `gave_up` (no program was returned)",
         "the experiment has no result",
     ),
     text(
@@ -212,7 +214,7 @@ CALLS: tuple[Column, ...] = (
     number("wait_seconds", "waiting time before the next attempt", "there was no further attempt", "s"),
     yes(
         "arrived",
-        "whether a failed request may have reached the provider, so that the provider may charge for it",
+        "whether a failed request may have reached the provider; if yes, the provider may charge for it",
         "the call did not fail",
     ),
 )

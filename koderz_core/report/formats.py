@@ -34,7 +34,7 @@ CASES = "worst–best"
 
 WHY: Mapping[str, str] = {
     "interval": "because the checkpoint interval was reached",
-    "plateau": "because of a plateau",
+    "plateau": "because the number of passed tests did not change",
     "repeated_error": "because the same error recurred",
     "repeated_program": "because a program was repeated",
     "budget": "because half of the budget was used",
@@ -265,7 +265,7 @@ def plain(text: str, limit: int | None = None) -> str:
     """A text from a model, problem or test without control characters; cut at ``limit`` characters."""
     kept = "".join(c if c in "\n\t" or unicodedata.category(c)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for c in text)
     if limit is not None and len(kept) > limit:
-        return f"{kept[:limit]}… ({len(kept) - limit} more characters)"
+        return f"{kept[:limit]}… ({numbered(len(kept) - limit, 'more character')})"
     return kept
 
 
@@ -284,7 +284,7 @@ class TextTable:
 
 
 def note_title(note: NoteRow, notes: Sequence[NoteRow]) -> str:
-    """The name of a note of an experiment, such as ``checkpoint 1 after iteration 3, because of a plateau``.
+    """The name of a note of an experiment, such as ``checkpoint 1 after iteration 3, because a program was repeated``.
 
     Hostile text, like everything in a journal.
     """
@@ -321,16 +321,16 @@ def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
     ]
     return (
         *([PARTIAL] if partial else []),
-        *([f"{CENSORED} For {', '.join(apart)}, the end of the curve differs from this rate."] if apart else []),
+        *([f"{CENSORED} Curves whose end differs from this rate: {', '.join(apart)}."] if apart else []),
     )
 
 
 def frontier(tradeoff: Tradeoff[Key]) -> str:
     """The caption of the chart of cost against success."""
     caption = (
-        f"The chart covers the {tradeoff.problems} problems for which every configuration has a result. The dotted "
-        "line is the Pareto frontier: no configuration is both cheaper and better than a configuration on this line. "
-        "P(frontier) in the table is the share of resamples in which a configuration is on the frontier."
+        f"The chart covers the {numbered(tradeoff.problems, 'problem')} for which every configuration has a result. "
+        "The dotted line is the Pareto frontier: no configuration is both cheaper and better than a configuration on "
+        "this line. P(frontier) in the table is the share of resamples in which a configuration is on the frontier."
     )
     if any(point.cases for point in tradeoff.points):
         caption += (

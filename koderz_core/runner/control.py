@@ -122,7 +122,7 @@ class _ControlFile:
         try:
             status = os.fstat(file)
             if not stat.S_ISREG(status.st_mode):
-                self._warn("is not a regular file")
+                self._warn("is not a regular file, so koderz cannot read requests to this benchmark from it")
                 return b""
             if status.st_size < self._offset:
                 self._offset = 0

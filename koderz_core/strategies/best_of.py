@@ -30,9 +30,9 @@ class BestOf(Reminded):
     """Test several programs and choose among the best by a vote on their behaviour, then by a judge.
 
     The vote compares the results of all programs for the same function calls. Programs with the same results form a
-    group, and the largest group wins. If several groups share the largest size, the judge chooses. Without ``judge``,
-    the group with the latest program wins. The calls come from the problem's text, and the tester writes at most
-    ``tests`` further calls. If there are no calls, only identical programs form a group.
+    group, and the largest group wins. If several groups share the largest size, the judge chooses one of them. Without
+    ``judge``, the group with the latest program wins. The calls come from the problem's text, and the tester writes at
+    most ``tests`` further calls. If there are no calls, only identical programs form a group.
     """
 
     shows_attempts: ClassVar = False

@@ -16,7 +16,7 @@ from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.money import FrontierCost, frontier_cost
 from koderz_core.analysis.pairs import DiscordantProblem, Key, Pair, leading_pair
 from koderz_core.analysis.supervision import Supervision, supervision
-from koderz_core.conditions import HELD_OUT, TIME_LIMIT
+from koderz_core.conditions import HELD_OUT, TIME_LIMIT, time_limit_text
 from koderz_core.config import Settings
 from koderz_core.datasets.selection import chosen_by
 from koderz_core.errors import DataError, KoderzError, UnknownNameError, UsageError
@@ -197,8 +197,8 @@ class Comparisons:
             origins = "; ".join(sorted({row.origin.said for row in rows}))
             raise UsageError(
                 "The configurations have no problem in common, so they cannot be compared on the same problems. Their "
-                f"datasets: {origins}. Choose benchmarks that share problems of one dataset: "
-                "koderz results lists all benchmarks."
+                f"datasets: {origins}. Choose benchmarks that share problems of one dataset. To list all benchmarks, "
+                "run: koderz results"
             )
         found = {_key(row): row for row in self.results.summaries(sorted({row.benchmark for row in rows}), shared)}
         return [found[_key(row)] for row in rows if _key(row) in found]
@@ -249,7 +249,9 @@ class Comparisons:
             "Programs were scored by different tests": {
                 ground.conditions.get(HELD_OUT) or "base tests" for ground in grounds
             },
-            "Tests ran with different time limits": {ground.conditions.get(TIME_LIMIT) for ground in grounds},
+            "Tests ran with different time limits": {
+                time_limit_text(ground.conditions.get(TIME_LIMIT)) for ground in grounds
+            },
         }
         for sentence, values in differences.items():
             if len(values) > 1:

@@ -37,7 +37,7 @@ def show_bundles(workspace: Workspace, rows: Mapping[str, BenchmarkRow]) -> None
         _create(workspace, benchmark, level)
     if verify:
         _show_verified(workspace.bundles.verify(benchmark))
-    with st.expander("The same in a terminal", icon="⌨️"):
+    with st.expander("Terminal commands that create the bundle and verify the benchmark", icon="⌨️"):
         st.code(f"koderz bundle {benchmark} --privacy {level}\nkoderz verify {benchmark}", language="shell")
     _show_files(workspace)
     _verify_upload()
@@ -47,7 +47,7 @@ def show_read_only(workspace: Workspace) -> None:
     """The notice on every page of a dashboard that shows a bundle."""
     if level := workspace.bundles.shown_level:
         st.info(
-            f"Read-only: this dashboard shows a bundle ({level}). koderz verified the bundle "
+            f"Read-only: this dashboard shows a bundle (privacy level: {level}). koderz verified the bundle "
             "when it was opened. You cannot run benchmarks in this dashboard.",
             icon="🔒",
         )
@@ -83,8 +83,8 @@ def _show_files(workspace: Workspace) -> None:
         st.download_button("Download", paths[name].read_bytes, name, "application/zip", icon="⬇️", on_click="ignore")
         with st.popover("Remove bundles", icon="🧹"):
             st.text(
-                "This button removes all bundles that are not pinned. Even if you do not press it, koderz "
-                f"keeps only the newest {KEPT} of these bundles."
+                "The button below removes all bundles that are not pinned. koderz also removes such bundles "
+                f"automatically: it keeps only the {KEPT} newest."
             )
             st.button("Remove unpinned bundles", on_click=_clear, args=[workspace])
 
@@ -117,7 +117,7 @@ def _show_verified(verified: Verified) -> None:
             (difference.what, difference.where, difference.stands, difference.follows)
             for difference in verified.differences[:MOST_SHOWN]
         ]
-        table = pd.DataFrame([map(plain, line) for line in lines], columns=["what", "of", "recorded", "recomputed"])
+        table = pd.DataFrame([map(plain, line) for line in lines], columns=["value", "source", "recorded", "expected"])
         st.dataframe(table, hide_index=True, alt="Differences")
     for remark in verified.remarks:
         st.text(plain(remark))

@@ -10,7 +10,7 @@ import streamlit as st
 from koderz_core import KoderzError, Parameter, Preset, Role, StrategyForm, Wanted, Workspace, with_ablations
 from koderz_core.plan.forms import calls_of
 from koderz_core.records import Scalar
-from koderz_core.report.formats import plain
+from koderz_core.report.formats import numbered, plain
 from koderz_core.strategies.parameters import overrides_for
 from koderz_core.workspace.datasets import way_of
 from koderz_core.workspace.grading import FEEDBACKS, GATES
@@ -20,13 +20,13 @@ SAME = "same as coder"
 ABOUT_MODELS = "⊘ marks models that cannot run now. You can also type the name of any other model."
 ABOUT_SEVERAL = "Choose one or more models. Strategies such as cascade call them in the order of your selection."
 ABOUT_GATE = (
-    "The tests that a loop runs and stops on: all base tests, the examples in the problem's text, or a part of the "
-    "base tests (split:0.5 for half of them). Held-out tests, which no strategy sees, score the program."
+    "The tests that a loop runs to decide whether to stop: all base tests, the examples in the problem's text, or a "
+    "part of the base tests (split:0.5 for half of them). Held-out tests, which no strategy sees, score the program."
 )
 ABOUT_FEEDBACK = "The information that the strategy receives about failed tests."
 ABOUT_ABLATIONS = (
-    "For each optional part, adds a copy of this configuration without that part. The copies show how much each part "
-    "contributes."
+    "For each optional part of the strategy, adds a copy of this configuration without that part. The copies show how "
+    "much each part contributes."
 )
 WAYS = ("range", "list", "sample", "all", "my own problem")
 PROMPT = 'def double(number: int) -> int:\n    """Return twice the number."""\n'
@@ -101,7 +101,7 @@ def _ablations(whole: Wanted, initial: Sequence[str], choices: Sequence[str], ke
     grid = with_ablations([(whole, chosen)])
     idle = ", ".join(name for name in chosen if len(with_ablations([(whole, [name])])) == 1)
     st.caption(
-        f"{len(grid)} configurations: this one, and {len(grid) - 1} with one changed parameter each."
+        f"This configuration and {numbered(len(grid) - 1, 'ablation')}. Each ablation changes one parameter."
         + (f" Ablations that are omitted because they would change nothing: {idle}." if idle else "")
     )
     return tuple(chosen)
@@ -173,7 +173,9 @@ def choose_problems(workspace: Workspace, initial: str, dataset: str) -> tuple[s
     ``initial``: the proposed problems in the same form; ``dataset``: their dataset, empty for any.
     """
     of = f" of {initial} {dataset}" if dataset else ""
-    way = str(st.segmented_control("Choose problems by", WAYS, default=way_of(initial), required=True, key=f"way{of}"))
+    way = str(
+        st.segmented_control("Selection of problems", WAYS, default=way_of(initial), required=True, key=f"way{of}")
+    )
     if way == "my own problem":
         return "all", _own(workspace)
     return _terms(way, initial if way == way_of(initial) else ""), _published(workspace, dataset)

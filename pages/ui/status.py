@@ -51,7 +51,9 @@ def show_causes(rows: Iterable[ExperimentRow]) -> None:
     for cause in messages[:MOST_CAUSES]:
         st.text(f"{numbered(cause.experiments, 'experiment')}: {cause.message}")
     if len(messages) > MOST_CAUSES:
-        st.caption(f"{numbered(len(messages) - MOST_CAUSES, 'more message')}: click the cells marked ! to read them.")
+        st.caption(
+            f"{numbered(len(messages) - MOST_CAUSES, 'more message')}: click the cells marked ! to read all messages."
+        )
 
 
 def show_loading(row: BenchmarkRow) -> None:
@@ -60,7 +62,7 @@ def show_loading(row: BenchmarkRow) -> None:
     st.text(called(row))
     show_bar(row)
     show_figures(row)
-    st.info(f"Loading {count(row.planned)} experiments …", icon="⏳")
+    st.info(f"Loading {numbered(row.planned, 'experiment')} …", icon="⏳")
 
 
 def show_standing(workspace: Workspace, row: ExperimentRow, benchmark: BenchmarkRow) -> None:
@@ -76,7 +78,10 @@ def _show_status(workspace: Workspace, row: ExperimentRow, status: ExperimentRem
     if status.recorded:
         show_text(status.recorded, "recorded-error")
     if status.command:
-        st.caption("Fix the cause, then retry all experiments that ended with an error, here or in a terminal:")
+        st.caption(
+            "Fix the cause, then retry all experiments that ended with an error. Press the button below, or run in a "
+            "terminal:"
+        )
         st.code(status.command, language=None, wrap_lines=True)
         if st.button("Retry errors", "retry here", icon="🔁", help="The retries run in this dashboard."):
             workspace.runs.resume(row.benchmark, retry_errors=True)

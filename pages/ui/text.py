@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from koderz_core.records.rows import BenchmarkRow
-from koderz_core.report.formats import count, plain
+from koderz_core.report.formats import count, numbered, plain
 
 LONGEST_NAME = 60
 MOST_LINES = 22  # of a text in full height; a longer one scrolls
@@ -54,7 +54,7 @@ def show_folded(text: str, name: str, language: str | None = None) -> None:
     if lines <= MOST_LINES and len(text) <= MOST_UNFOLDED:
         show_text(text, name, language)
         return
-    with st.expander(f"{count(len(text))} characters in {count(lines)} lines"):
+    with st.expander(f"{count(len(text))} characters in {numbered(lines, 'line')}"):
         show_text(text, name, language)
 
 

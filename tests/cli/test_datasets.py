@@ -49,7 +49,10 @@ def test_a_sound_file_is_listed_and_its_solutions_are_run(koderz: Any, tmp_path:
     listed = koderz("list-problems", "--file", file)
     assert (listed.code, listed.out.splitlines()[2].split()) == (0, ["mine/1", "add", "2", "1"])
     said = koderz("list-problems", "--file", file, "--check")
-    assert (said.code, "1 of 2 solutions pass their tests; 1 problems have no solution." in said.out) == (4, True)
+    assert (said.code, "Solutions that pass their tests: 1 of 2. Problems without a solution: 1." in said.out) == (
+        4,
+        True,
+    )
     assert "my.jsonl:2: field canonical_solution: the solution of mine/2 fails its tests: " in said.out
     assert "; fix the solution or the tests" in said.out
     assert not (tmp_path / "home" / "datasets").exists()

@@ -50,7 +50,7 @@ def test_a_command_that_is_not_there_ends_with_127_and_is_told(koderz: Koderz, p
 def test_without_a_place_the_command_runs_after_one_warning(koderz: Koderz) -> None:
     said = koderz("notify", "--", "sh", "-c", "exit 7")
     assert said.code == 7
-    assert said.err.startswith("Warning: no notice will be sent. No address for notifications is set. Set SLACK_WEB")
+    assert said.err.startswith("Warning: no notification will be sent. No address for notifications is set. Set SLA")
     assert said.err.count("\n") == 1
 
 
@@ -58,23 +58,26 @@ def test_wrong_settings_keep_no_command_from_running(koderz: Koderz, monkeypatch
     monkeypatch.setenv("KODERZ_TIMEOUT", "long")
     said = koderz("notify", "--", "sh", "-c", "exit 7")
     assert said.code == 7
-    assert said.err.startswith("Warning: no notice will be sent. Settings are wrong: timeout")
+    assert said.err.startswith("Warning: no notification will be sent. Settings are wrong: timeout")
 
 
 def test_a_notice_that_does_not_arrive_is_one_warning_and_changes_no_exit_code(koderz: Koderz, place: Server) -> None:
     place.answer = sends(404, "no_team", "text/plain")
     said = koderz("notify", "--", "true")
     assert said.code == 0
-    assert said.err == "Warning: a notice did not arrive: the webhook answered 404: no_team.\n"
+    assert said.err == "Warning: a notification did not arrive: the webhook answered 404: no_team.\n"
 
 
 def test_a_test_notice_tells_whether_it_arrived(koderz: Koderz, place: Server) -> None:
     said = koderz("notify", "--test")
-    assert (said.code, said.out) == (0, "The test notice was sent.\n")
+    assert (said.code, said.out) == (0, "The test notification was sent.\n")
     assert "a test notice" in place.bodies[0]["text"]
     place.answer = sends(403, "invalid_token", "text/plain")
     said = koderz("notify", "--test")
-    assert (said.code, said.err) == (1, "Error: no notice was sent: the webhook answered 403: invalid_token.\n")
+    assert (said.code, said.err) == (
+        1,
+        "Error: the test notification was not sent: the webhook answered 403: invalid_token.\n",
+    )
 
 
 def test_a_test_without_a_place_fails_and_says_what_to_set(koderz: Koderz) -> None:

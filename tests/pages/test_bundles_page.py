@@ -65,7 +65,7 @@ def test_every_page_says_that_a_bundle_is_shown(
     for page in PAGES:
         app = visit(page)
         assert not app.exception
-        assert "Read-only: this dashboard shows a bundle (public_safe)" in said(app), page
+        assert "Read-only: this dashboard shows a bundle (privacy level: public_safe)" in said(app), page
 
 
 def test_an_error_offers_a_report(visit: Any, example: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,7 +127,7 @@ def test_what_was_scored_under_another_time_limit_is_measured_again_and_told_of(
         assert workspace.comparisons.with_baseline(rows) == rows
         told = workspace.comparisons.compare([*rows, *workspace.results.summaries(begun.id)]).remarks
         assert (
-            "Tests ran with different time limits (0.001, 4 x canonical). "
+            "Tests ran with different time limits (0.001 s, 4 times the time of the canonical solution). "
             "This may explain differences between the configurations."
         ) in told
 

@@ -58,7 +58,7 @@ def test_a_curve_that_ends_beside_its_rate_says_why() -> None:
     partial = compare([dataclasses.replace(row("a", 2, 1.0), unsolved=1, cancelled=1)], late)
     assert about_curves(retried(), "attempts") == CURVES
     assert partial.curves["attempts"].curves[0].share[-1] == 0.625
-    assert curves_beside_rates(partial, "attempts")[0].endswith("For A, the end of the curve differs from this rate.")
+    assert curves_beside_rates(partial, "attempts")[0].endswith("Curves whose end differs from this rate: A.")
 
 
 def test_curves_of_fewer_problems_than_the_table_say_so() -> None:

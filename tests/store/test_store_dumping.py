@@ -175,7 +175,7 @@ def test_guidance_tells_why_it_was_due_its_sections_and_the_whole_review(journal
     reviewed = CheckpointReviewed(1, 1, "Fix: sets.", "plateau", sections, ("fix",))
     journal.say(reviewed, supervised.id, 4)
     said = files(supervised)["checkpoint01_guidance.txt"].decode()
-    assert said.startswith("checkpoint 1 after iteration 1, because of a plateau\n")
+    assert said.startswith("checkpoint 1 after iteration 1, because the number of passed tests did not change\n")
     for part in (
         "--- guidance that the next prompts contain (10 characters)\nFix: sets.\n",
         "--- section fix, passed on (5 characters)\nSets.\n",
