@@ -26,7 +26,7 @@ class Names:
 
     results: Results
 
-    def benchmark(self, name: str, cure: str = "Give the benchmark instead.") -> str:
+    def benchmark(self, name: str, cure: str = "Give the id of the benchmark instead.") -> str:
         """Return the id of the benchmark that a name means, found as by ``Results.find``.
 
         Raises UnknownNameError; UsageError if several match, or if it is an experiment. Then ``cure`` says what to do;

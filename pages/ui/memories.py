@@ -51,7 +51,7 @@ def choose_search(counts: Counts) -> MemoryQuery:
         of = choice("kind", "Kind", (ANY, *KINDS))
         within = choice("category", "Category", (ANY, *counts.by_category), plain)
         by = choice("order", "Sort by", ORDERS)
-        more = choice("faded", "Faded and retired memories", ("without", "with"))
+        more = choice("faded", "Retired and low-importance memories", ("without", "with"))
     return MemoryQuery(words, "" if of == ANY else of, "" if within == ANY else within, by, more == "with", MOST)
 
 
