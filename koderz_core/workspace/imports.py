@@ -218,7 +218,7 @@ def _with_price(result: Result, price: tuple[float, float] | None) -> Result:
     if price is None or result.cost.usd is not None or tokens[0] is None or tokens[1] is None:
         return result
     usd = (tokens[0] * price[0] + tokens[1] * price[1]) / 1e6
-    source = f"{price[0]:g} and {price[1]:g} USD per million input and output tokens, given with --price"
+    source = f"per million tokens: input {price[0]:g} USD, output {price[1]:g} USD; given with --price"
     return replace(result, cost=Cost(usd, source))
 
 

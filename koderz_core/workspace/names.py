@@ -94,5 +94,5 @@ def _only(name: str, rows: Sequence[Row], id_of: Callable[[Row], str]) -> Row:
     if len(rows) == 1:
         return rows[0]
     shown = ", ".join(id_of(row) for row in rows[:MOST_SHOWN])
-    more = ", ..." if len(rows) > MOST_SHOWN else ""
+    more = " and others" if len(rows) > MOST_SHOWN else ""
     raise UsageError(f"{name!r} matches several ids: {shown}{more}. Give more characters of the id.")
