@@ -99,7 +99,7 @@ def datasets(settings: Settings) -> Iterator[Finding]:
     for name in dataset_names(settings):
         try:
             count = len(load(name, settings).problems)
-            yield Finding("datasets", name, "ready", f"{count} problems")
+            yield Finding("datasets", name, "ready", f"{count} {'problem' if count == 1 else 'problems'}")
         except KoderzError as error:
             lead, _, cure = str(error).partition(". ")
             state: State = "missing" if name == FIRST_DATASET else "absent"
