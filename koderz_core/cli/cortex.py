@@ -79,7 +79,7 @@ def serve(db: Path | None, project: str, max_chars: int, max_megabytes: int, dat
     """Serve the memory to an MCP client over standard input and output, until the input ends.
 
     The client starts this command itself. For Claude Code: `claude mcp add koderz -- koderz cortex serve`. Several
-    servers may share one file.
+    servers may use the same memory file.
     """
     with _ends_with_its_starter():
         from koderz_core.memory.cortex.server import serve as serve_cortex  # noqa: PLC0415 (imports for a second)

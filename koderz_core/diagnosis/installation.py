@@ -90,7 +90,7 @@ def _self_test(tested: SelfTest) -> Iterator[Finding]:
         if not failed:
             yield Finding("grader", group, "ready", f"{len(checks)}/{len(checks)} passed")
         for check in failed:
-            cure = "koderz runs no programs until this is fixed. Please report this failure with these lines"
+            cure = "koderz runs no programs until this is fixed. Report this failure, and include these lines"
             yield Finding("grader", f"{group}: {check.name}", "missing", check.seen, cure)
 
 
@@ -99,7 +99,7 @@ def datasets(settings: Settings) -> Iterator[Finding]:
     for name in dataset_names(settings):
         try:
             count = len(load(name, settings).problems)
-            yield Finding("datasets", name, "ready", f"{count} problems")
+            yield Finding("datasets", name, "ready", f"{count} {'problem' if count == 1 else 'problems'}")
         except KoderzError as error:
             lead, _, cure = str(error).partition(". ")
             state: State = "missing" if name == FIRST_DATASET else "absent"
@@ -131,10 +131,10 @@ def keys(settings: Settings) -> Iterator[Finding]:
 
 
 def notices(settings: Settings) -> Iterator[Finding]:
-    """Whether koderz sends a notice when a benchmark ends. Addresses are secrets, so they are never shown."""
+    """Whether koderz sends a notification when a benchmark ends. Addresses are secrets, so they are never shown."""
     addresses = {"SLACK_WEBHOOK_URL": settings.slack_webhook_url, "KODERZ_NOTICES": settings.notices}
     names = [name for name, value in addresses.items() if value]
-    cure = "" if names else "To get a notice when a benchmark ends: set SLACK_WEBHOOK_URL, see docs/notices.md"
+    cure = "" if names else "To get a notification when a benchmark ends: set SLACK_WEBHOOK_URL, see docs/notices.md"
     subject = " and ".join(names or addresses)
     yield Finding("notices", subject, "ready" if names else "absent", "set" if names else "not set", cure)
 
@@ -155,7 +155,7 @@ def _port(port: int, settings: Settings) -> Finding:
             "servers", subject, "absent", f"the program that uses this port is not a model server: {listed.fault}"
         )
     provider = _provider_at(identity(f"{url}/v1"), settings)
-    result = f"{len(listed.names)} chat models" + (f", available as {provider}/NAME" if provider else "")
+    result = f"chat models: {len(listed.names)}" + (f", available as {provider}/NAME" if provider else "")
     cure = "" if provider else f"To use this server: set OPENAI_BASE_URL={url}/v1 and use openai/NAME"
     return Finding("servers", subject, "ready", result, cure)
 

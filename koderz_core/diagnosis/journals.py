@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from koderz_core.config import Settings
@@ -30,7 +30,8 @@ def check_journals(settings: Settings, unread: Collection[str] | None = None) ->
     cure = "Move the journal named in this message to another folder, and report the fault"
     findings += [Finding("journals", "the index", "missing", fault, cure) for fault in other]
     yield from findings
-    result = f"{len(paths)} journals checked, {len(findings)} remarks about them (listed above)"
+    listed = " (listed above)" if findings else ""
+    result = f"journals checked: {len(paths)}; findings about them: {len(findings)}{listed}"
     yield Finding("journals", str(settings.journals_dir), "ready", result)
 
 
@@ -67,11 +68,18 @@ def _damage(path: Path, *, whole: bool) -> Iterator[Finding]:
     if faults.later:
         yield Finding("journals", path.stem, "missing", "was written by a later version of koderz", "Upgrade koderz")
     if faults.corrupt:
-        numbers = ", ".join(map(str, faults.corrupt[:MOST_LINES]))
-        more = f" and {len(faults.corrupt) - MOST_LINES} more" if len(faults.corrupt) > MOST_LINES else ""
-        yield Finding("journals", path.stem, "missing", f"line {numbers}{more} cannot be read", REPAIR)
+        yield Finding("journals", path.stem, "missing", f"{_lines(faults.corrupt)} cannot be read", REPAIR)
     elif faults.torn:
         yield _torn(path, faults.torn)
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    """``line 3``, ``lines 3 and 8``, ``lines 3, 8, 9, 12, 20 and 4 more``."""
+    shown, more = list(map(str, numbers[:MOST_LINES])), len(numbers) - MOST_LINES
+    if len(numbers) == 1:
+        return f"line {shown[0]}"
+    last = f"{more} more" if more > 0 else shown.pop()
+    return f"lines {', '.join(shown)} and {last}"
 
 
 def _torn(path: Path, left: int) -> Finding:

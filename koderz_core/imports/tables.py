@@ -44,7 +44,9 @@ def parse_mapping(text: str) -> dict[str, str]:
             raise UsageError(f"--map names the field {field} twice.")
         found[field] = column
     if "problem" not in found or not found.keys() & {"passed", "completion", "solution", "answer"}:
-        raise UsageError("--map needs the field problem, and at least one of passed, completion, solution and answer.")
+        raise UsageError(
+            "--map must name the field `problem` and at least one of `passed`, `completion`, `solution` and `answer`."
+        )
     return found
 
 

@@ -139,7 +139,7 @@ def _explain(error: ValidationError, path: Path) -> str:
     *tables, key = inside or [""]
     table = ".".join([f'"{model}"', *tables])
     message = f"{_unknown(key, tables)}" if fault["type"] == "extra_forbidden" else fault["msg"].lower()
-    return f"{path}: in table [{table}] {f'{key}: ' if key else ''}{message}. Correct this table."
+    return f"{path}: in table [{table}]{f', key {key}' if key else ''}: {message}. Correct this table."
 
 
 _INSIDE: Mapping[str, type[BaseModel]] = {"price": StatedPrice, "capabilities": StatedCapabilities}
@@ -148,4 +148,4 @@ _INSIDE: Mapping[str, type[BaseModel]] = {"price": StatedPrice, "capabilities": 
 def _unknown(key: str, tables: list[str]) -> str:
     kind = _INSIDE.get("".join(tables), Stated)
     near = get_close_matches(key, kind.model_fields, n=3)
-    return f"no such key ({'did you mean' if near else 'known'}: {', '.join(near or kind.model_fields)})"
+    return f"unknown ({'did you mean' if near else 'known'}: {', '.join(near or kind.model_fields)})"

@@ -97,7 +97,7 @@ def strategy_form(name: str) -> StrategyForm:
 
 def _faults(name: str) -> Iterator[str]:
     if name in STRATEGIES or name in PRESETS:
-        yield f"koderz ignores the installed strategy {name}, because a strategy of koderz has the same name."
+        yield f"koderz ignores the installed strategy {name}, because a built-in strategy has the same name."
         return
     try:
         class_of(name)

@@ -97,5 +97,7 @@ def _policies(wanted: Wanted) -> tuple[str, str]:
     """The gate and the feedback. Raises PlanError for a strategy that would ignore them."""
     gate, feedback = gate_of(wanted.gate).name, check_feedback(wanted.feedback)
     if not facts_of(wanted.strategy).tests_programs and (gate, feedback) != (ALL_TESTS, FULL):
-        raise PlanError(f"{wanted.strategy} never runs gate tests, so it would ignore gate and feedback. Omit both.")
+        raise PlanError(
+            f"{wanted.strategy} never runs gate tests, so it would ignore the chosen gate and feedback. Omit both."
+        )
     return gate, feedback

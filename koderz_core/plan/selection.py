@@ -58,12 +58,13 @@ def sentence(selection: Selection) -> str:
     """A selection in a sentence."""
     models = [row.model for row in selection.ranked]
     place = models.index(selection.chosen)
-    better = "; ".join(f"{row.model}: {row.reason}" for row in selection.ranked[:place])
+    skipped = ", ".join(f"{row.model} ({row.reason})" for row in selection.ranked[:place])
+    better = f" Ranked higher, but not available now: {skipped}." if skipped else ""
     elsewhere = f" with {selection.results_of}" if selection.results_of not in ("", selection.strategy) else ""
     rest = f" Next in the ranking: {', '.join(models[place + 1 :])}." if models[place + 1 :] else ""
     return (
         f"The policy {selection.policy} selected the {selection.role} for {selection.strategy}: {selection.chosen} "
-        f"({selection.ranked[place].reason}{elsewhere}){f', instead of {better}' if better else ''}.{rest}"
+        f"({selection.ranked[place].reason}{elsewhere}).{better}{rest}"
     )
 
 

@@ -48,7 +48,7 @@ def cost_by_tier(comparison: Comparison) -> go.Figure:
                 x=each,
                 y=[lane(row) for row in rows],
                 orientation="h",
-                name=tier_name(tier) + (f" ({unpriced} calls without a known price)" if unpriced else ""),
+                name=tier_name(tier) + (f" (calls without a known price: {unpriced})" if unpriced else ""),
                 marker={"color": theme_color(place), "pattern": {"shape": ("", "/", "x", ".")[place]}},
                 customdata=[money(value) for value in each],
                 hovertemplate="%{y}<br>%{customdata} per solved problem<extra></extra>",

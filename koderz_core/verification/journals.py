@@ -100,7 +100,7 @@ def _shrunk_plans(plans: Sequence[Plan]) -> Iterator[Difference]:
         if missing := {experiment.id for experiment in before.experiments()} - {
             experiment.id for experiment in after.experiments()
         }:
-            yield Difference("the plan", after.id, f"without {min(missing)}", "every experiment of the earlier plan")
+            yield Difference("the plan", after.id, f"{min(missing)} is missing", "every experiment of the earlier plan")
 
 
 def _wrong_experiments(entries: Iterable[Entry], journal: Tally) -> Iterator[Difference]:
@@ -119,8 +119,8 @@ def _wrong_experiments(entries: Iterable[Entry], journal: Tally) -> Iterator[Dif
             tally.experiment.problem,
             tally.experiment.repeat,
         ):
-            actual = f"{started.problem} by {started.configuration}"
-            yield Difference("the plan", started.id, actual, "another experiment")
+            actual = f"problem {started.problem}, configuration {started.configuration}, repeat {started.repeat + 1}"
+            yield Difference("the start", started.id, actual, "the problem, configuration and repeat in the plan")
 
 
 def _wrong_outcome(tally: ExperimentTally) -> Iterator[Difference]:

@@ -23,6 +23,7 @@ from koderz_core.journal import read
 from koderz_core.models.catalogue import tier_of_name
 from koderz_core.records import Cost, Dataset, DatasetOrigin, ErrorClass, Plan, Problem, Tier
 from koderz_core.records.plans import Imported
+from koderz_core.report.formats import numbered
 from koderz_core.workspace.datasets import Datasets
 from koderz_core.workspace.grading import Grading
 
@@ -217,7 +218,7 @@ def _with_price(result: Result, price: tuple[float, float] | None) -> Result:
     if price is None or result.cost.usd is not None or tokens[0] is None or tokens[1] is None:
         return result
     usd = (tokens[0] * price[0] + tokens[1] * price[1]) / 1e6
-    source = f"{price[0]:g} and {price[1]:g} USD per million input and output tokens, given with --price"
+    source = f"per million tokens: input {price[0]:g} USD, output {price[1]:g} USD; given with --price"
     return replace(result, cost=Cost(usd, source))
 
 
@@ -228,10 +229,10 @@ def _check_problems(file: ResultFile, dataset: Dataset | None) -> None:
     known = {problem.id for problem in dataset.problems}
     unknown = sorted({result.problem for result in file.results} - known)
     if unknown:
-        shown = ", ".join(repr(name) for name in unknown[:5])
+        shown, more = ", ".join(repr(name) for name in unknown[:5]), " and others" if len(unknown) > 5 else ""
         raise DataError(
-            f"{file.path} has {len(unknown)} problems that {dataset.origin.name} does not have: {shown}. Name the "
-            "right dataset with --dataset."
+            f"{file.path} has results of {numbered(len(unknown), 'problem')} that the dataset "
+            f"{dataset.origin.name} does not contain: {shown}{more}. Name the right dataset with --dataset."
         )
 
 

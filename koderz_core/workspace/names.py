@@ -26,7 +26,7 @@ class Names:
 
     results: Results
 
-    def benchmark(self, name: str, cure: str = "Give the benchmark instead.") -> str:
+    def benchmark(self, name: str, cure: str = "Give the id of the benchmark instead.") -> str:
         """Return the id of the benchmark that a name means, found as by ``Results.find``.
 
         Raises UnknownNameError; UsageError if several match, or if it is an experiment. Then ``cure`` says what to do;
@@ -94,5 +94,5 @@ def _only(name: str, rows: Sequence[Row], id_of: Callable[[Row], str]) -> Row:
     if len(rows) == 1:
         return rows[0]
     shown = ", ".join(id_of(row) for row in rows[:MOST_SHOWN])
-    more = ", ..." if len(rows) > MOST_SHOWN else ""
+    more = " and others" if len(rows) > MOST_SHOWN else ""
     raise UsageError(f"{name!r} matches several ids: {shown}{more}. Give more characters of the id.")

@@ -160,8 +160,8 @@ def show_costs(comparison: Comparison) -> None:
         st.info("All calls were free of charge.", icon="🆓")
     if comparison.margins:
         st.caption(
-            "Marginal cost: dollars per extra solved problem from each configuration on the frontier to "
-            "the next more expensive one."
+            "Marginal cost: the dollars per additional solved problem if you change from one configuration on the "
+            "Pareto frontier to the next more expensive configuration on the frontier."
         )
         show_words(margins_table(comparison))
 
@@ -172,8 +172,8 @@ def show_checks(comparison: Comparison) -> None:
     if ceilings.rows:
         show_words(ceilings)
         st.caption(
-            "Verifier precision: the share of programs passing the gate that also pass the held-out tests. Its limit "
-            "is the ceiling, the highest success rate that further attempts can reach."
+            "Verifier precision: the share of programs passing the gate that also pass the held-out tests. This "
+            "share is the ceiling: the success rate cannot exceed it, whatever the number of attempts."
         )
     else:
         st.caption(

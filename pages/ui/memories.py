@@ -51,7 +51,7 @@ def choose_search(counts: Counts) -> MemoryQuery:
         of = choice("kind", "Kind", (ANY, *KINDS))
         within = choice("category", "Category", (ANY, *counts.by_category), plain)
         by = choice("order", "Sort by", ORDERS)
-        more = choice("faded", "Faded and retired memories", ("without", "with"))
+        more = choice("faded", "Retired and decayed memories", ("without", "with"))
     return MemoryQuery(words, "" if of == ANY else of, "" if within == ANY else within, by, more == "with", MOST)
 
 
@@ -118,7 +118,7 @@ def show_counts(counts: Counts) -> None:
     show_facts(
         {
             "memories": count(counts.total),
-            "lasting": count(counts.by_type.get("long_term", 0)),
+            "long-term": count(counts.by_type.get("long_term", 0)),
             "retired": count(counts.retired),
             "file": f"{counts.file_bytes / MEBIBYTE:.1f} of {counts.most_bytes / MEBIBYTE:.0f} MiB",
         }

@@ -255,8 +255,8 @@ def test_a_nested_field_of_json_lines_is_named_with_dots(koderz: Any, tmp_path: 
 @pytest.mark.parametrize(
     ("columns", "word"),
     [
-        ("problem=task", "needs the field problem"),
-        ("passed=ok", "needs the field problem"),
+        ("problem=task", "must name the field `problem`"),
+        ("passed=ok", "must name the field `problem`"),
         ("problem=task,passed", "does not have the form FIELD=COLUMN"),
         ("problem=task,passed=ok,colour=red", "colour=red"),
         ("problem=task,problem=who,passed=ok", "twice"),

@@ -54,25 +54,31 @@ def test_a_change_of_the_file_is_seen(file: Path, settings: Settings) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('["openai/a"]\ntire = "local"\n', 'in table ["openai/a"] tire: no such key (did you mean: tier)'),
-        ('["openai/a"]\ntier = "big"\n', 'in table ["openai/a"] tier: input should be'),
-        ('["openai/a".capabilities]\nseeds = true\n', 'in table ["openai/a".capabilities] seeds: no such key (did you'),
-        ('["openai/a".capabilities]\nthinking = "much"\n', 'in table ["openai/a".capabilities] thinking: input should'),
-        (f'["openai/a".price]\n{PRICE}', 'in table ["openai/a".price] source: field required'),
+        ('["openai/a"]\ntire = "local"\n', 'in table ["openai/a"], key tire: unknown (did you mean: tier)'),
+        ('["openai/a"]\ntier = "big"\n', 'in table ["openai/a"], key tier: input should be'),
+        (
+            '["openai/a".capabilities]\nseeds = true\n',
+            'in table ["openai/a".capabilities], key seeds: unknown (did you',
+        ),
+        (
+            '["openai/a".capabilities]\nthinking = "much"\n',
+            'in table ["openai/a".capabilities], key thinking: input should',
+        ),
+        (f'["openai/a".price]\n{PRICE}', 'in table ["openai/a".price], key source: field required'),
         (
             f'["openai/a".price]\n{PRICE}source = "s"\noutput_usd = 1',
-            'in table ["openai/a".price] output_usd: no such key',
+            'in table ["openai/a".price], key output_usd: unknown',
         ),
         (
             '["openai/a".price]\ninput_usd_per_mtok = 1e308\n',
-            'in table ["openai/a".price] input_usd_per_mtok: input should be less than or equal to 1000000',
+            'in table ["openai/a".price], key input_usd_per_mtok: input should be less than or equal to 1000000',
         ),
         (
             '["openai/a".price]\ninput_usd_per_mtok = -1\n',
-            'in table ["openai/a".price] input_usd_per_mtok: input should',
+            'in table ["openai/a".price], key input_usd_per_mtok: input should',
         ),
         ('["opnai/a"]\ntier = "local"\n', 'the name of table ["opnai/a"] does not start with a provider'),
-        ("[openai]\nprice = 3\n", 'in table ["openai"] price: input should'),
+        ("[openai]\nprice = 3\n", 'in table ["openai"], key price: input should'),
         ("tier = ", "is not valid TOML"),
     ],
 )
