@@ -53,7 +53,7 @@ def _count(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
     show_facts(
         {
             "problems": count(len(problems)),
-            "unsolved by all configurations": count(sum(problem.unsolved for problem in problems)),
+            "solved by no configuration": count(sum(problem.unsolved for problem in problems)),
             "flaky": count(sum(problem.flaky for problem in problems)),
             "solved by only one configuration": count(sum(only_solved(problems).values())) if len(rows) > 1 else "–",
         }
@@ -61,7 +61,7 @@ def _count(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
     if incomplete:
         st.text(
             f"Problems that lack a result of one or more configurations: {incomplete}. Such problems are "
-            "counted neither as unsolved by all configurations nor as solved by only one configuration."
+            "counted neither as solved by no configuration nor as solved by only one configuration."
         )
 
 

@@ -55,7 +55,8 @@ def _document(files: Mapping[str, bytes], schema: SchemaName, name: str) -> tupl
         read = json.loads(files.get(name, b""))
     except (ValueError, RecursionError) as error:
         return {}, [Difference("the text", name, f"not JSON ({error})", "JSON")]
-    wrong = [Difference("the schema", name, fault, "something else") for fault in faults(read, schema)[:MOST_SHOWN]]
+    found = faults(read, schema)[:MOST_SHOWN]
+    wrong = [Difference("the schema", name, fault, "no violation of the schema") for fault in found]
     return (read if isinstance(read, dict) else {}), wrong
 
 
@@ -69,10 +70,10 @@ def _wrong_files(files: Mapping[str, bytes], manifest: _Json) -> Iterator[Differ
         elif sha256(files[name]) != hashes[name]:
             yield Difference("the SHA-256", name, hashes[name][:12], sha256(files[name])[:12])
         elif len(files[name]) != listed[name]["size_bytes"]:
-            yield Difference("the size", name, str(listed[name]["size_bytes"]), str(len(files[name])))
+            yield Difference("the size", name, f"{listed[name]['size_bytes']} bytes", f"{len(files[name])} bytes")
     for name, code in manifest["code_hashes"].items():
         if hashes.get(name) != code:
-            yield Difference("the SHA-256 of the program", name, code[:12], str(hashes.get(name))[:12])
+            yield Difference("the code hash (SHA-256)", name, code[:12], str(hashes.get(name))[:12])
     yield from _wrong_flags(manifest)
 
 

@@ -228,7 +228,7 @@ def _under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
 def _offered(offer: Proposal) -> Iterator[str]:
     yield from offer.sentences
     if offer.added:
-        yield "To skip these baselines, add --no-baselines. Then koderz cannot measure the effect of supervision."
+        yield "To skip these baselines, add --no-baselines. Without them, the effect of supervision cannot be measured."
 
 
 def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, as_json: bool) -> int:
@@ -275,7 +275,7 @@ def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
     yield from gate_remarks(plan)
     if runner.left_out:
         left_out = numbered(runner.left_out, "experiment")
-        yield f"This command leaves out {left_out} of the benchmark. To run them: koderz resume {plan.id}"
+        yield f"This command leaves out {left_out} of the benchmark. To run them all: koderz resume {plan.id}"
     if runner.kept_errors:
         yield f"Experiments that ended with an error: {runner.kept_errors}. To run them again, add --retry-errors."
     if scripted(plan.models()):
@@ -395,5 +395,6 @@ def _print_errors(rows: Sequence[ExperimentRow], benchmark: str) -> None:
     for message in list(times)[:MOST_ERRORS]:
         click.echo(f"{times[message]} of {numbered(times.total(), 'error')}: {message}", err=True)
     if len(times) > MOST_ERRORS:
-        click.echo(f"… and {len(times) - MOST_ERRORS} more error messages: koderz analyze {benchmark} --json", err=True)
+        more = numbered(len(times) - MOST_ERRORS, "more error message")
+        click.echo(f"… and {more}: koderz analyze {benchmark} --json", err=True)
     click.echo(f"Fix the cause, then run: koderz resume {benchmark} --retry-errors", err=True)

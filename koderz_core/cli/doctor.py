@@ -47,7 +47,7 @@ def _repaired(opened: Workspace) -> bool:
     whole = True
     for repair in opened.upkeep.repair():
         whole = whole and repair.sound
-        verb = "Repaired" if repair.sound else "Not repaired"
+        verb = "Not repaired" if not repair.sound else "Skipped" if repair.skipped else "Repaired"
         click.echo(f"{verb}: {plain(repair.subject)} {plain(repair.message, 1000)}")
     if whole:
         click.echo("All journals and the index are intact.")
@@ -61,7 +61,8 @@ def _show(diagnosis: Diagnosis) -> None:
             click.echo(f"  {_line(finding)}")
     click.echo()
     for finding in diagnosis.missing:
-        click.echo(f"Missing: {plain(finding.subject)} ({plain(finding.said, 300)}). {plain(finding.cure, 500)}")
+        what = f"{plain(finding.subject)} ({plain(finding.said, 300)})"
+        click.echo(f"Missing or not working: {what}. {plain(finding.cure, 500)}")
     if not diagnosis.missing:
         click.echo("Everything required is in place.")
 

@@ -250,14 +250,14 @@ class Progress:
             failed = ended.cancelled + ended.errors
             seconds = time.monotonic() - self._begin
             left = (self._planned - ended.planned) * seconds / ended.planned if ended.planned else None
-            spent = money(totals.known_usd) + (f" + {totals.unpriced} unpriced calls" if totals.unpriced else "")
+            unpriced = f" + {numbered(totals.unpriced, 'unpriced call')}" if totals.unpriced else ""
             parts = [
                 *(["stopping"] if runner.stopping else ["paused"] if runner.paused else []),
                 f"{ended.planned}/{self._planned} experiments",
                 f"{ended.solved} solved",
                 *([f"{failed} without a result"] if failed else []),
-                f"{totals.iterations} iterations",
-                spent,
+                numbered(totals.iterations, "iteration"),
+                money(totals.known_usd) + unpriced,
                 f"{duration(seconds)} elapsed",
                 f"about {duration(left)} left" if left is not None else "remaining time unknown",
             ]

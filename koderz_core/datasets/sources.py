@@ -205,9 +205,10 @@ def require_libraries(problems: Sequence[Problem]) -> None:
     times = Counter(name for names in without.values() for name in names)
     listed = ", ".join(f"{name} ({number})" for name, number in times.most_common())
     raise DataError(
-        f"{len(without)} of the {len(problems)} selected problems need libraries that the sandbox lacks: {listed}. The "
-        f"sandbox has only Python's standard library, so pip install does not help. Omit these problems: "
-        f"{_some(list(without))}. `koderz list-problems` shows the libraries that each problem needs."
+        f"The sandbox lacks libraries for {len(without)} of the {len(problems)} selected problems. Missing libraries, "
+        f"with the number of problems in brackets: {listed}. The sandbox has only Python's standard library, so pip "
+        f"install does not help. Omit these problems: {_some(list(without))}. `koderz list-problems` shows the "
+        "libraries that each problem needs."
     )
 
 

@@ -167,10 +167,11 @@ def require_sound(reading: Reading, path: Path) -> None:
     """Raise DataError naming the lines of a file that are not samples, if there are any."""
     if not reading.faults:
         return
+    lines = "line" if len(reading.faults) == 1 else "lines"
     shown = "\n  ".join(reading.faults[:20])
     more = f"\n  … and {len(reading.faults) - 20} more" if len(reading.faults) > 20 else ""
     raise DataError(
-        f"{path} has {len(reading.faults)} lines that are not samples, so nothing was graded:\n  {shown}{more}\n"
+        f"{path} has {len(reading.faults)} invalid {lines}, so nothing was graded:\n  {shown}{more}\n"
         f"{FORM} Fix these lines, or skip them with --skip-bad."
     )
 

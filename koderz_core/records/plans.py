@@ -203,9 +203,9 @@ def check_size(problems: int, configurations: int, repeats: int) -> None:
     number = problems * configurations * repeats
     if number > MOST_EXPERIMENTS:
         raise TooManyError(
-            f"{problems:,} problems with {configurations:,} configurations and {repeats:,} repeats give {number:,} "
-            f"experiments. One benchmark has at most {MOST_EXPERIMENTS:,}. Use fewer repeats, or divide the problems "
-            "or the configurations among several benchmarks."
+            f"The plan has {number:,} experiments (problems × configurations × repeats: {problems:,} × "
+            f"{configurations:,} × {repeats:,}). One benchmark has at most {MOST_EXPERIMENTS:,}. "
+            "Use fewer repeats, or divide the problems or the configurations among several benchmarks."
         )
 
 

@@ -203,8 +203,8 @@ def _used_up_message(limit: int, spent: int, amount: int) -> str:
 def _lost_message(experiment: str, limit: int, lost: int) -> str:
     return (
         f"The budget of {experiment} is ${limit / PICO:g}. Interrupted calls may have cost ${lost / PICO:.6g} of this "
-        "budget, and the rest is too small for the next call. This error is not a failure of the models. To "
-        "start again with a full budget, run the benchmark again with --fork."
+        "budget, and the remaining amount is too small for the next call. This error is not a failure of the models. "
+        "To start again with a full budget, run the benchmark again with --fork."
     )
 
 

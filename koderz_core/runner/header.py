@@ -111,9 +111,9 @@ def _check_same_sample(asked: Plan, recorded: Plan) -> None:
     formerly = recorded.outside.keys() & set(asked.problems)
     if both := sorted(newly | formerly):
         raise PlanError(
-            f"{recorded.id} cannot be extended by this plan: all configurations of a benchmark must run on the same "
-            f"problems, but {len(both)} of the problems have gate tests only in the recorded plan or only in this "
-            f"plan, for example {both[0]}. Give this benchmark another name."
+            f"{recorded.id} cannot be extended by this plan, because all configurations of a benchmark must run on the "
+            f"same problems. Problems that have gate tests only in the recorded plan or only in this plan: "
+            f"{len(both)}, for example {both[0]}. Give this benchmark another name."
         )
 
 

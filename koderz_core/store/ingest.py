@@ -91,7 +91,7 @@ def _turn_spoken(event: TurnSpoken, place: Place) -> Iterator[Change]:
 
 
 def _consensus_reached(event: ConsensusReached, place: Place) -> Iterator[Change]:
-    """The text has a line per candidate, with a mark at the submitted one, and a line of weights if they decided."""
+    """The text has a line per candidate, which marks the submitted one, and a line of weights if they decided."""
     lines = [_candidate(number, entry, number == event.chosen) for number, entry in enumerate(event.candidates, 1)]
     if event.by == "codebleu":
         parts = ("n-grams", "weighted n-grams", "syntax", "data flow")
@@ -107,7 +107,8 @@ def _candidate(number: int, candidate: Considered, chosen: bool) -> str:
             f"iteration {candidate.iteration} passed {candidate.tests_passed} of {candidate.tests_total} tests"
         )
     parts += [f"similarity {candidate.similarity:.3f}"] if candidate.similarity is not None else []
-    return f"{'*' if chosen else ' '} candidate {number} of coder {candidate.member + 1}: {', '.join(parts)}"
+    submitted = " (submitted)" if chosen else ""
+    return f"candidate {number} of coder {candidate.member + 1}{submitted}: {', '.join(parts)}"
 
 
 def _memory_recalled(event: MemoryRecalled, place: Place) -> Iterator[Change]:

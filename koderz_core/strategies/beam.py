@@ -30,10 +30,10 @@ class Beam(Reminded):
     """Keep the best programs of each level and repair each of them in several ways.
 
     The first of ``depth`` levels consists of ``width`` x ``branches`` new programs. After each level, the strategy
-    keeps the ``width`` programs from all levels that passed the most gate tests. Of two programs that passed the same
-    number of tests, the later one is preferred. The next level repairs each kept program ``branches`` times. A program
-    that differs from an earlier one only in layout and comments is not tested and does not count as an iteration. The
-    search ends when a program passes all gate tests.
+    compares the programs from all levels so far and keeps the ``width`` programs that passed the most gate tests. Of
+    two programs that passed the same number of tests, the later one is preferred. The next level repairs each kept
+    program ``branches`` times. A program that differs from an earlier one only in layout and comments is not tested
+    and does not count as an iteration. The search ends when a program passes all gate tests.
     """
 
     draws_samples: ClassVar = True

@@ -30,11 +30,15 @@ _EXPERIMENT = re.compile(rb"exp_[0-9a-f]{12}")
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What was done to something damaged. ``sound``: whether it is usable now; if not, ``message`` says why."""
+    """What was done to something damaged. ``sound``: whether it is usable now; if not, ``message`` says why.
+
+    ``skipped``: another process writes it, so nothing was checked or changed.
+    """
 
     subject: str
     message: str
     sound: bool = True
+    skipped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,8 @@ def _remove_leftovers(journal: Path) -> Iterator[Repair]:
 
 def _repair(path: Path) -> Iterator[Repair]:
     if (pid := holder(path)) is not None:
-        yield Repair(path.stem, f"is being written by process {pid or 'unknown'} and was left unchanged")
+        writer = f"process {pid}" if pid else "an unknown process"
+        yield Repair(path.stem, f"is being written by {writer} and was left unchanged", skipped=True)
         return
     condition = check(path)
     if condition.later:
@@ -110,8 +115,9 @@ def _repair_lines(path: Path) -> Repair:
             before.hardlink_to(path)
     corrupt = [str(number) for number, info in enumerate(infos, 1) if info.corrupt]
     shown = ", ".join(corrupt[:MOST_LINES]) + (f" and {len(corrupt) - MOST_LINES} more" if corrupt[MOST_LINES:] else "")
+    several = "lines" if len(corrupt) > 1 else "line"
     again = f". Experiments that may be affected: {len(lost)}. To run them again: koderz resume {path.stem}"
-    removed = f"had unreadable lines (line numbers: {shown}), which were removed{again if lost else ''}"
+    removed = f"had {len(corrupt)} unreadable {several} ({several} {shown}), now removed{again if lost else ''}"
     return Repair(path.stem, f"{removed}. The original file is {before.name}")
 
 

@@ -57,7 +57,7 @@ def _figures(journal: Tally, shown: Shown) -> Iterator[_Figure]:
     for row in shown.summaries:
         expected = _summary(_of(journal, row.configuration))
         yield from _compared(f"{row.benchmark}/{row.configuration}", row, expected)
-    yield "experiments", "the store", len(shown.experiments), len(experiments)
+    yield "number of experiments", "the index", len(shown.experiments), len(experiments)
     for experiment in shown.experiments:
         values = {name: getattr(experiment, name) for name in (*_OF_EACH, "outcome")}
         yield from _experiment(journal, experiment.id, values, "")
@@ -70,13 +70,13 @@ def _exported(journal: Tally, tables: Mapping[str, Lines]) -> Iterator[_Figure]:
         yield from _experiment(journal, str(line["id"]), values, " in the exported table")
     total = _sum(journal.experiments.values())
     if "iterations" in tables:
-        yield "lines", "the exported iterations", len(tables["iterations"]), total.iterations
+        yield "number of lines", "the exported iterations", len(tables["iterations"]), total.iterations
     if "calls" in tables:
         answered = [line for line in tables["calls"] if line["state"] == "finished"]
         costs = [_number(line["cost_usd"]) for line in answered]
         others = [_number(line["cost_usd"]) for line in tables["calls"] if line["state"] != "finished"]
         paid = None if None in costs else fsum(cost for cost in (*costs, *others) if cost is not None)
-        yield "finished lines", "the exported calls", len(answered), total.calls
+        yield "number of finished calls", "the exported calls", len(answered), total.calls
         yield "cost_usd", "the exported calls", paid, total.cost_usd
     for line in tables.get("comparison", ()):
         experiments = _of(journal, str(line["configuration"]))

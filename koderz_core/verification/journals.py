@@ -29,7 +29,7 @@ class Difference:
     @property
     def said(self) -> str:
         """In one line."""
-        return f"{self.what} of {self.where}: {self.stands}; expected from the other events: {self.follows}"
+        return f"{self.what} of {self.where}: {self.stands}; expected: {self.follows}"
 
 
 @dataclass(frozen=True, slots=True)

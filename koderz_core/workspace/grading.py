@@ -185,9 +185,9 @@ def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Ver
         return
     shown = "; ".join(f"{name} ({message[:120]})" for name, message in list(failed.items())[:_SHOWN])
     raise DataError(
-        f"{len(failed)} of the chosen problems cannot be graded on this machine, because their published "
-        f"solutions fail: {shown}{'; …' if len(failed) > _SHOWN else ''}. koderz runs programs without access to "
-        f"files, the network or other processes. Omit these problems: {', '.join(failed)}."
+        f"Some chosen problems cannot be graded on this machine, because their published solutions fail "
+        f"({len(failed)} in total): {shown}{'; …' if len(failed) > _SHOWN else ''}. koderz runs programs without "
+        f"access to files, the network or other processes. Omit these problems: {', '.join(failed)}."
     )
 
 

@@ -28,7 +28,7 @@ from pages.ui.tables import frame, offer_csv, selected, tall
 
 SHOWN: dict[Kind, str] = {
     "all": "all",
-    "unsolved": "unsolved by all configurations",
+    "unsolved": "solved by no configuration",
     "flaky": "flaky",
     "only": "solved by only one configuration",
     "differ": "solved more often by one of two configurations",

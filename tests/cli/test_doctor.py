@@ -32,7 +32,7 @@ def test_what_is_missing_ends_with_3_and_names_the_command_that_mends_it(
     monkeypatch.setenv("KODERZ_MODELS_DIR", str(tmp_path / "no weights"))
     said = koderz("doctor")
     assert said.code == 3
-    assert "Missing: any model" in said.out
+    assert "Missing or not working: any model" in said.out
 
 
 def test_what_is_wrong_with_the_ground_is_told_like_all_else_and_written_down(koderz: Koderz, tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_real_asks_each_ready_model(koderz: Koderz, monkeypatch: pytest.MonkeyPa
     chat.answer = sends(401, {"error": {"message": "no"}})
     said = koderz("doctor", "--real")
     assert said.code == 3
-    assert "Missing: vllm/it" in said.out
+    assert "Missing or not working: vllm/it" in said.out
 
 
 def test_speed_test_tells_tokens_per_second(koderz: Koderz, monkeypatch: pytest.MonkeyPatch, chat: Server) -> None:
@@ -127,7 +127,7 @@ def test_each_failed_check_is_told_in_full_and_ends_it_with_3(koderz: Koderz, mo
     monkeypatch.setattr(BoxedJudge, "check", lambda *_: everything)
     said = koderz("doctor")
     assert said.code == 3
-    assert "Missing: wrong programs: gives another number (it passed)." in said.out
+    assert "Missing or not working: wrong programs: gives another number (it passed)." in said.out
 
 
 @needs_linux

@@ -214,7 +214,7 @@ def test_a_command_runs_only_what_it_names_and_a_resumption_by_name_the_rest(kod
     said = koderz("run", "--problem-id", "1", "--coder", "scripted/strong", "--name", "mine")
     assert said.code == 0
     assert "1 problem, 1 experiment." in said.err
-    assert "This command leaves out 3 experiments of the benchmark. To run them: koderz resume bench_" in said.err
+    assert "This command leaves out 3 experiments of the benchmark. To run them all: koderz resume bench_" in said.err
     assert solved(koderz) == 1
     assert koderz(*SMALL, "--name", "mine", "--fail-under", "100").code == 0
     assert solved(koderz) == 2

@@ -64,8 +64,8 @@ def test_every_candidate_is_told_with_what_spoke_for_it(store, journal, plan):
     journal.say(CONSENSUS, plan.experiments()[0].id, 1)
     (note,) = details_of(store, plan).notes
     assert note.text.split("\n") == [
-        "  candidate 1 of coder 1: no program",
-        "* candidate 2 of coder 2: iteration 1 passed 2 of 2 tests, similarity 0.750",
-        "  candidate 3 of coder 2: iteration 2 passed 2 of 2 tests, similarity 0.500",
+        "candidate 1 of coder 1: no program",
+        "candidate 2 of coder 2 (submitted): iteration 1 passed 2 of 2 tests, similarity 0.750",
+        "candidate 3 of coder 2: iteration 2 passed 2 of 2 tests, similarity 0.500",
         "Weights of CodeBLEU: n-grams 0.5, weighted n-grams 0.5, syntax 0, data flow 0.",
     ]
