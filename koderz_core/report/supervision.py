@@ -34,7 +34,7 @@ SHOWS = (
     "The table of the supervisor's contribution shows how many experiments were solved before and how many after the "
     "first checkpoint. Before this checkpoint, the coder worked alone. After this checkpoint, reviews guided the "
     "coder. The guided experiments are those that the coder did not solve alone, usually on harder problems, so the "
-    "two success rates cannot be compared."
+    "success rates before and after the first checkpoint cannot be compared."
 )
 SHOWS_NOT = (
     "The table does not show the effect of a checkpoint. Only experiments that are still unsolved get a review, and "
