@@ -119,7 +119,7 @@ def of_result(event: ExperimentFinished, tally: ExperimentTally, text: Text) -> 
 
 
 def of_benchmark(benchmark: str, reason: str, planned: int, summary: Sequence[Mapping[str, object]]) -> str:
-    lines = [f"Benchmark {benchmark}. Planned experiments: {planned}; reason for the end: {reason}.", ""]
+    lines = [f"Benchmark {benchmark}: {reason}. Planned experiments: {planned}.", ""]
     for row in summary:
         cost = "unknown" if row["cost"] is None else f"${row['cost']:.6g}"
         outcomes = ", ".join(f"{row[name]} {name}" for name in ("solved", "unsolved", "cancelled", "error"))
