@@ -86,8 +86,8 @@ class LazyGroup(click.Group):
 def commands() -> None:
     """Measure whether cheap models with many attempts match an expensive model, and at what cost.
 
-    Exit codes: 0 success, 1 a bug in koderz or a difference found by `verify`, 2 wrong usage, 3 a failure of models,
-    files or network, 4 a problem unsolved or a success rate below --fail-under, 5 budget used up, 130 interrupted.
+    Exit codes: 0 success; 1 a bug in koderz or a difference found by `verify`; 2 wrong usage; 3 a failure of models,
+    files or network; 4 an unsolved problem or a success rate below --fail-under; 5 budget used up; 130 interrupted.
     """
 
 
@@ -139,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except BrokenPipeError:
         code = _leave_pipe()
     except OSError as error:
-        _print_error(error, ". Check the path of the output and the disk that it is on.")
+        _print_error(error, ". Check the path of the output and the disk that contains this path.")
         code = InfrastructureError.exit_code
     except Exception:
         logging.getLogger("koderz").exception("This is a bug in koderz. Please report it with the lines below.")

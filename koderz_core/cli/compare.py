@@ -145,7 +145,7 @@ FORMS: Mapping[str, Callable[[Comparison, Found], str]] = {
 
 @click.command("frontier-costs")
 @click.option("--model", help="Show only models whose id contains this text.")
-@click.option("--dataset", help="Show only this dataset: its name or the start of its SHA-256.")
+@click.option("--dataset", help="Show only results on this dataset, given by its name or by the start of its SHA-256.")
 @click.option("--all", "every", is_flag=True, help="Show models of every tier, including local ones.")
 @click.option("--scripted", "with_scripted", is_flag=True, help="Also show scripted models (mock mode).")
 @as_json
@@ -155,8 +155,8 @@ def frontier_costs(
 ) -> int:
     """Show the success rate and the cost per problem of frontier models with strategy direct.
 
-    koderz does not measure the baseline of a benchmark again if such a measurement used the same model, dataset,
-    prompts, sampling and test time limit, and covers all problems of the benchmark.
+    koderz does not measure the baseline of a benchmark again if an earlier measurement used the same model,
+    dataset, prompts, sampling and test time limit, and covers all problems of the benchmark.
     """
     with workspace(data_dir) as opened:
         costs = opened.comparisons.frontier_costs(

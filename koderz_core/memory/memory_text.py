@@ -119,11 +119,12 @@ def of_result(event: ExperimentFinished, tally: ExperimentTally, text: Text) -> 
 
 
 def of_benchmark(benchmark: str, reason: str, planned: int, summary: Sequence[Mapping[str, object]]) -> str:
-    lines = [f"Benchmark {benchmark}: {planned} experiments planned, {reason}.", ""]
+    lines = [f"Benchmark {benchmark}: {reason}. Planned experiments: {planned}.", ""]
     for row in summary:
-        cost = "unpriced" if row["cost"] is None else f"${row['cost']:.6g}"
+        cost = "unknown" if row["cost"] is None else f"${row['cost']:.6g}"
         outcomes = ", ".join(f"{row[name]} {name}" for name in ("solved", "unsolved", "cancelled", "error"))
-        lines.append(f"{row['called']} ({row['configuration_id']}): {outcomes}, {row['iterations']} iterations, {cost}")
+        used = f"iterations: {row['iterations']}; cost: {cost}"
+        lines.append(f"{row['called']} ({row['configuration_id']}): {outcomes}; {used}")
     return "\n".join(lines)
 
 
@@ -151,7 +152,7 @@ def _feedback(verdict: Verdict) -> str:
 def _result(event: ExperimentFinished, tally: ExperimentTally, text: Text) -> str:
     outcome = f"{tally.experiment.problem}: {event.outcome}"
     outcome += f" ({event.reason})" if event.reason else ""
-    lines = [f"{outcome} after {len(tally.tested)} iteration(s), {event.seconds:.1f} s."]
+    lines = [f"{outcome}. Iterations: {len(tally.tested)}; time: {event.seconds:.1f} s."]
     lines += [f"Failed with {event.failure}."] if event.failure else []
     lines += [f"Error: {event.error}"] if event.error else []
     lines += ["", "Program:", text(event.code)] if event.code else []

@@ -95,7 +95,7 @@ def describe_added(plan: Plan, added: Sequence[Configuration], price: str) -> st
     """A sentence on the baselines that a plan measures too, with their price."""
     names = labels(plan.configurations)
     listed = ", ".join(plain(names[baseline.id]) for baseline in added)
-    return f"Baselines that show the effect of supervision: {listed}. They cost {price}."
+    return f"Baselines that show the effect of supervision: {listed}. Cost of the baselines: {price}."
 
 
 def describe_reused(plan: Plan, baseline: Measured) -> str:

@@ -54,8 +54,9 @@ def _faults(configuration: Configuration, role: str, takes: Capabilities) -> Ite
     for name, value in own.items():
         if writes and name.endswith("temperature") and value != defaults[name] and not takes.temperature:
             yield (
-                f"it does not accept a temperature ({takes.source}), but {name} is {value}. Leave {name} at "
-                f"{defaults[name]} to use the sampling settings of the provider, or choose another model."
+                f"it does not accept a temperature ({takes.source}), but {name} is {value}. Leave {name} at its "
+                f"default ({defaults[name]}), so that the provider uses its own sampling settings, or choose another "
+                "model."
             )
     limit = {"max_tokens" if writes else "review_tokens": asked["max_tokens"]} if "max_tokens" in asked else {}
     yield from _too_long({**own, **limit}, role, takes.context_tokens)

@@ -140,7 +140,7 @@ def guidance(details: ExperimentDetails, note: NoteRow, replies: Sequence[str]) 
     """Why a review was due, what of it was passed on, its sections, and the whole review."""
     parts = [("guidance that the next prompts contain", note.text)]
     for name, text in note.sections.items():
-        parts.append((f"section {name}, {'passed on' if name in note.passed_on else 'not passed on'}", text))
+        parts.append((f"section {name}, {'given to the coder' if name in note.passed_on else 'withheld'}", text))
     parts += [("the whole review", reply) for reply in replies]
     head = (_line(note_title(note, details.notes)), "")
     return "\n".join([*head, *(line for title, text in parts for line in _part(title, text))])

@@ -122,7 +122,7 @@ MARGINS: Sequence[Column] = (
     usd("usd_per_solve", "`usd` divided by `solved`", shown=Shown("$ per extra solved problem", 4, money)),
     share(
         "sure",
-        "share of resamples in which the more expensive configuration solves more problems",
+        "share of bootstrap resamples in which the more expensive configuration solves more problems",
         shown=Shown("P(solves more)", 5, chance),
     ),
 )

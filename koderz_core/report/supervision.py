@@ -34,7 +34,7 @@ SHOWS = (
     "The table of the supervisor's contribution shows how many experiments were solved before and how many after the "
     "first checkpoint. Before this checkpoint, the coder worked alone. After this checkpoint, reviews guided the "
     "coder. The guided experiments are those that the coder did not solve alone, usually on harder problems, so the "
-    "two success rates cannot be compared."
+    "success rates before and after the first checkpoint cannot be compared."
 )
 SHOWS_NOT = (
     "The table does not show the effect of a checkpoint. Only experiments that are still unsolved get a review, and "
@@ -163,12 +163,12 @@ def spec_origin(spec: SpecRow) -> str:
     """Which model wrote a spec, when, how, and at what cost."""
     date = day(spec.at)
     took = "time unknown" if spec.seconds is None else duration(spec.seconds)
-    size = f"{count(spec.output_tokens)} tokens, {took}"
+    size = f"output: {count(spec.output_tokens)} tokens, {took}"
     author = f"{spec.words} words by {spec.model or 'an unknown model'} (prompt {version(spec.prompt, spec.wording)})"
     if spec.origin:
         cost = f"at no cost (the original cost was {money(spec.cost_usd)})"
-        return f"{author}, reused from {spec.origin} on {date} {cost}, {size}"
-    return f"{author}, written in {spec.experiment} on {date} for {money(spec.cost_usd)}, {size}"
+        return f"{author}, reused from {spec.origin} on {date} {cost}; {size}"
+    return f"{author}, written in {spec.experiment} on {date} for {money(spec.cost_usd)}; {size}"
 
 
 def spec_outcome(spec: SpecResults) -> str:

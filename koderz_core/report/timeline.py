@@ -81,7 +81,7 @@ def passed_sections(note: NoteRow) -> tuple[str, Mapping[str, str]]:
     """Which sections of a review were given to the coder, in words, and the others by heading. Hostile texts."""
     whole = WHOLE in note.passed_on
     kept_back = {name: text for name, text in note.sections.items() if not whole and name not in note.passed_on}
-    passed_on = "the whole answer" if whole else ", ".join(note.passed_on)
+    passed_on = "the whole review" if whole else ", ".join(note.passed_on)
     parts = {"given to the coder": passed_on, "withheld": ", ".join(kept_back)}
     return "; ".join(f"{title}: {names}" for title, names in parts.items() if names), kept_back
 

@@ -107,7 +107,7 @@ class Workers:
         except KoderzError:
             raise
         except Exception as error:  # noqa: BLE001 (the edge: a bug must not end the other experiments)
-            _LOG.exception("A bug in koderz or in the strategy ended %s", task.experiment.id)
+            _LOG.exception("A bug in koderz or in the strategy ended the experiment %s", task.experiment.id)
             self.bugs.append(error)
             finished = without_result("error", f"A bug in koderz or in the strategy: {type(error).__name__}")
         self.cut_short |= finished.outcome == "cancelled" or finished is task.before

@@ -74,7 +74,7 @@ WRONG = (
     Try("gives another number", _ZERO, quick=True),
     Try("is not Python", "def double(x) return x", quick=True),
     Try("is correct for one input only", "def double(x):\n    return 2"),
-    Try("raises", "def double(x):\n    raise KeyError(x)"),
+    Try("raises an exception", "def double(x):\n    raise KeyError(x)"),
 )
 CHEATS = (
     Try("exits with code 0 when it is loaded", "import sys\nsys.exit(0)", quick=True),

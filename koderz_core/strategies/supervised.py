@@ -63,7 +63,8 @@ class Supervised(Reminded):
     max_tokens: int = 1024
     spec_prompt: str = parameter(
         MINIMAL,
-        "Prompt for the spec. minimal: asks for a description of the task; detailed: also for edge cases and a plan.",
+        "Prompt for the spec. minimal: asks for a description of the task; detailed: also asks for edge cases and a "
+        "plan.",
         PROMPTS,
     )
     reuse_spec: bool = parameter(
@@ -76,7 +77,8 @@ class Supervised(Reminded):
     )
     checkpoint_when: str = parameter(
         INTERVAL,
-        "interval: review after a fixed number of iterations; adaptive: review earlier if attempts make no progress.",
+        "interval: review after a fixed number of iterations; adaptive: review earlier if attempts make no progress "
+        "or half the budget is spent.",
         (INTERVAL, ADAPTIVE),
     )
     disclosure: bool = parameter(

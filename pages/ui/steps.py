@@ -70,7 +70,7 @@ def _show_note(note: NoteRow, details: ExperimentDetails, key: str) -> None:
             st.text(sentence)
     show_text(note.text, key)
     if kept_back:
-        with st.expander("Parts not passed to later prompts"):
+        with st.expander("Parts of the review withheld from the coder"):
             for place, (name, text) in enumerate(kept_back.items()):
                 st.text(name)
                 show_text(text, f"{key}-kept-back-{place}")
@@ -166,11 +166,11 @@ def _call_cells(call: CallRow) -> Mapping[str, object]:
         "output tokens": count(call.output_tokens),
         "time": duration(call.seconds),
         "cost": money(call.cost_usd) if call.state == "finished" else "",
-        "ended": call.finish or call.message,
+        "finish reason or error": call.finish or call.message,
         "attempt": call.attempt,
         "state": call.state,
         "status": call.status,
-        "wait before the next attempt": duration(call.wait_seconds) if call.wait_seconds is not None else "",
+        "wait before the retry": duration(call.wait_seconds) if call.wait_seconds is not None else "",
         "tier": call.tier,
         "time to first token": duration(call.first_token_seconds),
         "tokens/s": None if speed is None else round(speed, 1),

@@ -22,7 +22,7 @@ def labels(said: Any) -> list[str]:
 def test_supervised_comes_with_its_baselines_says_so_and_leaves_them_out_if_told(koderz: Any) -> None:
     planned = koderz(*SUPERVISED, *STRONG, "--strategy", "supervised", "--plan-only").out.replace("\n", " ")
     assert "9 experiments" in planned
-    assert "direct SCRIPTED strong, direct SCRIPTED weak. They cost at most $" in planned
+    assert "direct SCRIPTED strong, direct SCRIPTED weak. Cost of the baselines: at most $" in planned
     assert "To skip these baselines, add --no-baselines" in planned
     alone = koderz(*SUPERVISED, *STRONG, "--strategy", "supervised", "--plan-only", "--no-baselines").out
     assert "3 experiments" in alone

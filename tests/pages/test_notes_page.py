@@ -45,7 +45,7 @@ def test_what_of_a_review_was_passed_on_and_what_came_of_it_is_told(visit: Visit
     assert any(
         line.startswith("gate tests passed by the best program: ") and line.endswith(" after it") for line in said
     )
-    assert "Parts not passed to later prompts" in [element.label for element in app.expander]
+    assert "Parts of the review withheld from the coder" in [element.label for element in app.expander]
     assert "all failures look alike" in " ".join(element.value for element in app.code)
 
 

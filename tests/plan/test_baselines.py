@@ -95,7 +95,7 @@ def test_other_prompts_another_dataset_and_plus_tests_are_something_else(workspa
 def test_a_model_without_a_measurement_shows_what_it_can_cost_at_most(workspace: Workspace) -> None:
     roles = {"coder": WEAK, "spec": "gpt-4o", "reviewer": "gpt-4o"}
     (told,) = workspace.plans.propose(Order([Wanted("supervised", roles)], "0:3")).sentences
-    assert "direct gpt-4o, direct SCRIPTED weak. They cost at most $0." in told
+    assert "direct gpt-4o, direct SCRIPTED weak. Cost of the baselines: at most $0." in told
     with pytest.raises(PlanError):
         workspace.plans.propose(Order([Wanted("supervised", {})], "0:3"))
 

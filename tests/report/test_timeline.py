@@ -37,7 +37,7 @@ def test_what_was_not_passed_on_is_named_and_given() -> None:
     assert said == "given to the coder: fix; withheld: failing tests"
     assert kept_back == {"failing tests": "<b>"}
     assert passed_sections(review(1, {"edge cases": "none"}, ("whole",))) == (
-        "given to the coder: the whole answer",
+        "given to the coder: the whole review",
         {},
     )
     assert passed_sections(review(1)) == ("", {})

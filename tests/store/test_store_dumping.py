@@ -178,8 +178,8 @@ def test_guidance_tells_why_it_was_due_its_sections_and_the_whole_review(journal
     assert said.startswith("checkpoint 1 after iteration 1, because the number of passed tests did not change\n")
     for part in (
         "--- guidance that the next prompts contain (10 characters)\nFix: sets.\n",
-        "--- section fix, passed on (5 characters)\nSets.\n",
-        "--- section why, not passed on (5 characters)\nSlow.\n",
+        "--- section fix, given to the coder (5 characters)\nSets.\n",
+        "--- section why, withheld (5 characters)\nSlow.\n",
         "--- the whole review (23 characters)\n# Fix\nSets.\n# Why\nSlow.\n",
     ):
         assert part in said
