@@ -154,10 +154,9 @@ def _of_eval_arena(line: int, row: Mapping[str, object], _model: str) -> Iterato
     if not 0 <= correct <= count:
         raise DataError(f"correct is {correct}; it must be from 0 to count, which is {count}")
     if share is not None and abs(correct / count - share) > 1e-6:
-        raise DataError(
-            f"pass1 is {share:g}, which does not match {correct} correct samples out of {count}; state count and "
-            "correct, and omit pass1"
-        )
+        samples = "1 sample" if count == 1 else f"{count} samples"
+        of = f", of which {correct} are correct" if row.get("correct") is not None else ""
+        raise DataError(f"pass1 is {share:g}, which is impossible with {samples}{of}; state count and correct instead")
     dataset = _name(row, "benchmark_id") if row.get("benchmark_id") is not None else ""
     model, problem = _name(row, "model"), _name(row, "example_id")
     yield from (Result(line, model, problem, dataset, passed=number < correct) for number in range(count))
