@@ -46,7 +46,7 @@ def test_what_differs_is_shown(visit: Any, example: str, settings: Settings) -> 
     journal.write_text(journal.read_text().replace('"text":"', '"text":"x', 1))
     app = press(visit("export", table="bundle"), "Verify benchmark")
     assert "Verification failed" in app.error[0].value
-    assert app.dataframe[0].value["what"].tolist() == ["the SHA-256"]
+    assert app.dataframe[0].value["value"].tolist() == ["the SHA-256"]
 
 
 def test_bundles_are_cleared(visit: Any, example: str, settings: Settings) -> None:

@@ -42,7 +42,7 @@ def test_a_gate_leaves_problems_out_for_all_configurations_and_says_why() -> Non
 
 
 def test_a_sample_that_is_empty_is_refused() -> None:
-    with pytest.raises(PlanError, match=r"\(gate=split:0\.5\)\. Example: HumanEval/32: the tests"):
+    with pytest.raises(PlanError, match=r"\(gate=split:0\.5\)\. For example, HumanEval/32: the tests"):
         planned(Wanted("supervised", CODER, gate="split:0.5"), problems="32:33")
 
 
