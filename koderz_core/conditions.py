@@ -43,13 +43,18 @@ def conditions(configurations: Sequence[Configuration], settings: Settings) -> d
         if configuration.strategy not in STRATEGIES
     }
     return {
-        TIME_LIMIT: settings.test_timeout if "test_timeout" in settings.stated else BY_CANONICAL,
+        TIME_LIMIT: time_limit(settings),
         **({"num_ctx": settings.num_ctx} if any(map(sets_context, providers)) else {}),
         **of_prompts(prompts_of(configurations)),
         **{f"{kind}{_GATE}": version for kind, version in gates.VERSIONS.items() if kind in kinds},
         **{f"{provider}{_ADDRESS}": identity(address) for provider, address in addresses.items() if address},
         **{f"{name}{_STRATEGY}": version for name, version in packages.items() if version},
     }
+
+
+def time_limit(settings: Settings) -> Scalar:
+    """The condition of the time limit of tests: the number of seconds that the user has set, else the default."""
+    return settings.test_timeout if "test_timeout" in settings.stated else BY_CANONICAL
 
 
 def of_problems(problems: Iterable[Problem]) -> dict[str, Scalar]:

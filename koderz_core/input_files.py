@@ -7,14 +7,16 @@ forever; both are refused before the first byte is read. Undecodable bytes and u
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import re
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BufferedReader, BytesIO
 from pathlib import Path
+from typing import Any
 
 from koderz_core.errors import DataError
 
@@ -23,6 +25,8 @@ MOST_BYTES = 256 << 20
 8 MB."""
 MOST_TEXT_BYTES = 4 << 20
 """Limit for a file of settings or personas, or the source of a strategy."""
+
+MOST_FAULTS = 20  # of one file, in a message
 
 _BOM = b"\xef\xbb\xbf"
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -71,8 +75,13 @@ def read_unpacked(path: Path, cure: str, most: int = MOST_BYTES) -> bytes:
 
 def read_text(path: Path, cure: str) -> str:
     """A short text in UTF-8, without its byte order mark. Raises as ``read_bytes``, and for another encoding."""
+    return decoded(read_bytes(path, cure, MOST_TEXT_BYTES), path)
+
+
+def decoded(content: bytes, path: Path) -> str:
+    """The text of a file in UTF-8, without its byte order mark. Raises DataError for another encoding."""
     try:
-        return read_bytes(path, cure, MOST_TEXT_BYTES).decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text (byte {error.start + 1} is invalid). Save it as UTF-8.") from error
 
@@ -82,6 +91,23 @@ def lines_in(content: bytes) -> Iterator[tuple[int, bytes]]:
     for number, line in enumerate(content.removeprefix(_BOM).split(b"\n"), start=1):
         if line.strip():
             yield number, line
+
+
+def json_object(line: bytes) -> dict[str, Any]:  # Any: JSON
+    """A line that holds a JSON object. Raises DataError, without the number of the line, if it is something else."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"not JSON: {error}") from error
+    if not isinstance(row, dict):
+        raise DataError("not a JSON object")
+    return row
+
+
+def listed_faults(faults: Sequence[str]) -> str:
+    """The first faults of a file, each on a line of its own, and the number of all others."""
+    shown = "".join(f"\n  {fault}" for fault in faults[:MOST_FAULTS])
+    return shown + (f"\n  … and {len(faults) - MOST_FAULTS} more" if len(faults) > MOST_FAULTS else "")
 
 
 def surrogate_in(text: str) -> str:

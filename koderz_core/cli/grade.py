@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,7 @@ from typing import Any, get_args
 
 import click
 
-from koderz_core.cli.options import OutputPath, Whole, as_json, data_dir, print_json, workspace
+from koderz_core.cli.options import OutputPath, as_json, data_dir, print_json, workers, workspace
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import Cancelled, DataError, UsageError
 from koderz_core.files import replacement
@@ -43,13 +42,7 @@ FAILED, INFRASTRUCTURE = 4, 3
 @click.option(
     "--tests", type=click.Choice(get_args(TestKind)), default="base", show_default=True, help="Use base or plus tests."
 )
-@click.option(
-    "--workers",
-    type=Whole(1),
-    default=os.cpu_count() or 1,
-    show_default="one per core",
-    help="Number of programs to grade at the same time.",
-)
+@workers
 @click.option("--out", type=OutputPath(), help="Write each sample with its result to this file.")
 @click.option("--skip-bad", is_flag=True, help="Skip lines that are not valid samples.")
 @as_json

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,7 +10,7 @@ from typing import Any, get_args
 
 import click
 
-from koderz_core.cli.options import Whole, data_dir, workspace
+from koderz_core.cli.options import data_dir, workers, workspace
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import Cancelled, UsageError
 from koderz_core.records import Tier
@@ -41,13 +40,7 @@ from koderz_core.workspace.imports import Import, ImportOrder, parse_mapping
     help="Read each FIELD from this COLUMN of a CSV, JSON lines or Parquet table.",
 )
 @click.option("--preview", is_flag=True, help="Show what the files contain, without importing them.")
-@click.option(
-    "--workers",
-    type=Whole(1),
-    default=os.cpu_count() or 1,
-    show_default="one per core",
-    help="Number of programs to grade at the same time.",
-)
+@workers
 @data_dir
 def import_results(
     files: tuple[Path, ...], data_dir: Path | None, tiers: tuple[str, ...], prices: tuple[str, ...], **options: Any

