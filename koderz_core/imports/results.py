@@ -117,8 +117,7 @@ def _format(path: Path, line: bytes) -> str:
 def _refuse(path: Path, format_: str, faults: list[str]) -> NoReturn:
     number, these = ("1 wrong line", "this line") if len(faults) == 1 else (f"{len(faults)} wrong lines", "these lines")
     raise DataError(
-        f"{path} ({format_}) has {number}, so nothing was imported:{listed_faults(faults)}
-Correct or remove {these}."
+        f"{path} ({format_}) has {number}, so nothing was imported:{listed_faults(faults)}\nCorrect or remove {these}."
     )
 
 
