@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
+from zipfile import ZipFile
 
 import click
 
@@ -14,6 +15,7 @@ from koderz_core.cli.options import OutputPath, data_dir, report_faults, workspa
 from koderz_core.errors import DataError, UsageError
 from koderz_core.files import replacement
 from koderz_core.report.dictionary import TABLES, markdown
+from koderz_core.report.dump import DumpFile, write
 from koderz_core.report.export_request import ENDINGS, REPORT_FORMS, ExportOrder
 from koderz_core.report.formats import count, plain
 from koderz_core.workspace.bundles import ABOUT, KEPT, SAFEST, Verified, checked_bundle
@@ -83,7 +85,9 @@ def _print_verdict(found: Verified) -> int:
     "--format", "form", type=click.Choice(list(ENDINGS)), default="csv", show_default=True, help="Format of the file."
 )
 @click.option("--columns", metavar="A,B,...", default="", help="Write only these columns, in this order.")
-@click.option("--out", type=OutputPath(), help="File to write; - is standard output.")
+@click.option(
+    "--out", type=OutputPath(), help="File to write, - for standard output, or a folder for formats with several files."
+)
 @click.option(
     "--for-spreadsheets", is_flag=True, help="In CSV, put an apostrophe before texts that look like formulas."
 )
@@ -118,9 +122,15 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     order = ExportOrder(chosen, form, tuple(of), _names(columns), for_spreadsheets, same_problems)
     if out == STDOUT and form == "parquet":
         raise UsageError("Parquet is binary and is not written to standard output. Give a file name with --out.")
+    several = ENDINGS[form] == "zip" and (out is None or out.suffix != ".zip")
+    if out == STDOUT and several:
+        raise UsageError(f"The format {form} consists of several files. Give a folder or a zip file with --out.")
     with workspace(data_dir) as opened:
         with opened.exports.file(order) as made:
-            if out == STDOUT:
+            if several:
+                path = out or Path(order.file_name.removesuffix(".zip"))
+                click.echo(f"Written: {_unpack(made, path)} files into {path}", err=True)
+            elif out == STDOUT:
                 shutil.copyfileobj(made, sys.stdout.buffer)
             else:
                 path = out or Path(order.file_name)
@@ -131,6 +141,14 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
 
 def _names(columns: str) -> tuple[str, ...]:
     return tuple(name for part in columns.split(",") if (name := part.strip()))
+
+
+def _unpack(made: BinaryIO, folder: Path) -> int:
+    """Write the files of a log into a folder, and return their number."""
+    with ZipFile(made) as archive:
+        files = [DumpFile(name, archive.read(name)) for name in archive.namelist()]
+    write(files, folder)
+    return len(files)
 
 
 def _write(made: BinaryIO, path: Path) -> None:

@@ -13,6 +13,7 @@ from koderz_core.report.dictionary import checked_columns, table_named
 from koderz_core.store.frames import ExchangeName, FormName
 
 ReportForm = Literal["bibtex", "markdown", "html"]
+LogForm = Literal["inspect", "eee", "atif", "otlp"]
 ENDINGS: Mapping[str, str] = {
     "csv": "csv",
     "parquet": "parquet",
@@ -22,21 +23,27 @@ ENDINGS: Mapping[str, str] = {
     "html": "html",
     "samples": "jsonl",
     "eval-arena": "jsonl",
+    "inspect": "zip",
+    "eee": "zip",
+    "atif": "zip",
+    "otlp": "jsonl",
 }
 MEDIA_TYPES: Mapping[str, str] = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
-    "json": "application/jsonl; charset=utf-8",
-    "bibtex": "text/x-bibtex; charset=utf-8",
-    "markdown": "text/markdown; charset=utf-8",
+    "jsonl": "application/jsonl; charset=utf-8",
+    "bib": "text/x-bibtex; charset=utf-8",
+    "md": "text/markdown; charset=utf-8",
     "html": "text/html; charset=utf-8",
-    "samples": "application/jsonl; charset=utf-8",
-    "eval-arena": "application/jsonl; charset=utf-8",
+    "zip": "application/zip",
 }
+"""By the ending of the file's name."""
 TABLE_FORMS: tuple[FormName, ...] = get_args(FormName)
 REPORT_FORMS: tuple[ReportForm, ...] = get_args(ReportForm)
-EXCHANGE_FORMS: tuple[ExchangeName, ...] = get_args(ExchangeName)
-"""The formats of other tools, which ``koderz import`` reads too."""
+LOG_FORMS: tuple[LogForm, ...] = get_args(LogForm)
+"""The formats of other tools that hold every call; those with the ending ``zip`` consist of several files."""
+EXCHANGE_FORMS: tuple[ExchangeName | LogForm, ...] = (*get_args(ExchangeName), *LOG_FORMS)
+"""All formats of other tools."""
 _NAMED: Mapping[str, str] = {
     "bibtex": "citation",
     "markdown": "report",
@@ -103,6 +110,10 @@ class ExportOrder:
         return self.form in EXCHANGE_FORMS
 
     @property
+    def is_log(self) -> bool:
+        return self.form in LOG_FORMS
+
+    @property
     def file_name(self) -> str:
         """The name of its file: only letters, digits, ``-``, ``_`` and a dot."""
         name = re.sub(r"[^A-Za-z0-9_]+", "-", self.of[0]).strip("-")[:60] if len(self.of) == 1 else ""
@@ -112,7 +123,7 @@ class ExportOrder:
 
     @property
     def media_type(self) -> str:
-        return MEDIA_TYPES[self.form]
+        return MEDIA_TYPES[ENDINGS[self.form]]
 
     @property
     def command(self) -> str:

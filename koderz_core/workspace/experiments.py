@@ -78,7 +78,7 @@ class Experiments:
         Also raises as ``wanted_of``.
         """
         plan = self.results.plan(row.benchmark)
-        dataset = self._dataset(plan)
+        dataset = self.dataset(plan)
         options = [word for pair in settings_of(plan, self.settings).items() for word in pair]
         problem = chosen_by(dataset, [row.problem]) if dataset else typed(row.problem)
         budget = replace(plan.budget, usd=None)
@@ -151,8 +151,8 @@ class Experiments:
         yield from (("isolation", row.isolation), ("seed", plan.seed), ("repeat", row.repeat + 1))
         yield "maximum dollars per experiment", plan.budget.per_experiment_usd
 
-    def _dataset(self, plan: Plan) -> Dataset | None:
-        """The dataset of a plan; None if it is missing or has changed: problems are then named by their ids."""
+    def dataset(self, plan: Plan) -> Dataset | None:
+        """Return the dataset of a plan; None if it is missing or has changed: problems are then named by their ids."""
         try:
             dataset = self.datasets.load(plan.dataset.name)
         except KoderzError:

@@ -6,19 +6,27 @@ import hashlib
 import logging
 import tempfile
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from koderz_core import __version__
 from koderz_core.errors import DataError, UsageError
+from koderz_core.exports import log_writer
+from koderz_core.exports.recording import Recording, Transcript
+from koderz_core.records import Plan
 from koderz_core.records.rows import Excerpt, Provenance
 from koderz_core.report.benchmark_report import bibtex
 from koderz_core.report.dictionary import checked_columns, sql_types, table_named
-from koderz_core.report.export_request import COMPARED, ExportOrder
+from koderz_core.report.dump import text_hashes
+from koderz_core.report.export_request import COMPARED, ENDINGS, ExportOrder
 from koderz_core.store.frames import Form, FormName, Part, copy_rows
 from koderz_core.store.results import Results
+from koderz_core.strategies.labels import labels
+from koderz_core.workspace.experiments import AT_ONCE
 from koderz_core.workspace.names import Names
 
 if TYPE_CHECKING:
@@ -28,6 +36,7 @@ if TYPE_CHECKING:
     from koderz_core.analysis.incidence import Axis
     from koderz_core.report.benchmark_report import Report
     from koderz_core.workspace.comparisons import Comparisons
+    from koderz_core.workspace.experiments import Experiments
 
 _LOG = logging.getLogger("koderz")
 _PIECE_BYTES = 1 << 20
@@ -38,14 +47,15 @@ _FILES = "To write the files of this experiment: koderz analyze {experiment} --d
 class Exports:
     """Answers from what is in the store now. Every method may raise StoreError.
 
-    ``folder``: for temporary files. ``comparisons``: a function, because only tables that compare need numpy.
-    ``clock``: seconds since 1970.
+    ``folder``: for temporary files. ``comparisons``: a function, because only tables that compare need numpy;
+    ``experiments``: another, for logs. ``clock``: seconds since 1970.
     """
 
     folder: Path
     results: Results
     names: Names
     comparisons: Callable[[], Comparisons]
+    experiments: Callable[[], Experiments]
     clock: Callable[[], float] = time.time
 
     def resolve(self, order: ExportOrder) -> ExportOrder:
@@ -100,6 +110,9 @@ class Exports:
             file.write(self._document(order).encode(errors="replace"))
             file.seek(0)
             return
+        if order.is_log:
+            self._write_log(order, file)
+            return
         if order.is_exchange:
             with self.results.tables(apart=True) as tables:
                 tables.copy(Part(order.form, order.of or None), Form("json"), file)
@@ -112,6 +125,37 @@ class Exports:
             return
         with self.results.tables(apart=True) as tables:
             tables.copy(_part(order), form, file)
+
+    def _write_log(self, order: ExportOrder, file: BinaryIO) -> None:
+        """Every call of the benchmarks. A log of several files is written as one zip."""
+        of = order.of or [row.id for row in reversed(self.results.benchmarks())]
+        files = log_writer(order.form)(map(self._recording, of))
+        if ENDINGS[order.form] == "zip":
+            with ZipFile(file, "w") as archive:
+                for made in files:
+                    archive.writestr(ZipInfo(made.name), made.content, ZIP_DEFLATED)
+        else:
+            file.writelines(made.content for made in files)
+        file.seek(0)
+
+    def _recording(self, benchmark: str) -> Recording:
+        experiments, plan = self.experiments(), self.results.plan(benchmark)
+        dataset = experiments.dataset(plan)
+        return Recording(
+            self._provenance([benchmark])[0],
+            plan,
+            {problem.id: problem for problem in dataset.problems} if dataset else {},
+            labels(plan.configurations),
+            partial(self._transcripts, plan),
+        )
+
+    def _transcripts(self, plan: Plan, configuration: str) -> Iterator[Transcript]:
+        started = {row.id for row in self.results.experiments(plan.id) if row.state != "planned"}
+        planned = [each.id for each in plan.experiments() if each.configuration == configuration and each.id in started]
+        for start in range(0, len(planned), AT_ONCE):
+            found = self.experiments().read(planned[start : start + AT_ONCE], text_hashes)
+            for details in found.details:
+                yield Transcript(details, found.texts)
 
     def _rows(self, order: ExportOrder) -> DataFrame:
         from pandas import DataFrame  # noqa: PLC0415 (as above)

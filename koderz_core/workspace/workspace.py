@@ -134,7 +134,7 @@ class Workspace:
     def exports(self) -> Exports:
         from koderz_core.workspace.exports import Exports
 
-        return Exports(self.settings.home, self.results, self.names, lambda: self.comparisons)
+        return Exports(self.settings.home, self.results, self.names, lambda: self.comparisons, lambda: self.experiments)
 
     @part
     def bundles(self) -> Bundles:

@@ -1,0 +1,59 @@
+"""What a log for another tool is written from: a benchmark, and everything that was recorded of its experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from koderz_core.records import Configuration, Plan, Problem
+from koderz_core.records.rows import CallRow, ExperimentDetails, Provenance
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """An experiment with all its steps. ``texts``: every text that it names, by SHA-256."""
+
+    details: ExperimentDetails
+    texts: Mapping[str, str]
+
+    @property
+    def program(self) -> str | None:
+        """The program that it returned, None if it returned none or a result was imported without one."""
+        return self.text(self.details.experiment.code)
+
+    def messages(self, call: CallRow) -> tuple[tuple[str, str], ...]:
+        """Role and content of each message that a call sent."""
+        return tuple((message.role, self.texts.get(message.text, "")) for message in call.messages)
+
+    def text(self, sha256: str | None) -> str | None:
+        """The text of this hash, None without a hash."""
+        return None if sha256 is None else self.texts.get(sha256, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A benchmark with the experiments that have started.
+
+    ``problems``: by id; empty if the dataset is missing here or has changed. ``labels``: of the configurations, by id.
+    ``transcripts`` reads the experiments of a configuration (by id) in the order of the plan, anew at each call and a
+    few at a time.
+    """
+
+    provenance: Provenance
+    plan: Plan
+    problems: Mapping[str, Problem]
+    labels: Mapping[str, str]
+    transcripts: Callable[[str], Iterator[Transcript]]
+
+    def configurations(self) -> Iterator[tuple[Configuration, str]]:
+        """The configurations in their order, each with its label."""
+        for configuration in self.plan.configurations:
+            yield configuration, self.labels[configuration.id]
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """One file of a log that has several. ``name``: a relative path of safe characters."""
+
+    name: str
+    content: bytes
