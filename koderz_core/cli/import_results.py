@@ -39,6 +39,8 @@ from koderz_core.workspace.imports import Import, ImportOrder, parse_mapping
     metavar="FIELD=COLUMN,...",
     help="Read each FIELD from this COLUMN of a CSV, JSON lines or Parquet table.",
 )
+@click.option("--as-stated", is_flag=True, help="Use the results that the file states; grade no programs.")
+@click.option("--trust-ids", is_flag=True, help="Accept problems that have another prompt in the file.")
 @click.option("--preview", is_flag=True, help="Show what the files contain, without importing them.")
 @workers
 @data_dir
@@ -56,7 +58,13 @@ def import_results(
     tier_of, price_of = dict(map(_tier, tiers)), dict(map(_price, prices))
     columns = parse_mapping(options["mapping"]) if options["mapping"] else None
     with workspace(data_dir) as opened:
-        order = ImportOrder(Path(), options["dataset"], options["model"], options["name"], tier_of, price_of, columns)
+        order = ImportOrder(
+            Path(),
+            tiers=tier_of,
+            prices=price_of,
+            mapping=columns,
+            **{name: options[name] for name in ("dataset", "model", "name", "as_stated", "trust_ids")},
+        )
         read = [opened.imports.read(replace(order, file=file)) for file in files]
         for made in read:
             _print(made)

@@ -20,7 +20,7 @@ from koderz_core.events import (
     ExperimentStarted,
     TextStored,
 )
-from koderz_core.imports.results import Result
+from koderz_core.imports.records import Result
 from koderz_core.records import (
     Configuration,
     DatasetOrigin,
@@ -154,7 +154,9 @@ def _events(
     request = fingerprint((result.model, result.problem))
     yield CallStarted("coder", 0, result.model, request, (), Sampling(), experiment.seed, attempt=1), 0, None
     yield CallFinished(None, "stop", result.usage, result.cost, result.seconds, None, Sampling()), 0, result.program
-    if score is None:
+    if result.error:
+        yield ExperimentFinished("error", None, None, None, None, error=result.error), None, None
+    elif score is None:
         yield replace(_end(solved=bool(result.passed), kind="reported"), seconds=result.seconds), None, None
     elif score.verdict is None:
         yield ExperimentFinished("error", None, None, None, None, error=score.trouble), None, None

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from koderz_core.errors import DataError, UsageError
+from koderz_core.imports.fields import Row
 from koderz_core.input_files import decoded, json_object, lines_in
 
 FIELDS: Mapping[str, str] = {
@@ -27,7 +28,6 @@ FIELDS: Mapping[str, str] = {
 """The fields that a column can hold, with their meaning."""
 MOST_ROWS = 1_000_000
 
-Row = Mapping[str, object]
 Lines = Iterable[tuple[int, Row | Callable[[], Row]]]
 """The number of each line with its fields, or with a function that parses them, which may raise DataError."""
 

@@ -6,24 +6,25 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from koderz_core import __version__
 from koderz_core.conditions import TIME_LIMIT, of_problems, time_limit
 from koderz_core.config import Settings
-from koderz_core.datasets import DATASETS
 from koderz_core.errors import DataError, UsageError
 from koderz_core.events import BenchmarkOpened, encode
 from koderz_core.files import replacement
 from koderz_core.grading.grader import Graded, Sample, TestKind, as_program
 from koderz_core.imports.journal import Score, Source, entries, header, plans
-from koderz_core.imports.results import Result, ResultFile, read_results
+from koderz_core.imports.problems import recognise
+from koderz_core.imports.records import Result, ResultFile
+from koderz_core.imports.results import read_results
 from koderz_core.imports.tables import parse_mapping
 from koderz_core.journal import read
 from koderz_core.models.catalogue import tier_of_name
 from koderz_core.records import Cost, Dataset, DatasetOrigin, Plan, Problem, Tier
 from koderz_core.records.plans import Imported
-from koderz_core.report.formats import numbered
 from koderz_core.workspace.datasets import Datasets
 from koderz_core.workspace.grading import Grading
 
@@ -43,7 +44,8 @@ class ImportOrder:
     ``model``: the model of lines that name none. ``name``: of the benchmark, "" for the name of the file.
     ``tiers``: by model, for models whose tier is not the one that their name suggests. ``prices``: US dollars per
     million input and output tokens, by model, for results with tokens and without a cost. ``mapping``: the columns of a
-    table, as in ``imports.tables``.
+    table, as in ``imports.tables``. ``as_stated``: take the results that the file states, and grade no program.
+    ``trust_ids``: the ids name the problems, even if the file has other prompts.
     """
 
     file: Path
@@ -53,6 +55,8 @@ class ImportOrder:
     tiers: Mapping[str, Tier] = field(default_factory=dict)
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     mapping: Mapping[str, str] | None = None
+    as_stated: bool = False
+    trust_ids: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ class Import:
     @property
     def to_grade(self) -> int:
         """The number of programs that koderz will grade."""
-        return len(self.file.results) if self.source.imported.graded else 0
+        return sum(not result.error for result in self.file.results) if self.source.imported.graded else 0
 
     def models(self) -> Iterator[ModelInFile]:
         """What the file has of each model."""
@@ -102,9 +106,12 @@ class Imports:
     def read(self, order: ImportOrder) -> Import:
         """Read a file and recognise its problems. Raises DataError, UnknownNameError, UsageError."""
         file = _priced(read_results(order.file, order.model, order.mapping), order.prices)
-        graded = any(result.program is not None for result in file.results)
-        dataset = self._dataset(order, file, graded=graded)
-        _check_problems(file, dataset)
+        gradable = _gradable(order, file)
+        dataset = self._dataset(order, file, needed=not file.states_results)
+        graded = gradable and dataset is not None
+        if dataset:
+            results = recognise(order.file, file.results, dataset, trust_ids=order.trust_ids)
+            file = replace(file, results=results)
         imported = Imported(order.file.name, hashlib.sha256(file.content).hexdigest(), file.format, graded)
         models = dict.fromkeys(result.model for result in file.results)
         if unknown := [model for model in (*order.tiers, *order.prices) if model not in models]:
@@ -112,7 +119,7 @@ class Imports:
             raise UsageError(f"{order.file} has no results of {unknown[0]!r}. It has results of: {known}.")
         source = Source(
             imported,
-            dataset.origin if dataset else _unknown_dataset(file),
+            dataset.origin if dataset else _unknown_dataset(order.dataset or file.results[0].dataset),
             order.name or order.file.name.partition(".jsonl")[0],
             {TIME_LIMIT: time_limit(self._settings), **of_problems(dataset.problems)} if graded and dataset else {},
             {model: order.tiers.get(model) or tier_of_name(model) for model in models},
@@ -152,7 +159,7 @@ class Imports:
         grading = self._grading()
         isolation = grading.sandbox.self_test().isolation
         problems = {problem.id: problem for problem in made.dataset.problems}
-        samples = [_sample(result, problems[result.problem]) for result in made.file.results]
+        samples = [_sample(result, problems[result.problem]) for result in made.file.results if not result.error]
         used = [problems[problem] for problem in dict.fromkeys(sample.problem.id for sample in samples)]
         kind: TestKind = "plus" if all(problem.plus for problem in used) else "base"
         grading.require_gradable(used)
@@ -164,18 +171,21 @@ class Imports:
                 progress(len(scores))
         return scores, isolation
 
-    def _dataset(self, order: ImportOrder, file: ResultFile, *, graded: bool) -> Dataset | None:
-        """The dataset that the order names or the file suggests, None if it is none of koderz's."""
-        if order.dataset:
-            return self._datasets.load(order.dataset)
-        named = {result.dataset for result in file.results if result.dataset}
+    def _dataset(self, order: ImportOrder, file: ResultFile, *, needed: bool) -> Dataset | None:
+        """The dataset that the order names or the file suggests, None if koderz does not have it.
+
+        ``needed``: koderz must grade the programs.
+        """
+        named = {order.dataset} if order.dataset else {result.dataset for result in file.results if result.dataset}
         if len(named) > 1:
             raise DataError(
                 f"{order.file} has results of several datasets: {', '.join(sorted(named))}. Split the file by dataset."
             )
-        for name in named & DATASETS.keys():
-            return self._datasets.load(name)
-        if not graded and named:
+        known = self._datasets.names()
+        for name in named:
+            similar = get_close_matches(name.lower(), known, 1)
+            if name in known or needed or (order.dataset and similar):
+                return self._datasets.load(name)
             return None
         for beginning, names in _GUESSED.items():
             if all(result.problem.startswith(beginning) for result in file.results):
@@ -218,23 +228,18 @@ def _with_price(result: Result, price: tuple[float, float] | None) -> Result:
     return replace(result, cost=Cost(usd, source))
 
 
-def _check_problems(file: ResultFile, dataset: Dataset | None) -> None:
-    """Raise DataError for problems that the dataset does not have."""
-    if dataset is None:
-        return
-    known = {problem.id for problem in dataset.problems}
-    unknown = sorted({result.problem for result in file.results} - known)
-    if unknown:
-        shown, more = ", ".join(repr(name) for name in unknown[:5]), " and others" if len(unknown) > 5 else ""
-        raise DataError(
-            f"{file.path} has results of {numbered(len(unknown), 'problem')} that the dataset "
-            f"{dataset.origin.name} does not contain: {shown}{more}. Name the right dataset with --dataset."
-        )
+def _gradable(order: ImportOrder, file: ResultFile) -> bool:
+    """Whether koderz is to grade the programs. Raises DataError if it cannot, and the file does not state results."""
+    if order.as_stated and not file.states_results:
+        raise DataError(f"{order.file} does not state which results passed. Omit --as-stated.")
+    if not file.has_programs and not file.states_results:
+        line = next(result.line for result in file.results if result.program is None and result.passed is None)
+        raise DataError(f"{order.file}, line {line}, has neither a program nor a result.")
+    return file.has_programs and not order.as_stated
 
 
-def _unknown_dataset(file: ResultFile) -> DatasetOrigin:
+def _unknown_dataset(name: str) -> DatasetOrigin:
     """A dataset of which koderz only knows the name, by which results of several files are compared."""
-    name = file.results[0].dataset
     digest = hashlib.sha256(f"imported dataset {name}".encode()).hexdigest()
     return DatasetOrigin(name, digest, "unknown")
 

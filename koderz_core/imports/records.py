@@ -1,0 +1,56 @@
+"""Results as a file of another tool states them. What the file does not state is None, never zero."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from koderz_core.records import Cost, Usage
+
+NO_USAGE = Usage()
+STATED = "stated in the imported file"
+NOT_STATED = Cost(None, "not in the imported file")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One sample of one problem by one model.
+
+    ``dataset`` and ``prompt``: as the file states them, "" if it does not. ``passed``: as the file states, else None.
+    ``program``: its text; ``kind``, one of the grader's ``KINDS``, says what it is. ``line``: its line in the file, or
+    its place if the file has no lines. ``seconds``: the duration of the call. ``error``: why the other tool has no
+    result, empty if it has one.
+    """
+
+    line: int
+    model: str
+    problem: str
+    dataset: str = ""
+    prompt: str = ""
+    passed: bool | None = None
+    program: str | None = None
+    kind: str = ""
+    usage: Usage = NO_USAGE
+    cost: Cost = NOT_STATED
+    seconds: float | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultFile:
+    """The results of a file, in its order, and the format that was recognised."""
+
+    path: Path
+    format: str
+    content: bytes
+    results: tuple[Result, ...]
+
+    @property
+    def has_programs(self) -> bool:
+        """Whether every result has a program, so that koderz can grade it."""
+        return all(result.program is not None or result.error for result in self.results)
+
+    @property
+    def states_results(self) -> bool:
+        """Whether the file states of every result whether it passed."""
+        return all(result.passed is not None or result.error for result in self.results)
