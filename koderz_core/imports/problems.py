@@ -35,8 +35,8 @@ def recognise(path: Path, results: Sequence[Result], dataset: Dataset, *, trust_
             (different if known else unknown).append(problem)
     if unknown:
         raise DataError(
-            f"{path} has {numbered(len(unknown), 'problem')} that {dataset.origin.name} does not have: {_listed(unknown)}. Name the "
-            "right dataset with --dataset."
+            f"{path} has {numbered(len(unknown), 'problem')} that {dataset.origin.name} does not have: "
+            f"{_listed(unknown)}. Name the right dataset with --dataset."
         )
     if different:
         raise DataError(
