@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,7 +13,7 @@ from typing import Any, get_args
 import click
 
 from koderz_core.cli.options import OutputPath, as_json, data_dir, print_json, workers, workspace
-from koderz_core.cli.tables import console, terminal_table
+from koderz_core.cli.tables import console, progress_bar, terminal_table
 from koderz_core.errors import Cancelled, DataError, UsageError
 from koderz_core.files import replacement
 from koderz_core.input_files import read_bytes
@@ -89,26 +88,12 @@ def _samples(file: Path, dataset: Dataset) -> Reading:
 
 def _graded(opened: Workspace, reading: Reading, tests: TestKind, workers: int) -> list[Graded]:
     """In the order of the file."""
-    problems = {sample.problem.id: sample.problem for sample in reading.samples}
     tested = opened.grading.sandbox.self_test()
-    opened.grading.require_gradable(problems.values())
     click.echo(f"Isolation: {isolation(tested.isolation, tested.score)}.", err=True)
-    with opened.grading.grader(workers) as grader:
-        try:
-            ready = grader.tests(problems.values(), tests)
-            divided = dict(_watched(ready, len(problems), "Tests"))
-            found = list(_watched(grader.grade(reading.samples, divided), len(reading.samples), "Samples"))
-        except BaseException as error:
-            opened.grading.judge.close()  # otherwise it would wait for running programs
-            if isinstance(error, KeyboardInterrupt):
-                raise Cancelled("Grading was interrupted. Nothing was written. Run the same command again.") from None
-            raise
-    return sorted(found, key=lambda program: program.sample.line)
-
-
-def _watched(done: Iterator[Any], length: int, label: str) -> Iterator[Any]:  # Any: whatever is counted
-    with click.progressbar(done, length=length, label=label, file=sys.stderr) as bar:
-        yield from bar
+    try:
+        return opened.grading.grade_samples(reading.samples, tests, workers, progress_bar)
+    except KeyboardInterrupt:
+        raise Cancelled("Grading was interrupted. Nothing was written. Run the same command again.") from None
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, get_args
 import click
 
 from koderz_core.cli.options import data_dir, workers, workspace
-from koderz_core.cli.tables import console, terminal_table
+from koderz_core.cli.tables import console, progress_bar, terminal_table
 from koderz_core.errors import Cancelled, UsageError
 from koderz_core.records import Tier
 from koderz_core.report.formats import count, numbered, plain, tier_name
@@ -77,13 +76,10 @@ def import_results(
 
 
 def _stored(opened: Workspace, made: Import, workers: int) -> list[str]:
-    if not made.to_grade:
-        return opened.imports.store(made, workers)
-    with click.progressbar(length=made.to_grade, label="Programs", file=sys.stderr) as bar:
-        try:
-            return opened.imports.store(made, workers, lambda done: bar.update(done - bar.pos))
-        except KeyboardInterrupt:
-            raise Cancelled("The import was interrupted. Nothing was stored. Run the same command again.") from None
+    try:
+        return opened.imports.store(made, workers, progress_bar)
+    except KeyboardInterrupt:
+        raise Cancelled("The import was interrupted. Nothing was stored. Run the same command again.") from None
 
 
 def _print(made: Import) -> None:

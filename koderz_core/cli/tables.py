@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+import click
 from rich.console import Console
 from rich.table import Table
 
@@ -152,3 +155,9 @@ def _tests(row: ExperimentRow) -> str:
     if row.held_out_tests_total is not None:
         return f"{row.held_out_tests_passed}/{row.held_out_tests_total}{mark}"
     return "" if row.gate_tests_total is None else f"{row.gate_tests_passed}/{row.gate_tests_total}{mark}"
+
+
+def progress_bar(items: Iterator[Any], length: int, stage: str) -> Iterator[Any]:  # Any: whatever is counted
+    """Pass on the items, and count them on standard error."""
+    with click.progressbar(items, length=length, label=stage, file=sys.stderr) as bar:
+        yield from bar

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from koderz_core.analysis.rates import Rate, wilson
 from koderz_core.config import Settings
@@ -43,6 +44,7 @@ __all__ = [
     "Reading",
     "Sample",
     "TestKind",
+    "Watch",
     "gate_remarks",
     "grading_needs",
     "pass_rate",
@@ -57,6 +59,15 @@ _UNDECIDED: frozenset[ErrorClass | None] = frozenset({None, "syntax", "timeout",
 """Errors that a right program may end with as an example: it is slow, or its parts do not fit together."""
 _LOG = logging.getLogger("koderz")
 _SHOWN = 5
+
+
+Watch = Callable[[Iterator[Any], int, str], Iterator[Any]]  # Any: whatever is counted
+"""Passes on what it iterates over; it also receives the number of items and the name of the stage."""
+
+
+def iter_only(items: Iterator[Any], _length: int, _stage: str) -> Iterator[Any]:
+    """Pass on the items, and show nothing."""
+    return items
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +107,24 @@ class Grading:
     def grader(self, workers: int) -> Grader:
         """Return a grader of many samples, ``workers`` at a time. Raises SandboxError."""
         return Grader(self.judge, self.divide, workers, self.redactor.verdict, self._policy)
+
+    def grade_samples(
+        self, samples: Sequence[Sample], tests: TestKind, workers: int, watch: Watch = iter_only
+    ) -> list[Graded]:
+        """Return the result of each sample, in the order of their lines. ``watch``: sees the two stages, for progress.
+
+        Raises UsageError for a problem without plus tests, DataError for one that cannot be graded, SandboxError.
+        """
+        problems = {sample.problem.id: sample.problem for sample in samples}
+        self.require_gradable(problems.values())
+        with self.grader(workers) as grader:
+            try:
+                ready = dict(watch(grader.tests(problems.values(), tests), len(problems), "Tests"))
+                found = list(watch(grader.grade(samples, ready), len(samples), "Samples"))
+            except BaseException:
+                self.judge.close()  # otherwise it would wait for running programs
+                raise
+        return sorted(found, key=lambda graded: graded.sample.line)
 
     def require_gradable(self, problems: Iterable[Problem]) -> None:
         """Raise DataError if no program could pass some of these problems on this machine, and SandboxError."""

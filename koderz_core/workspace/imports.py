@@ -26,15 +26,12 @@ from koderz_core.models.catalogue import tier_of_name
 from koderz_core.records import Cost, Dataset, DatasetOrigin, Plan, Problem, Tier
 from koderz_core.records.plans import Imported
 from koderz_core.workspace.datasets import Datasets
-from koderz_core.workspace.grading import Grading
+from koderz_core.workspace.grading import Grading, Watch, iter_only
 
 __all__ = ["Import", "ImportOrder", "Imports", "parse_mapping"]
 
 _GUESSED = {"HumanEval/": ("humaneval+", "humaneval"), "Mbpp/": ("mbpp+",)}
 """The beginning of a problem's id, with the datasets that may be meant, the preferred one first."""
-
-Progress = Callable[[int], None]
-"""Receives the number of graded programs so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +123,14 @@ class Imports:
         )
         return Import(file, source, dataset, tuple(plans(file.results, source)))
 
-    def store(self, made: Import, workers: int, progress: Progress = lambda _: None) -> list[str]:
+    def store(self, made: Import, workers: int, watch: Watch = iter_only) -> list[str]:
         """Grade the programs and write the benchmarks; return their ids. A benchmark that is stored stays as it is.
 
         Raises DataError if another benchmark has the name, SandboxError.
         """
         at = time.time()
         waiting = [(plan, results) for plan, results in made.parts if not self._is_stored(plan, made.source.imported)]
-        scores, isolation = self._scores(made, workers, progress) if waiting and made.to_grade else ({}, "")
+        scores, isolation = self._scores(made, workers, watch) if waiting and made.to_grade else ({}, "")
         written: list[Path] = []
         try:
             for plan, results in waiting:
@@ -153,23 +150,16 @@ class Imports:
             raise
         return [plan.id for plan, _ in made.parts]
 
-    def _scores(self, made: Import, workers: int, progress: Progress) -> tuple[dict[int, Score], str]:
+    def _scores(self, made: Import, workers: int, watch: Watch) -> tuple[dict[int, Score], str]:
         """The score of each line, and the isolation of the sandbox."""
         assert made.dataset is not None, "an import of programs without a dataset is refused"
         grading = self._grading()
         isolation = grading.sandbox.self_test().isolation
         problems = {problem.id: problem for problem in made.dataset.problems}
         samples = [_sample(result, problems[result.problem]) for result in made.file.results if not result.error]
-        used = [problems[problem] for problem in dict.fromkeys(sample.problem.id for sample in samples)]
-        kind: TestKind = "plus" if all(problem.plus for problem in used) else "base"
-        grading.require_gradable(used)
-        scores: dict[int, Score] = {}
-        with grading.grader(workers) as grader:
-            tests = dict(grader.tests(used, kind))
-            for graded in grader.grade(samples, tests):
-                scores[graded.sample.line] = _score(graded)
-                progress(len(scores))
-        return scores, isolation
+        kind: TestKind = "plus" if all(sample.problem.plus for sample in samples) else "base"
+        graded = grading.grade_samples(samples, kind, workers, watch)
+        return {each.sample.line: _score(each) for each in graded}, isolation
 
     def _dataset(self, order: ImportOrder, file: ResultFile, *, needed: bool) -> Dataset | None:
         """The dataset that the order names or the file suggests, None if koderz does not have it.
