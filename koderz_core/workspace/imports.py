@@ -171,11 +171,11 @@ class Imports:
             raise DataError(
                 f"{order.file} has results of several datasets: {', '.join(sorted(named))}. Split the file by dataset."
             )
-        known = self._datasets.names()
+        known = {name.lower(): name for name in self._datasets.names()}
         for name in named:
             similar = get_close_matches(name.lower(), known, 1)
-            if name in known or needed or (order.dataset and similar):
-                return self._datasets.load(name)
+            if name.lower() in known or needed or (order.dataset and similar):
+                return self._datasets.load(known.get(name.lower(), name))
             return None
         for beginning, names in _GUESSED.items():
             if all(result.problem.startswith(beginning) for result in file.results):
@@ -223,8 +223,12 @@ def _gradable(order: ImportOrder, file: ResultFile) -> bool:
     if order.as_stated and not file.states_results:
         raise DataError(f"{order.file} does not state which results passed. Omit --as-stated.")
     if not file.has_programs and not file.states_results:
-        line = next(result.line for result in file.results if result.program is None and result.passed is None)
-        raise DataError(f"{order.file}, line {line}, has neither a program nor a result.")
+        bare = next(result.line for result in file.results if result.program is None and not result.error)
+        unstated = next(result.line for result in file.results if result.passed is None and not result.error)
+        raise DataError(
+            f"{order.file}, line {bare}, has no program to grade, and line {unstated} does not state whether the "
+            "program passed. Each line needs a program, or each line needs a result."
+        )
     return file.has_programs and not order.as_stated
 
 
