@@ -8,7 +8,7 @@ import streamlit as st
 
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.dictionary import TABLES, table_named
-from koderz_core.report.export_request import COMPARED, REPORT_FORMS, TABLE_FORMS, ExportOrder
+from koderz_core.report.export_request import COMPARED, EXCHANGE_FORMS, REPORT_FORMS, TABLE_FORMS, ExportOrder
 from pages.ui.address import choice
 from pages.ui.bundles import show_bundles
 from pages.ui.downloads import offer, show_dictionary, show_preview
@@ -19,11 +19,19 @@ from pages.ui.text import listed
 
 ABOUT = "Tables for other programs, reports for other people, and imports of results from other tools."
 EVERYTHING = "all benchmarks"
-REPORT, BUNDLE, IMPORT = "report", "bundle", "import"
+REPORT, EXCHANGE, BUNDLE, IMPORT = "report", "other tools", "bundle", "import"
 ABOUT_REPORT = (
     "a comparison in one file: conclusions, tables, intervals, dataset and sandbox tier. HTML adds the charts and "
     "needs no network; BibTeX contains only the citation"
 )
+ABOUT_EXCHANGE = {
+    "samples": "the program of each result, as JSON lines for EvalPlus and human-eval",
+    "eval-arena": "the share of solved repeats per configuration and problem, as JSON lines",
+    "inspect": "Inspect logs, which `inspect view` opens: a zip with one file per configuration",
+    "eee": "Every Eval Ever: a zip with two files per configuration, one with its results and one with its experiments",
+    "atif": "a zip with one trajectory per experiment, in the Agent Trajectory Interchange Format",
+    "otlp": "spans with the OpenTelemetry conventions for generative AI, as JSON lines",
+}
 FORMS = {
     "csv": "CSV",
     "parquet": "Parquet",
@@ -43,11 +51,13 @@ def main() -> None:
         st.subheader("Import results")
         show_import(page.workspace)
         return
-    table = choice("table", "Content", [*TABLES, REPORT, BUNDLE, IMPORT], short=True)
+    table = choice("table", "Content", [*TABLES, REPORT, EXCHANGE, BUNDLE, IMPORT], short=True)
     if table == IMPORT:
         show_import(page.workspace)
     elif table == REPORT:
         _report(rows)
+    elif table == EXCHANGE:
+        _exchange(rows)
     elif table == BUNDLE:
         show_bundles(page.workspace, rows)
     else:
@@ -78,6 +88,16 @@ def _report(rows: Mapping[str, BenchmarkRow]) -> None:
     st.caption(
         "The report covers one benchmark. To choose configurations from several benchmarks, use the Compare page."
     )
+    _command(order)
+
+
+def _exchange(rows: Mapping[str, BenchmarkRow]) -> None:
+    st.caption("Results and transcripts in the formats of other tools.")
+    of = _benchmark(rows, every=True)
+    form = choice("format", "Format", EXCHANGE_FORMS, short=True)
+    st.caption(f"{form}: {ABOUT_EXCHANGE[form]}")
+    order = ExportOrder(form=form, of=of)
+    offer(order)
     _command(order)
 
 

@@ -84,7 +84,7 @@ def _draw_title(row: BenchmarkRow) -> None:
     show_scripted(row)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(called(row), width="content")
-        clone_link(row.id)
+        clone_link(row)
         if not row.under_way:
             st.page_link("pages/compare.py", label="See results", icon="⚖️", query_params={"benchmarks": row.id})
     show_bar(row)

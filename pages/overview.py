@@ -112,7 +112,7 @@ def _latest(workspace: Workspace, row: BenchmarkRow | None, newest: BenchmarkRow
         for target, label, icon in LINKS:
             name = "benchmarks" if target in ("compare", "problems") else "benchmark"
             st.page_link(f"pages/{target}.py", label=label, icon=icon, query_params={name: row.id})
-        clone_link(row.id)
+        clone_link(row)
     summaries = workspace.results.summaries(row.id)
     if row.errors and not row.under_way:
         _errors(workspace, row)

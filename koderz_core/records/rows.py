@@ -271,7 +271,8 @@ class Provenance:
     ``opened_at``: seconds since 1970. ``isolation`` and ``self_test`` are those of its journal's header. ``name`` and
     the texts about the dataset are hostile. ``ended``: experiments with a result, of those ``planned``. ``scripted``:
     whether some answers come from a script. The numbers come from the first ``journal_bytes`` of its journal, whose
-    SHA-256 (hex) is ``journal_sha256``; None if the file could not be found or read.
+    SHA-256 (hex) is ``journal_sha256``; None if the file could not be found or read. ``imported``: the file of another
+    tool that the results come from, None if koderz measured them.
     """
 
     benchmark: str
@@ -292,6 +293,7 @@ class Provenance:
     scripted: bool
     journal_bytes: int | None
     journal_sha256: str | None = None
+    imported: str | None = None
 
     @property
     def origin(self) -> DatasetOrigin:

@@ -67,8 +67,8 @@ class Report:
         for source in self.sources:
             name = f"{source.benchmark}{f' ({source.name})' if source.name else ''}"
             yield (
-                f"{name}: started {minute(source.opened_at)}, {asked(source, source.origin.said)}; "
-                f"koderz {source.koderz_version}, prices {source.price_version}, "
+                f"{name}: {began(source)}, {asked(source, source.origin.said)}; "
+                f"koderz {source.koderz_version}, prices {source.price_version or 'none'}, "
                 f"isolation {isolation(source.isolation, source.self_test)}; journal: {journal(source)}."
             )
 
@@ -122,6 +122,13 @@ def journal(of: Provenance) -> str:
     return f"{of.journal_bytes} bytes, SHA-256 {of.journal_sha256}" if of.journal_sha256 else "could not be read"
 
 
+def began(of: Provenance) -> str:
+    """When it started, or when which file was imported. Hostile text."""
+    if of.imported is None:
+        return f"started {minute(of.opened_at)}"
+    return f"imported from {of.imported} at {minute(of.opened_at)}"
+
+
 def asked(of: Provenance, dataset: str) -> str:
     """The number of its problems and repeats; ``dataset``: its name or description."""
     times = f", each {of.repeats} times" if of.repeats > 1 else ""
@@ -132,7 +139,7 @@ def _measured(of: Provenance) -> Mapping[str, str]:
     about = f"Benchmark {_safe(of.name) or _safe(of.benchmark)}: {asked(of, _safe(of.dataset))}"
     note = (
         *(["SCRIPTED: some answers come from a script, not from a model"] if of.scripted else []),
-        f"Started {minute(of.opened_at)}, koderz {_safe(of.koderz_version)}",
+        f"{_first_upper(_safe(began(of)))}, koderz {_safe(of.koderz_version)}",
         f"{numbered(of.configurations, 'configuration')}, {of.ended} of {of.planned} experiments with a result",
         f"problems: SHA-256 {_safe(of.dataset_sha256[:12])}",
         f"journal: {journal(of)}",
@@ -151,6 +158,10 @@ def _key(of: Provenance) -> str:
 
 def _entry(key: str, fields: Mapping[str, str]) -> str:
     return "\n".join([f"@misc{{{key},", *(f"  {name} = {{{text}}}," for name, text in fields.items()), "}"])
+
+
+def _first_upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _safe(text: str) -> str:

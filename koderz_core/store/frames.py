@@ -209,7 +209,7 @@ select count(*) from {table} x semi join experiments e on e.id = x.experiment an
 """The number of lines of each, without any join of lines."""
 _PROVENANCE = """
 select b.id as benchmark, b.name, b.dataset, b.dataset_sha256, b.licence, b.problems, b.repeats, b.koderz_version,
-    b.price_version, b.isolation, b.self_test, b.opened_at,
+    b.price_version, b.isolation, b.self_test, b.opened_at, b.imported,
     (select count(*) from configurations c where c.benchmark = b.id) as configurations,
     (select count(*) from experiments e where e.benchmark = b.id) as planned,
     (select count(*) from experiments e where e.benchmark = b.id and e.outcome in ('solved', 'unsolved')) as ended,

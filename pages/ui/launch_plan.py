@@ -12,7 +12,7 @@ from koderz_core.records.plans import scripted
 from koderz_core.records.progress import Forecast, Range, Receipt
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.forecasts import LAST_RUN, between, receipt
-from koderz_core.report.formats import count, duration, money, numbered
+from koderz_core.report.formats import count, duration, money, numbered, plain
 from koderz_core.workspace.models import Availability
 from pages.ui.address import keep, matching_option
 from pages.ui.frame import show_isolation, show_origin
@@ -180,12 +180,15 @@ def clone_links(rows: Sequence[BenchmarkRow]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="clones"):
         for row in rows:
             st.text(called(row), width="content")
-            clone_link(row.id)
+            clone_link(row)
 
 
-def clone_link(benchmark: str) -> None:
-    """A link to Launch, filled with the plan of a benchmark."""
-    st.page_link("pages/launch.py", label="Clone", icon="🧬", query_params={CLONE_KEY: benchmark})
+def clone_link(row: BenchmarkRow) -> None:
+    """A link to Launch, filled with the plan of a benchmark. An imported one cannot run, so it names its file."""
+    if row.imported is not None:
+        st.text(f"imported from {plain(row.imported)}", width="content")
+        return
+    st.page_link("pages/launch.py", label="Clone", icon="🧬", query_params={CLONE_KEY: row.id})
 
 
 def clone_in_address(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> Clone | None:

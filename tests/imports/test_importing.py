@@ -295,3 +295,14 @@ def test_a_broken_table_is_refused_with_the_reason_and_nothing_is_stored(
     assert said.code == 3
     assert word in said.err
     assert not journals()
+
+
+def test_a_bundle_and_a_report_of_imported_results_name_the_file(koderz: Any, tmp_path: Path) -> None:
+    file = written(tmp_path / "arena.jsonl", arena("some-7b", {"a/1": 1, "a/2": 0}))
+    (name,) = imported(koderz("import", file))
+    assert koderz("bundle", name, "--out", tmp_path / "b.zip").code == 0
+    assert koderz("verify", tmp_path / "b.zip").code == 0
+    said = koderz("export", name, "--format", "markdown", "--out", "-").out
+    assert "imported from arena.jsonl at" in said
+    assert "prices none" in said
+    assert "Imported from arena.jsonl at" in said  # the citation
