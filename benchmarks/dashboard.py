@@ -2,7 +2,7 @@
 
 Run: ``python benchmarks/dashboard.py`` (needs the ``dev`` extra and Chromium; about half an hour, some minutes of which
 create the million iterations once). The iterations are SYNTHETIC (``benchmarks/synthetic.py``) and are kept in the
-folder ``--work``. The time of a page is that of one run of its script in this process, without network and browser:
+folder ``--work``. The time of a page is that of one run of its script in this process, without a network or a browser:
 wall and processor time when it is first opened and when it is redrawn. For a page that is visible before everything on
 it is read, the table also shows how long that takes, and then the whole page. Imports that a server makes once are
 measured first and separately. The yardsticks are a page with only a title, and counting all iterations with a bare

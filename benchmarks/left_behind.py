@@ -49,7 +49,7 @@ HEADINGS = {
     "before": "before the first program",
     "a tenth": "after a tenth of the programs",
     "all": "after all programs",
-    "closed": "after the judge was closed",
+    "closed": "after the grader was closed",
 }
 
 

@@ -96,7 +96,7 @@ def main() -> int:
     _families(draw, some)
     covered = [*held, *(value for each in held_too for value in each)]
     print(
-        f"Told apart without a difference: at most {max(wrong):.4f}. Intervals hold the truth: {np.mean(covered):.4f}"
+        f"Significant without a difference: at most {max(wrong):.4f}. Intervals hold the truth: {np.mean(covered):.4f}"
     )
     print(
         f"on average, at least {min(covered):.4f}. Lowest power by that of the test with continuity correction, where"
@@ -107,7 +107,7 @@ def main() -> int:
 
 def _without_difference(draw: np.random.Generator, times: int) -> Iterator[tuple[float, float]]:
     print(
-        "| problems | trials | chance | told apart | CMH | corrected | interval holds 0 |\n"
+        "| problems | trials | chance | significant | CMH | corrected | interval holds 0 |\n"
         "|---|---|---|---|---|---|---|"
     )
     for n in SIZES:
@@ -125,7 +125,7 @@ def _without_difference(draw: np.random.Generator, times: int) -> Iterator[tuple
 
 
 def _with_difference(draw: np.random.Generator, times: int) -> Iterator[tuple[list[float], list[float]]]:
-    columns = ("told apart", "CMH", "corrected", "interval holds")
+    columns = ("significant", "CMH", "corrected", "interval holds")
     of_gaps = (f"{100 * gap:.0f} points: {column}" for gap in GAPS for column in columns)
     print(f"| problems | trials | chance of a | {' | '.join(of_gaps)} |\n|{'---|' * 11}")
     for n in SIZES:
@@ -145,7 +145,7 @@ def _with_difference(draw: np.random.Generator, times: int) -> Iterator[tuple[li
 def _other_problems(draw: np.random.Generator, times: int) -> None:
     """Both solve the same share on average over all problems that exist, but not the same ones."""
     print(
-        "| problems | trials | chances of each, drawn apart | told apart | CMH | interval holds 0 |\n"
+        "| problems | trials | chances of each, drawn apart | significant | CMH | interval holds 0 |\n"
         "|---|---|---|---|---|---|"
     )
     for n in (20, 60):
@@ -164,7 +164,10 @@ def _other_problems(draw: np.random.Generator, times: int) -> None:
 
 def _families(draw: np.random.Generator, times: int) -> None:
     """Several configurations with one baseline: Holm's p and the intervals for all pairs together."""
-    print("| problems | trials | true differences | a true 0 told apart | all intervals hold |\n|---|---|---|---|---|")
+    print(
+        "| problems | trials | true differences | significant although the true difference is 0 | "
+        "all intervals hold |\n|---|---|---|---|---|"
+    )
     for n, repeats in ((20, 1), (60, 1), (20, 3), (60, 3), (164, 1)):
         for gaps in ((0.0, 0.0, 0.0), (0.0, 0.0, 0.2), (0.0, 0.2, 0.3), (0.1, 0.2, 0.3)):
             design, m = Design("", (repeats,), (repeats,)), len(gaps)

@@ -151,8 +151,8 @@ def adjusted(case: Case) -> None:
     found = [row for row in case.told["pairs"] if row["p"] is not None]
     for row, value in zip(found, statistics.holm([row["p"] for row in found]), strict=True):
         where = f"{case.name} {row['letter']}"
-        case.tally.same("pairs: p by Holm, told apart", where, row["p_adjusted"], value)
-        case.tally.same("pairs: p by Holm, told apart", where, row["told_apart"], value <= ALPHA)
+        case.tally.same("pairs: p by Holm, significant", where, row["p_adjusted"], value)
+        case.tally.same("pairs: p by Holm, significant", where, row["told_apart"], value <= ALPHA)
         case.tally.same("pairs: how many at once", where, row["pairs_at_once"], len(found))
 
 

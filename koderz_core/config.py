@@ -392,9 +392,9 @@ def _decoded(setting: Setting, value: str) -> object:
 
 
 def refuse_programs(keys: Iterable[str]) -> None:
-    """Raise ConfigError for a ``.env`` that names a program, because any folder in which koderz starts may have one."""
+    """Raise ConfigError if ``.env`` names a program: otherwise a downloaded folder with a ``.env`` could start it."""
     for key in sorted(PROGRAMS.intersection(map(str.lower, keys))):
         raise ConfigError(
-            f".env sets {key.upper()}, which names a program to start. koderz refuses this, because any folder may "
-            "contain a .env. Set the variable in the environment or in settings.toml, and remove it from .env."
+            f".env sets {key.upper()}, which names a program to start. koderz refuses this, because a .env in a "
+            "downloaded folder could start any program. Set the variable in the environment or settings.toml instead."
         )

@@ -42,7 +42,7 @@ class Split:
     """A problem's tests under a policy. ``rest`` are the base tests outside the gate; it and ``plus`` may be empty.
 
     ``within_base``: the gate is a part of the base tests and so of the score, unlike examples. ``shown``: base tests
-    that make the call of an example, for a gate of examples. They count for the score but are not held out.
+    that make the call of an example, for a gate of examples. They are part of the score but not held out.
     ``plus_shown`` are the plus tests that make a call of the gate, with the same rule, and ``plus_rest`` all others.
     """
 
@@ -127,7 +127,7 @@ def unseen(tests: Split, *, gate_was_seen: bool) -> Unseen:
 
 
 def score_kind(held_out: Unseen) -> ScoreKind:
-    """``held_out`` if unseen tests score the program, else ``oracle``: the loop stopped on the tests that score it."""
+    """``held_out`` if unseen tests score the program, else ``oracle``: the tests that stop the loop also score it."""
     return "held_out" if held_out else "oracle"
 
 

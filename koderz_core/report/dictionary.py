@@ -72,7 +72,7 @@ EXPERIMENTS: tuple[Column, ...] = (
     ),
     text(
         "score_kind",
-        "`held_out`, or `oracle` if the loop stopped on the tests that score the program",
+        "`held_out`, or `oracle` if the tests that stopped the loop also score the program",
         "the experiment has no result",
     ),
     text("code", "SHA-256 of the program that was returned", "no program was returned"),

@@ -41,8 +41,8 @@ WHY: Mapping[str, str] = {
 }
 """Why a checkpoint was due."""
 
-CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, then CodeBLEU"}
-"""How the submitted program was chosen."""
+CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, then by CodeBLEU"}
+"""The criteria by which an ensemble compares its programs."""
 CURVES = (
     "Share of problems whose program passes the tests that score it, within a given number of attempts, dollars or "
     "seconds. A line is solid up to the largest number of attempts, dollars or seconds that the configuration used on "
@@ -296,7 +296,7 @@ def note_title(note: NoteRow, notes: Sequence[NoteRow]) -> str:
     if note.kind == "turn_spoken":
         return f"round {note.round} of the debate: {note.speaker}"
     if note.kind == "consensus_reached":
-        return f"consensus by {CONSENSUS.get(note.why or '', note.why)}"
+        return f"consensus: programs compared by {CONSENSUS.get(note.why or '', note.why)}"
     if note.kind == "recall_failed":
         return "recall of memories failed"
     return f"spec ({note.prompt})" + (f", reused from {note.origin}" if note.origin else "") + empty

@@ -54,7 +54,7 @@ def test_a_turn_and_a_consensus_are_worded_and_have_files_of_their_own(store, jo
     details = details_of(store, plan)
     assert [note_title(note, details.notes) for note in details.notes] == [
         "round 2 of the debate: judge",
-        "consensus by gate tests, then CodeBLEU",
+        "consensus: programs compared by gate tests, then by CodeBLEU",
     ]
     files = {one.name.partition(f"{experiment}_")[2]: one.content.decode() for one in files_of(details, {})}
     assert (files["turn01.txt"], files["consensus01.txt"]) == ("Use a set.", details.notes[1].text)
