@@ -127,7 +127,7 @@ def unseen(tests: Split, *, gate_was_seen: bool) -> Unseen:
 
 
 def score_kind(held_out: Unseen) -> ScoreKind:
-    """``held_out`` if unseen tests score the program, else ``oracle``: the loop stopped on the tests that score it."""
+    """``held_out`` if unseen tests score the program, else ``oracle``: the tests that stop the loop also score it."""
     return "held_out" if held_out else "oracle"
 
 
