@@ -32,7 +32,7 @@ UNSET = "–"
 CANNOT: Mapping[Kind, str] = {
     "secret": "koderz never writes or shows a secret. Set this setting in the environment, or in the file .env.",
     "program": "This setting names a program that koderz starts. If the dashboard could change it, every "
-    "visitor of the dashboard could start any program. Set it in the environment, or edit settings.toml.",
+    "visitor of the dashboard could start any program. Set this setting in the environment, or edit settings.toml.",
     "table": "The value of this setting is a TOML table. To change it, edit settings.toml.",
     "place": "The file settings.toml is in the data folder, so it cannot set the path of this folder. "
     "Choose the folder with KODERZ_HOME or --data-dir.",

@@ -56,7 +56,7 @@ def test_a_loop_whose_prompts_outgrow_the_context_keeps_every_problem_in_its_rat
     (row,) = short_context.results.benchmarks()
     remark = experiment_remark(ended[0], row)
     assert remark
-    assert remark.text.startswith("A prompt did not fit the context of its model")
+    assert remark.text.startswith("A prompt did not fit into the context window of its model")
 
 
 @pytest.fixture

@@ -184,7 +184,7 @@ FILE_NAME = "koderz-bug-report.zip"
 _FRAMES = 30
 _PACKAGES = ("streamlit", "duckdb", "pandas", "plotly", "click", "msgspec", "pydantic", "httpx", "mcp")
 _README = """This report describes one error in koderz: its type, its place in the code, and the versions of koderz,
-Python and packages. Keys, paths, hosts and user names are masked. The report contains no prompts, replies,
+Python and packages. Keys, paths, hosts and user names are masked. The report contains no prompts, answers,
 results or values of variables. Check report.json before you share it. koderz has not sent the report.
 """
 

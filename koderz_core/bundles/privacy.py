@@ -75,7 +75,7 @@ SAFEST: Level = "public_safe"
 ABOUT: Mapping[Level, str] = {
     "public_safe": "for everyone: all figures, but no texts of models, problems or tests, and no keys, paths, hosts or "
     "user names",
-    "team_safe": "for your team: figures, programs, prompts and replies; keys, paths, hosts and user names are masked",
+    "team_safe": "for your team: figures, programs, prompts and answers; keys, paths, hosts and user names are masked",
     "full_internal": "for yourself: everything except keys",
 }
 REDACTIONS: Mapping[Level, tuple[str, ...]] = {

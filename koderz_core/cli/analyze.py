@@ -49,7 +49,7 @@ MOST_OF_A_NOTE = 3000  # characters: as much of a review as any prompt gets
 @click.option(
     "--dump",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Also write each prompt, reply, program and result to its own file in this folder.",
+    help="Also write each prompt, answer, program and test result to its own file in this folder.",
 )
 @click.option("--timing", is_flag=True, help="Show how much time each phase of a benchmark took.")
 @as_json
@@ -193,7 +193,7 @@ def print_programs(details: ExperimentDetails, texts: Mapping[str, str]) -> None
         passed = f"{tried.tests_passed} of {tried.tests_total} gate tests passed"
         click.echo(f"\nIteration {tried.iteration}, {passed}:", nl=False)
         if tried.code is None:
-            click.echo(" no program in the reply")
+            click.echo(" no program in the answer")
         elif tried.iteration in again:
             click.echo(f" same program as in iteration {again[tried.iteration]}")
         else:

@@ -97,7 +97,7 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     "--baselines/--no-baselines",
     default=True,
     show_default=True,
-    help="For supervised, add baselines: its coder and stronger models, each with direct. Earlier results are reused.",
+    help="Baselines for supervised: direct with its coder and its (small) frontier models. Earlier results are reused.",
 )
 @quiet
 @as_json
@@ -307,7 +307,7 @@ def warnings(forecast: Forecast, plan: Plan) -> Iterator[str]:
         yield f"No price is known for {plain(model)}, so koderz can neither report nor limit the cost of this model."
     if forecast.may_exceed(plan.budget.usd):
         usd = money(plan.budget.usd)
-        yield f"The total budget of {usd}, which includes money already spent, may not be enough."
+        yield f"The total budget of {usd} may not be enough. Money already spent counts against this budget."
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ CURVES_IN_WORDS = "For the curves of success against cost, use --format json or 
 TIERS = ("frontier", "small_frontier")
 SAMPLING = ("temperature", "max_tokens", "chain_of_thought")
 NONE_YET = (
-    "No frontier model has been measured with strategy direct yet. To measure one: "
+    "No frontier model has been measured with the strategy direct yet. To measure one: "
     "koderz benchmark --strategy direct --coder MODEL --problems all"
 )
 
@@ -66,9 +66,9 @@ def compare(
     default, the configurations of the newest benchmark are compared.
 
     If some configurations are ablations of another one, the default baseline is the configuration that was ablated.
-    Otherwise, the default baseline is the frontier model with strategy direct; its results may come from another
+    Otherwise, the default baseline is the frontier model with the strategy direct; its results may come from another
     benchmark on the same problems. If there is no frontier model, the default baseline is the most expensive model with
-    strategy direct.
+    the strategy direct.
     """
     if attempts and form.startswith("csv"):
         raise UsageError("--attempts is not available as CSV. Use --format table, md or json.")
@@ -153,7 +153,7 @@ FORMS: Mapping[str, Callable[[Comparison, Found], str]] = {
 def frontier_costs(
     model: str | None, dataset: str | None, every: bool, with_scripted: bool, as_json: bool, data_dir: Path | None
 ) -> int:
-    """Show the success rate and the cost per problem of frontier models with strategy direct.
+    """Show the success rate and the cost per problem of frontier models with the strategy direct.
 
     koderz does not measure the baseline of a benchmark again if an earlier measurement used the same model,
     dataset, prompts, sampling and test time limit, and covers all problems of the benchmark.

@@ -21,7 +21,9 @@ from koderz_core.workspace.imports import Import, ImportOrder, parse_mapping
 @click.command("import")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
 @click.option("--dataset", default="", help="Dataset of the problems.  [default: the dataset that the file suggests]")
-@click.option("--model", default="", help="Model of the results that do not name a model.  [default: name of the file]")
+@click.option(
+    "--model", default="", help="Model to which koderz assigns results that name no model.  [default: name of the file]"
+)
 @click.option("--name", default="", help="Name of the benchmark.  [default: name of the file]")
 @click.option("--tier", "tiers", multiple=True, metavar="MODEL=TIER", help="Set the tier of MODEL; can be repeated.")
 @click.option(

@@ -206,7 +206,7 @@ _RESUMED: Options = (
         "--allow-unpriced",
         is_flag=True,
         advanced=True,
-        help="Also call models without a known price when a budget is set. Their calls count as $0.",
+        help="Also call models without a known price when a budget is set. Budgets count their calls as $0.",
     ),
     _problems(
         "--retry-errors",

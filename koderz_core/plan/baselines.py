@@ -38,7 +38,7 @@ class Proposal:
 
 
 def lacking_baselines(order: Order, settings: Settings) -> tuple[Wanted, ...]:
-    """The direct configurations that an order lacks: of its stronger supervising models, and of its coders.
+    """The direct configurations that an order lacks: of its stronger spec and reviewer models, and of its coders.
 
     Their answers have the same token limit as those of the compared configuration. Models that the order already asks
     directly, with any parameters, are left out. Raises as ``draft``.

@@ -75,7 +75,7 @@ def checkpoint(
     """The prompt for a review: it shows the attempts since the last of ``reviews``, and the effect of these reviews.
 
     ``reviews``: only those that were not empty. ``why``: the sign that the attempts make no progress, or why a review
-    is due. ``disclosure``: ask the first review also for a strategy, the second for test criteria.
+    is due. ``disclosure``: request two more sections: a strategy in the first review, test criteria in the second.
     """
     new = attempts[reviews[-1].after_iteration if reviews else 0 :]
     shown = new[-SHOWN_PROGRAMS:]

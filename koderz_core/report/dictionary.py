@@ -72,7 +72,7 @@ EXPERIMENTS: tuple[Column, ...] = (
     ),
     text(
         "score_kind",
-        "`held_out`, or `oracle` if the tests that stopped the loop also score the program",
+        "`held_out`, or `oracle` if the tests that stop the loop also score the program",
         "the experiment has no result",
     ),
     text("code", "SHA-256 of the program that was returned", "no program was returned"),
@@ -145,8 +145,8 @@ ITERATIONS: tuple[Column, ...] = (
     whole("iteration", "number of the iteration in its experiment, from 1"),
     whole("ordinal", "position among all recorded steps of the experiment (calls, tests, notes and others)", "unknown"),
     number("at", "time at which the tests of the program finished", "", "s since 1970"),
-    text("code", "SHA-256 of the program", "the reply contained no program"),
-    text("how", "rule that extracted the program from the reply: `fence`, `fence-last`, `unfinished-fence`, ..."),
+    text("code", "SHA-256 of the program", "the answer contained no program"),
+    text("how", "rule that extracted the program from the answer: `fence`, `fence-last`, `unfinished-fence`, ..."),
     yes("passed", "whether the program passed all gate tests"),
     text("marks", "one character per gate test: `P` passed, `F` failed, `-` not reached"),
     whole("tests_passed", "number of gate tests that the program passed", "", "tests"),
@@ -158,7 +158,7 @@ ITERATIONS: tuple[Column, ...] = (
     json("failures", "each failed test with its position, source, expected value, actual value and message"),
     yes("shared", _SHARED),
     json("test_seconds", "duration of each test, in the order of the tests; empty if unknown", "", "s"),
-    text("program", "the program, as the model wrote it", "the reply contained no program"),
+    text("program", "the program, as the model wrote it", "the answer contained no program"),
 )
 
 CALLS: tuple[Column, ...] = (

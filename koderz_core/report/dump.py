@@ -1,4 +1,4 @@
-"""The files of an experiment: prompts, replies, programs and test results, written into a folder or one zip.
+"""The files of an experiment: prompts, answers, programs and test results, written into a folder or one zip.
 
 In texts that koderz composes (prompts, results, guidance) foreign text is indented, or follows a line that states its
 length, so that it cannot be mistaken for koderz' own.
@@ -128,7 +128,7 @@ def result(details: ExperimentDetails, step: Step) -> str:
     gate = step.iteration or (score.gate if score else None)
     held_out = score.held_out if score else None
     if step.program is None:
-        lines.append("no program was found in the reply" + (f" ({row.failure})" if step.kind == "answer" else ""))
+        lines.append("no program was found in the answer" + (f" ({row.failure})" if step.kind == "answer" else ""))
     if gate:
         lines += ["", *_verdict("gate tests", gate)]
     if held_out:

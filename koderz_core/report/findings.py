@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # most commands need no comparison
 K = TypeVar("K")
 
 NO_BASELINE = (
-    "No measured baseline: no frontier model was run on these problems with the strategy direct. The success rate and "
+    "No measured baseline: no frontier model was run with the strategy direct on these problems. The success rate and "
     "the cost of such a baseline, and any savings, are therefore unknown."
 )
 
@@ -259,7 +259,7 @@ def _limits(rows: Sequence[SummaryRow]) -> Iterator[str]:
         causes = [
             f"{ended} ended {cause}"
             for ended, cause in (
-                (row.context_ends, "because a prompt did not fit the context of its model"),
+                (row.context_ends, "because a prompt did not fit into the context window of its model"),
                 (row.budget_ends, "because the budget per experiment was used up"),
             )
             if ended

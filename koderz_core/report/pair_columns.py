@@ -186,7 +186,7 @@ PAIRS: Sequence[Column] = [
     ),
     whole(
         "missing",
-        "experiments of both configurations that have no result, on problems planned for both",
+        "experiments without a result: the total of both configurations, on problems planned for both",
         path="worst.missing",
     ),
     number(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.pairs import Key, Pair
     from koderz_core.analysis.rates import Interval
 
-UNKNOWN = "Savings: unknown, because no frontier model was run on these problems with strategy direct."
+UNKNOWN = "Savings: unknown, because no frontier model was run with the strategy direct on these problems."
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ def _saved(pair: Pair) -> str:
     both = f"{numbered(saved.of, 'problem')} on which both configurations have a result"
     points = f"Difference in success: {100 * saved.difference:+.0f} percentage points on {both}."
     if saved.share is None:
-        return f"nothing could be saved {on}, because the frontier model cost nothing for them. {points}"
+        return f"nothing could be saved {on}, because the frontier model's calls were free of charge. {points}"
     return f"{_share(saved.share)} {on} ({each}). {points}"
 
 

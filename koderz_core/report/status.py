@@ -204,7 +204,7 @@ EXPERIMENT_REMARKS: Mapping[str, tuple[Tone, str, str]] = {
 }
 LIMITS: Mapping[StopReason | None, str] = {
     "budget": "The budget per experiment is used up, so the result is the best program so far.",
-    "context": "A prompt did not fit the context of its model, so the result is the best program so far.",
+    "context": "A prompt did not fit into the context window of its model, so the result is the best program so far.",
 }
 """Why a limit of the configuration ended the strategy."""
 RESUMED = frozenset({"cancelled", "interrupted", "planned"})
@@ -289,7 +289,11 @@ def _next(trouble: ModelTrouble, stage: Stage, now: float) -> str:
     if stage == "closed":
         return _closed(trouble.closed_until or now, now)
     if stage == "failed":
-        used = f"All retries ({trouble.retries}) are used" if trouble.retries else "This error is not retried"
+        used = (
+            f"The maximum number of retries ({trouble.retries}) is reached"
+            if trouble.retries
+            else "This error is not retried"
+        )
         return f"{used}: the experiment ends with an error."
     most = "" if trouble.retries is None else f" of {trouble.retries}"
     retries = "retry" if not most and trouble.retries_used == 1 else "retries"

@@ -72,7 +72,8 @@ SUPERVISION: Sequence[Column] = (
     *interval(
         share(
             "guided",
-            "experiments solved after the first checkpoint, as a share of those that continued after it",
+            "experiments solved after the first checkpoint, as a share of all experiments that continued after "
+            "that checkpoint",
             shown=Shown("guided [95 %]", 3, rate, "of.guided"),
         )
     ),

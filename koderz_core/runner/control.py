@@ -122,7 +122,10 @@ class _ControlFile:
         try:
             status = os.fstat(file)
             if not stat.S_ISREG(status.st_mode):
-                self._warn("is not a regular file, so koderz cannot read requests to this benchmark from it")
+                self._warn(
+                    "is not a regular file, so koderz cannot read requests to pause, resume, change or stop this "
+                    "benchmark"
+                )
                 return b""
             if status.st_size < self._offset:
                 self._offset = 0

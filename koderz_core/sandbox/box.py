@@ -44,8 +44,8 @@ def command(isolation: Isolation, bwrap: str | None) -> list[str]:
         return python
     if bwrap is None:
         raise SandboxError(
-            "The isolation tier `hardened` needs bubblewrap. Install bubblewrap, for example with `apt install "
-            "bubblewrap`, or use the tier `strong`."
+            "The sandbox tier `hardened` needs bubblewrap. Install bubblewrap, for example with `apt install "
+            "bubblewrap`, or use the sandbox tier `strong`."
         )
     environment = [word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)]
     return [bwrap, *_NAMESPACES, *environment, *_root(), "--remount-ro", "/", "--chdir", "/", "--", *python]

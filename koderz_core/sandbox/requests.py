@@ -112,8 +112,9 @@ def ask(workers: Workers, order: Order) -> Answer:
     if all(isinstance(error, StalledError) for error in lost):
         return Answer(stalled=True)
     raise SandboxError(
-        f"Two workers were lost while they judged a program for {order.problem} (the second worker: {lost[-1]}). "
-        "Either the program killed the workers, or this machine is out of memory. Check the program, then try again."
+        f"Two worker processes, one after the other, failed while they judged a program for {order.problem} "
+        f"(failure of the second worker: {lost[-1]}). Either the program killed the workers, or this machine "
+        "is out of memory. Check the program, then try again."
     )
 
 

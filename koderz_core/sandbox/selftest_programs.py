@@ -207,7 +207,7 @@ class Ground:
         """The traces of an attack, as seen from outside; empty if there are none."""
         names = sorted(path.name for path in self.folder.iterdir())
         if names != ["kept", "secret"]:
-            return f"the folder now contains {', '.join(names)}"
+            return f"the test folder outside the sandbox now contains {', '.join(names)}"
         return "the program connected to the server" if select.select([self.server], [], [], 0)[0] else ""
 
 

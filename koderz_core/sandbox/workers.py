@@ -183,7 +183,7 @@ class Worker:
             by_program = self._program_answered()
             self.kill()
             raise (
-                StalledError("a worker did not process the program's output in time")
+                StalledError("it did not process the program's output in time")
                 if by_program
                 else LostError("it stalled")
             ) from None
@@ -242,7 +242,7 @@ class Worker:
             start += self._some(deadline)
         missing = _HEAD + int.from_bytes(start[:_HEAD], "big") - len(start)
         if not 0 <= missing <= MAX_ANSWER_BYTES:
-            raise LostError("the answer of a worker is too large")
+            raise LostError("its answer is too large")
         parts = [start[_HEAD:]]
         while missing > 0:
             parts.append(self._some(deadline))

@@ -176,7 +176,8 @@ class Answers:
                 slot.compute(ask)
         except Exception as error:  # noqa: BLE001 (the edge of a thread: ``newest`` raises it)
             _LOG.warning(
-                "A background computation for the dashboard failed; the page that needs its result shows the error: %s",
+                "A background computation for the dashboard failed. The page that needs the result also shows "
+                "this error: %s",
                 error,
             )
 

@@ -195,7 +195,7 @@ def outdated(con: DuckDBPyConnection, journals_dir: Path) -> str | None:
     if earlier := con.execute("select file from journals where unanswered is null order by file").fetchone():
         return (
             f"The index lacks costs of unanswered calls in the journal {earlier[0]}, because an earlier version "
-            "of koderz indexed it"
+            "of koderz indexed this journal"
         )
     for file, seen in _read_states(con).items():
         path = journals_dir / file

@@ -64,7 +64,8 @@ PRESETS: Mapping[str, StrategyPreset] = {
     "repair": StrategyPreset(
         "supervised",
         {"spec": False, "checkpoints": False},
-        "Ask the coder, test its program and show the coder the failures: supervised without a spec or reviews.",
+        "Show the coder the failures of its program until a program passes: like the strategy supervised, but without "
+        "a spec or reviews.",
     ),
     "retry": StrategyPreset(
         "ladder",

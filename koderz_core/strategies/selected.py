@@ -1,7 +1,7 @@
 """``selected``: one call of the coder that is the best by recorded results on other problems.
 
-Calls: one, and one more for each coder without a program in its reply. Choosing one model per problem is routing, as in
-Ong et al., "RouteLLM" (arXiv 2406.18665), here without a learned model: only by recorded results.
+Calls: one, and one more for each coder without a program in its answer. Choosing one model per problem is routing, as
+in Ong et al., "RouteLLM" (arXiv 2406.18665), here without a learned model: only by recorded results.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DIRECT = "direct"
 
 @dataclass(frozen=True, slots=True)
 class Selected(Reminded):
-    """Ask the coder with the best results on other problems; if its reply contains no program, ask the next coder.
+    """Ask the coder with the best results on other problems; if its answer contains no program, ask the next coder.
 
     ``policy``: the measure by which coders are ranked. The journal records the ranking with scores and reasons.
     If there are no results, the coders are asked in the given order.

@@ -91,7 +91,8 @@ def _repair(path: Path) -> Iterator[Repair]:
     if dead:
         actions.append(f"was locked by process {dead}, which has ended, so the lock was released")
     if condition.torn:
-        actions.append(f"had an incomplete last line ({condition.torn} bytes), which was removed")
+        size = f"{condition.torn} byte{'' if condition.torn == 1 else 's'}"
+        actions.append(f"had an incomplete last line ({size}), which was removed")
     if actions:
         Journal(path).close()  # which does both
         yield Repair(path.stem, "; it ".join(actions))

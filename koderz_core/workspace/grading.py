@@ -214,9 +214,9 @@ def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Ver
         return
     shown = "; ".join(f"{name} ({message[:120]})" for name, message in list(failed.items())[:_SHOWN])
     raise DataError(
-        f"Some chosen problems cannot be graded on this machine, because their published solutions fail "
-        f"({len(failed)} in total): {shown}{'; …' if len(failed) > _SHOWN else ''}. koderz runs programs without "
-        f"access to files, the network or other processes. Omit these problems: {', '.join(failed)}."
+        "Chosen problems that cannot be graded on this machine, because their published solutions fail: "
+        f"{len(failed)}. Failures: {shown}{'; …' if len(failed) > _SHOWN else ''}. koderz runs programs without "
+        f"access to files, the network or other processes. To continue, omit from your selection: {', '.join(failed)}."
     )
 
 

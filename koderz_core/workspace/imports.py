@@ -113,7 +113,9 @@ class Imports:
         models = dict.fromkeys(result.model for result in file.results)
         if unknown := [model for model in (*order.tiers, *order.prices) if model not in models]:
             known = ", ".join(list(models)[:10])
-            raise UsageError(f"{order.file} has no results of {unknown[0]!r}. It has results of: {known}.")
+            raise UsageError(
+                f"{order.file} contains no results of the model {unknown[0]!r}. Models in this file: {known}."
+            )
         source = Source(
             imported,
             dataset.origin if dataset else _unknown_dataset(order.dataset or file.results[0].dataset),

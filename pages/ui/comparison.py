@@ -67,9 +67,10 @@ def show_answer(comparison: Comparison) -> None:
     st.text(finding.details)
     if comparison.mixed:
         st.warning(
-            f"Two kinds of scores are compared on {numbered(comparison.mixed_problems, 'problem')}. For rates "
-            "marked *, the tests that stopped the loop also score its programs (oracle). The other rates use held-out "
-            "tests, which no loop saw. Therefore the strategies explain only a part of the difference.",
+            f"Two kinds of scores are compared on {numbered(comparison.mixed_problems, 'problem')}. For "
+            "configurations marked *, the tests that stop the loop also score the programs (oracle). The other "
+            "configurations are scored by tests that no loop saw (held-out). Therefore the strategies explain only a "
+            "part of the difference.",
             icon="⚖️",
         )
     if comparison.across:
@@ -177,8 +178,8 @@ def show_checks(comparison: Comparison) -> None:
         )
     else:
         st.caption(
-            "No ceiling can be shown, because the tests that stopped each loop also score its programs, or because "
-            "no configuration has a loop."
+            "No ceiling can be shown, because the tests that stop each loop also score its programs, or because no "
+            "configuration has a loop."
         )
     if supervised:
         show_words(supervision_table(supervised))

@@ -20,7 +20,7 @@ from koderz_core.report.difficulty import (
     solvers_table,
     trials_table,
 )
-from koderz_core.report.formats import money, one_line, plain
+from koderz_core.report.formats import money, numbered, one_line, plain
 from koderz_core.workspace.comparisons import Cell, Difficulty, Key, Kind, problems_of_kind
 from koderz_core.workspace.names import letter
 from pages.ui.address import choice, chosen_line, keep
@@ -62,7 +62,8 @@ def show_heatmap(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> 
     key = f"heatmap of {hash((tuple(map(key_of, rows)), tuple(problem.problem for problem in part)))}"
     state = st.plotly_chart(
         heatmap(rows, part),
-        alt=f"Heatmap of {len(part)} problems, hardest first, and {len(rows)} configurations: {', '.join(glyphs)}",
+        alt=f"Heatmap of {numbered(len(part), 'problem')} (hardest first) and "
+        f"{numbered(len(rows), 'configuration')}; symbols: {', '.join(glyphs)}",
         key=key,  # other cells get another key, because an older selection does not apply to them
         on_select="rerun",
         selection_mode="points",

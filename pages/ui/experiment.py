@@ -38,7 +38,7 @@ def show_links(workspace: Workspace, row: ExperimentRow) -> None:
             key="files",
             icon="⬇️",
             on_click="ignore",
-            help="Download the prompts, replies, programs and test results, each in its own file.",
+            help="Download the prompts, answers, programs and test results, each in its own file.",
         )
         st.page_link("pages/live.py", label="Benchmark", icon="📡", query_params={"benchmark": row.benchmark})
         st.caption(row.id)
@@ -66,11 +66,14 @@ def show_commands(workspace: Workspace, row: ExperimentRow) -> None:
             return
         for about, command in (
             (
-                "Show this experiment, and write its prompts, replies, programs and results into a folder:",
+                "Show this experiment, and write its prompts, answers, programs and test results into a folder:",
                 commands.look,
             ),
             ("Run this configuration on this problem again, as a new benchmark:", commands.alone),
-            ("Run the whole benchmark again, except experiments that already have a result:", commands.whole),
+            (
+                "Resume the whole benchmark (experiments that have a result or ended with an error do not run again):",
+                commands.whole,
+            ),
         ):
             st.caption(about)
             st.code(command, language=None, wrap_lines=True)
@@ -120,8 +123,8 @@ def _show_both(workspace: Workspace, experiment: str, other: str) -> None:
     keys = [RETURNED, *map(str, range(1, len(pairs) + 1))]
     st.caption(
         "Each line compares one step of the two experiments. For an iteration, the line shows the result of the gate "
-        "tests. For the returned program, it shows the result of the tests that score it. Choose a line to compare the "
-        "two programs."
+        "tests. For the returned program, the line shows the result of the tests that score this program. Choose a "
+        "line to compare the two programs of that step."
     )
     options = {"column_config": STEPS, "height": tall(table), "alt": table.title}
     line = chosen_line(frame(table), "pair", keys, **options)

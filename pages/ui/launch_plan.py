@@ -21,8 +21,9 @@ from pages.ui.text import called, worded
 
 CONFIRMED = "confirmed benchmark"
 ABOUT_BASELINES = (
-    "Also run the coder alone, and each stronger supervising model alone, on the same problems (strategy direct). "
-    "Without these baselines, the benchmark cannot show what supervision adds or saves."
+    "Also run the strategy direct on the same problems with the coder, and with every spec or reviewer model of the "
+    "tiers frontier and small frontier. Without these baselines, the benchmark cannot show what supervision adds "
+    "or saves."
 )
 MOST_CLONE_LINKS = 4  # that fit on a line or two
 CLONE_KEY = "clone"  # in the address and in the session
@@ -89,7 +90,7 @@ def choose_budget(usual: Budget, of: str) -> Budget:
         "Allow unpriced models",
         usual.allow_unpriced,
         key=f"allow unpriced{of}",
-        help="Also call models without a known price. Their calls count as $0.",
+        help="Also call models without a known price. Both budgets count their calls as $0.",
         disabled=usd is None and each is None,
     )
     return Budget(usd, each, allow_unpriced)
@@ -108,7 +109,10 @@ def show_forecast(forecast: Forecast, budget: Budget) -> None:
     for model in forecast.unpriced:
         st.text(f"No price is known for {model}.")
     if forecast.may_exceed(budget.usd):
-        st.text(f"The budget of {money(budget.usd)}, which includes money already spent, may not be enough.")
+        st.text(
+            f"The budget of {money(budget.usd)} may not be enough. Money that the benchmark has already spent counts "
+            "against this budget."
+        )
 
 
 def _show_range(label: str, estimate: Range | None, worded: Callable[[float], str]) -> None:

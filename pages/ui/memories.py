@@ -51,7 +51,8 @@ def choose_search(counts: Counts) -> MemoryQuery:
         of = choice("kind", "Kind", (ANY, *KINDS))
         within = choice("category", "Category", (ANY, *counts.by_category), plain)
         by = choice("order", "Sort by", ORDERS)
-        more = choice("faded", "Retired and decayed memories", ("without", "with"))
+        shown = {"without": "excluded", "with": "included"}
+        more = choice("faded", "Retired and decayed (long unused) memories", list(shown), shown.__getitem__)
     return MemoryQuery(words, "" if of == ANY else of, "" if within == ANY else within, by, more == "with", MOST)
 
 

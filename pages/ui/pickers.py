@@ -43,7 +43,10 @@ def choose_problem_set(workspace: Workspace, rows: Sequence[SummaryRow]) -> list
     if len({row.problem_set for row in rows}) < 2 or not (shared := workspace.comparisons.shared_problems(rows)):
         keep(PROBLEM_SET, None)
         return list(rows)
-    labels = {"each": "all problems of each configuration", "shared": f"the {len(shared)} shared problems"}
+    labels = {
+        "each": "all problems of each configuration",
+        "shared": f"only problems that all configurations share ({len(shared)})",
+    }
     chosen = choice(PROBLEM_SET, "Problems", list(labels), labels.__getitem__)
     return workspace.comparisons.on_shared_problems(rows) if chosen == "shared" else list(rows)
 
@@ -54,7 +57,7 @@ def _choose_several(name: str, label: str, options: Mapping[str, str], usual: Se
     wanted = list(usual) if asked is None else list(dict.fromkeys(asked.split(",")))
     known = [option for option in wanted if option in options]
     if len(known) < len(wanted):
-        st.warning(f"The link names an unknown {name.rstrip('s')}, which koderz ignores.", icon="🔎")
+        st.warning(f"The link names at least one unknown {name.rstrip('s')}. koderz ignores unknown names.", icon="🔎")
     key = f"{name} of {hash(tuple(options))}"
     chosen = st.multiselect(label, list(options), known, format_func=options.__getitem__, key=key, wrap=True)
     keep(name, None if list(chosen) == list(usual) else ",".join(chosen) or None)

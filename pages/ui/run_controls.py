@@ -152,7 +152,7 @@ def _parts(progress: BenchmarkProgress, chosen: str | None = None) -> dict[str, 
         WHOLE: "the whole benchmark",
         **{configuration: f"configuration {label}" for configuration, label in labels.items()},
         **{
-            experiment.id: f"experiment {experiment.problem} {experiment.label} {experiment.repeat + 1}"
+            experiment.id: f"experiment {experiment.problem} {experiment.label}, repeat {experiment.repeat + 1}"
             for experiment in single
         },
     }

@@ -35,7 +35,7 @@ PROTECTIONS: tuple[tuple[str, object, str], ...] = (
     ("server.enableXsrfProtection", True, "set to 'false' lets every website upload files to the dashboard"),
     ("server.corsAllowedOrigins", [], "lets other websites use the dashboard, which runs code"),
     ("server.enableAgentApi", False, "lets programs press every button of the dashboard"),
-    ("global.developmentMode", False, "lets every website read the dashboard's answers"),
+    ("global.developmentMode", False, "lets every website read the dashboard's HTTP responses"),
     (
         "logger.hideWelcomeMessage",
         True,

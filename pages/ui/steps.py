@@ -55,7 +55,7 @@ class _Texts(dict[str, str]):
     """Texts by hash, with a message in place of a text that no journal holds."""
 
     def __missing__(self, sha256: str) -> str:
-        return f"No journal in this data folder contains this text ({sha256[:12]})."
+        return f"No journal in this data folder contains this text (its SHA-256 starts with {sha256[:12]})."
 
 
 def _show_note(note: NoteRow, details: ExperimentDetails, key: str) -> None:

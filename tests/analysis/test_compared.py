@@ -57,7 +57,7 @@ def test_a_configuration_has_its_rate_with_the_interval_and_what_each_experiment
 def test_what_a_configurations_own_limits_ended_is_said_beside_its_rate() -> None:
     assert "unsolved" not in remarks(ROW)
     said = remarks(replace(ROW, context_ends=2, budget_ends=1))
-    context = "2 ended because a prompt did not fit the context of its model"
+    context = "2 ended because a prompt did not fit into the context window of its model"
     budget = "1 ended because the budget per experiment"
     assert f"direct small: of 4 unsolved experiments, {context} and {budget} was used up." in said
 

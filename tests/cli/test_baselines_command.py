@@ -45,7 +45,7 @@ def test_controls_are_strategies_with_names_and_parameters_of_their_own(koderz: 
 
 
 def test_the_registry_lists_what_was_measured_of_frontier_models(koderz: Any) -> None:
-    assert "No frontier model has been measured with strategy direct yet" in koderz("frontier-costs").out
+    assert "No frontier model has been measured with the strategy direct yet" in koderz("frontier-costs").out
     koderz(*SUPERVISED, *STRONG, "--strategy", "supervised", "--json")
     assert koderz("frontier-costs", "--all", "--json").json == []  # a script shows nothing about models
     (one,) = koderz("frontier-costs", "--scripted", "--json").json

@@ -11,7 +11,7 @@ def test_a_prompt_that_did_not_fit_is_named_as_the_cause_beside_each_table(koder
         monkeypatch.setenv("VLLM_BASE_URL", server.url)
         asked = ("--problems", "0:2", "--strategy", "direct", "--coder", "vllm/it", "--no-baselines")
         ran = koderz("benchmark", *asked)
-    why = "of 2 unsolved experiments, 2 ended because a prompt did not fit the context of its model."
+    why = "of 2 unsolved experiments, 2 ended because a prompt did not fit into the context window of its model."
     assert why in " ".join(ran.out.split())
     for command in ("results", "compare"):
         assert why in " ".join(koderz(command).out.split())

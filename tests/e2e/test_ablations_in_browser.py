@@ -17,7 +17,7 @@ def test_a_grid_is_added_by_one_click_runs_to_its_end_and_is_held_against_its_wh
     dashboard = server(tmp_path / "home", NO_WEIGHTS)
     page.goto(f"{dashboard.url}/launch?preset=quick+look")
     page.get_by_text("Ablations", exact=True).click()
-    grid = page.get_by_text("This configuration and 8 ablations")
+    grid = page.get_by_text("koderz will run this configuration and 8 ablations")
     expect(grid).to_be_visible(timeout=MINUTE)
     expect(page.get_by_test_id("stMetric").filter(has_text="experiments")).to_contain_text("30")
     page.get_by_role("button", name="Start").click()

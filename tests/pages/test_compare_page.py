@@ -61,7 +61,10 @@ def test_the_page_asks_which_problems_and_its_report_is_about_the_same(visit: Vi
             workspace.runs.run(planned)
     app = visit("compare", benchmarks=",".join(plan.id for plan in plans))
     (asked,) = (element for element in app.selectbox if element.label == "Problems")
-    assert list(asked.options) == ["all problems of each configuration", "the 2 shared problems"]
+    assert list(asked.options) == [
+        "all problems of each configuration",
+        "only problems that all configurations share (2)",
+    ]
     assert any("ran on different problems" in element.value for element in app.warning)
     app = asked.set_value("shared").run()
     assert not any("ran on different problems" in element.value for element in app.warning)
@@ -148,7 +151,7 @@ def test_the_address_keeps_every_choice_and_says_what_it_cannot_keep(visit: Visi
     lost = visit("compare", benchmarks=plan.id, pair="nobody", problem="HumanEval/99")
     assert not lost.error
     assert [name for name in ("pair", "problem") if name in lost.query_params] == []
-    assert "The link points to an unknown pair" in said(lost)
+    assert "The link contains an unknown value of the parameter `pair`" in said(lost)
 
 
 def test_one_configuration_alone_is_shown_without_anything_to_hold_it_against(visit: Visit, plan: Plan) -> None:
@@ -161,7 +164,7 @@ def test_one_configuration_alone_is_shown_without_anything_to_hold_it_against(vi
 def test_the_same_benchmark_twice_is_compared_once_and_an_unknown_one_is_said(visit: Visit, plan: Plan) -> None:
     app = visit("compare", benchmarks=f"{plan.id},{plan.id},bench_nothing")
     assert len(table(app, "solved [95 %]")) == 2
-    assert "an unknown benchmark" in said(app)
+    assert "at least one unknown benchmark" in said(app)
 
 
 def test_only_what_differs_is_listed(visit: Visit, plan: Plan) -> None:

@@ -24,7 +24,7 @@ def test_one_click_adds_the_grid_to_the_plan_and_another_takes_it_away(visit: Vi
     app = visit("launch")
     switch(app)
     assert app.metric[0].value == "30"  # 3 problems, direct, and supervised with its 8
-    assert "This configuration and 8 ablations" in said(app)
+    assert "koderz will run this configuration and 8 ablations" in said(app)
     assert "would change nothing: no-lessons, no-examples." in said(app)
     assert app.code[-1].value.endswith("max_iterations=3 checkpoint_interval=2' --ablate all")
     switch(app)

@@ -212,6 +212,6 @@ def test_a_page_finds_a_benchmark_by_its_name_as_the_command_line_does(visit: Vi
         )
     app = visit(page, **{"benchmarks" if page in ("compare", "problems") else "benchmark": "mine"})
     assert not app.exception
-    assert "points to an unknown" not in "".join(element.value for element in app.warning)
+    assert "contains an unknown value of the parameter" not in "".join(element.value for element in app.warning)
     chosen = [element.value for element in (*app.multiselect, *app.selectbox)]
     assert named.id in chosen or [named.id] in chosen

@@ -51,7 +51,8 @@ REFUSED, UNREACHED = replace(LAST, status=401, retries=0), replace(FAILED, statu
         (
             (*THREE, (13, LAST)),
             14,
-            "HTTP 500 (4 times in 13 s). All retries (5) are used: the experiment ends with an error.",
+            "HTTP 500 (4 times in 13 s). The maximum number of retries (5) is reached: the experiment ends with an "
+            "error.",
         ),
         (
             ((0, STARTED), (0, REFUSED)),

@@ -172,7 +172,7 @@ def test_a_judge_that_is_stopped_is_ended_from_outside(monkeypatch):
     monkeypatch.setattr("koderz_core.sandbox.requests.GRACE_SECONDS", 1.0)
     monkeypatch.setattr("koderz_core.sandbox.requests.CROWDED_TIMES", 1.0)
     judge = BoxedJudge("limited", timeout_seconds=1.0)  # the others do not let a program signal it
-    with pytest.raises(SandboxError, match="Two workers were lost"):
+    with pytest.raises(SandboxError, match="Two worker processes, one after the other, failed"):
         judged("import os\nos.killpg(os.getpgid(os.getppid()), 19)", judge=judge)
     assert judged("def double(x): return 2 * x", judge=judge).passed
     judge.close()

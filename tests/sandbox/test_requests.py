@@ -59,7 +59,7 @@ def test_an_answer_that_is_none_ends_the_worker():
 
 def test_a_worker_that_died_is_replaced_once():
     assert asked(LostError("it died"), {"report": REPORT})[0].report.completed
-    with pytest.raises(SandboxError, match=r"small/1 \(the second worker: it died\)"):
+    with pytest.raises(SandboxError, match=r"small/1 \(failure of the second worker: it died\)"):
         asked(LostError("it died"), LostError("it died"))
 
 

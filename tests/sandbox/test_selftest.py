@@ -98,7 +98,7 @@ def test_a_judge_that_fails_right_programs_fails() -> None:
 @pytest.mark.parametrize(
     ("lines", "seen"),
     [
-        ("open(FOLDER + '/new', 'w').close()", "the folder now contains kept, new, secret"),
+        ("open(FOLDER + '/new', 'w').close()", "the test folder outside the sandbox now contains kept, new, secret"),
         ("socket.create_connection(('127.0.0.1', PORT)).close()", "the program connected to the server"),
     ],
 )

@@ -120,7 +120,7 @@ def test_an_answer_without_a_program_says_so_and_has_no_program_file(journal, fi
     journal.say(ExperimentFinished("unsolved", "gave_up", "held_out", None, 2.0, "extraction"), direct.id)
     found = files(direct)
     assert "zeroshot_code.py" not in found
-    assert b"no program was found in the reply (extraction)" in found["zeroshot_result.txt"]
+    assert b"no program was found in the answer (extraction)" in found["zeroshot_result.txt"]
 
 
 def test_marks_cannot_pass_for_a_line_of_ours(journal, files, supervised):
