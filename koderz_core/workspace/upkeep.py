@@ -14,6 +14,7 @@ from koderz_core.examples import EXAMPLE, example_journal
 from koderz_core.files import keep_file
 from koderz_core.memory.client import memory_file
 from koderz_core.memory.memory_file import count_of_benchmark, forget_benchmark
+from koderz_core.report.formats import numbered
 from koderz_core.settings_text import has_password
 from koderz_core.store.results import Results
 from koderz_core.upkeep.backup import BackupReport, RestoreReport, Source, back_up, restore
@@ -65,7 +66,7 @@ class Upkeep:
             except StoreError as error:
                 yield Repair("index", f"cannot be rebuilt: {error}", sound=False)
             else:
-                yield Repair("index", f"was rebuilt from {events} events, because: {fault}")
+                yield Repair("index", f"was rebuilt from {numbered(events, 'event')}, because: {fault}")
 
     def index_fault(self) -> str:
         """Why the index cannot be used, "" if it can; an index that is missing or damaged is rebuilt automatically."""
