@@ -1,4 +1,4 @@
-"""koderz: can cheap models with many attempts, under a little frontier supervision, match an expensive model?
+"""koderz: can cheap models with many attempts and a little frontier supervision match an expensive frontier model?
 
 The public Python interface is ``__all__``; each name is imported when it is first used.
 """

@@ -25,6 +25,11 @@ BY_CANONICAL = "4 x canonical"
 """The default time limit of tests; a limit that the user has set is a number of seconds."""
 _CANONICAL_TEXT = "4 times the time of the canonical solution"
 PLUS = "plus tests"
+_NAMES = {
+    TIME_LIMIT: "the time limit of tests",
+    "num_ctx": "the context length in tokens",
+    HELD_OUT: "the set of held-out tests",
+}
 
 
 def conditions(configurations: Sequence[Configuration], settings: Settings) -> dict[str, Scalar]:
@@ -124,8 +129,8 @@ def _changed(now: Conditions, then: Conditions) -> Iterator[str]:
         if name == TIME_LIMIT and now.get(name) == BY_CANONICAL:
             continue  # the user asks for no other limit, so the recorded one applies
         if _plain(name, now.get(name, before)) != _plain(name, before):
-            shown = _CANONICAL_TEXT if before == BY_CANONICAL else before
-            yield f"{_what(name)} was {shown} and is now {now[name]} (to restore it: {_cure(name, before)})"
+            was, present = (time_limit_text(it) if name == TIME_LIMIT else it for it in (before, now[name]))
+            yield f"{_what(name)} was {was} and is now {present} (to restore it: {_cure(name, before)})"
 
 
 def _plain(name: str, value: Scalar) -> Scalar:
@@ -136,7 +141,7 @@ def _plain(name: str, value: Scalar) -> Scalar:
 def _what(name: str) -> str:
     if name.endswith((_PROMPT, _GATE)):
         return f"the version of the {name}"
-    return f"the address of {name.removesuffix(_ADDRESS)}" if name.endswith(_ADDRESS) else name
+    return f"the address of {name.removesuffix(_ADDRESS)}" if name.endswith(_ADDRESS) else _NAMES.get(name, name)
 
 
 def _cure(name: str, before: Scalar) -> str:
@@ -149,4 +154,4 @@ def _cure(name: str, before: Scalar) -> str:
         return f"{variable}={before}"
     if name.endswith(_STRATEGY):
         return f"install {before} again"
-    return "use the koderz version and the machine that started the benchmark"
+    return "use the koderz version and the machine with which the benchmark was started"

@@ -386,8 +386,8 @@ def _decoded(setting: Setting, value: str) -> object:
         return json.loads(value)
     except ValueError as error:
         raise ConfigError(
-            f'{setting.variable} is not JSON. Write it as {{"openai": ...}}, or as a table in settings.toml: '
-            "[limits.openai] or [tiers]."
+            f'{setting.variable} is not JSON. Examples: KODERZ_LIMITS={{"openai": {{"concurrency": 16}}}} and '
+            'KODERZ_TIERS={"openai": "local"}. In settings.toml, use the tables [limits.openai] and [tiers] instead.'
         ) from error
 
 

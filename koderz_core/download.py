@@ -90,7 +90,7 @@ def check_room(folder: Path, needed_bytes: int) -> None:
     if free_bytes < needed_bytes:
         raise DownloadError(
             f"the disk of {folder} has {free_bytes / 1e6:.0f} MB free, but {needed_bytes / 1e6:.0f} MB are needed; "
-            "free some space, or name a folder on another disk"
+            "free some space, or choose a folder on another disk"
         )
 
 

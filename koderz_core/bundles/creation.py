@@ -85,7 +85,10 @@ def locked(folder: Path, benchmark: str) -> Iterator[None]:
                 raise DataError(f"Another process is creating a bundle of {benchmark}. Wait until it has finished.")
             yield
     except OSError as error:
-        raise DataError(f"koderz cannot write to {folder}: {error.strerror}. Free space in this folder.") from error
+        raise DataError(
+            f"koderz cannot write to {folder}: {error.strerror}. Check the permissions of this folder and the free "
+            "space on its disk."
+        ) from error
 
 
 def _write(path: Path, content: bytes) -> Verified:
@@ -102,7 +105,8 @@ def _write(path: Path, content: bytes) -> Verified:
                 )
     except OSError as error:
         raise DataError(
-            f"{path} cannot be written: {error.strerror}. Free space in its folder, or choose another path with --out."
+            f"{path} cannot be written: {error.strerror}. Check the permissions of its folder and the free space on "
+            "its disk, or choose another path with --out."
         ) from error
     return verified
 
@@ -132,7 +136,10 @@ def pin(path: Path) -> None:
     try:
         _pin(path).touch()
     except OSError as error:
-        raise DataError(f"{path.name} cannot be pinned: {error.strerror}. Free space in {path.parent}.") from error
+        raise DataError(
+            f"{path.name} cannot be pinned: {error.strerror}. Check the permissions of {path.parent} and the free "
+            "space on its disk."
+        ) from error
 
 
 def make_room(folder: Path, most: int = KEPT) -> int:

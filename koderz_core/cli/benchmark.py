@@ -97,7 +97,8 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     "--baselines/--no-baselines",
     default=True,
     show_default=True,
-    help="Baselines for supervised: direct with its coder and its (small) frontier models. Earlier results are reused.",
+    help="For the strategy supervised, also run baselines: its coder and stronger models, each with the strategy "
+    "direct. Earlier results of these baselines are reused.",
 )
 @quiet
 @as_json
@@ -151,9 +152,8 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
             for detail in details:
                 print_details(detail)
             print_spending(opened, opened.results.summaries(runner.benchmark))
-            click.echo(
-                f"\nFor all prompts and answers: koderz analyze {runner.experiments[0].id} --dump DIR, or koderz ui"
-            )
+            first = runner.experiments[0].id
+            click.echo(f"\nFor all prompts and answers: koderz analyze {first} --dump DIR, or koderz ui")
         code = exit_code(opened, FinishedRun.of(runner), ALL)
         return BUG if runner.bugs else code
 
@@ -274,8 +274,8 @@ def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
         yield f"Added to the recorded benchmark: {_added(plan, before)}."
     yield from gate_remarks(plan)
     if runner.left_out:
-        left_out = numbered(runner.left_out, "experiment")
-        yield f"This command leaves out {left_out} of the benchmark. To run them all: koderz resume {plan.id}"
+        omitted = numbered(runner.left_out, "experiment")
+        yield f"This command leaves out {omitted} of the benchmark. To run the whole benchmark: koderz resume {plan.id}"
     if runner.kept_errors:
         yield f"Experiments that ended with an error: {runner.kept_errors}. To run them again, add --retry-errors."
     if scripted(plan.models()):

@@ -11,7 +11,7 @@ import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 from rich.table import Table
 
-from koderz_core.cli.options import Whole, as_json, data_dir, print_json, workspace
+from koderz_core.cli.options import HUMANEVAL_FILE, Whole, as_json, data_dir, print_json, workspace
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import DataError, UnknownNameError, UsageError
 from koderz_core.records import Dataset, Problem
@@ -33,7 +33,7 @@ FAULTY, FAILED = DataError.exit_code, 4
 @click.option(
     "--humaneval-path",
     type=click.Path(path_type=Path),
-    help="HumanEval file to use instead of the one that comes with koderz.",
+    help=HUMANEVAL_FILE,
 )
 @click.option(
     "--problems", default="all", show_default=True, help='Problems to show: "0:20", "HumanEval/3,7" or "sample:20".'

@@ -30,8 +30,8 @@ def doctor(real: bool, grader: bool, repair: bool, report: Path | None, data_dir
     """Check models, servers, keys, datasets, the grader, the disk, journals and the index.
 
     --repair removes incomplete and unreadable lines from journals, releases the locks of dead processes and rebuilds a
-    broken index. Before it removes unreadable lines, it saves a copy of the journal in the same folder. Exits with 3 if
-    a required item is missing or does not work.
+    broken index. Before it removes unreadable lines, it saves a copy of the journal in the same folder. Exits with code
+    3 if a required item is missing or does not work.
     """
     with workspace(data_dir) as opened:
         whole = not repair or _repaired(opened)

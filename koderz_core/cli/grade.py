@@ -39,7 +39,11 @@ FAILED, INFRASTRUCTURE = 4, 3
 @click.option("--problem", help="Grade FILE as one program for this problem, for example HumanEval/0.")
 @click.option("--dataset", default="humaneval", show_default=True, help="Name of a dataset, or path of a .jsonl file.")
 @click.option(
-    "--tests", type=click.Choice(get_args(TestKind)), default="base", show_default=True, help="Use base or plus tests."
+    "--tests",
+    type=click.Choice(get_args(TestKind)),
+    default="base",
+    show_default=True,
+    help="Tests to run. base: the base tests; plus: the base tests and the plus tests.",
 )
 @workers
 @click.option("--out", type=OutputPath(), help="Write each sample with its result to this file.")
@@ -51,8 +55,8 @@ def grade(file: Path, as_json: bool, data_dir: Path | None, **options: Any) -> i
 
     Each sample has a task_id and one of these keys: completion (text that continues the prompt), solution (a complete
     program) or answer (a model's complete reply). Other keys are copied to the output. --tests plus needs a dataset
-    with plus tests, such as humaneval+ or mbpp+. Exits with 4 if a program fails, and with 3 if a sample could not be
-    graded.
+    with plus tests, such as humaneval+ or mbpp+. Exits with code 4 if a program fails, and with code 3 if a
+    sample could not be graded.
     """
     with workspace(data_dir) as opened:
         dataset = opened.datasets.load(options["dataset"])

@@ -15,7 +15,7 @@ from koderz_core.errors import Cancelled, UsageError
 from koderz_core.records import Tier
 from koderz_core.report.formats import count, numbered, plain, tier_name
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.imports import Import, ImportOrder, parse_mapping
+from koderz_core.workspace.imports import FIELDS, Import, ImportOrder, parse_mapping
 
 
 @click.command("import")
@@ -38,7 +38,8 @@ from koderz_core.workspace.imports import Import, ImportOrder, parse_mapping
     "mapping",
     default="",
     metavar="FIELD=COLUMN,...",
-    help="Read each FIELD from this COLUMN of a CSV, JSON lines or Parquet table.",
+    help="Columns of a CSV, JSON lines or Parquet table from which koderz reads the fields of results. "
+    f"Fields: {', '.join(FIELDS)}.",
 )
 @click.option("--as-stated", is_flag=True, help="Use the results that the file states; grade no programs.")
 @click.option("--trust-ids", is_flag=True, help="Accept problems that have another prompt in the file.")

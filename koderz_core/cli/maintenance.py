@@ -150,7 +150,7 @@ def restore(file: Path, data_dir: Path | None) -> None:
     if len(done.restored) > LISTED:
         click.echo(f"  … and {len(done.restored) - LISTED} more")
     if done.already_there:
-        click.echo(f"Skipped, because they already exist with the same content: {_counted(done.already_there)}.")
+        click.echo(f"Files skipped because they already exist with the same content: {_counted(done.already_there)}.")
     click.echo("Backups contain no keys: set your keys again. The index is rebuilt automatically.")
 
 
@@ -171,5 +171,5 @@ def reindex(data_dir: Path | None) -> int:
     """Rebuild the index from the journals. No results are lost, because the journals contain them all."""
     with workspace(data_dir) as opened:
         ingested = opened.results.reindex()
-        click.echo(f"Indexed {ingested.events} events from {opened.settings.journals_dir}.")
+        click.echo(f"Indexed {numbered(ingested.events, 'event')} from {opened.settings.journals_dir}.")
         return report_faults(opened)

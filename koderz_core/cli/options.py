@@ -24,6 +24,7 @@ Group = Literal["Problems", "Models and roles", "Strategy", "Budget and limits",
 GROUPS: tuple[Group, ...] = get_args(Group)
 ADVANCED = tuple(f"Advanced: {group.lower()}" for group in GROUPS)
 NAMES_WIDTH = 24  # columns; the text of an option with a longer name begins on the next line
+HUMANEVAL_FILE = "HumanEval file to use instead of the file that comes with koderz."
 SHOW_ALL = f"{__name__}.show_all"  # key in the meta of click's context
 
 

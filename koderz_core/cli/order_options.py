@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from koderz_core.cli.options import GROUPS, Command, Number, Whole, option
+from koderz_core.cli.options import GROUPS, HUMANEVAL_FILE, Command, Number, Whole, option
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.plan.ablations import ABLATIONS, ALL, ablations_named, is_ablated, with_ablations
 from koderz_core.plan.command_line import POLICIES, configuration_of, personas_named, strategy_named
@@ -135,7 +135,11 @@ def _role_option(role: str, default: str) -> Option:
     """``--role``; where that is a switch, ``--role-model``."""
     older = (OLDER[role],) if role in OLDER else ()
     names = ", ".join(name for name in sorted((*STRATEGIES, *PRESETS)) if facts_of(name).takes_all_coders)
-    more = f"One configuration per model, but the strategies {names} use all models together." if role == CODER else ""
+    more = (
+        f"Each model gets its own configuration, but the strategies {names} use all models together."
+        if role == CODER
+        else ""
+    )
     text = " ".join(part for part in (ROLES[role].about, more, f" [default: {default}]") if part)
     flags, metavar = (_role_flag(role), *older), "MODEL,..." if role == CODER else "MODEL"
     hidden = role not in COMMON_ROLES
@@ -172,9 +176,11 @@ REPLACED: Mapping[str, str] = {
 """The options that ``--configuration`` replaces, by the names they have after parsing."""
 
 _problems, _models, _strategy, _limits = (partial(option, group) for group in GROUPS[:4])
+_advanced_strategy = partial(_strategy, advanced=True)
+_SHORTHANDS = "; ".join(f"{mode}: {','.join(strategies)}" for mode, strategies in MODES.items())
 
 _RESUMED: Options = (
-    _problems("--humaneval-path", type=click.Path(path_type=Path), advanced=True, help="File of HumanEval problems."),
+    _problems("--humaneval-path", type=click.Path(path_type=Path), advanced=True, help=HUMANEVAL_FILE),
     _models("--num-ctx", type=Whole(1), advanced=True, help="Context length of embedded and Ollama models, in tokens."),
     _limits(
         "--timeout",
@@ -200,7 +206,7 @@ _RESUMED: Options = (
         "--max-cost",
         metavar="USD",
         type=Number(0),
-        help="Limit on the total cost. Experiments that would exceed the limit get no result; you can resume them.",
+        help="Limit on total cost. Experiments that would exceed the limit get no result; you can resume them.",
     ),
     _limits(
         "--allow-unpriced",
@@ -230,35 +236,29 @@ _ORDER: Options = (
         "your own strategies as FILE.py:NAME (koderz executes the file). See `koderz strategies`.  "
         f"[default: {DEFAULT_STRATEGY}]",
     ),
-    _strategy(
-        "--mode",
-        type=click.Choice([*MODES]),
-        advanced=True,
-        help="Shorthand for --strategy: direct, supervised, or both.",
-    ),
+    _advanced_strategy("--mode", type=click.Choice([*MODES]), help=f"Shorthand for --strategy. {_SHORTHANDS}."),
     *role_options(DEFAULT_CODER),
     *PARAMETER_OPTIONS,
-    _strategy(
+    _advanced_strategy(
         "--gate",
-        advanced=True,
-        help="Tests that a strategy may run. The strategy stops when a program passes them. One or more of tests (all "
-        "base tests), examples (in the problem's text), split:0.5 (half of the base tests).  [default: tests]",
+        help="Gate tests: tests that a strategy may run. The strategy stops when a program passes them. Values: tests "
+        "(all base tests); examples (the examples in the problem's text); split:0.5 (half of the base tests). With "
+        "several values, separated by commas, koderz makes one configuration for each value.  [default: tests]",
     ),
-    _strategy(
+    _advanced_strategy(
         "--feedback",
-        advanced=True,
-        help=f"Level of detail of feedback on failed tests. One or more of {', '.join(FEEDBACKS)}.  [default: full]",
+        help=f"How much the feedback on failed tests reveals: {', '.join(FEEDBACKS)}. With several values, separated "
+        "by commas, koderz makes one configuration for each value.  [default: full]",
     ),
     _strategy(
         "--configuration",
         multiple=True,
         help="A whole configuration, such as 'supervised coder=gpt-oss:20b max_iterations=10'. Replaces "
-        "--strategy, --mode, --gate, --feedback and all options for models and parameters. May be repeated.",
+        "--strategy, --mode, --gate, --feedback and all model and parameter options. May be repeated.",
     ),
-    _strategy(
+    _advanced_strategy(
         "--ablate",
         metavar="PART,...",
-        advanced=True,
         help=f"Also run variants of `supervised`, each with one part removed or changed. '{ALL}', or one or more of "
         f"{', '.join(ABLATIONS)}.",
     ),
@@ -324,8 +324,8 @@ def _ablated(configurations: Sequence[Wanted], text: str) -> list[Wanted]:
     )
     if len(grid) == len(configurations):
         raise PlanError(
-            f"--ablate {text} changes nothing, because no chosen configuration of supervised or repair has the "
-            "part that it removes or changes. Omit the option, or choose another ablation or configuration."
+            f"--ablate {text} has no effect: no chosen configuration with the strategy supervised or repair has a part "
+            "that this option would remove or change. Omit the option, or choose another ablation or configuration."
         )
     return grid
 

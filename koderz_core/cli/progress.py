@@ -48,7 +48,7 @@ def debug_options(command: Command) -> Command:
         advanced=True,
         help=f"Folder for the files of --debug. Implies --debug.  [default: {FOLDER}]",
     )
-    help_text = "Write prompts, answers, programs, results to files."
+    help_text = f"Write prompts, answers, programs and results to files in the folder `{FOLDER}`."
     switch = option("Output", "--debug", is_flag=True, help=help_text)
     return switch(place(command))
 

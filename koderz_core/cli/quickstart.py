@@ -48,7 +48,8 @@ def quickstart(no_ui: bool, quiet: bool, data_dir: Path | None) -> int:
         code, home = exit_code(opened, FinishedRun.of(runner), fail_under=None), opened.settings.home
     click.echo(
         f"\nNext steps:\n"
-        f"  koderz analyze {plan.id}   all experiments (with the id of an experiment: its iterations)\n"
+        f"  koderz analyze {plan.id}   all experiments\n"
+        f"  koderz analyze EXPERIMENT           the iterations of one experiment\n"
         f"  koderz models list                  other models for this machine\n"
         f"  koderz ui                           the results in the browser\n"
         f"  koderz benchmark --problems 0:20 --strategy direct,supervised --max-iterations 10 "
@@ -100,8 +101,9 @@ def example(data_dir: Path | None) -> int:
             f"\nNext steps:\n"
             f"  koderz ui                           the results in the browser\n"
             f"  koderz compare {benchmark}   comparisons with intervals\n"
-            f"  koderz analyze {benchmark}   all experiments (with the id of an experiment: its iterations)\n"
-            f"  koderz quickstart                   a benchmark on this machine, with your own model\n"
+            f"  koderz analyze {benchmark}   all experiments\n"
+            f"  koderz analyze EXPERIMENT           the iterations of one experiment\n"
+            f"  koderz quickstart                   a new benchmark with a local model on this machine\n"
             f"{how_to_remove(benchmark)}"
         )
         return report_faults(opened)

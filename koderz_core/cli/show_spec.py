@@ -1,4 +1,4 @@
-"""``koderz show-spec``: the spec of an experiment, the specs of a problem, and a comparison of spec models."""
+"""``koderz show-spec``: the spec of an experiment, the specs of a problem, a comparison of models that wrote specs."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ WORDS = 4  # columns that hold words, before those of numbers
 def show_spec(what: str | None, model: str | None, compare: bool, as_json: bool, data_dir: Path | None) -> int:
     """Show the spec of an experiment, or all specs of a problem.
 
-    To name an experiment, give its id or the start of its id. With --compare, compare the spec models of a benchmark
-    (name, id or start of an id), or of all benchmarks.
+    To name an experiment, give its id or the start of its id. With --compare, compare the models that wrote
+    specs. The argument is then a benchmark (its name, its id or the start of its id); without an argument, all
+    benchmarks are compared.
     """
     if what is None and not compare:
         raise UsageError(
@@ -129,7 +130,7 @@ def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_
     if empty := count_empty(rows):
         click.echo(
             f"Experiments left out of the comparison, because the model returned an empty spec: {empty}. "
-            "Raise --review-tokens.",
+            "To allow longer specs, raise --review-tokens in `koderz benchmark`.",
             err=True,
         )
     drawing, table = terminal_table(), specs_table(found)

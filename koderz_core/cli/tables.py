@@ -23,6 +23,7 @@ from koderz_core.report.formats import (
     count,
     duration,
     money,
+    numbered,
     plain,
     solved_rate,
 )
@@ -88,7 +89,7 @@ def print_summaries(
     table = terminal_table()
     configurations = [figures_of(row, place) for place, row in enumerate(rows)]
     missing = (CASES,) if any(it.missing for it in configurations) else ()
-    for name in ("benchmark", "begun") if several else ():
+    for name in ("benchmark", "started") if several else ():
         table.add_column(name, no_wrap=True)
     for name in ("configuration", "solved [95 %]", "n", *missing, "iterations", "tokens in / out", "time", "cost"):
         table.add_column(name, justify="left" if name == "configuration" else "right", no_wrap=name != "configuration")
@@ -106,7 +107,7 @@ def print_summaries(
         )
     console().print(table)
     if left_out:
-        console().print(f"… and {left_out} more lines (--limit 0 shows all)")
+        console().print(f"… and {numbered(left_out, 'more line')} (--limit 0 shows all)")
     for remark in (*remarks(rows), *untested(rows)):
         console().print(plain(remark), style="dim")
 

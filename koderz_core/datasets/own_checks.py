@@ -83,7 +83,11 @@ class OwnRow(BaseModel):
     )
     licence: Annotated[
         str, _require(re.compile(r"[A-Za-z0-9 .,+()/-]{0,60}").fullmatch, "is not the name of a licence")
-    ] = Field(default="", description="write a name of at most 60 letters, digits and .,+()/-, such as 'MIT'")
+    ] = Field(
+        default="",
+        description="write a name of at most 60 characters (letters, digits, spaces and the characters . , + ( ) / -), "
+        "such as 'MIT'",
+    )
 
 
 _CURES = {name: str(field.description) for name, field in OwnRow.model_fields.items()}

@@ -55,7 +55,7 @@ def load_path(path: Path, settings: Settings) -> Dataset:
     reading = read_own(content)
     if reading.faults:
         raise DataError(
-            f"{reading.faults[0].describe(path.name)}. Number of faults: {len(reading.faults)}. To see all of them: "
+            f"{reading.faults[0].describe(path.name)}. Number of faults: {len(reading.faults)}. To list every fault: "
             f"koderz list-problems --file {path}"
         )
     stem = re.sub(r"[^A-Za-z0-9_]+", "-", path.name.partition(".jsonl")[0])[:40].strip("-") or "file"

@@ -90,7 +90,10 @@ def _self_test(tested: SelfTest) -> Iterator[Finding]:
         if not failed:
             yield Finding("grader", group, "ready", f"{len(checks)}/{len(checks)} passed")
         for check in failed:
-            cure = "koderz runs no programs until this is fixed. Report this failure, and include these lines"
+            cure = (
+                "koderz runs no programs until this failure is fixed. Report the failure, and include the complete "
+                "output of `koderz doctor --grader`"
+            )
             yield Finding("grader", f"{group}: {check.name}", "missing", check.seen, cure)
 
 
@@ -156,7 +159,11 @@ def _port(port: int, settings: Settings) -> Finding:
         )
     provider = _provider_at(identity(f"{url}/v1"), settings)
     result = f"chat models: {len(listed.names)}" + (f", available as {provider}/NAME" if provider else "")
-    cure = "" if provider else f"To use this server: set OPENAI_BASE_URL={url}/v1 and use openai/NAME"
+    cure = (
+        ""
+        if provider
+        else f"To use this server: set OPENAI_BASE_URL={url}/v1, and write openai/NAME for its model NAME"
+    )
     return Finding("servers", subject, "ready", result, cure)
 
 

@@ -174,7 +174,7 @@ def require_sound(reading: Reading, path: Path) -> None:
     lines = "line" if len(reading.faults) == 1 else "lines"
     raise DataError(
         f"{path} has {len(reading.faults)} invalid {lines}, so nothing was graded:"
-        f"{listed_faults(reading.faults)}\n{FORM} Fix these lines, or skip them with --skip-bad."
+        f"{listed_faults(reading.faults)}\n{FORM} Fix every invalid line, or skip invalid lines with --skip-bad."
     )
 
 

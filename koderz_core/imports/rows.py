@@ -35,10 +35,9 @@ def of_eval_arena(line: int, row: Row, _model: str) -> Iterator[Result]:
     if correct > count:
         raise DataError(f"correct is {correct}; it must be from 0 to count, which is {count}")
     if share is not None and abs(correct / count - share) > 1e-6:
-        raise DataError(
-            f"pass1 is {share:g}, which does not match {correct} correct samples of {count}; state count and correct, "
-            "and omit pass1"
-        )
+        samples = "1 sample" if count == 1 else f"{count} samples"
+        of = f" (correct: {correct})" if row.get("correct") is not None else ""
+        raise DataError(f"pass1 is {share:g}, which is impossible with {samples}{of}; state count and correct instead")
     model, problem, dataset = name(row, "model"), name(row, "example_id"), name(row, "benchmark_id", "")
     yield from (Result(line, model, problem, dataset, passed=done < correct) for done in range(count))
 

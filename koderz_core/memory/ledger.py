@@ -158,8 +158,9 @@ class MirrorLedger:
             yield
         except (OSError, sqlite3.Error) as error:
             raise CortexError(
-                f"{self._path}, the list of memories that memory servers have confirmed, cannot be used: {error}. Free "
-                "space on its disk, or delete the file. After a deletion, koderz sends all memories again."
+                f"{self._path}, the list of memories that memory servers have confirmed, cannot be used: {error}. "
+                "Check the free space on its disk, or delete the file. After a deletion, koderz sends all "
+                "memories again."
             ) from error
 
 

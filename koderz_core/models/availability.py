@@ -163,7 +163,7 @@ def listing(at: ModelList, settings: Settings, seconds: float) -> Listing:
     if names and not sound:
         return Listing(
             fault=f"{shown} lists only models whose names contain an API key",
-            cure="Ask its operator to rename the models",
+            cure="Ask the operator of the server to rename the models",
         )
     return Listing(sound)
 

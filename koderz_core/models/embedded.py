@@ -308,7 +308,7 @@ def _lack(name: str, settings: Settings) -> Lack | None:
     if lack := missing_runtime(settings) or lack_of_memory(weights.weights_of(name), settings):
         return lack
     if weights.find(name, settings) is None:
-        return Lack("its weights are not on this machine", f"koderz models pull {name}")
+        return Lack("its weights are not on this machine", f"Run `koderz models pull {name}`")
     return None
 
 
@@ -323,7 +323,7 @@ PROVIDER = Provider(
         place="llama.cpp",
         context="KODERZ_NUM_CTX",
         silence="KODERZ_TIMEOUT",
-        variable="KODERZ_LLAMA_SERVER or unset it",
+        variable="KODERZ_LLAMA_SERVER (or unset it)",
     ),
     rows=((".*", Capabilities(source="llama.cpp with koderz' options")),),
     context_set=True,

@@ -33,7 +33,7 @@ class Notice:
 
 def test_notice(host: str) -> Notice:
     """A notice to check that notices arrive."""
-    return Notice("koderz: a test notice", (f"from {host}",))
+    return Notice("koderz: a test notification", (f"from {host}",))
 
 
 def benchmark_ended(name: str, status: str, seconds: float, host: str, rows: Sequence[SummaryRow]) -> Notice:

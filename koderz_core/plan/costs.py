@@ -149,7 +149,8 @@ def _where(plan: Plan, settings: Settings) -> str:
     """Where the plan runs, and which providers it asks over a network."""
     providers = sorted({name.partition("/")[0] for name in plan.models()})
     asked = [f"{provider} at {redact(url)}" for provider in providers if (url := address_of(provider, settings))]
-    called = f"The benchmark calls models of {', '.join(asked)}." if asked else "Its models also run on this machine."
+    local = "The models of the benchmark also run on this machine."
+    called = f"The benchmark calls models of {', '.join(asked)}." if asked else local
     place = f"The benchmark runs on this machine, in the process of the dashboard. {called}"
     return f"{place} Closing this tab does not stop the benchmark."
 

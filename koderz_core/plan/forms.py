@@ -201,7 +201,7 @@ _CATALOGUE = (
     Preset(
         "quick look",
         "Quick look",
-        "Runs direct and supervised (at most 3 iterations) on the same 3 problems. Takes a few minutes.",
+        "Runs the strategies direct and supervised (at most 3 iterations) on the same 3 problems. Takes a few minutes.",
         (
             Wanted("direct", {"coder": ANY}),
             Wanted(

@@ -123,7 +123,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
     Problems that one of the gates cannot divide are left out for all configurations.
     """
     if order.repeats < 1:
-        raise PlanError(f"Repeats must be at least 1, not {order.repeats!r}.")
+        raise PlanError(f"The number of repeats must be at least 1, not {order.repeats!r}.")
     if not (isinstance(order.seed, int) and 0 <= order.seed < MOST_SEEDS):
         raise PlanError(f"The seed must be a whole number from 0 to 2^63 - 1, not {order.seed!r}.")
     check_limits(order.budget)

@@ -204,8 +204,8 @@ def check_size(problems: int, configurations: int, repeats: int) -> None:
     if number > MOST_EXPERIMENTS:
         raise TooManyError(
             f"The plan has {number:,} experiments (problems × configurations × repeats: {problems:,} × "
-            f"{configurations:,} × {repeats:,}). One benchmark has at most {MOST_EXPERIMENTS:,}. "
-            "Use fewer repeats, or divide the problems or the configurations among several benchmarks."
+            f"{configurations:,} × {repeats:,}). One benchmark can have at most {MOST_EXPERIMENTS:,} "
+            "experiments. Use fewer repeats, or divide the problems or the configurations among several benchmarks."
         )
 
 

@@ -26,7 +26,7 @@ INTERVALS = (
 )
 NO_WIDTH = "&#8203;"
 CITATION_TITLE = (
-    "koderz: can cheap models with many attempts, under a little frontier supervision, match an expensive model?"
+    "koderz: can cheap models with many attempts and a little frontier supervision match an expensive frontier model?"
 )
 TO_CITE = "Citation"
 _UNSAFE = re.compile(r'[\\{}~^@<>|"`\N{REPLACEMENT CHARACTER}]')

@@ -73,7 +73,7 @@ def html(report: Report) -> str:
 def charts_of(comparison: Comparison) -> Iterator[Chart]:
     """The charts of the Compare page that have data."""
     if any(point.usd is not None for point in comparison.tradeoff.points):
-        alt = "Share solved against cost per problem, with intervals of both values and the Pareto frontier"
+        alt = "Share solved against cost per problem, with the Pareto frontier and with intervals of both values"
         figure = cost_against_success(comparison)
         yield Chart("frontier", "Cost against success", alt, formats.frontier(comparison.tradeoff), figure)
     pair = leading_pair(comparison.pairs)

@@ -66,8 +66,8 @@ EXPERIMENTS: tuple[Column, ...] = (
     text(
         "reason",
         "why the experiment stopped: `gate` (the returned program had passed the gate tests in the loop), `iterations` "
-        "(a program without such a pass was returned), `budget` (the limit per experiment was reached), `context` (a "
-        "prompt was too long) or `gave_up` (no program was returned)",
+        "(the returned program had not passed the gate tests in the loop), `budget` (the limit per experiment was "
+        "reached), `context` (a prompt was too long) or `gave_up` (no program was returned)",
         "the experiment has no result",
     ),
     text(

@@ -40,7 +40,8 @@ def write(files: Iterable[DumpFile], folder: Path) -> None:
             replace_file(folder / file.name, file.content, private=False, durable=False)
     except OSError as error:
         raise DataError(
-            f"The files cannot be written into {folder} ({error.strerror}). Free space there, or give another folder."
+            f"The files cannot be written into {folder} ({error.strerror}). Check the permissions of this folder and "
+            "the free space on its disk, or give another folder."
         ) from error
 
 

@@ -194,7 +194,7 @@ def _break_even(label: str, other: str, found: BreakEven, at_once: int) -> str:
     parts = [never] if found.usd == inf else [f"{_level(at_once)} {bounds}", never]
     sure = f" ({'; '.join(parts)})" if bounds else ""  # one problem does not vary
     if found.usd == inf:
-        return f"Within its own limits, {label} never reaches the success rate of {other}{sure}."
+        return f"Even with all its attempts, {label} does not reach the success rate of {other}{sure}."
     paid = "" if found.frontier_usd is None else f"; {other} spent {money(found.frontier_usd)} per problem"
     return f"{label} reaches the success rate of {other} at {money(found.usd)} per problem{sure}{paid}."
 
@@ -301,7 +301,10 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
             "have not ended may be on harder problems than the others."
         )
     if without:
-        yield f"{without} of {planned} experiments ended without a result (error or cancelled); the rates exclude them."
+        yield (
+            f"{without} of {planned} experiments ended without a result (error or cancelled); the rates exclude "
+            "experiments without a result."
+        )
     if left or without:
         yield (
             "Worst–best: the share solved if all experiments without a result were unsolved (worst) or solved (best). "
@@ -311,7 +314,8 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
     unpriced = sum(row.unpriced for row in rows)
     if unpriced:
         verb = "has" if unpriced == 1 else "have"
-        yield f"{numbered(unpriced, 'call')} {verb} no known price, so the costs of their configurations are unknown."
+        calls = numbered(unpriced, "call")
+        yield f"{calls} {verb} no known price, so the cost of each configuration with such a call is unknown."
 
 
 def across(rows: Sequence[SummaryRow]) -> str | None:
@@ -342,8 +346,8 @@ def _across(rows: Sequence[SummaryRow]) -> Iterator[str]:
 def _electricity(rows: Sequence[SummaryRow]) -> Iterator[str]:
     for flip in flips(rows):
         yield (
-            "The price of electricity decides which configuration is cheaper per solved problem: below "
-            f"{flip.usd_per_kwh:.2g} USD/kWh, it is {flip.thirsty.label}; above that price, it is {flip.frugal.label}."
+            "The price of electricity decides which configuration is cheaper per solved problem: "
+            f"{flip.thirsty.label} below {flip.usd_per_kwh:.2g} USD/kWh, {flip.frugal.label} above that price."
         )
 
 

@@ -57,7 +57,7 @@ def can_show(plan: Plan, past: Sequence[PastPair]) -> str:
 
 def _source(expectation: Expectation) -> str:
     share = f"{100 * expectation.discordance:.0f} %"
-    assumed = f"The estimate assumes that two configurations differ on about {share} of the problems"
+    assumed = f"These numbers assume that two configurations differ on about {share} of the problems"
     dataset = expectation.dataset
     if not expectation.pairs:
         return (
@@ -77,7 +77,7 @@ def _about_repeats(n: int, repeats: int, pairs: int, expectation: Expectation) -
         gone = 1 - variance_left_by(repeats, expectation.from_chance)
         measured = "one earlier pair" if expectation.repeated == 1 else f"{expectation.repeated} earlier pairs"
         return (
-            f"The estimate also assumes that {repeats} repeats reduce the variance of a difference by "
+            f"These numbers also assume that {repeats} repeats reduce the variance of a difference by "
             f"{100 * gone:.0f} %, as measured on the repeats of {measured}."
         )
     best = visible(n, pairs, expectation.discordance, variance_left_by(repeats, 1.0))
@@ -88,7 +88,7 @@ def _about_repeats(n: int, repeats: int, pairs: int, expectation: Expectation) -
         else ""
     )
     return (
-        "The estimate also assumes that repeats bring no gain in precision, because no earlier pair of "
+        "These numbers also assume that repeats bring no gain in precision, because no earlier pair of "
         f"configurations with repeats shows how large this gain is{at_best}."
     )
 

@@ -83,11 +83,11 @@ def pair_rows(comparison: Comparison) -> list[Numbers]:
 
 
 def break_even_price(found: BreakEven | None) -> str:
-    """The dollars per problem, ``never``, or ``baseline solved 0`` if the baseline solved nothing."""
+    """The dollars per problem, ``never``, or ``baseline solved nothing`` if the baseline solved nothing."""
     if found is None:
         return NONE
     if found.usd is None:
-        return "baseline solved 0"
+        return "baseline solved nothing"
     return "never" if isinf(found.usd) else money(found.usd)
 
 

@@ -105,8 +105,8 @@ def failures(path: Path) -> Iterator[None]:
 def unwritable(path: Path, error: OSError) -> StoreError:
     """The error for an index at ``path`` whose folder is not writable."""
     return StoreError(
-        f"The index {path.name} cannot be written in {path.parent}: {error.strerror or error}. Make the folder "
-        f"writable and free space on the disk, or choose another folder with --data-dir."
+        f"The index {path.name} cannot be written in {path.parent}: {error.strerror or error}. Check the "
+        "permissions of this folder and the free space on its disk, or choose another folder with --data-dir."
     )
 
 

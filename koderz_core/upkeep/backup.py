@@ -114,7 +114,8 @@ def back_up(source: Source, path: Path, version: str, now: float) -> BackupRepor
     except (OSError, zipfile.BadZipFile) as error:
         why = getattr(error, "strerror", None) or error
         raise DataError(
-            f"The backup {path} cannot be written ({why}). Free space on that disk, or choose another file."
+            f"The backup {path} cannot be written ({why}). Check the permissions of its folder and the free space on "
+            "its disk, or choose another file."
         ) from error
     return BackupReport(path, manifest, path.stat().st_size, tuple(writer.left_out), tuple(writer.secrets))
 
@@ -140,8 +141,9 @@ def restore(path: Path, home: Path, memories: Path) -> RestoreReport:
                     _put(Path(folder) / name, targets[name])
     except OSError as error:
         raise DataError(
-            f"{path} cannot be restored into {home} ({error.strerror or error}). Free space there or choose another "
-            "--data-dir, then restore again: files that are already restored are skipped."
+            f"{path} cannot be restored into {home} ({error.strerror or error}). Check the permissions of this "
+            "folder and the free space on its disk, or choose another --data-dir. Then restore again: koderz skips "
+            "files that are already restored."
         ) from error
     return RestoreReport(manifest, tuple(new), tuple(there))
 

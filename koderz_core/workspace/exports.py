@@ -76,8 +76,8 @@ class Exports:
             file = cast(BinaryIO, tempfile.TemporaryFile(dir=self.folder))  # noqa: SIM115 (it is handed over)
         except OSError as error:
             raise DataError(
-                f"The folder {self.folder} cannot be written: {error.strerror}. Free space on its disk, or make the "
-                "folder writable."
+                f"The folder {self.folder} cannot be written: {error.strerror}. Check the permissions of this "
+                "folder and the free space on its disk."
             ) from error
         try:
             self._write(self.resolve(order), file)

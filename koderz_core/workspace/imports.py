@@ -20,7 +20,7 @@ from koderz_core.imports.journal import Score, Source, entries, header, plans
 from koderz_core.imports.problems import recognise
 from koderz_core.imports.records import Result, ResultFile
 from koderz_core.imports.results import read_results
-from koderz_core.imports.tables import parse_mapping
+from koderz_core.imports.tables import FIELDS, parse_mapping
 from koderz_core.journal import read
 from koderz_core.models.catalogue import tier_of_name
 from koderz_core.records import Cost, Dataset, DatasetOrigin, Plan, Problem, Tier
@@ -28,7 +28,7 @@ from koderz_core.records.plans import Imported
 from koderz_core.workspace.datasets import Datasets
 from koderz_core.workspace.grading import Grading, Watch, iter_only
 
-__all__ = ["Import", "ImportOrder", "Imports", "parse_mapping"]
+__all__ = ["FIELDS", "Import", "ImportOrder", "Imports", "parse_mapping"]
 
 _GUESSED = {"HumanEval/": ("humaneval+", "humaneval"), "Mbpp/": ("mbpp+",)}
 """The beginning of a problem's id, with the datasets that may be meant, the preferred one first."""

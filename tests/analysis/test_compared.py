@@ -68,7 +68,7 @@ RENTED = replace(ROW, label="rented", cost_usd=5.0, tiers=(TierCost("frontier", 
 
 def test_where_electricity_decides_the_ranking_its_price_is_told() -> None:
     said = remarks(LOCAL, RENTED)  # 0.2 and 10 kWh against 5.0
-    assert "below 0.48 USD/kWh, it is slow; above that price, it is rented." in said
+    assert "slow below 0.48 USD/kWh, rented above that price." in said
     assert said == remarks(RENTED, LOCAL)
 
 

@@ -25,7 +25,7 @@ def plan(problems: int = 164, repeats: int = 1, configurations: tuple[Configurat
 def test_without_any_past_a_quarter_is_assumed_and_the_sentence_says_where_that_is_from():
     assert can_show(plan(), []) == (
         "With 164 problems a difference below 8.2 percentage points will usually not be detected; a difference of 11 "
-        "points is detected in four of five benchmarks. The estimate assumes that two configurations differ on about "
+        "points is detected in four of five benchmarks. These numbers assume that two configurations differ on about "
         "25 % of the problems, as in koderz' own study (23 to 25 %). koderz uses this study because too few pairs of "
         "similar configurations have been measured on humaneval+."
     )
@@ -44,7 +44,7 @@ def test_otherwise_the_median_of_all_pairs_on_the_dataset_is_taken():
     found = expected(plan(), past)
     assert (found.discordance, found.pairs, found.same) == (observed_discordance(14, 60), 3, False)
     assert can_show(plan(), past).endswith(
-        "The estimate assumes that two configurations differ on about 25 % of the problems, the median of 3 earlier "
+        "These numbers assume that two configurations differ on about 25 % of the problems, the median of 3 earlier "
         "pairs of configurations on humaneval+."
     )
 
@@ -60,7 +60,7 @@ def test_scripted_models_tell_nothing_of_a_plan_with_real_ones_and_the_other_way
 def test_what_repeats_gain_is_taken_from_earlier_repeats():
     past = [replace(PAST, from_chance=share) for share in (0.3, 0.5, 0.9)]
     assert can_show(plan(repeats=5), past).endswith(
-        "The estimate also assumes that 5 repeats reduce the variance of a difference by 40 %, as measured on the "
+        "These numbers also assume that 5 repeats reduce the variance of a difference by 40 %, as measured on the "
         "repeats of 3 earlier pairs."
     )
     assert "repeats" not in can_show(plan(), past)
@@ -70,7 +70,7 @@ def test_without_earlier_repeats_no_gain_is_assumed_and_the_most_there_could_be_
     said = can_show(plan(repeats=5), [])
     assert said.startswith("With 164 problems, 5 times each, a difference below 8.2 percentage points will usually not")
     assert said.endswith(
-        "The estimate also assumes that repeats bring no gain in precision, because no earlier pair of "
+        "These numbers also assume that repeats bring no gain in precision, because no earlier pair of "
         "configurations with repeats shows how large this gain is; with the largest possible gain, the two "
         "differences above would be 3.5 and 5 points."
     )

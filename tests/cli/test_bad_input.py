@@ -132,7 +132,7 @@ def test_an_empty_list_of_names_is_named(koderz: Any, option: str) -> None:
         (("--configuration", "direct coder=scripted/weak max_tokens=99999999999999"), "from 1 to 1,000,000,000"),
         (("--configuration", "direct coder=scripted/weak coder.max_tokens=0"), "from 1 to 1,000,000,000"),
         (("--configuration", "direct coder=scripted/weak temperature=nan"), "from 0 to 2, not nan"),
-        (("--repeats", "99999999999"), "One benchmark has at most 1,000,000"),
+        (("--repeats", "99999999999"), "One benchmark can have at most 1,000,000"),
         (("--repeats", "500001"), "The plan has 1,000,002 experiments"),
         (("--num-ctx", "99999999999999"), "num_ctx: this must be at most 100,000,000"),
         (("--max-cost", "inf"), "inf is not a finite number"),

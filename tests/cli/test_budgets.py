@@ -47,7 +47,7 @@ def test_a_pilot_counts_and_tells_what_the_rest_takes(koderz: Any) -> None:
     assert said.code == 0
     assert "Remaining: 3 experiments. Estimated calls: about 3, 90th percentile 3." in said.out
     assert "Cost: about $0.00, 90th percentile $0.00." in said.out
-    assert "leaves out 3 experiments of the benchmark. To run them all: koderz resume bench_" in said.err
+    assert "leaves out 3 experiments of the benchmark. To run the whole benchmark: koderz resume bench_" in said.err
     assert "3 of them already done" in koderz(*SMALL).err
 
 

@@ -71,7 +71,7 @@ def test_a_notice_that_does_not_arrive_is_one_warning_and_changes_no_exit_code(k
 def test_a_test_notice_tells_whether_it_arrived(koderz: Koderz, place: Server) -> None:
     said = koderz("notify", "--test")
     assert (said.code, said.out) == (0, "The test notification was sent.\n")
-    assert "a test notice" in place.bodies[0]["text"]
+    assert "a test notification" in place.bodies[0]["text"]
     place.answer = sends(403, "invalid_token", "text/plain")
     said = koderz("notify", "--test")
     assert (said.code, said.err) == (

@@ -102,7 +102,7 @@ def test_other_conditions_are_told_and_can_be_set_back(koderz: Any, journals: Pa
     cut(only(journals))
     said = koderz("resume", only(journals).stem, "--test-timeout", "9")
     assert said.code == 2
-    assert "test_timeout was 7.0 and is now 9.0 (to restore it: --test-timeout 7.0)" in said.err
+    assert "the time limit of tests was 7.0 s and is now 9.0 s (to restore it: --test-timeout 7.0)" in said.err
     assert "--fork" in said.err
     assert koderz("resume", only(journals).stem, "--test-timeout", "7.0").code == 0
 
@@ -214,7 +214,10 @@ def test_a_command_runs_only_what_it_names_and_a_resumption_by_name_the_rest(kod
     said = koderz("run", "--problem-id", "1", "--coder", "scripted/strong", "--name", "mine")
     assert said.code == 0
     assert "1 problem, 1 experiment." in said.err
-    assert "This command leaves out 3 experiments of the benchmark. To run them all: koderz resume bench_" in said.err
+    assert (
+        "This command leaves out 3 experiments of the benchmark. To run the whole benchmark: koderz resume bench_"
+        in said.err
+    )
     assert solved(koderz) == 1
     assert koderz(*SMALL, "--name", "mine", "--fail-under", "100").code == 0
     assert solved(koderz) == 2

@@ -117,7 +117,7 @@ def test_a_server_at_a_known_port_is_told_with_how_to_ask_it(
         at_home = only(list(ports(load_settings(vllm_base_url=chat.url))))
     assert (found.state, found.cure) == (
         "ready",
-        f"To use this server: set OPENAI_BASE_URL={chat.url} and use openai/NAME",
+        f"To use this server: set OPENAI_BASE_URL={chat.url}, and write openai/NAME for its model NAME",
     )
     assert "available as vllm/NAME" in at_home.said
 

@@ -45,7 +45,7 @@ def test_what_was_backed_up_is_there_after_restoring_with_its_memories(
 def test_restoring_again_changes_nothing(backup: Path, home: Path, koderz: Any) -> None:
     before = listing(home)
     said = koderz("restore", backup)
-    skipped = "Skipped, because they already exist with the same content"
+    skipped = "Files skipped because they already exist with the same content"
     assert (said.code, "Restored into" in said.out, skipped in said.out) == (0, True, True)
     assert listing(home) == before
 

@@ -168,7 +168,7 @@ def test_with_the_runtime_but_without_weights_the_cure_is_to_pull_them(
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))  # no other program's weights
     row = rows(**absent, models_dir=tmp_path / "none")["embedded/smollm2-135m"]
-    assert (row.ready, row.cure) == (False, "koderz models pull smollm2-135m")
+    assert (row.ready, row.cure) == (False, "Run `koderz models pull smollm2-135m`")
 
 
 def test_scripted_models_are_always_ready_and_marked(absent: dict[str, Any]) -> None:

@@ -145,7 +145,7 @@ def test_rows_of_a_curve_end_where_its_own_configuration_ended() -> None:
 def test_of_a_baseline_that_solved_nothing_it_is_said_that_there_is_nothing_to_reach() -> None:
     comparison = compared(("dear", 0, 1.0), ("cheap", 2, 0.1))
     shown = dict(zip(pairs_table(comparison).columns, pairs_table(comparison).rows[0], strict=True))
-    assert (shown["cost to match A"], shown["P(never)"]) == ("baseline solved 0", "-")
+    assert (shown["cost to match A"], shown["P(never)"]) == ("baseline solved nothing", "-")
     (pair,) = pair_rows(comparison)
     assert (pair["break_even_usd"], pair["break_even_is"], pair["break_even_never"]) == (None, "no_target", None)
 

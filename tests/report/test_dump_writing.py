@@ -33,7 +33,9 @@ def test_a_link_is_replaced_and_never_followed(tmp_path: Path) -> None:
 def test_a_file_where_the_folder_should_be_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for folder in (tmp_path / "file", tmp_path / "file" / "folder"):
-        with pytest.raises(DataError, match=r"cannot be written into .*file.*Free space there, or give another folder"):
+        with pytest.raises(
+            DataError, match=r"cannot be written into .*file.*free space on its disk, or give another folder"
+        ):
             write(FILES, folder)
 
 

@@ -75,8 +75,8 @@ def test_who_sets_the_time_limit_is_told_in_the_conditions() -> None:
 def test_the_limit_that_was_recorded_holds_where_nobody_asks_for_another() -> None:
     check_same("b", conditions(OURS, load_settings()), {"test_timeout": 10.0})
     canonical = "4 times the time of the canonical solution"
-    for then, shown in ((BY_CANONICAL, canonical), (10.0, "10.0")):
-        with pytest.raises(PlanError, match=f"test_timeout was {shown} and is now 9.0"):
+    for then, shown in ((BY_CANONICAL, canonical), (10.0, "10.0 s")):
+        with pytest.raises(PlanError, match=f"the time limit of tests was {shown} and is now 9.0 s"):
             check_same("b", conditions(OURS, load_settings(test_timeout=9.0)), {"test_timeout": then})
 
 

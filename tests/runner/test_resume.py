@@ -223,7 +223,7 @@ def test_what_was_planned_under_other_conditions_does_not_extend(bench: Make) ->
     made.go()
     named(made, conditions={"test_timeout": 3.0, "vllm at": "http://b/v1"})
     with pytest.raises(
-        PlanError, match=r"test_timeout was 10.0 and is now 3.0 \(to restore it: --test-timeout 10.0\)"
+        PlanError, match=r"the time limit of tests was 10.0 s and is now 3.0 s \(to restore it: --test-timeout 10.0\)"
     ) as told:
         made.runner()
     assert (
