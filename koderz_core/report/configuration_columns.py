@@ -177,7 +177,7 @@ CONFIGURATIONS: Sequence[Column] = [
     *interval(
         usd(
             "usd_per_solved",
-            "dollars of the experiments with a result, divided by the number of solved experiments",
+            "cost of all experiments with a result, divided by the number of solved experiments",
             _NO_PRICE,
             path="measured.price",
             shown=Shown("$ per solved [95 %]", 7, _price, "measured.price"),

@@ -64,9 +64,9 @@ def _source(expectation: Expectation) -> str:
             f"{assumed}, as in koderz' own study (23 to 25 %). koderz uses this study because too few "
             f"pairs of similar configurations have been measured on {dataset}."
         )
-    what = "of the same strategies and models" if expectation.same else "of configurations"
+    what = "of configurations" + (" with the strategies and models of this plan" if expectation.same else "")
     if expectation.pairs == 1:
-        return f"{assumed}, as one earlier pair {what} did on {dataset}."
+        return f"{assumed}, as did one earlier pair {what} on {dataset}."
     return f"{assumed}, the median of {expectation.pairs} earlier pairs {what} on {dataset}."
 
 

@@ -65,7 +65,7 @@ COSTS = (
 GROUPS = (
     "Groups: configurations with the same number do not differ significantly (Holm over all pairs, 5 %); group 1 "
     "has the highest success rates. P(frontier): the share of resamples in which a configuration is on the Pareto "
-    "frontier of cost and success. $ per solved: dollars of the experiments with a result, divided by the number of "
+    "frontier of cost and success. $ per solved: cost of all experiments with a result, divided by the number of "
     "solved experiments (cost-of-pass)."
 )
 PAIRS = (

@@ -34,8 +34,9 @@ def test_without_any_past_a_quarter_is_assumed_and_the_sentence_says_where_that_
 def test_pairs_of_the_same_strategies_and_models_tell_before_all_others():
     same = expected(plan(), [PAST, OTHERS, OTHERS])
     assert (same.discordance, same.pairs, same.same) == (observed_discordance(8, 60), 1, True)
-    assert "as one earlier pair of the same strategies and models did on humaneval+." in can_show(
-        plan(), [PAST, OTHERS]
+    assert (
+        "as did one earlier pair of configurations with the strategies and models of this plan on humaneval+."
+        in can_show(plan(), [PAST, OTHERS])
     )
 
 

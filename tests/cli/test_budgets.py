@@ -87,7 +87,7 @@ def test_plan_only_goes_by_how_much_earlier_pairs_differed(koderz: Any) -> None:
     assert "as in koderz' own study" in koderz(*pair, "20:60", "--plan-only").out
     koderz(*pair, "0:20")
     said = koderz(*pair, "20:60", "--plan-only").out
-    assert "as one earlier pair of the same strategies and models did on humaneval." in said
+    assert "as did one earlier pair of configurations with the strategies and models of this plan on humaneval." in said
     assert "as in koderz' own study" in koderz(*pair, "20:60", "--coder", "ollama/other", "--plan-only").out
 
 
