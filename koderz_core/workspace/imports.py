@@ -112,7 +112,7 @@ class Imports:
         if dataset:
             results = recognise(order.file, file.results, dataset, trust_ids=order.trust_ids)
             file = replace(file, results=results)
-        imported = Imported(order.file.name, hashlib.sha256(file.content).hexdigest(), file.format, graded)
+        imported = Imported(file.path.name, hashlib.sha256(file.content).hexdigest(), file.format, graded)
         models = dict.fromkeys(result.model for result in file.results)
         if unknown := [model for model in (*order.tiers, *order.prices) if model not in models]:
             known = ", ".join(list(models)[:10])
@@ -120,7 +120,7 @@ class Imports:
         source = Source(
             imported,
             dataset.origin if dataset else _unknown_dataset(order.dataset or file.results[0].dataset),
-            order.name or order.file.name.partition(".jsonl")[0],
+            order.name or file.path.name.partition(".jsonl")[0],
             {TIME_LIMIT: time_limit(self._settings), **of_problems(dataset.problems)} if graded and dataset else {},
             {model: order.tiers.get(model) or tier_of_name(model) for model in models},
         )
