@@ -51,8 +51,14 @@ def of_every_eval_ever(line: int, row: Row, _model: str) -> Iterator[Result]:
         cost=NOT_STATED if cost is None else Cost(cost, STATED),
         seconds=_seconds(flat, own=own),
         error=text(flat, "error") if flat.get("error") else "",
-        metric=name(flat, "evaluation_result_id", ""),
+        metric=_metric(name(flat, "evaluation_result_id", "")),
     )
+
+
+def _metric(result: str) -> str:
+    """The metric of a result. The converter for HELM writes ``METRIC:SPLIT:PERTURBATION``; a sample has one split."""
+    metric, *rest = result.split(":")
+    return ":".join((metric, *rest[1:]))
 
 
 def _flat(row: Row) -> Row:

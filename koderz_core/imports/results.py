@@ -12,7 +12,7 @@ Formats:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -60,10 +60,11 @@ TABLE = LineFormat("table", lambda _fields: False, of_table)
 """Only with a mapping of its columns."""
 
 
-def read_results(path: Path, model: str = "", mapping: Mapping[str, str] | None = None) -> ResultFile:
+def read_results(path: Path, model: str = "", mapping: Mapping[str, str] | None = None, metric: str = "") -> ResultFile:
     """Read a file of results. ``model``: the model of the lines that name none; by default the name of the file.
 
     ``mapping``: the columns of a table, by the fields of ``imports.tables``; without it, the file has another format.
+    ``metric``: read only the lines of this metric.
     Raises DataError if the file cannot be read, its format is unknown or lines are wrong; the error lists these lines.
     """
     content = read_unpacked(path, _CURE)
@@ -88,18 +89,21 @@ def read_results(path: Path, model: str = "", mapping: Mapping[str, str] | None 
         )
     if not results:
         raise DataError(f"{path} has no lines with results. {_CURE}")
-    _require_one_metric(path, results)
-    return ResultFile(path, format_.name, content, tuple(results))
+    return ResultFile(path, format_.name, content, _of_one_metric(path, results, metric))
 
 
-def _require_one_metric(path: Path, results: Iterable[Result]) -> None:
-    """Each metric of a sample has a line of its own, so several would look like repeats of the sample."""
+def _of_one_metric(path: Path, results: Sequence[Result], metric: str) -> tuple[Result, ...]:
+    """The results of a metric. Each metric of a sample has a line of its own, and several would look like repeats."""
+    chosen = tuple(result for result in results if metric in ("", result.metric))
     metrics = sorted({result.metric for result in results})
-    if len(metrics) > 1:
+    if not chosen or len({result.metric for result in chosen}) > 1:
+        names = ", ".join(repr(cut(name)) for name in metrics[:_SHOWN])
         raise DataError(
-            f"{path} has lines of {len(metrics)} metrics: {', '.join(map(repr, metrics[:_SHOWN]))}. koderz imports one "
-            "metric. Write the lines of this metric to a file of their own."
+            f"{path} has lines of the metrics {names}, and koderz imports one of them. Choose it with --metric."
+            if len(metrics) > 1
+            else f"{path} has no lines of the metric {metric!r}. Omit --metric."
         )
+    return chosen
 
 
 def _lines(path: Path, content: bytes) -> tuple[LineFormat, Lines]:

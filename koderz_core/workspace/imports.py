@@ -45,7 +45,8 @@ class ImportOrder:
     ``tiers``: by model, for models whose tier is not the one that their name suggests. ``prices``: US dollars per
     million input and output tokens, by model, for results with tokens and without a cost. ``mapping``: the columns of a
     table, as in ``imports.tables``. ``as_stated``: take the results that the file states, and grade no program.
-    ``trust_ids``: the ids name the problems, even if the file has other prompts.
+    ``trust_ids``: the ids name the problems, even if the file has other prompts. ``metric``: the one whose lines count,
+    for files with several.
     """
 
     file: Path
@@ -57,6 +58,7 @@ class ImportOrder:
     mapping: Mapping[str, str] | None = None
     as_stated: bool = False
     trust_ids: bool = False
+    metric: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ class Imports:
 
     def read(self, order: ImportOrder) -> Import:
         """Read a file and recognise its problems. Raises DataError, UnknownNameError, UsageError."""
-        file = _priced(read_results(order.file, order.model, order.mapping), order.prices)
+        file = _priced(read_results(order.file, order.model, order.mapping, order.metric), order.prices)
         gradable = _gradable(order, file)
         dataset = self._dataset(order, file, needed=not file.states_results)
         graded = gradable and dataset is not None

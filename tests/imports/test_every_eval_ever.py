@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft7Validator  # type: ignore[import-untyped]  # it ships no types
+from jsonschema import Draft7Validator
 
 from koderz_core.config import load_settings
 from koderz_core.datasets.humaneval import load_humaneval
@@ -147,7 +147,7 @@ def test_an_aggregate_has_the_rate_and_the_interval_of_the_comparison(koderz: An
 
 def test_the_models_of_a_loop_and_all_their_messages_are_exported(koderz: Any, tmp_path: Path) -> None:
     command = ("benchmark", "--problems", "0", "--coder", "scripted/weak", "--reviewer", "scripted/strong")
-    koderz(*command, "--strategy", "supervised", "--max-iterations", "2", "--name", "own")
+    koderz(*command, "--strategy", "supervised", "--no-baselines", "--max-iterations", "2", "--name", "own")
     (file,), (samples,) = exported(koderz, tmp_path / "out", "own")
     model, row = json.loads(file.read_text())["model_info"], json.loads(samples.read_text())
     assert model["id"] == row["model_id"] == "scripted/weak"
@@ -244,8 +244,19 @@ def test_an_aggregate_without_its_samples_is_refused_with_its_score(koderz: Any,
     assert "SHA-256" in koderz("import", file).err
 
 
-def test_several_metrics_of_a_sample_are_not_taken_for_repeats(koderz: Any, tmp_path: Path) -> None:
-    rows = [line(evaluation_result_id=metric) for metric in ("exact_match", "f1_score")]
-    said = koderz("import", written(tmp_path / "helm.jsonl", *rows))
-    assert said.code == 3
-    assert "'exact_match', 'f1_score'" in said.err
+def test_one_metric_of_each_sample_is_imported(koderz: Any, tmp_path: Path) -> None:
+    ids = {"exact_match:test": True, "exact_match:valid": False, "f1_score:test": False, "f1_score:valid": False}
+    rows = [
+        line(evaluation_result_id=metric, sample_id=metric.partition(":")[2], evaluation__is_correct=passed)
+        for metric, passed in ids.items()
+    ]
+    file = written(tmp_path / "helm.jsonl", *rows)
+    refused = koderz("import", file)
+    assert refused.code == 3
+    assert "'exact_match', 'f1_score'" in refused.err
+    assert koderz("import", file, "--metric", "bleu").code == 3
+    assert koderz("import", file, "--metric", "exact_match", "--name", "own").code == 0
+    assert {row["problem"]: row["outcome"] for row in experiments(koderz, "own")} == {
+        "test": "solved",
+        "valid": "unsolved",
+    }
