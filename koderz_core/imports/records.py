@@ -39,7 +39,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class ResultFile:
-    """The results of a file, in its order, and the format that was recognised."""
+    """The results of a file, in its order, and the format that was recognised, with the metric that was chosen."""
 
     path: Path
     format: str

@@ -89,7 +89,8 @@ def read_results(path: Path, model: str = "", mapping: Mapping[str, str] | None 
         )
     if not results:
         raise DataError(f"{path} has no lines with results. {_CURE}")
-    return ResultFile(path, format_.name, content, _of_one_metric(path, results, metric))
+    form = f"{format_.name}, metric {metric}" if metric else format_.name
+    return ResultFile(path, form, content, _of_one_metric(path, results, metric))
 
 
 def _of_one_metric(path: Path, results: Sequence[Result], metric: str) -> tuple[Result, ...]:

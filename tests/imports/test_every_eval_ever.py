@@ -260,3 +260,4 @@ def test_one_metric_of_each_sample_is_imported(koderz: Any, tmp_path: Path) -> N
         "test": "solved",
         "valid": "unsolved",
     }
+    assert koderz("import", file, "--metric", "f1_score", "--name", "own").code == 3
