@@ -19,7 +19,7 @@ from koderz_core.exports.every_eval_ever_samples import METRIC, VERSION, Evaluat
 from koderz_core.exports.recording import LogFile, Recording
 from koderz_core.models.pricing import publisher_of
 from koderz_core.records import Configuration
-from koderz_core.records.plans import IMPORTED, SCRIPTED, scripted
+from koderz_core.records.plans import IMPORTED, SOME_SCRIPTED
 from koderz_core.records.rows import CallRow, ExperimentRow
 from koderz_core.sandbox.inside.wire import Json
 from koderz_core.sums import known_sum
@@ -43,7 +43,6 @@ class _Measured:
 
     recording: Recording
     configuration: Configuration
-    label: str
     evaluation: Evaluation
     rows: tuple[ExperimentRow, ...]
     call: CallRow | None
@@ -71,13 +70,13 @@ def _files(recording: Recording, configuration: Configuration, label: str) -> It
     calls: list[CallRow] = []
     lines: list[str] = []
     for transcript in recording.transcripts(configuration.id):
-        if transcript.details.experiment.outcome in ("solved", "unsolved"):
+        if transcript.details.experiment.shown in ("solved", "unsolved"):
             rows.append(transcript.details.experiment)
             calls += [] if calls else [call for call in transcript.details.calls if call.role == role]
             lines.append(json.dumps(sample(transcript, evaluation), allow_nan=False))
     if not rows:
         return
-    measured = _Measured(recording, configuration, label, evaluation, tuple(rows), calls[0] if calls else None)
+    measured = _Measured(recording, configuration, evaluation, tuple(rows), calls[0] if calls else None)
     base = "/".join(("data", *_folders(recording.plan.dataset.name, evaluation.model), str(_uuid(measured))))
     samples = LogFile(f"{base}_samples.jsonl", "".join(f"{line}\n" for line in lines).encode())
     yield LogFile(f"{base}.json", json.dumps(_aggregate(measured, samples), indent=2, allow_nan=False).encode())
@@ -108,8 +107,8 @@ def _uuid(of: _Measured) -> UUID:
 
 
 def _folders(dataset: str, model: str) -> Iterator[str]:
-    developer, _, name = model.rpartition("/") if model.count("/") == 1 else model.partition("/")
-    for part in (dataset, developer or "unknown", name or model):
+    developer, _, name = model.partition("/") if "/" in model else ("unknown", "", model)
+    for part in (dataset, developer, name):
         safe = _UNSAFE.sub("_", part).strip("._")[:80].rstrip(".") or "unknown"
         yield f"_{safe}" if _RESERVED.fullmatch(safe) else safe
 
@@ -157,24 +156,25 @@ def _model(of: _Measured) -> dict[str, Json]:
     """The model that writes the programs. All models of the configuration are in its additional details."""
     model = of.evaluation.model
     provider, _, name = model.partition("/")
-    publisher, tier = publisher_of(name), of.call.tier if of.call else None
-    known = of.configuration.strategy != IMPORTED
-    deployment = "self_deployed" if tier == "local" else "externally_managed" if provider in _PLATFORMS else "unknown"
+    publisher, local = publisher_of(name), of.call is not None and of.call.tier == "local"
+    platform = _PLATFORMS.get(provider) if not local else None
+    deployment = "self_deployed" if local else "externally_managed" if platform else "unknown"
     weights = "closed_weights" if publisher else "open_weights" if provider == "embedded" else "unknown"
-    real = known and provider != "scripted"
+    imported = of.configuration.strategy == IMPORTED
+    real = not imported and provider != "scripted"
     return {
         "name": name or model,
         "id": model,
         **({"developer": publisher} if publisher else {}),
-        **({"inference_platform": _PLATFORMS[provider]} if known and provider in _PLATFORMS else {}),
-        **({"inference_engine": {"name": _ENGINES[provider]}} if known and provider in _ENGINES else {}),
+        **({"inference_platform": platform} if platform and not imported else {}),
+        **({"inference_engine": {"name": _ENGINES[provider]}} if provider in _ENGINES and not imported else {}),
         "additional_details": {
             "deployment_type": deployment if real else "unknown",
             "model_availability": weights if real else "unknown",
             **_texts(
                 configuration=of.evaluation.configuration,
                 models_by_role=json.dumps({role: list(names) for role, names in of.configuration.models.items()}),
-                scripted=SCRIPTED if scripted([model]) else None,
+                scripted=SOME_SCRIPTED if of.rows[0].scripted else None,
             ),
         },
     }
@@ -248,7 +248,9 @@ def _generation(of: _Measured) -> dict[str, Json]:
             "steps": [
                 json.dumps({"role": role, "models": list(names)}) for role, names in configuration.models.items()
             ],
-            "config": _texts(gate=configuration.gate, feedback=configuration.feedback, **configuration.parameters),
+            "config": _texts(
+                **{"gate": configuration.gate, "feedback": configuration.feedback, **configuration.parameters}
+            ),
         },
     }
     if sampling and sampling.max_tokens:
