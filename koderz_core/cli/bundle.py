@@ -108,8 +108,8 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     """Write tables and reports to files.
 
     Formats: csv, parquet and json (one row per line) for tables; markdown and html (one file with charts, works
-    offline) for reports; bibtex for a citation with the hash of each journal; samples (EvalPlus) and eval-arena for
-    other tools.
+    offline) for reports; bibtex for a citation with the hash of each journal; samples (EvalPlus), eval-arena and eee
+    (Every Eval Ever) for other tools.
 
     Each BENCH is a name, an id or the start of an id. Reports and the tables `comparison` and `pairs` also accept
     configurations, as `koderz compare` does. Without BENCH, reports and these two tables use the newest

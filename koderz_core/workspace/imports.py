@@ -42,7 +42,8 @@ class ImportOrder:
     ``tiers``: by model, for models whose tier is not the one that their name suggests. ``prices``: US dollars per
     million input and output tokens, by model, for results with tokens and without a cost. ``mapping``: the columns of a
     table, as in ``imports.tables``. ``as_stated``: take the results that the file states, and grade no program.
-    ``trust_ids``: the ids name the problems, even if the file has other prompts.
+    ``trust_ids``: the ids name the problems, even if the file has other prompts. ``metric``: the one whose lines count,
+    for files with several.
     """
 
     file: Path
@@ -54,6 +55,7 @@ class ImportOrder:
     mapping: Mapping[str, str] | None = None
     as_stated: bool = False
     trust_ids: bool = False
+    metric: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +104,14 @@ class Imports:
 
     def read(self, order: ImportOrder) -> Import:
         """Read a file and recognise its problems. Raises DataError, UnknownNameError, UsageError."""
-        file = _priced(read_results(order.file, order.model, order.mapping), order.prices)
+        file = _priced(read_results(order.file, order.model, order.mapping, order.metric), order.prices)
         gradable = _gradable(order, file)
         dataset = self._dataset(order, file, needed=not file.states_results)
         graded = gradable and dataset is not None
         if dataset:
             results = recognise(order.file, file.results, dataset, trust_ids=order.trust_ids)
             file = replace(file, results=results)
-        imported = Imported(order.file.name, hashlib.sha256(file.content).hexdigest(), file.format, graded)
+        imported = Imported(file.path.name, hashlib.sha256(file.content).hexdigest(), file.format, graded)
         models = dict.fromkeys(result.model for result in file.results)
         if unknown := [model for model in (*order.tiers, *order.prices) if model not in models]:
             known = ", ".join(list(models)[:10])
@@ -119,7 +121,7 @@ class Imports:
         source = Source(
             imported,
             dataset.origin if dataset else _unknown_dataset(order.dataset or file.results[0].dataset),
-            order.name or order.file.name.partition(".jsonl")[0],
+            order.name or file.path.name.partition(".jsonl")[0],
             {TIME_LIMIT: time_limit(self._settings), **of_problems(dataset.problems)} if graded and dataset else {},
             {model: order.tiers.get(model) or tier_of_name(model) for model in models},
         )
