@@ -65,7 +65,9 @@ class OwnRow(BaseModel):
     prompt: SomeText = Field(description="write the task for the model, ideally a signature with a docstring")
     entry_point: Annotated[
         str,
-        _require(lambda text: text.isidentifier() and not keyword.iskeyword(text), "is not the name of a function"),
+        _require(
+            lambda text: text.isidentifier() and not keyword.iskeyword(text), "is not a valid name of a Python function"
+        ),
     ] = Field(description="name the function that the tests call")
     test: Text = Field(default="", description="write Python that defines check(candidate)")
     asserts: list[SomeText] = Field(default=[], min_length=1, description='write ["assert add(1, 2) == 3", ...]')

@@ -261,7 +261,9 @@ FURTHER: Mapping[str, Table] = {
         "one line per pair of neighbouring configurations on the Pareto frontier, from `koderz compare --format json`",
         MARGINS,
     ),
-    "supervision": Table("one line per configuration with reviews, from `koderz analyze --json`", SUPERVISION),
+    "supervision": Table(
+        "one line per configuration in which a reviewer was asked, from `koderz analyze --json`", SUPERVISION
+    ),
     "reviews": Table(
         "one line per configuration and checkpoint, from `koderz compare --format json` and `koderz analyze --json`",
         REVIEW,
