@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
@@ -32,6 +33,15 @@ def show_import(workspace: Workspace) -> None:
     if workspace.bundles.shown_level:
         return
     upload = st.file_uploader("File with results", type=["jsonl", "gz", "csv", "tsv", "parquet", "eval"])
+    with edge():
+        order = _order(workspace)
+        st.code("koderz import FILE --preview", language="shell")
+        if upload is not None:
+            _preview(workspace, upload.name, upload.getvalue(), order)
+
+
+def _order(workspace: Workspace) -> ImportOrder:
+    """The options of the import, without its file. Raises UsageError."""
     left, right = st.columns(2)
     dataset = left.selectbox("Dataset", [SUGGESTED, *workspace.datasets.names()])
     model = right.text_input(
@@ -46,27 +56,28 @@ def show_import(workspace: Workspace) -> None:
         help="Only for tables: the column that contains each field, as pairs FIELD=COLUMN, separated by commas. See "
         "docs/importing.md.",
     )
-    as_stated = left.toggle("Use the results that the file states", help="koderz grades no programs (--as-stated).")
-    trust_ids = right.toggle(
-        "Accept problems with other prompts",
-        help="The ids of the problems decide, even if prompts differ (--trust-ids).",
+    return ImportOrder(
+        Path(),
+        "" if dataset == SUGGESTED else str(dataset),
+        model.strip(),
+        name.strip(),
+        mapping=parse_mapping(columns) if columns.strip() else None,
+        as_stated=left.toggle("Use the results that the file states", help="koderz grades no programs (--as-stated)."),
+        trust_ids=right.toggle(
+            "Accept problems with other prompts", help="The ids of the problems decide, not the prompts (--trust-ids)."
+        ),
     )
-    st.code("koderz import FILE --preview", language="shell")
-    if upload is None:
-        return
-    with tempfile.TemporaryDirectory() as folder, edge():
-        path = Path(folder) / _safe(upload.name)
-        path.write_bytes(upload.getvalue())
-        mapping = parse_mapping(columns) if columns.strip() else None
-        if mapping is None and path.name.removesuffix(".gz").endswith(TABLES):
+
+
+def _preview(workspace: Workspace, name: str, content: bytes, order: ImportOrder) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / _safe(name)
+        path.write_bytes(content)
+        if order.mapping is None and path.name.removesuffix(".gz").endswith(TABLES):
             st.info("Under Columns, enter which column of this table contains which field.", icon="🧭")
             return
-        chosen = "" if dataset == SUGGESTED else str(dataset)
-        order = ImportOrder(
-            path, chosen, model.strip(), name.strip(), mapping=mapping, as_stated=as_stated, trust_ids=trust_ids
-        )
         try:
-            read = workspace.imports.read(order)
+            read = workspace.imports.read(replace(order, file=path))
         except DataError as error:  # without the temporary folder, which means nothing to the user
             raise DataError(str(error).replace(f"{folder}/", "")) from error
         _show(read)
