@@ -47,8 +47,8 @@ class Supervised(Reminded):
     ``previous_error``: show the coder the test results of its last program. ``history_tokens``: maximum number of
     tokens that a prompt uses for attempts before the last one. ``checkpoint_when``: "interval" or "adaptive";
     with "adaptive", a review is due earlier if attempts make no progress or half the budget is spent.
-    ``disclosure``: in addition to the usual sections, request a strategy in the first review and test criteria in the
-    second review. Specs and reviews have at most ``review_tokens`` tokens and are sampled at temperature 0.
+    ``disclosure``: in addition to the usual sections, request an approach to the problem in the first review and test
+    criteria in the second review. Specs and reviews have at most ``review_tokens`` tokens and are sampled at temperature 0.
     """
 
     max_iterations: int = 50
@@ -82,7 +82,9 @@ class Supervised(Reminded):
         (INTERVAL, ADAPTIVE),
     )
     disclosure: bool = parameter(
-        True, "Request two additional sections: a strategy in the first review, and test criteria in the second review."
+        True,
+        "Request two additional sections: an approach to the problem in the first review, and test criteria in the "
+        "second review.",
     )
     review_tokens: int = ADVICE_TOKENS
 

@@ -159,8 +159,8 @@ def show_costs(comparison: Comparison) -> None:
         st.info("All calls were free of charge.", icon="🆓")
     if comparison.margins:
         st.caption(
-            "Marginal cost: the additional dollars per additional solved problem. Each configuration on the Pareto "
-            "frontier is compared with the next cheaper configuration on the frontier."
+            "Marginal cost: the additional dollars per additional solved problem. Each row compares two neighbouring "
+            "configurations on the Pareto frontier."
         )
         show_words(margins_table(comparison))
 

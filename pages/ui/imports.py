@@ -43,8 +43,8 @@ def show_import(workspace: Workspace) -> None:
     columns = right.text_input(
         "Columns",
         placeholder="problem=task,model=who,passed=ok",
-        help="Only for tables: the column that contains each field, as pairs FIELD=COLUMN, separated by commas. See "
-        "docs/importing.md.",
+        help="Only for tables: pairs FIELD=COLUMN, separated by commas. COLUMN is the column that contains the field. "
+        "See docs/importing.md.",
     )
     st.code("koderz import FILE --preview", language="shell")
     if upload is None:
