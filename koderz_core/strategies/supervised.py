@@ -48,7 +48,8 @@ class Supervised(Reminded):
     tokens that a prompt uses for attempts before the last one. ``checkpoint_when``: "interval" or "adaptive";
     with "adaptive", a review is due earlier if attempts make no progress or half the budget is spent.
     ``disclosure``: in addition to the usual sections, request an approach to the problem in the first review and test
-    criteria in the second review. Specs and reviews have at most ``review_tokens`` tokens and are sampled at temperature 0.
+    criteria in the second review. Specs and reviews have at most ``review_tokens`` tokens and are sampled at
+    temperature 0.
     """
 
     max_iterations: int = 50
