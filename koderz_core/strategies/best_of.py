@@ -49,7 +49,7 @@ class BestOf(Reminded):
     def __post_init__(self) -> None:
         for name, value, most in (("samples", self.samples, MOST), ("tests", self.tests, testing.MOST)):
             if value > most:
-                raise PlanError(f"{name} must be at most {most}, not {value}.")
+                raise PlanError(f"The parameter `{name}` must be at most {most}, not {value}.")
 
     @property
     def max_iterations(self) -> int:

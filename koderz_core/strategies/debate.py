@@ -58,7 +58,7 @@ class Debate(Reminded):
 
     def __post_init__(self) -> None:
         if self.rounds > MOST_ROUNDS:
-            raise PlanError(f"rounds must be at most {MOST_ROUNDS}, not {self.rounds}.")
+            raise PlanError(f"The parameter `rounds` must be at most {MOST_ROUNDS}, not {self.rounds}.")
         if (self.agents, self.personas) != (USUAL, ""):  # else the file of personas is not needed
             named = speakers(self.agents, self.personas)
             object.__setattr__(self, "agents", ",".join(speaker.role for speaker in named))  # one canonical text

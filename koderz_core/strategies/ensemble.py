@@ -71,7 +71,7 @@ class Ensemble(Reminded):
 
     def __post_init__(self) -> None:
         if self.samples > MOST:
-            raise PlanError(f"samples must be at most {MOST}, not {self.samples}.")
+            raise PlanError(f"The parameter `samples` must be at most {MOST}, not {self.samples}.")
         object.__setattr__(self, "weights", str(Weights.read(self.weights)))  # equal proportions, equal weights
 
     def roles(self) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ class Swarm(Reminded):
 
     def __post_init__(self) -> None:
         if self.tests > testing.MOST:
-            raise PlanError(f"The parameter tests must be at most {testing.MOST}, not {self.tests}.")
+            raise PlanError(f"The parameter `tests` must be at most {testing.MOST}, not {self.tests}.")
 
     def roles(self) -> tuple[str, ...]:
         return ("coder", "tester", "critic", "refiner")
