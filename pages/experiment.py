@@ -54,7 +54,7 @@ def _show(workspace: Workspace, row: ExperimentRow) -> None:
             _draw(workspace, details, benchmark)
 
     draw()
-    st.subheader("Side by side")
+    st.subheader("Comparison with another experiment")
     show_pair(workspace, row)
     show_commands(workspace, row)
     show_provenance(row)

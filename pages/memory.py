@@ -69,8 +69,8 @@ def _show_lessons(workspace: Workspace) -> None:
         st.toast(f"Lessons: {renewed.added} new, {renewed.renewed} updated.")
         st.rerun()
     st.caption(
-        "Strategies with the parameter `lessons` receive lessons from other problems. koderz derives lessons from "
-        "journals; models do not write them."
+        "If its parameter `lessons` is on, a strategy receives lessons from other problems. koderz derives lessons "
+        "from journals; models do not write them."
     )
 
 

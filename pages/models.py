@@ -11,7 +11,7 @@ from pages.ui.edge import edge
 from pages.ui.frame import open_page
 from pages.ui.tables import findings_table
 
-ABOUT = "Which models can be called, what the other models need, and the state of the installation."
+ABOUT = "Shows which models can be called, what the other models need, and whether the installation is complete."
 COLUMNS = {  # pixels; the last column has the longest texts
     "state": st.column_config.TextColumn(width=80, pinned=True),
     "what": st.column_config.TextColumn(width=184),

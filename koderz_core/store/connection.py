@@ -91,7 +91,8 @@ def failures(path: Path) -> Iterator[None]:
         if _is_out_of_room(error):
             raise StoreError(
                 f"The index {path.name} could not be read or written ({error}). There is too little free disk space or "
-                "memory. Free disk space or memory, then try again. If the error occurs again, run `koderz reindex`."
+                "memory. Delete files or end other programs, then try again. If the error occurs again, run `koderz "
+                "reindex`."
             ) from error
         if _is_damage(error):
             raise _damaged(path, error) from error

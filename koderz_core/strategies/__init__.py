@@ -64,7 +64,7 @@ PRESETS: Mapping[str, StrategyPreset] = {
     "repair": StrategyPreset(
         "supervised",
         {"spec": False, "checkpoints": False},
-        "Show the coder the failures of its program until a program passes: like the strategy supervised, but without "
+        "Show the coder the failures of its program until a program passes. This is the strategy `supervised` without "
         "a spec or reviews.",
     ),
     "retry": StrategyPreset(

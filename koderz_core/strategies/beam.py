@@ -39,7 +39,7 @@ class Beam(Reminded):
     draws_samples: ClassVar = True
 
     width: int = parameter(
-        3, "Number of distinct programs kept after each level: those that passed the most gate tests."
+        3, "Number of distinct programs kept after each level. The programs that passed the most gate tests are kept."
     )
     branches: int = parameter(2, "Number of repairs of each program that is kept.")
     depth: int = parameter(4, "Number of levels, including the first level of new programs.")

@@ -31,8 +31,9 @@ class BestOf(Reminded):
 
     The vote compares the results of all programs for the same function calls. Programs with the same results form a
     group, and the largest group wins. If several groups share the largest size, the judge chooses one of them. Without
-    ``judge``, the group with the latest program wins. The calls come from the problem's text, and the tester writes at
-    most ``tests`` further calls. If there are no calls, only identical programs form a group.
+    ``judge``, the group with the latest program wins. The calls come from the problem's text and from the
+    tester. ``tests``: the maximum number of calls that the tester writes. If there are no calls, only identical
+    programs form a group.
     """
 
     shows_attempts: ClassVar = False
@@ -48,7 +49,7 @@ class BestOf(Reminded):
     def __post_init__(self) -> None:
         for name, value, most in (("samples", self.samples, MOST), ("tests", self.tests, testing.MOST)):
             if value > most:
-                raise PlanError(f"{name} must be at most {most}, not {value}.")
+                raise PlanError(f"The parameter `{name}` must be at most {most}, not {value}.")
 
     @property
     def max_iterations(self) -> int:

@@ -45,10 +45,10 @@ class Cascade(Reminded):
     def __post_init__(self) -> None:
         if self.threshold > 1:
             raise PlanError(
-                f"The parameter threshold is a share of tests, so it must be at most 1, not {self.threshold}."
+                f"The parameter `threshold` is a share of tests, so it must be at most 1, not {self.threshold}."
             )
         if self.tests > testing.MOST:
-            raise PlanError(f"The parameter tests must be at most {testing.MOST}, not {self.tests}.")
+            raise PlanError(f"The parameter `tests` must be at most {testing.MOST}, not {self.tests}.")
 
     def roles(self) -> tuple[str, ...]:
         return ("coder", "tester")

@@ -33,8 +33,8 @@ class Debate(Reminded):
 
     ``agents``: the names of the personas that debate. If the role speaker has several models, the models take turns.
     ``rounds``: the number of rounds. From the second round on, each persona sees the positions of the previous round,
-    shortened to ``shown_tokens``. ``turn_tokens``: the token limit of a turn. ``personas``: YAML with your
-    own personas, in addition to the built-in personas. The coder writes at most ``max_iterations`` programs.
+    shortened to at most ``shown_tokens`` tokens. ``turn_tokens``: the token limit of a turn. ``personas``: YAML with
+    your own personas, in addition to the built-in personas. The coder writes at most ``max_iterations`` programs.
     """
 
     several: ClassVar = ("speaker",)
@@ -58,7 +58,7 @@ class Debate(Reminded):
 
     def __post_init__(self) -> None:
         if self.rounds > MOST_ROUNDS:
-            raise PlanError(f"rounds must be at most {MOST_ROUNDS}, not {self.rounds}.")
+            raise PlanError(f"The parameter `rounds` must be at most {MOST_ROUNDS}, not {self.rounds}.")
         if (self.agents, self.personas) != (USUAL, ""):  # else the file of personas is not needed
             named = speakers(self.agents, self.personas)
             object.__setattr__(self, "agents", ",".join(speaker.role for speaker in named))  # one canonical text

@@ -47,7 +47,7 @@ class Ensemble(Reminded):
 
     The most typical program is the one with the highest mean CodeBLEU similarity to the other programs that pass the
     most gate tests. ``samples``: the number of programs that each coder writes. ``weights``: the weights of the four
-    parts of CodeBLEU, which are n-grams, n-grams weighted by keywords, syntax and data flow. ``normalise``: remove
+    parts of CodeBLEU, which are n-grams, keyword-weighted n-grams, syntax and data flow. ``normalise``: remove
     comments and docstrings and normalise the formatting before programs are compared. Replies without a program, and
     programs that do not parse, are ignored.
     """
@@ -60,7 +60,7 @@ class Ensemble(Reminded):
     samples: int = 3
     weights: str = parameter(
         "0.25,0.25,0.25,0.25",
-        "Weights of the parts of CodeBLEU: n-grams, n-grams weighted by keywords, syntax, data flow.",
+        "Weights of the parts of CodeBLEU: n-grams, keyword-weighted n-grams, syntax, data flow.",
     )
     normalise: bool = parameter(
         True, "Remove comments and docstrings and normalise the formatting before programs are compared."
@@ -71,7 +71,7 @@ class Ensemble(Reminded):
 
     def __post_init__(self) -> None:
         if self.samples > MOST:
-            raise PlanError(f"samples must be at most {MOST}, not {self.samples}.")
+            raise PlanError(f"The parameter `samples` must be at most {MOST}, not {self.samples}.")
         object.__setattr__(self, "weights", str(Weights.read(self.weights)))  # equal proportions, equal weights
 
     def roles(self) -> tuple[str, ...]:

@@ -62,7 +62,9 @@ def read_file(text: str) -> LoadedStrategy:
     """
     named = _NAMED.fullmatch(text)
     if named is None:
-        raise PlanError(f"{text!r} does not name a strategy in a file. Use the form path/mine.py:Mine. {GUIDE}")
+        raise PlanError(
+            f"{text!r} does not consist of a path and the name of a strategy. Use the form path/mine.py:Mine. {GUIDE}"
+        )
     path = Path(named["path"]).expanduser().absolute()
     return load_source(path, named["name"], read_bytes(path, "Give the path of the strategy's file.", MOST_TEXT_BYTES))
 
@@ -161,7 +163,7 @@ def _fault(strategy: Any) -> str:  # Any: as before
             return f"it has no method {method}"
     for field in fields(strategy):
         if not isinstance(field.default, _PLAIN):
-            return f"its parameter {field.name} needs a default: a number, a text, True or False"
+            return f"its parameter {field.name} needs a default: a number, a string, True or False"
     return ""
 
 

@@ -41,14 +41,15 @@ class Supervised(Reminded):
 
     There are at most ``max_iterations`` attempts, and a review after every ``checkpoint_interval`` attempts. The first
     attempt is sampled at ``temperature``. Later attempts are sampled at ``retry_temperature``, because at temperature 0
-    a small model repeats its program (measured: 4 or 5 of 5 attempts were identical). After ``escape_after`` repeated
-    programs in a row, the next prompt shows no program, except directly after a review.
+    a small model repeats its program (measured: 4 or 5 of 5 attempts were identical). If the coder repeats a
+    program ``escape_after`` times in a row, the next prompt shows no program, except directly after a review.
     ``spec_prompt``: the version of the prompt for the spec. ``reuse_spec``: reuse a spec from another experiment.
     ``previous_error``: show the coder the test results of its last program. ``history_tokens``: maximum number of
     tokens that a prompt uses for attempts before the last one. ``checkpoint_when``: "interval" or "adaptive";
     with "adaptive", a review is due earlier if attempts make no progress or half the budget is spent.
-    ``disclosure``: in addition to the usual sections, request a strategy in the first review and test criteria in the
-    second review. Specs and reviews have at most ``review_tokens`` tokens and are sampled at temperature 0.
+    ``disclosure``: in addition to the usual sections, request an approach to the problem in the first review and test
+    criteria in the second review. Specs and reviews have at most ``review_tokens`` tokens and are sampled at
+    temperature 0.
     """
 
     max_iterations: int = 50
@@ -73,7 +74,7 @@ class Supervised(Reminded):
     previous_error: bool = parameter(True, "Show the coder the test results of its last program.")
     history_tokens: int = parameter(0, "Maximum number of tokens that a prompt uses for attempts before the last one.")
     escape_after: int = parameter(
-        2, "After this number of repeated programs in a row, the prompt shows no program, except after a review."
+        2, "Number of repeated programs in a row after which the prompt shows no program, except just after a review."
     )
     checkpoint_when: str = parameter(
         INTERVAL,
@@ -82,7 +83,9 @@ class Supervised(Reminded):
         (INTERVAL, ADAPTIVE),
     )
     disclosure: bool = parameter(
-        True, "Request two additional sections: a strategy in the first review, and test criteria in the second review."
+        True,
+        "Request two additional sections: an approach to the problem in the first review, and test criteria in the "
+        "second review.",
     )
     review_tokens: int = ADVICE_TOKENS
 

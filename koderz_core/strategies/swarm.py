@@ -25,10 +25,10 @@ from koderz_core.strategies.reminders import ADVICE_TEMPERATURE, ADVICE_TOKENS, 
 class Swarm(Reminded):
     """Write a program; as long as it fails, let a critic criticise it and a refiner correct it.
 
-    Before the first program, the tester writes at most ``tests`` tests, from the text of the problem alone. The critic
-    sees which of these tests a program fails. These tests may be wrong, so only the gate tests decide when the loop
-    ends and how the programs are ranked. The critic and the tester are sampled at temperature 0, the refiner at
-    ``retry_temperature``.
+    Before the first program, the tester writes tests and sees only the text of the problem. ``tests``: the maximum
+    number of these tests. The critic sees which of them a program fails. These tests may be wrong, so only the gate
+    tests decide when the loop ends and how the programs are ranked. The critic and the tester are sampled at
+    temperature 0, the refiner at ``retry_temperature``.
     """
 
     max_iterations: int = 5
@@ -41,7 +41,7 @@ class Swarm(Reminded):
 
     def __post_init__(self) -> None:
         if self.tests > testing.MOST:
-            raise PlanError(f"The parameter tests must be at most {testing.MOST}, not {self.tests}.")
+            raise PlanError(f"The parameter `tests` must be at most {testing.MOST}, not {self.tests}.")
 
     def roles(self) -> tuple[str, ...]:
         return ("coder", "tester", "critic", "refiner")

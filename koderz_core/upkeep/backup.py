@@ -37,6 +37,7 @@ _NAMES = re.compile(
     r"journals/[A-Za-z0-9_-]{1,100}\.(jsonl|pin)|problems/typed-[0-9a-f]{12}\.jsonl|settings\.toml|models\.toml|cortex\.db",
     re.ASCII,
 )
+_WANTED = "Give the path of a file that `koderz backup` has written."
 _CHUNK_BYTES = 1 << 20
 _MOST_MANIFEST_BYTES = 64 << 20
 
@@ -242,7 +243,7 @@ def _verify(path: Path) -> Manifest:
 
 
 def _open_archive(path: Path) -> zipfile.ZipFile:
-    require_file(path, "Name a file that `koderz backup` has written.")
+    require_file(path, _WANTED)
     try:
         return zipfile.ZipFile(path)
     except (OSError, zipfile.BadZipFile) as error:
@@ -256,16 +257,16 @@ def _read_manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
             raise _damaged(path, "its manifest is too long")
         manifest = msgspec.json.decode(archive.read(MANIFEST), type=Manifest)
     except (KeyError, msgspec.DecodeError, UnicodeDecodeError, zipfile.BadZipFile, OSError, RuntimeError) as error:
-        raise DataError(f"{path} is not a backup of koderz. Name a file that `koderz backup` has written.") from error
+        raise DataError(f"{path} is not a backup of koderz. {_WANTED}") from error
     if manifest.format > FORMAT:
         raise DataError(
-            f"{path} was written by a later koderz ({manifest.koderz_version}). Upgrade koderz, then restore the "
-            "backup."
+            f"{path} was written by a later version of koderz ({manifest.koderz_version}). Upgrade koderz, then "
+            "restore the backup."
         )
     if sorted(member.filename for member in archive.infolist()) != sorted([MANIFEST, *manifest.files]):
         raise _damaged(path, "it does not contain exactly the files that its manifest lists")
     if foreign := [name for name in manifest.files if not _NAMES.fullmatch(name)]:
-        raise _damaged(path, f"{foreign[0]!r} is not a file of a data folder")
+        raise _damaged(path, f"it contains {foreign[0]!r}, which does not belong in a data folder")
     return manifest
 
 
@@ -322,7 +323,7 @@ def _refuse_programs(settings: Path, path: Path) -> None:
     if programs := sorted(PROGRAMS & names):
         raise _damaged(
             path,
-            f"its settings.toml sets the program {programs[0]}, but koderz never writes such a setting to a backup",
+            f"its settings.toml contains {programs[0]}, but a backup never contains settings that name a program",
         )
 
 

@@ -158,8 +158,8 @@ class Comparisons:
         """Say how to measure the missing baseline of these configurations, and what that would cost."""
         if found := self.measured_elsewhere(rows):
             return (
-                "To compare with a frontier model that was already measured, add it after the other configurations: "
-                f"koderz compare ... {found.benchmark}/{found.configuration}"
+                "A frontier model was already measured. To compare with it, add its configuration after the other "
+                f"configurations: koderz compare ... {found.benchmark}/{found.configuration}"
             )
         model = next((name for row in rows for name in self._supervisors(row)), None)
         with suppress(KoderzError):  # the dataset may have changed, or the rows may have several

@@ -149,7 +149,7 @@ class Experiments:
         yield from (("gate", configuration.gate), ("feedback", configuration.feedback))
         yield from ((name.replace("_", " "), value) for name, value in plan.conditions.items())
         yield from (("isolation", row.isolation), ("seed", plan.seed), ("repeat", row.repeat + 1))
-        yield "maximum dollars per experiment", plan.budget.per_experiment_usd
+        yield "budget per experiment ($)", plan.budget.per_experiment_usd
 
     def dataset(self, plan: Plan) -> Dataset | None:
         """Return the dataset of a plan; None if it is missing or has changed: problems are then named by their ids."""

@@ -155,8 +155,8 @@ class Grading:
             verdict = self.judge.check(problem, program, tests.base)
         except InfrastructureError as error:
             _LOG.warning(
-                "An example program was left out of the coder's prompt, because the tests of %s could not be run on "
-                "it: %s",
+                "An example program was left out of the coder's prompt, because koderz could not run the tests of %s "
+                "on this program: %s",
                 problem.id,
                 error,
             )

@@ -187,7 +187,7 @@ class Imports:
                 return self._datasets.load((there or names)[0])
         raise DataError(
             f"The dataset of {order.file} is unknown: the first problem in the file is "
-            f"{file.results[0].problem!r}. Name the dataset with --dataset."
+            f"{file.results[0].problem!r}. Specify the dataset with --dataset."
         )
 
     def _is_stored(self, plan: Plan, imported: Imported) -> bool:
@@ -231,7 +231,7 @@ def _gradable(order: ImportOrder, file: ResultFile) -> bool:
         unstated = next(result.line for result in file.results if result.passed is None and not result.error)
         raise DataError(
             f"{order.file}, line {bare}, has no program to grade, and line {unstated} does not state whether the "
-            "program passed. Each line needs a program, or each line needs a result."
+            "program passed. Either each line needs a program, or each line needs a result."
         )
     return file.has_programs and not order.as_stated
 

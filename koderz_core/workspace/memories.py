@@ -161,7 +161,7 @@ class Memories:
         """Store lessons; each replaces the earlier one on the same failure. Experiments receive only stored lessons."""
         with memory_file.open_memory_file(self._settings, make=True) as cortex:
             if cortex is None:
-                raise CortexError("The memory file could not be created. Check the disk.")
+                raise CortexError("The memory file could not be created. Check the free space on its disk.")
             return upsert(cortex, [_memory(cortex, lesson) for lesson in lessons])
 
     def lessons(self) -> list[Lesson]:

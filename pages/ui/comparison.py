@@ -121,9 +121,7 @@ def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
     keys = {"/".join(pair.key): pair for pair in comparison.pairs}
     first = leading_pair(comparison.pairs)
     table, usual = pairs_table(comparison), "/".join(first.key) if first else ""
-    st.caption(
-        f"{table.title}. Choose a line to see the problems on which the configuration differs from the baseline."
-    )
+    st.caption(f"{table.title}. Choose a row to see the problems on which the configuration differs from the baseline.")
     order = led_by(table, "points [95 %]")
     options = {"column_config": WORD_COLUMNS, "column_order": order, "height": tall(table), "alt": table.title}
     chosen = keys[chosen_line(frame(table), "pair", list(keys), usual, **options)]
@@ -161,8 +159,8 @@ def show_costs(comparison: Comparison) -> None:
         st.info("All calls were free of charge.", icon="🆓")
     if comparison.margins:
         st.caption(
-            "Marginal cost: the dollars per additional solved problem if you change from one configuration on the "
-            "Pareto frontier to the next more expensive configuration on the frontier."
+            "Marginal cost: the additional dollars per additional solved problem. Each row compares two neighbouring "
+            "configurations on the Pareto frontier."
         )
         show_words(margins_table(comparison))
 
@@ -173,8 +171,8 @@ def show_checks(comparison: Comparison) -> None:
     if ceilings.rows:
         show_words(ceilings)
         st.caption(
-            "Verifier precision: the share of programs passing the gate that also pass the held-out tests. This "
-            "share is the ceiling: the success rate cannot exceed it, whatever the number of attempts."
+            "Verifier precision: of the programs that pass the gate, the share that also passes the held-out tests. "
+            "This share is the ceiling: the success rate cannot exceed it, whatever the number of attempts."
         )
     else:
         st.caption(
@@ -226,8 +224,8 @@ def _choose_problem(
     workspace: Workspace, pair: Pair, other: ConfigurationFigures, baseline: ConfigurationFigures
 ) -> None:
     st.caption(
-        "Problems that only one of the two configurations solved, or that one solved in more of its repeats than the "
-        "other. Choose a line to read both programs."
+        "Problems that only one of the two configurations solved, or that one configuration solved in more repeats "
+        "than the other configuration. Choose a row to read both programs."
     )
     partings = {parting.problem: parting for parting in pair.partings}
     solvers = [baseline if parting.solved_by_baseline else other for parting in partings.values()]

@@ -122,9 +122,9 @@ def _show_both(workspace: Workspace, experiment: str, other: str) -> None:
     table = steps_beside(pairs, left.experiment, right.experiment)
     keys = [RETURNED, *map(str, range(1, len(pairs) + 1))]
     st.caption(
-        "Each line compares one step of the two experiments. For an iteration, the line shows the result of the gate "
-        "tests. For the returned program, the line shows the result of the tests that score this program. Choose a "
-        "line to compare the two programs of that step."
+        "Each row compares one step of the two experiments. For an iteration, the row shows the result of the gate "
+        "tests. For the returned program, the row shows the result of the tests that score this program. Choose a "
+        "row to compare the two programs of that step."
     )
     options = {"column_config": STEPS, "height": tall(table), "alt": table.title}
     line = chosen_line(frame(table), "pair", keys, **options)

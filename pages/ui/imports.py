@@ -53,8 +53,8 @@ def _order(workspace: Workspace) -> ImportOrder:
     columns = right.text_input(
         "Columns",
         placeholder="problem=task,model=who,passed=ok",
-        help="Only for tables: the column that contains each field, as pairs FIELD=COLUMN, separated by commas. See "
-        "docs/importing.md.",
+        help="Only for tables: pairs FIELD=COLUMN, separated by commas. COLUMN is the column that contains the field. "
+        "See docs/importing.md.",
     )
     return ImportOrder(
         Path(),

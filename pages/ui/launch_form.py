@@ -132,7 +132,7 @@ def _models(role: Role, initial: Wanted, key: str, models: Mapping[str, str]) ->
     key, about = f"{role.name} {key}", f"{role.doc} {ABOUT_MODELS}"
     if role.several:
         about = f"{role.doc} {ABOUT_SEVERAL} {ABOUT_MODELS}"
-        none = "Name a model" if role.name == "coder" else SAME
+        none = "Choose or type a model" if role.name == "coder" else SAME
         chosen = st.multiselect(
             role.name, options, now, label, key=key, help=about, placeholder=none, accept_new_options=True
         )

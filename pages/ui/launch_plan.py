@@ -21,9 +21,9 @@ from pages.ui.text import called, worded
 
 CONFIRMED = "confirmed benchmark"
 ABOUT_BASELINES = (
-    "Also run the strategy direct on the same problems with the coder, and with every spec or reviewer model of the "
-    "tiers frontier and small frontier. Without these baselines, the benchmark cannot show what supervision adds "
-    "or saves."
+    "Also run the strategy `direct` on the same problems: with the coder, and with every spec or reviewer model that "
+    "belongs to the tier frontier or small frontier. Without these baselines, the benchmark cannot show what "
+    "supervision adds or saves."
 )
 MOST_CLONE_LINKS = 4  # that fit on a line or two
 CLONE_KEY = "clone"  # in the address and in the session
@@ -65,7 +65,7 @@ def show_missing_models(lacking: Iterable[Availability], plan: Plan) -> None:
         st.text(worded(f"{row.id} cannot run: {row.reason}. {row.cure}."))
     if scripted(plan.models()):
         st.warning("SCRIPTED models follow a script: their results say nothing about real models.", icon="🎭")
-        st.page_link("pages/models.py", label="Requirements of other models", icon="🩺")
+        st.page_link("pages/models.py", label="Requirements of real models", icon="🩺")
 
 
 def choose_budget(usual: Budget, of: str) -> Budget:

@@ -31,15 +31,15 @@ from koderz_core.addresses import is_loopback, url_of
 from koderz_core.errors import UsageError
 
 PROTECTIONS: tuple[tuple[str, object, str], ...] = (
-    ("server.enableCORS", True, "set to 'false' lets every website use the dashboard, which runs code"),
-    ("server.enableXsrfProtection", True, "set to 'false' lets every website upload files to the dashboard"),
+    ("server.enableCORS", True, "with the value 'false' lets every website use the dashboard, which runs code"),
+    ("server.enableXsrfProtection", True, "with the value 'false' lets every website upload files to the dashboard"),
     ("server.corsAllowedOrigins", [], "lets other websites use the dashboard, which runs code"),
     ("server.enableAgentApi", False, "lets programs press every button of the dashboard"),
     ("global.developmentMode", False, "lets every website read the dashboard's HTTP responses"),
     (
         "logger.hideWelcomeMessage",
         True,
-        "set to 'false' makes Streamlit ask an outside server for the address of this machine",
+        "with the value 'false' makes Streamlit ask an outside server for the address of this machine",
     ),
 )
 """Options of Streamlit, the only value with which the dashboard starts, and the effect of any other value."""

@@ -26,7 +26,7 @@ from pages.ui.tables import WORD_COLUMNS
 
 COMPARISON_BEAT_SECONDS = 1.0
 COMPUTED = (
-    "koderz is computing intervals, significance tests and curves from every iteration. The results appear "
+    "koderz is computing intervals, significance tests and curves from all iterations. The results appear "
     "automatically."
 )
 ONCE = f"{COMPUTED} The computation runs once, in the background; you can leave this page meanwhile."

@@ -92,5 +92,5 @@ def test_answers_without_a_program_are_iterations_too_and_never_handed_in() -> N
 
 @pytest.mark.parametrize(("name", "value"), [("samples", 257), ("tests", 65)])
 def test_samples_and_tests_are_bounded(name: str, value: int) -> None:
-    with pytest.raises(PlanError, match=f"{name} must be at most"):
+    with pytest.raises(PlanError, match=f"`{name}` must be at most"):
         create("best_of", {name: value})

@@ -117,7 +117,7 @@ def test_a_cast_that_cannot_debate_is_refused_before_anything_is_asked() -> None
     for agents in ("coder", "coder,coder", ",".join(["coder"] * 9)):
         with pytest.raises(PlanError, match="Name 2 to 8 different personas"):
             create("debate", {"agents": agents})
-    with pytest.raises(PlanError, match="rounds must be at most 10, not 11"):
+    with pytest.raises(PlanError, match="`rounds` must be at most 10, not 11"):
         create("debate", {"rounds": 11})
 
 

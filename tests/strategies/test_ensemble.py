@@ -98,5 +98,5 @@ def test_weights_in_one_proportion_are_one_configuration() -> None:
     assert create("ensemble", {"weights": "1,1,1,1"}) == Ensemble()
     with pytest.raises(PlanError, match="is not a list of weights"):
         create("ensemble", {"weights": "1,2"})
-    with pytest.raises(PlanError, match="samples must be at most 16, not 17"):
+    with pytest.raises(PlanError, match="`samples` must be at most 16, not 17"):
         create("ensemble", {"samples": 17})

@@ -77,5 +77,5 @@ def test_programs_are_sampled_at_their_temperatures_and_advice_at_0_each_as_long
 
 
 def test_tests_are_bounded() -> None:
-    with pytest.raises(PlanError, match="tests must be at most 64"):
+    with pytest.raises(PlanError, match="`tests` must be at most 64"):
         create("swarm", {"tests": 65})
