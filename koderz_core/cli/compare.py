@@ -218,7 +218,7 @@ def _print(costs: Sequence[FrontierCost], otherwise: str) -> None:
     console().print(table)
     prices = ", ".join(sorted({cost.measured.price_version for cost in costs}))
     console().print(
-        plain(f"Strategy direct: one answer per problem and repeat. Source of the prices: {prices}."), style="dim"
+        plain(f"Strategy direct: one answer for each repeat of a problem. Source of the prices: {prices}."), style="dim"
     )
 
 

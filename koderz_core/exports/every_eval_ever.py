@@ -191,7 +191,7 @@ def _result(of: _Measured) -> dict[str, Json]:
             "additional_details": _texts(sha256=plan.dataset.sha256, licence=plan.dataset.licence),
         },
         "metric_config": {
-            "evaluation_description": "Share of solved samples of each problem, as a mean over problems. "
+            "evaluation_description": "Mean over all problems of the share of solved samples per problem. "
             f"Scored by: {_KINDS[kind or 'held_out']}.",
             "metric_id": METRIC,
             "metric_name": "success rate",

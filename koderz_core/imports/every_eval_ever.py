@@ -154,8 +154,8 @@ def samples_of(path: Path, content: bytes, cure: str) -> tuple[Path, bytes]:
     checksum = details.get("checksum") if details.get("hash_algorithm") == "sha256" else None
     if checksum is not None and checksum != hashlib.sha256(samples).hexdigest():
         raise DataError(
-            f"{beside} is not the file that {path} was written with: its SHA-256 is another one. To import it "
-            f"nevertheless, give {beside.name} itself."
+            f"The SHA-256 of {beside} differs from the value in {path}, so these files do not belong together. To "
+            f"import the samples anyway, give the path of {beside.name} instead."
         )
     return beside, samples
 

@@ -111,7 +111,7 @@ def test_humanevals_own_lines_are_of_this_format() -> None:
         ({"plus_input": [[1, 2]], "canonical_solution": ""}, "field plus_input: needs a canonical_solution"),
         ({"plus_inputs": [[1, 2]]}, "field plus_inputs: is not a field of this format; did you mean plus_input?"),
         ({"atol": -1}, "field atol: should be greater than or equal to 0"),
-        ({"licence": "[MIT](https://x)"}, "field licence: is not the name of a licence"),
+        ({"licence": "[MIT](https://x)"}, "field licence: is not a valid licence name"),
     ],
 )
 def test_a_fault_is_told_with_file_line_field_and_cure(wrong: dict[str, object], said: str) -> None:
