@@ -142,8 +142,8 @@ def complaints(row: OwnRow) -> Iterator[Complaint]:
     if not re.search(rf"\b{re.escape(row.entry_point)}\b", row.prompt):
         yield (
             "prompt",
-            f"does not name the entry point {row.entry_point}",
-            "name the function that the model must define",
+            f"does not mention the entry point {row.entry_point}",
+            "mention the function that the model must define",
         )
     yield from _test_faults(row)
     yield from _solution_faults(row)

@@ -33,7 +33,7 @@ _CONFIDENCE = 0.95
 _KINDS = {
     "held_out": "tests that the strategy did not see",
     "oracle": "the tests that also stop the loop, so the rate is an upper bound",
-    "reported": "taken from an imported file; koderz did not run the programs",
+    "reported": "the tool that wrote the imported file; koderz did not run the programs",
 }
 
 

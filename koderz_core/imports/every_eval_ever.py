@@ -147,8 +147,8 @@ def samples_of(path: Path, content: bytes, cure: str) -> tuple[Path, bytes]:
     beside = _beside(path, details.get("file_path"))
     if beside is None:
         raise DataError(
-            f"{path} has no results of single samples. It only states {_scores(aggregate)}. koderz compares problem by "
-            f"problem. Put the file {path.stem.removesuffix('.json')}_samples.jsonl beside it, if there is one."
+            f"{path} has no results of single samples, only {_scores(aggregate)}. koderz compares problem by problem. "
+            f"If there is a file {path.stem.removesuffix('.json')}_samples.jsonl, put it into the same folder."
         )
     samples = read_unpacked(beside, cure)
     checksum = details.get("checksum") if details.get("hash_algorithm") == "sha256" else None
