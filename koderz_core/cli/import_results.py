@@ -110,7 +110,9 @@ def _tier(text: str) -> tuple[str, Tier]:
     for each in known:
         if model and tier == each:
             return model, each
-    raise UsageError(f"--tier {text} is not MODEL=TIER. Tiers: {', '.join(get_args(Tier))}.")
+    raise UsageError(
+        f"--tier {text} is not valid. Write MODEL=TIER with one of these tiers: {', '.join(get_args(Tier))}."
+    )
 
 
 def _price(text: str) -> tuple[str, tuple[float, float]]:
@@ -121,6 +123,6 @@ def _price(text: str) -> tuple[str, tuple[float, float]]:
         usd = []
     if not model or len(usd) != 2 or not all(0 <= amount < 1e6 for amount in usd):
         raise UsageError(
-            f"--price {text} is not MODEL=IN,OUT. Give the input and output price in USD per million tokens."
+            f"--price {text} is not valid. Write MODEL=IN,OUT with the input and output price in USD per million tokens."
         )
     return model, (usd[0], usd[1])

@@ -189,4 +189,4 @@ def _scores(aggregate: Row) -> str:
             f"{cut(str(result.get('evaluation_name')))!r}: score {cut(str(details.get('score')))}, {number_of} samples"
         )
     more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return ("; ".join(found[:_SHOWN]) or "no score") + more
+    return ("; ".join(found[:_SHOWN]) or "an aggregate without scores") + more
