@@ -123,6 +123,7 @@ def _price(text: str) -> tuple[str, tuple[float, float]]:
         usd = []
     if not model or len(usd) != 2 or not all(0 <= amount < 1e6 for amount in usd):
         raise UsageError(
-            f"--price {text} is not valid. Write MODEL=IN,OUT with the input and output price in USD per million tokens."
+            f"--price {text} is not valid. Write MODEL=IN,OUT with both prices in USD per million tokens: input, then "
+            "output."
         )
     return model, (usd[0], usd[1])
