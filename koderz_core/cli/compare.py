@@ -65,9 +65,10 @@ def compare(
     id. For a configuration, write BENCHMARK/CONFIGURATION with the id, label or letter of the configuration. By
     default, the configurations of the newest benchmark are compared.
 
-    If some configurations are ablations, the default baseline is the configuration that was ablated. Otherwise, the default
-    baseline is the frontier model with the strategy direct; its results may come from another benchmark on the same
-    problems. If there is no frontier model, the default baseline is the most expensive model with the strategy direct.
+    If some configurations are ablations, the default baseline is the configuration that was ablated. Otherwise, the
+    default baseline is the frontier model with the strategy direct; its results may come from another benchmark on the
+    same problems. If there is no frontier model, the default baseline is the most expensive model with the strategy
+    direct.
     """
     if attempts and form.startswith("csv"):
         raise UsageError("--attempts is not available as CSV. Use --format table, md or json.")
