@@ -66,7 +66,7 @@ RULES: Mapping[str, Rule] = {
     "tuples all through": lambda values: tuple(_deep(value) for value in values),
     "first a tuple": lambda values: (tuple(values[0]), *values[1:]),
     "second a tuple": lambda values: (values[0], tuple(values[1])),
-    "first argument is a list of tuples": lambda values: (_tuples(values[0]), values[1]),
+    "first a list of tuples": lambda values: (_tuples(values[0]), values[1]),
     "list of sets": lambda values: ([set(item) if isinstance(item, list) and item else {} for item in values[0]],),
     "dict of tuples": lambda values: ({key: tuple(row) for key, row in values[0].items()}, *values[1:]),
     "complex": lambda values: (complex(values[0]),),

@@ -90,7 +90,7 @@ def test_infinity_is_read_as_python_writes_it(tmp_path: Path) -> None:
         ("tuples all through", [[[[1]]]], ((((1,),),),)),
         ("first a tuple", [[1], [2], 3], ((1,), [2], 3)),
         ("second a tuple", [[1], [2]], ([1], (2,))),
-        ("first argument is a list of tuples", [[[1]], [2]], ([(1,)], [2])),
+        ("first a list of tuples", [[[1]], [2]], ([(1,)], [2])),
         ("list of sets", [[[1], []]], ([{1}, {}],)),
         ("dict of tuples", [{"a": [1]}, 2], ({"a": (1,)}, 2)),
         ("complex", ["1j"], (1j,)),
