@@ -146,7 +146,7 @@ def _what(name: str) -> str:
 
 def _cure(name: str, before: Scalar) -> str:
     if before == BY_CANONICAL:
-        return f"omit {_OPTIONS[TIME_LIMIT]} and KODERZ_TEST_TIMEOUT"
+        return f"omit {_OPTIONS[TIME_LIMIT]} and unset KODERZ_TEST_TIMEOUT"
     if name in _OPTIONS:
         return f"{_OPTIONS[name]} {before}"
     if name.endswith(_ADDRESS):

@@ -200,8 +200,8 @@ class Settings:
     )
     measure_gpu: bool = _setting(
         True,
-        "Measure the energy of NVIDIA GPUs if nvidia-ml-py is installed. local_watts is then the power of the rest of "
-        "the machine.",
+        "Measure the energy of NVIDIA GPUs if nvidia-ml-py is installed. local_watts is then the power of this "
+        "machine without these GPUs.",
     )
     usd_per_kwh: float = _setting(0.15, "The price of electricity in dollars per kWh.", least=0, most=1e6)
     confirm_usd: float = _setting(
@@ -333,8 +333,8 @@ def _checked(values: Mapping[str, Any]) -> dict[str, Any]:  # Any: one value per
             faults.append(f"{name}: {error}")
     if faults:
         raise ConfigError(
-            f"Settings are wrong: {'; '.join(faults)}. Correct them on the command line, in the environment, .env or "
-            "settings.toml."
+            f"Settings are wrong: {'; '.join(faults)}. Correct them on the command line, in the environment, in .env "
+            "or in settings.toml."
         )
     return checked
 

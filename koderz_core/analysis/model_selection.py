@@ -59,7 +59,7 @@ def _by_results(policy: str, models: Sequence[str], measured: Iterable[Measureme
 def _scored(policy: str, model: str, results: Sequence[Measurement] | None) -> Ranked:
     """``results`` None: it has none; empty: none on a problem with results of all others."""
     if not results:
-        reason = "no results" if results is None else "no problem has results of every measured model"
+        reason = "no results" if results is None else "no problem has a result from every measured model"
         return Ranked(model, None, reason)
     score, count = known_mean(_VALUES[policy](result) for result in results), len(results)
     if score is None:

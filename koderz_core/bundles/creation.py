@@ -137,8 +137,8 @@ def pin(path: Path) -> None:
         _pin(path).touch()
     except OSError as error:
         raise DataError(
-            f"{path.name} cannot be pinned: {error.strerror}. Check the permissions of {path.parent} and the free "
-            "space on its disk."
+            f"{path.name} cannot be protected from deletion (--pin): {error.strerror}. Check the permissions of "
+            f"{path.parent} and the free space on its disk."
         ) from error
 
 

@@ -140,7 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except BrokenPipeError:
         code = _leave_pipe()
     except OSError as error:
-        _print_error(error, ". Check the path of the output and the disk that contains this path.")
+        _print_error(error, ". Check the permissions of the output path and the free space on its disk.")
         code = InfrastructureError.exit_code
     except Exception:
         logging.getLogger("koderz").exception("This is a bug in koderz. Please report it with the lines below.")

@@ -65,10 +65,10 @@ def compare(
     id. For a configuration, write BENCHMARK/CONFIGURATION with the id, label or letter of the configuration. By
     default, the configurations of the newest benchmark are compared.
 
-    If some configurations are ablations of another one, the default baseline is the configuration that was ablated.
-    Otherwise, the default baseline is the frontier model with the strategy direct; its results may come from another
-    benchmark on the same problems. If there is no frontier model, the default baseline is the most expensive model with
-    the strategy direct.
+    If some configurations are ablations, the default baseline is the configuration that was ablated. Otherwise, the
+    default baseline is the frontier model with the strategy direct; its results may come from another benchmark on the
+    same problems. If there is no frontier model, the default baseline is the most expensive model with the strategy
+    direct.
     """
     if attempts and form.startswith("csv"):
         raise UsageError("--attempts is not available as CSV. Use --format table, md or json.")
@@ -218,7 +218,7 @@ def _print(costs: Sequence[FrontierCost], otherwise: str) -> None:
     console().print(table)
     prices = ", ".join(sorted({cost.measured.price_version for cost in costs}))
     console().print(
-        plain(f"Strategy direct: one answer per problem and repeat. Source of the prices: {prices}."), style="dim"
+        plain(f"Strategy direct: one answer for each repeat of a problem. Source of the prices: {prices}."), style="dim"
     )
 
 

@@ -62,7 +62,7 @@ def cortex() -> None:
     "--project",
     default=DEFAULT_PROJECT,
     show_default=True,
-    help='Project that is active until the client chooses another; "*" means all projects.',
+    help='Project that is active until the client chooses another project; "*" means all projects.',
 )
 @click.option(
     "--max-chars", type=Whole(1), default=MAX_CHARS, show_default=True, help="Maximum number of characters per memory."

@@ -41,7 +41,7 @@ WORDS = ("problem", "configuration", "benchmark", "")
     "--between",
     nargs=2,
     metavar="X Y",
-    help="Show only problems that one of the configurations X and Y solved more often than the other.",
+    help="Show only problems on which the success rates of the configurations X and Y differ.",
 )
 @click.option("--same-problems", is_flag=True, help="Show only problems that are planned for all configurations.")
 @as_json

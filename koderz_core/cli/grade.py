@@ -51,7 +51,7 @@ FAILED, INFRASTRUCTURE = 4, 3
 @as_json
 @data_dir
 def grade(file: Path, as_json: bool, data_dir: Path | None, **options: Any) -> int:
-    """Grade one program or a file of samples. With --problem, FILE is one program, otherwise a JSONL file.
+    """Grade one program or a file of samples. With --problem, FILE is one program; without it, FILE is a JSONL file.
 
     Each sample has a task_id and one of these keys: completion (text that continues the prompt), solution (a complete
     program) or answer (a model's complete reply). Other keys are copied to the output. --tests plus needs a dataset

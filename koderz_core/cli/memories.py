@@ -88,7 +88,7 @@ def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
     """Derive lessons from all journals. A lesson describes a recurring error and the changes that removed it.
 
     No model is called. A new lesson replaces the stored lesson about the same error. In a benchmark with --lessons, the
-    strategy shows its models lessons from other problems, never from the problem that the models are solving.
+    models receive lessons from other problems, never from the problem that they are solving.
     """
     with workspace(data_dir) as opened:
         found = opened.memories.distilled()
@@ -116,7 +116,7 @@ def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
 )
 @data_dir
 def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
-    """Send the memory server the memories that it lacks, from all journals or from one benchmark.
+    """Send missing memories to the memory server, from all journals or from one benchmark.
 
     koderz' own memory server never stores a memory twice.
     """

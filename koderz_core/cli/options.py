@@ -55,7 +55,7 @@ class GroupedCommand(click.Command):
             is_eager=True,
             expose_value=False,
             callback=_show_all,
-            help="Show this message with all options and exit.",
+            help="Show this message with all options, then exit.",
         )
         self.params.append(help_all)
 

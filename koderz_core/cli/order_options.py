@@ -357,7 +357,7 @@ def _combined(options: Mapping[str, Any]) -> list[Wanted]:
         for role in create(configuration.strategy, configuration.parameters).roles()
     }
     for role in models.keys() - used:
-        raise PlanError(f"No chosen strategy uses the role {role}, so its model would be ignored. Omit the option.")
+        raise PlanError(f"No chosen strategy uses the role {role}. Omit the option for the model of this role.")
     return configurations
 
 

@@ -92,7 +92,7 @@ def _smaller_model(opened: Workspace, missing: WeightsError) -> str:
 @click.command()
 @data_dir
 def example(data_dir: Path | None) -> int:
-    """Open the example benchmark that comes with koderz and show its results. Needs no model and no network."""
+    """Open the example benchmark of koderz, and show its results. Needs no model and no network."""
     with workspace(data_dir) as opened:
         benchmark = opened.upkeep.open_example()
         click.echo(f"{ABOUT_EXAMPLE}\n")

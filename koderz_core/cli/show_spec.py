@@ -130,7 +130,7 @@ def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_
     if empty := count_empty(rows):
         click.echo(
             f"Experiments left out of the comparison, because the model returned an empty spec: {empty}. "
-            "To allow longer specs, raise --review-tokens in `koderz benchmark`.",
+            "If the token limit was too low for a spec, raise --review-tokens in `koderz benchmark`.",
             err=True,
         )
     drawing, table = terminal_table(), specs_table(found)

@@ -84,7 +84,7 @@ class OwnRow(BaseModel):
         description="write the absolute tolerance for the results of plus_input, such as 1e-6",
     )
     licence: Annotated[
-        str, _require(re.compile(r"[A-Za-z0-9 .,+()/-]{0,60}").fullmatch, "is not the name of a licence")
+        str, _require(re.compile(r"[A-Za-z0-9 .,+()/-]{0,60}").fullmatch, "is not a valid licence name")
     ] = Field(
         default="",
         description="write a name of at most 60 characters (letters, digits, spaces and the characters . , + ( ) / -), "
@@ -142,8 +142,8 @@ def complaints(row: OwnRow) -> Iterator[Complaint]:
     if not re.search(rf"\b{re.escape(row.entry_point)}\b", row.prompt):
         yield (
             "prompt",
-            f"does not name the entry point {row.entry_point}",
-            "name the function that the model must define",
+            f"does not mention the entry point {row.entry_point}",
+            "mention the function that the model must define",
         )
     yield from _test_faults(row)
     yield from _solution_faults(row)

@@ -31,7 +31,7 @@ def check_journals(settings: Settings, unread: Collection[str] | None = None) ->
     findings += [Finding("journals", "the index", "missing", fault, cure) for fault in other]
     yield from findings
     listed = " (listed above)" if findings else ""
-    result = f"journals checked: {len(paths)}; findings about them: {len(findings)}{listed}"
+    result = f"journals checked: {len(paths)}; findings: {len(findings)}{listed}"
     yield Finding("journals", str(settings.journals_dir), "ready", result)
 
 

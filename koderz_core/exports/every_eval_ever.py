@@ -33,7 +33,7 @@ _CONFIDENCE = 0.95
 _KINDS = {
     "held_out": "tests that the strategy did not see",
     "oracle": "the tests that also stop the loop, so the rate is an upper bound",
-    "reported": "taken from an imported file; koderz did not run the programs",
+    "reported": "the tool that wrote the imported file; koderz did not run the programs",
 }
 
 
@@ -191,7 +191,7 @@ def _result(of: _Measured) -> dict[str, Json]:
             "additional_details": _texts(sha256=plan.dataset.sha256, licence=plan.dataset.licence),
         },
         "metric_config": {
-            "evaluation_description": "Share of solved samples of each problem, as a mean over problems. "
+            "evaluation_description": "Mean over all problems of the share of solved samples per problem. "
             f"Scored by: {_KINDS[kind or 'held_out']}.",
             "metric_id": METRIC,
             "metric_name": "success rate",

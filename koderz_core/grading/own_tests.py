@@ -259,7 +259,7 @@ def _first_called(tests: Program) -> str:
             return name
     raise DataError(
         "The tests do not call the function that the program must define. They call only built-in functions, and "
-        f"functions that the tests define or import themselves. {_EXAMPLE}"
+        f"functions that are defined or imported in the tests. {_EXAMPLE}"
     )
 
 

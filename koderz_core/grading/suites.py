@@ -92,7 +92,9 @@ def split_plus(tests: TestSet, is_shown: Callable[[Sequence[object]], bool]) -> 
 def require_plus(problem: Problem) -> PlusTests:
     """The problem's plus tests. Raises UsageError if it has none."""
     if problem.plus is None:
-        raise UsageError(f"{problem.id} has no plus tests. Use --tests base, or --dataset humaneval+ or mbpp+.")
+        raise UsageError(
+            f"{problem.id} has no plus tests. Use --tests base, or a dataset with plus tests: humaneval+ or mbpp+."
+        )
     return problem.plus
 
 

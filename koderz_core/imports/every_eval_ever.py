@@ -147,15 +147,15 @@ def samples_of(path: Path, content: bytes, cure: str) -> tuple[Path, bytes]:
     beside = _beside(path, details.get("file_path"))
     if beside is None:
         raise DataError(
-            f"{path} has no results of single samples. It only states {_scores(aggregate)}. koderz compares problem by "
-            f"problem. Put the file {path.stem.removesuffix('.json')}_samples.jsonl beside it, if there is one."
+            f"{path} has no results of single samples, only {_scores(aggregate)}. koderz compares problem by problem. "
+            f"If there is a file {path.stem.removesuffix('.json')}_samples.jsonl, put it into the same folder."
         )
     samples = read_unpacked(beside, cure)
     checksum = details.get("checksum") if details.get("hash_algorithm") == "sha256" else None
     if checksum is not None and checksum != hashlib.sha256(samples).hexdigest():
         raise DataError(
-            f"{beside} is not the file that {path} was written with: its SHA-256 is another one. To import it "
-            f"nevertheless, give {beside.name} itself."
+            f"The SHA-256 of {beside} differs from the value in {path}, so these files do not belong together. To "
+            f"import the samples anyway, give the path of {beside.name} instead."
         )
     return beside, samples
 
@@ -189,4 +189,4 @@ def _scores(aggregate: Row) -> str:
             f"{cut(str(result.get('evaluation_name')))!r}: score {cut(str(details.get('score')))}, {number_of} samples"
         )
     more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return ("; ".join(found[:_SHOWN]) or "no score") + more
+    return ("; ".join(found[:_SHOWN]) or "an aggregate without scores") + more

@@ -31,7 +31,7 @@ def name(row: Row, key: str, default: str | None = None) -> str:
         return default
     value = text(row, key)
     if not value.strip() or len(value) > LONGEST_NAME or not value.isprintable():
-        raise DataError(f"{key} {cut(value)!r} is not a name: a name is one line of 1 to {LONGEST_NAME} characters")
+        raise DataError(f"{key} {cut(value)!r} is not valid: write 1 to {LONGEST_NAME} printable characters")
     return value
 
 

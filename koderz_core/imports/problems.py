@@ -40,7 +40,7 @@ def recognise(path: Path, results: Sequence[Result], dataset: Dataset, *, trust_
         )
     if different:
         raise DataError(
-            f"{path} has {numbered(len(different), 'problem')} with another prompt than in {dataset.origin.name}: "
+            f"{path} and {dataset.origin.name} have different prompts for {numbered(len(different), 'problem')}: "
             f"{_listed(different)}. If the tests are the same, import the file with --trust-ids."
         )
     return tuple(replace(result, problem=ids[result.problem, result.prompt]) for result in results)

@@ -87,7 +87,8 @@ class Journal:
             if written < len(lines):
                 os.ftruncate(self._file, self._size)
                 raise JournalError(
-                    f"The disk that holds the journal {self.path.name} is full. Free some space, then resume."
+                    f"The disk that holds the journal {self.path.name} is full. Free some space, then resume the "
+                    "benchmark."
                 )
             self._size += written
             self._dirty = True

@@ -136,4 +136,4 @@ def end_of_lines(file: int) -> int:
 
 def reason(error: OSError) -> str:
     """The reason for a failed access to a journal, and what to check."""
-    return f"{error.strerror or error}. Check that the folder exists, is writable and has space left."
+    return f"{error.strerror or error}. Check that the folder exists and is writable, and that its disk has free space."

@@ -31,7 +31,7 @@ def test_only_problems_count_that_all_were_tried_on() -> None:
     assert rows == (Ranked("b", 0.5, "solved 50.0% on 1 problem"), Ranked("a", 0.0, "solved 0.0% on 1 problem"))
     apart = ranked("quality", BOTH, [*easy, tried("b", "1", 0)])
     assert {(model.score, model.reason) for model in apart} == {
-        (None, "no problem has results of every measured model")
+        (None, "no problem has a result from every measured model")
     }
 
 

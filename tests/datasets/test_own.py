@@ -82,7 +82,7 @@ def test_humanevals_own_lines_are_of_this_format() -> None:
         ({"task_id": 7}, "field task_id: should be a valid string; give the problem an id"),
         ({"task_id": "a, b"}, "field task_id: is not a valid id: 'a, b'"),
         ({"prompt": " "}, "field prompt: is empty"),
-        ({"prompt": "Add two numbers."}, "field prompt: does not name the entry point add"),
+        ({"prompt": "Add two numbers."}, "field prompt: does not mention the entry point add"),
         ({"entry_point": "a-b"}, "field entry_point: is not a valid name of a Python function: 'a-b'"),
         ({"asserts": []}, "field asserts: should have at least 1 item"),
         ({"asserts": ["add(1, 2)"]}, "field asserts: contains text that is not an assert statement: 'add(1, 2)'"),
@@ -111,7 +111,7 @@ def test_humanevals_own_lines_are_of_this_format() -> None:
         ({"plus_input": [[1, 2]], "canonical_solution": ""}, "field plus_input: needs a canonical_solution"),
         ({"plus_inputs": [[1, 2]]}, "field plus_inputs: is not a field of this format; did you mean plus_input?"),
         ({"atol": -1}, "field atol: should be greater than or equal to 0"),
-        ({"licence": "[MIT](https://x)"}, "field licence: is not the name of a licence"),
+        ({"licence": "[MIT](https://x)"}, "field licence: is not a valid licence name"),
     ],
 )
 def test_a_fault_is_told_with_file_line_field_and_cure(wrong: dict[str, object], said: str) -> None:

@@ -59,7 +59,7 @@ def test_another_prompt_under_a_known_id_is_refused_until_the_ids_are_trusted(ko
     command = ("import", file, "--dataset", "humaneval", *MAP)
     said = koderz(*command)
     assert said.code == 3
-    assert "1 problem with another prompt than in humaneval: 'HumanEval/1'" in said.err
+    assert "and humaneval have different prompts for 1 problem: 'HumanEval/1'" in said.err
     assert "--trust-ids" in said.err
     assert outcomes(koderz, koderz(*command, "--trust-ids")).keys() == {"HumanEval/1", "HumanEval/2"}
 
