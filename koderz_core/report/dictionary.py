@@ -47,11 +47,11 @@ _CONFIGURATION = (
     text("strategy", "name of the strategy"),
     text("models", "the models of each role: `coder: a, b; reviewer: c`"),
     text("problem", "id of the problem"),
-    whole("repeat", "number of the repeat of the configuration on the problem, from 0"),
+    whole("repeat", "number of the repeat, from 0; each repeat runs the configuration on the problem once more"),
 )
 _OF = (_BENCHMARK, *_ORIGIN, *_CONFIGURATION)
 _OPEN = "the call did not finish"
-_NO_ENERGY = "the model is not local, or its energy is unknown"
+_NO_ENERGY = "the model is not local, or the energy of the call is unknown"
 _SHARED = "whether tests ran in the same process as the program; if yes, the program could fake their results"
 
 EXPERIMENTS: tuple[Column, ...] = (
@@ -253,8 +253,8 @@ FURTHER: Mapping[str, Table] = {
         TIERS,
     ),
     "curves": Table(
-        "one line per point of each configuration's curve of problems solved (axis: `usd`, `attempts` or `seconds`), "
-        "on the page Compare and from `koderz compare --format json`",
+        "one line per point on the curve of each configuration (share of problems solved against `usd`, `attempts` or "
+        "`seconds`), on the page Compare and from `koderz compare --format json`",
         curve_columns("usd"),
     ),
     "margins": Table(

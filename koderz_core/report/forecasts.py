@@ -67,7 +67,7 @@ def _source(expectation: Expectation) -> str:
     what = "of configurations" + (" with the strategies and models of this plan" if expectation.same else "")
     if expectation.pairs == 1:
         return f"{assumed}, as did one earlier pair {what} on {dataset}."
-    return f"{assumed}, the median of {expectation.pairs} earlier pairs {what} on {dataset}."
+    return f"{assumed}. This share is the median of {expectation.pairs} earlier pairs {what} on {dataset}."
 
 
 def _about_repeats(n: int, repeats: int, pairs: int, expectation: Expectation) -> str:

@@ -44,11 +44,11 @@ WHY: Mapping[str, str] = {
 CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, then by CodeBLEU"}
 """The criteria by which an ensemble compares its programs."""
 CURVES = (
-    "Share of problems whose program passes the tests that score it, within a given number of attempts, dollars or "
-    "seconds. A line is solid up to the largest number of attempts, dollars or seconds that the configuration used on "
-    "any problem. From there, it continues as a dotted line at the same level, because there were no further attempts "
-    "(‡ in the table). An experiment that ends because a wrong program passed the gate stays in the denominator, so a "
-    "line can stay below 100 %."
+    "Share of problems solved within a given number of attempts, dollars or seconds. A problem is solved if the "
+    "submitted program passes all tests that score this program. A line is solid up to the largest number of attempts, "
+    "dollars or seconds that the configuration used on any problem. From there, it continues as a dotted line at the "
+    "same level, because there were no further attempts (‡ in the table). An experiment that ends because a wrong "
+    "program passed the gate stays in the denominator, so a line can stay below 100 %."
 )
 PARTIAL = (
     "The curves cover the problems that all configurations were given. The rates in the table cover all problems of "

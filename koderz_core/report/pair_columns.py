@@ -191,9 +191,8 @@ PAIRS: Sequence[Column] = [
     ),
     number(
         "p_worst",
-        "largest `p_adjusted` that the missing results could cause; if the value is above 0.05, the "
-        "true maximum may be "
-        "even larger",
+        "maximum of `p_adjusted` over all possible outcomes of the experiments without a result; a value above 0.05 is "
+        "only a lower bound of this maximum",
         _NO_COMMON,
         path="worst.p",
         shown=Shown("p worst", 6, _p_worst, "pair.worst", optional=True),

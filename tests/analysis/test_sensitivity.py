@@ -45,8 +45,8 @@ def test_otherwise_the_median_of_all_pairs_on_the_dataset_is_taken():
     found = expected(plan(), past)
     assert (found.discordance, found.pairs, found.same) == (observed_discordance(14, 60), 3, False)
     assert can_show(plan(), past).endswith(
-        "These numbers assume that two configurations differ on about 25 % of the problems, the median of 3 earlier "
-        "pairs of configurations on humaneval+."
+        "These numbers assume that two configurations differ on about 25 % of the problems. This share is the median "
+        "of 3 earlier pairs of configurations on humaneval+."
     )
 
 
