@@ -165,7 +165,7 @@ CALLS: tuple[Column, ...] = (
     *_OF,
     text("experiment", "id of the experiment"),
     whole("ordinal", "position among all recorded steps of the experiment (calls, tests, notes and others)"),
-    whole("attempt", "number of the attempt to send this request, from 1"),
+    whole("attempt", "1 for the first call with this request, 2 for the first retry, and so on"),
     number("at", "time at which the call started", "", "s since 1970"),
     text("role", "role of the model in the strategy, such as `coder` or `reviewer`"),
     whole("member", "number of the model within its role, from 0"),
@@ -211,7 +211,7 @@ CALLS: tuple[Column, ...] = (
         "no price of such a provider is known",
     ),
     whole("status", "HTTP status of the failed call", "the call did not fail, or no HTTP answer arrived"),
-    number("wait_seconds", "waiting time before the next attempt", "there was no further attempt", "s"),
+    number("wait_seconds", "waiting time before the retry of this call", "no retry was planned", "s"),
     yes(
         "arrived",
         "whether a failed request may have reached the provider; if yes, the provider may charge for it",

@@ -41,7 +41,7 @@ def can_show(plan: Plan, past: Sequence[PastPair]) -> str:
     expectation = expected(plan, past)
     left = variance_left_by(repeats, expectation.from_chance or 0.0)
     found = visible(n, pairs, expectation.discordance, left)
-    planned = f"With {numbered(n, 'problem')}{f', {repeats} times each,' if repeats > 1 else ''}"
+    planned = f"With {numbered(n, 'problem')}{f' and {repeats} repeats,' if repeats > 1 else ''}"
     if found is None:
         return f"{planned} no difference can be statistically significant."
     against = (

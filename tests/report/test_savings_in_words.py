@@ -35,5 +35,5 @@ def test_unknown_savings_are_not_zero() -> None:
     (_, said) = savings_sentences(compared(("dear", 3, 1.0), ("unknown", 2, None)))
     assert (
         said
-        == "unknown: savings are unknown, because no problem was solved by both configurations or a cost is unknown."
+        == "unknown: savings are unknown, because a cost is unknown or no problem was solved by both configurations."
     )
