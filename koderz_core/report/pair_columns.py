@@ -235,7 +235,7 @@ PAIRS: Sequence[Column] = [
     ),
     usd(
         "break_even_usd",
-        "dollars allowed per problem at which the configuration reaches the success rate of the baseline",
+        "smallest number of dollars per problem with which the configuration reaches the success rate of the baseline",
         "see `break_even_is`",
         path="reach.usd",
         shown=Shown("cost to match {baseline}", 12, break_even_price, "pair.break_even"),
