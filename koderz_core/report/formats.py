@@ -73,8 +73,8 @@ PAIRS = (
     "each problem; adjusted by Holm. The difference is significant if p is at most 0.05; the interval then excludes "
     "0. The intervals are adjusted for all pairs (Bonferroni), including the pair that koderz selects and shows first. "
     "Cost to match: the dollars per problem at which the curve of a configuration first reaches the success rate of "
-    "the baseline; P(never): the share of resamples in which the curve never reaches that rate. Saved: the difference in "
-    "cost on the problems that both configurations solved."
+    "the baseline; P(never): the share of resamples in which the curve never reaches that rate. Saved: the difference "
+    "in cost on the problems that both configurations solved."
 )
 _FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")  # owasp.org/www-community/attacks/CSV_Injection
 
