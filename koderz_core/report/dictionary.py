@@ -47,7 +47,9 @@ _CONFIGURATION = (
     text("strategy", "name of the strategy"),
     text("models", "the models of each role: `coder: a, b; reviewer: c`"),
     text("problem", "id of the problem"),
-    whole("repeat", "number of the repeat, from 0; each repeat runs the configuration on the problem once more"),
+    whole(
+        "repeat", "number of the repeat, from 0; each repeat is one experiment with the same configuration and problem"
+    ),
 )
 _OF = (_BENCHMARK, *_ORIGIN, *_CONFIGURATION)
 _OPEN = "the call did not finish"
