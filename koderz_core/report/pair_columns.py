@@ -191,8 +191,8 @@ PAIRS: Sequence[Column] = [
     ),
     number(
         "p_worst",
-        "maximum of `p_adjusted` over all possible outcomes of the experiments without a result; a value above 0.05 may "
-        "be only a lower bound of this maximum",
+        "maximum of `p_adjusted` over all possible outcomes of the experiments without a result; a value above 0.05 "
+        "may be only a lower bound of this maximum",
         _NO_COMMON,
         path="worst.p",
         shown=Shown("p worst", 6, _p_worst, "pair.worst", optional=True),
