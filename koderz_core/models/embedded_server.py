@@ -179,8 +179,8 @@ def _explanation(order: Order, error: Exception) -> str:
             "unset that variable"
         )
     return (
-        f"llama.cpp cannot load the weights with a context of {order.num_ctx} tokens ({error}). Free memory, or lower "
-        "KODERZ_NUM_CTX"
+        f"llama.cpp cannot load the weights with a context of {order.num_ctx} tokens ({error}). Free some memory, or "
+        "lower KODERZ_NUM_CTX"
     )
 
 

@@ -174,7 +174,8 @@ def compatible(
 
 
 _NO_KEY_SETTING = (
-    "The server requires a key: set OPENAI_BASE_URL to its address, set OPENAI_API_KEY, and use openai/MODEL."
+    "The server requires a key: set OPENAI_BASE_URL to the address of the server and OPENAI_API_KEY to the key, and "
+    "use openai/MODEL."
 )
 
 LMSTUDIO = compatible(

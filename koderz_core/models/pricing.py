@@ -227,7 +227,7 @@ def listed(name: str, usage: Usage, at: datetime | None, by: Mapping[str, str | 
     try:
         found = calc_price(_tokens(usage), name, **seller, genai_request_timestamp=at, price_context=_context(usage))
     except LookupError:
-        return Listed(None, why="{version} has no price for {model} from its provider")
+        return Listed(None, why="{version} has no price for {model} at the provider of this model")
     except ValueError:
         return Listed(None, why="{model} reported token counts that contradict each other")
     free = found.model.id.endswith(FREE_SUFFIX)

@@ -69,7 +69,7 @@ def _overwritten(output: str) -> Iterator[str]:
 
 def _configuration(row: SummaryRow) -> str:
     without = row.planned - row.solved - row.unsolved - row.errors
-    parts = [f"{row.solved} of {row.planned} solved"]
+    parts = [f"{row.solved} of {numbered(row.planned, 'experiment')} solved"]
     parts += [f"{row.errors} ended with an error"] if row.errors else []
     parts += [f"{without} without a result"] if without else []
     return f"{_line(row.label)}: {', '.join(parts)}, {money(row.cost_usd)}"

@@ -98,6 +98,7 @@ def _policies(wanted: Wanted) -> tuple[str, str]:
     gate, feedback = gate_of(wanted.gate).name, check_feedback(wanted.feedback)
     if not facts_of(wanted.strategy).tests_programs and (gate, feedback) != (ALL_TESTS, FULL):
         raise PlanError(
-            f"{wanted.strategy} never runs gate tests, so it would ignore the chosen gate and feedback. Omit both."
+            f"{wanted.strategy} never runs gate tests, so it would ignore the chosen gate and feedback. Omit "
+            "gate and feedback."
         )
     return gate, feedback

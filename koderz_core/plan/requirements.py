@@ -83,8 +83,8 @@ def _too_long(parameters: Mapping[str, Scalar], role: str, context: int | None) 
         )
     elif role == "coder" and isinstance(earlier, int) and earlier and earlier + longest + latest > context:
         yield (
-            f"history_tokens ({earlier}), max_tokens ({longest}) and the last program with its review and other "
-            f"advice (about {latest} tokens) together exceed the model's context of {context} tokens. "
-            f"Set --history-tokens to at most {max(0, context - longest - latest)}, minus the tokens of the "
-            f"problem, the spec and the failed tests, or give the model more context."
+            f"its context of {context} tokens is smaller than the sum of history_tokens ({earlier}), max_tokens "
+            f"({longest}) and about {latest} tokens for the last program, its review and other advice. Give the model "
+            f"more context, or set --history-tokens to at most {max(0, context - longest - latest)} minus the tokens "
+            "of the problem, the spec and the failed tests."
         )

@@ -73,6 +73,6 @@ def _read(path: Path) -> dict[str, StrategyFile]:
         return {}
     except (OSError, msgspec.MsgspecError) as error:
         raise PlanError(
-            f"{path} cannot be read: {error}. Remove this file, then name your strategies again: "
-            "--strategy FILE.py:NAME"
+            f"{path} cannot be read: {error}. Remove this file, then give the paths of your strategies "
+            "again: --strategy FILE.py:NAME"
         ) from error

@@ -33,11 +33,12 @@ Found = Mapping[tuple[str, str], "AttemptByAttempt"]
 """By key of the configuration."""
 MOST_TRANSITIONS = 12
 ABOUT_ATTEMPTS = (
-    "“Solved here” is the share of experiments that this attempt solved, among the experiments that reached this "
-    "attempt. The share falls from attempt to attempt because the remaining problems are harder, not because models "
-    "get worse. “$ per extra solve” is the cost of this attempt in all experiments that reached it, divided by the "
-    "number of experiments that this attempt solved. The cost of the first attempt includes the spec. “$ per "
-    "extra solve” has no interval. If the attempt solved only a few experiments, this figure is a rough estimate."
+    "Each row is one attempt. “Solved here” is the share of experiments that this attempt solved, among the "
+    "experiments that reached this attempt. The share falls from attempt to attempt because the remaining problems are "
+    "harder, not because models get worse. “$ per extra solve” is the cost of this attempt in all experiments that "
+    "reached it, divided by the number of experiments that this attempt solved. The cost of the first attempt includes "
+    "the spec. “$ per extra solve” has no interval. If the attempt solved only a few experiments, “$ per extra solve” "
+    "is a rough estimate."
 )
 
 

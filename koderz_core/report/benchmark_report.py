@@ -141,7 +141,7 @@ def _measured(of: Provenance) -> Mapping[str, str]:
         *(["SCRIPTED: some answers come from a script, not from a model"] if of.scripted else []),
         f"{_first_upper(_safe(began(of)))}, koderz {_safe(of.koderz_version)}",
         f"{numbered(of.configurations, 'configuration')}, {of.ended} of {of.planned} experiments with a result",
-        f"problems: SHA-256 {_safe(of.dataset_sha256[:12])}",
+        f"dataset: SHA-256 {_safe(of.dataset_sha256[:12])}",
         f"journal: {journal(of)}",
     )
     return {

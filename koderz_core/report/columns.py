@@ -104,7 +104,10 @@ def interval(column: Column) -> Sequence[Column]:
 
 def reasons(*names: str) -> Sequence[Column]:
     """For each of these columns one that says why its number is missing if it is infinite or undefined."""
-    meaning, missing = "reason why `{}` is missing: `unbounded` or `undefined`", "`{}` is a number or unknown"
+    meaning, missing = (
+        "reason why `{}` is missing: `unbounded` or `undefined`",
+        "`{}` is a finite number, or its value is unknown",
+    )
     return [text(f"{name}_is", meaning.format(name), missing.format(name), path=BESIDE) for name in names]
 
 

@@ -192,7 +192,7 @@ CONFIGURATIONS: Sequence[Column] = [
         shown=Shown("mean $", 8, money),
     ),
     *reasons("usd_per_experiment"),
-    usd("cost_usd", "dollars of all calls of the configuration so far", "a price is unknown"),
+    usd("cost_usd", "cost of all calls of the configuration so far", "a price is unknown"),
     usd(
         "rental_usd",
         "price that a provider hosting the same weights would charge for the tokens of all local calls",
@@ -276,13 +276,13 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     share(
         "frontier_share_of_usd",
-        "share of the dollars that was spent on models of the frontier tiers",
-        "a price is unknown, or no dollars were spent",
+        "cost of the models of the tiers `frontier` and `small_frontier`, as a share of the cost of all models",
+        "a price is unknown, or the cost of all models is 0",
         path="measured.frontier.usd",
     ),
     share(
         "frontier_share_of_tokens",
-        "share of the tokens that models of the frontier tiers used",
+        "tokens of the models of the tiers `frontier` and `small_frontier`, as a share of the tokens of all models",
         "the number of tokens is unknown, or no tokens were used",
         path="measured.frontier.tokens",
     ),

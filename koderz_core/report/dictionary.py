@@ -47,11 +47,13 @@ _CONFIGURATION = (
     text("strategy", "name of the strategy"),
     text("models", "the models of each role: `coder: a, b; reviewer: c`"),
     text("problem", "id of the problem"),
-    whole("repeat", "number of the repeat of the configuration on the problem, from 0"),
+    whole(
+        "repeat", "number of the repeat, from 0; each repeat is one experiment with the same configuration and problem"
+    ),
 )
 _OF = (_BENCHMARK, *_ORIGIN, *_CONFIGURATION)
 _OPEN = "the call did not finish"
-_NO_ENERGY = "the model is not local, or its energy is unknown"
+_NO_ENERGY = "the model is not local, or the energy of the call is unknown"
 _SHARED = "whether tests ran in the same process as the program; if yes, the program could fake their results"
 
 EXPERIMENTS: tuple[Column, ...] = (
@@ -165,7 +167,7 @@ CALLS: tuple[Column, ...] = (
     *_OF,
     text("experiment", "id of the experiment"),
     whole("ordinal", "position among all recorded steps of the experiment (calls, tests, notes and others)"),
-    whole("attempt", "number of the attempt to send this request, from 1"),
+    whole("attempt", "1 for the first call with this request, 2 for the first retry, and so on"),
     number("at", "time at which the call started", "", "s since 1970"),
     text("role", "role of the model in the strategy, such as `coder` or `reviewer`"),
     whole("member", "number of the model within its role, from 0"),
@@ -211,7 +213,7 @@ CALLS: tuple[Column, ...] = (
         "no price of such a provider is known",
     ),
     whole("status", "HTTP status of the failed call", "the call did not fail, or no HTTP answer arrived"),
-    number("wait_seconds", "waiting time before the next attempt", "there was no further attempt", "s"),
+    number("wait_seconds", "waiting time before the retry of this call", "no retry was planned", "s"),
     yes(
         "arrived",
         "whether a failed request may have reached the provider; if yes, the provider may charge for it",
@@ -253,8 +255,8 @@ FURTHER: Mapping[str, Table] = {
         TIERS,
     ),
     "curves": Table(
-        "one line per point of each configuration's curve of problems solved (axis: `usd`, `attempts` or `seconds`), "
-        "on the page Compare and from `koderz compare --format json`",
+        "one line per point on the curve of each configuration (share of problems solved against `usd`, `attempts` or "
+        "`seconds`), on the page Compare and from `koderz compare --format json`",
         curve_columns("usd"),
     ),
     "margins": Table(

@@ -57,7 +57,7 @@ def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
             "The difference is therefore not due to the configurations alone."
         )
     if test.unpaired:
-        parts.append(f"Excluded: {numbered(test.unpaired, 'problem')} on which a configuration has no result.")
+        parts.append(f"Excluded: {numbered(test.unpaired, 'problem')} on which only one configuration has a result.")
     return " ".join(parts)
 
 
@@ -149,9 +149,9 @@ def _verdict(pair: Pair) -> str:
     # The strictest step of Holm's adjustment, as in ``visible``.
     unseen = detectable(test.n, discordance, power=0.5, alpha=ALPHA / test.at_once)
     if unseen == inf:
-        return "no significant difference; with this few problems, no difference can be statistically significant"
+        return "no significant difference; with this number of problems, no difference can be statistically significant"
     below = f"below {100 * unseen:.2g} percentage points"
-    return f"no significant difference; with this many problems, a true difference {below} is usually not detected"
+    return f"no significant difference; with this number of problems, a true difference {below} is usually not detected"
 
 
 def _significant(n: int, worst: WorstCase | None) -> str:
@@ -275,7 +275,8 @@ def _footnotes(marks: Sequence[Marks]) -> Iterator[str]:
     for partial in sorted({mark.partial for mark in marks if mark.partial}):
         only = partial.replace("/", " of ")
         yield (
-            f"  {ORACLE}({partial}): only on {only} problems; the other problems have tests that the loop did not see."
+            f"  {ORACLE}({partial}): the mark applies to {only} problems; the other problems have tests that the loop "
+            "did not see."
         )
     if "oracle" in kinds and len(kinds) > 1:
         yield (
@@ -298,7 +299,7 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
     if left:
         yield (
             f"Partial: {left} of {planned} experiments {'has' if left == 1 else 'have'} not ended. Experiments that "
-            "have not ended may be on harder problems than the others."
+            "have not ended may be those on harder problems."
         )
     if without:
         yield (

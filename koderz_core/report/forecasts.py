@@ -41,7 +41,7 @@ def can_show(plan: Plan, past: Sequence[PastPair]) -> str:
     expectation = expected(plan, past)
     left = variance_left_by(repeats, expectation.from_chance or 0.0)
     found = visible(n, pairs, expectation.discordance, left)
-    planned = f"With {numbered(n, 'problem')}{f', {repeats} times each,' if repeats > 1 else ''}"
+    planned = f"With {numbered(n, 'problem')}{f' and {repeats} repeats,' if repeats > 1 else ''}"
     if found is None:
         return f"{planned} no difference can be statistically significant."
     against = (
@@ -67,7 +67,7 @@ def _source(expectation: Expectation) -> str:
     what = "of configurations" + (" with the strategies and models of this plan" if expectation.same else "")
     if expectation.pairs == 1:
         return f"{assumed}, as did one earlier pair {what} on {dataset}."
-    return f"{assumed}, the median of {expectation.pairs} earlier pairs {what} on {dataset}."
+    return f"{assumed}. This share is the median of {expectation.pairs} earlier pairs {what} on {dataset}."
 
 
 def _about_repeats(n: int, repeats: int, pairs: int, expectation: Expectation) -> str:

@@ -44,11 +44,11 @@ WHY: Mapping[str, str] = {
 CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, then by CodeBLEU"}
 """The criteria by which an ensemble compares its programs."""
 CURVES = (
-    "Share of problems whose program passes the tests that score it, within a given number of attempts, dollars or "
-    "seconds. A line is solid up to the largest number of attempts, dollars or seconds that the configuration used on "
-    "any problem. From there, it continues as a dotted line at the same level, because there were no further attempts "
-    "(‡ in the table). An experiment that ends because a wrong program passed the gate stays in the denominator, so a "
-    "line can stay below 100 %."
+    "Share of problems solved within a given number of attempts, dollars or seconds. A problem is solved if the "
+    "submitted program passes all tests that score this program. A line is solid up to the largest number of attempts, "
+    "dollars or seconds that the configuration used on any problem. From there, it continues as a dotted line at the "
+    "same level, because there were no further attempts (‡ in the table). An experiment that ends because a wrong "
+    "program passed the gate stays in the denominator, so a line can stay below 100 %."
 )
 PARTIAL = (
     "The curves cover the problems that all configurations were given. The rates in the table cover all problems of "
@@ -63,7 +63,7 @@ COSTS = (
     "all experiments. Local cost: watts × seconds × price of electricity."
 )
 GROUPS = (
-    "Groups: configurations with the same number do not differ significantly (Holm over all pairs, 5 %); group 1 "
+    "Group: configurations with the same number do not differ significantly (Holm over all pairs, 5 %); group 1 "
     "has the highest success rates. P(frontier): the share of resamples in which a configuration is on the Pareto "
     "frontier of cost and success. $ per solved: cost of all experiments with a result, divided by the number of "
     "solved experiments (cost-of-pass)."
@@ -72,9 +72,9 @@ PAIRS = (
     "p: from McNemar's exact test or, with repeats, from a test that permutes the labels of the configurations within "
     "each problem; adjusted by Holm. The difference is significant if p is at most 0.05; the interval then excludes "
     "0. The intervals are adjusted for all pairs (Bonferroni), including the pair that koderz selects and shows first. "
-    "Reaches: the dollars per problem at which the curve of a configuration reaches the baseline's rate; P(never): the "
-    "share of resamples in which the curve never reaches that rate. Saved: the difference in cost on the problems that "
-    "both configurations solved."
+    "Cost to match: the dollars per problem at which the curve of a configuration first reaches the success rate of "
+    "the baseline; P(never): the share of resamples in which the curve never reaches that rate. Saved: the difference "
+    "in cost on the problems that both configurations solved."
 )
 _FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")  # owasp.org/www-community/attacks/CSV_Injection
 

@@ -191,9 +191,8 @@ PAIRS: Sequence[Column] = [
     ),
     number(
         "p_worst",
-        "largest `p_adjusted` that the missing results could cause; if the value is above 0.05, the "
-        "true maximum may be "
-        "even larger",
+        "maximum of `p_adjusted` over all possible outcomes of the experiments without a result; a value above 0.05 "
+        "may be only a lower bound of this maximum",
         _NO_COMMON,
         path="worst.p",
         shown=Shown("p worst", 6, _p_worst, "pair.worst", optional=True),
@@ -236,7 +235,7 @@ PAIRS: Sequence[Column] = [
     ),
     usd(
         "break_even_usd",
-        "dollars allowed per problem at which the configuration reaches the success rate of the baseline",
+        "smallest number of dollars per problem with which the configuration reaches the success rate of the baseline",
         "see `break_even_is`",
         path="reach.usd",
         shown=Shown("cost to match {baseline}", 12, break_even_price, "pair.break_even"),

@@ -111,12 +111,12 @@ MARGINS: Sequence[Column] = (
     text("dearer", "the next more expensive configuration on the Pareto frontier", path="dearer.full_id"),
     usd(
         "usd",
-        "dollars per problem of the more expensive configuration, minus those of the cheaper one",
+        "difference in mean cost per problem: the more expensive configuration minus the cheaper configuration",
         shown=Shown("extra $ per problem", 3, money),
     ),
     share(
         "solved",
-        "share of problems that the more expensive configuration solves, minus that of the cheaper one",
+        "difference in success rate: the more expensive configuration minus the cheaper configuration",
         shown=Shown("extra solved (points)", 2, _points),
     ),
     usd("usd_per_solve", "`usd` divided by `solved`", shown=Shown("$ per extra solved problem", 4, money)),
@@ -200,7 +200,7 @@ def savings_sentences(comparison: Comparison) -> Iterator[str]:
 def _saved(pair: Pair) -> str:
     saved = pair.savings
     if saved is None:
-        return "savings are unknown, because no problem was solved by both configurations at known costs."
+        return "savings are unknown, because a cost is unknown or no problem was solved by both configurations."
     on = f"on the {numbered(saved.problems, 'problem')} that the frontier model also solved"
     each = f"{money(saved.usd)} instead of {money(saved.baseline_usd)} per problem"
     both = f"{numbered(saved.of, 'problem')} on which both configurations have a result"

@@ -183,7 +183,7 @@ EXPERIMENT_REMARKS: Mapping[str, tuple[Tone, str, str]] = {
     "error": (
         "error",
         "⚠️",
-        "The experiment has no result, because koderz, the machine or a provider failed, not the model.",
+        "The experiment has no result, because koderz, the machine or a provider failed. The model is not the cause.",
     ),
     "cancelled": (
         "info",

@@ -79,14 +79,14 @@ SUPERVISION: Sequence[Column] = (
     ),
     share(
         "frontier_share_of_usd",
-        "share of all dollars that was spent on models of the frontier tiers",
+        "cost of the models of the tiers `frontier` and `small_frontier`, as a share of the cost of all models",
         "the cost is unknown or zero",
         path="of.frontier.usd",
         shown=Shown("frontier $", 3, percent),
     ),
     share(
         "frontier_share_of_tokens",
-        "share of all tokens that was used by models of the frontier tiers",
+        "tokens of the models of the tiers `frontier` and `small_frontier`, as a share of the tokens of all models",
         "the number of tokens is unknown or zero",
         path="of.frontier.tokens",
         shown=Shown("frontier tokens", 3, percent),

@@ -27,6 +27,7 @@ from koderz_core.report.formats import (
     duration,
     marked_rate,
     money,
+    numbered,
     share_cases,
     value_text,
 )
@@ -164,7 +165,7 @@ def _summary(lane: Sequence[ExperimentRow], marks: Marks) -> str:
         return (
             f"no result: {count(errors)} of {planned} experiments ended with an error"
             if errors
-            else f"no result yet ({planned} planned)"
+            else f"no result yet ({numbered(len(lane), 'experiment')} planned)"
         )
     left = len(lane) - known.n
     cases = share_cases(Cases(known.successes / len(lane), (known.successes + left) / len(lane)))
@@ -173,7 +174,8 @@ def _summary(lane: Sequence[ExperimentRow], marks: Marks) -> str:
         if left
         else ""
     )
-    return f"solved {marked_rate(known.value, known.low, known.high, marks)} of {count(known.n)}{partial}"
+    rate = marked_rate(known.value, known.low, known.high, marks)
+    return f"solved {rate} of {numbered(known.n, 'experiment')}{partial}"
 
 
 def settings_beside(found: Differences) -> TextTable:

@@ -112,8 +112,8 @@ def _check_same_sample(asked: Plan, recorded: Plan) -> None:
     if both := sorted(newly | formerly):
         raise PlanError(
             f"{recorded.id} cannot be extended by this plan, because all configurations of a benchmark must run on the "
-            "same problems. Problems that have gate tests in only one of the two plans (the recorded plan and this "
-            f"plan): {len(both)}. The first of them is {both[0]}. Give this benchmark another name."
+            "same problems. Number of problems that have gate tests in only one of the two plans (the recorded plan "
+            f"and this plan): {len(both)}, for example {both[0]}. Give this benchmark another name."
         )
 
 

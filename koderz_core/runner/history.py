@@ -74,8 +74,8 @@ class Tape:
         if recorded.request != request or not isinstance(recorded.answer, kind):
             raise PlanError(
                 f"Step {ordinal} of the experiment (for example, a model call or a test run) differs from the journal, "
-                "because prompts or code have changed. Restore the earlier prompts and code and resume with "
-                "--retry-errors, or start a new benchmark with --fork. Recorded results do not change."
+                "because prompts or code have changed. Restore the earlier prompts and the earlier code, then resume "
+                "with --retry-errors, or start a new benchmark with --fork. Recorded results do not change."
             )
         return recorded.answer
 

@@ -72,6 +72,6 @@ def _run(problem: Problem, order: bytes, *, boxed: bool) -> bytes:
         ) from error
     except OSError as error:
         raise SandboxError(
-            f"A Python interpreter could not be started: {error}. Free memory or end other processes."
+            f"A Python interpreter could not be started: {error}. Free some memory, or end other processes."
         ) from error
     return done.stdout

@@ -132,8 +132,8 @@ def _send(workers: Workers, order: Order) -> Answer:
         ) from error
     if len(message) > MAX_FRAME_BYTES:
         raise DataError(
-            f"The tests of {order.problem} are too large: {len(message) / 1e6:.0f} MB with the program, but a worker "
-            f"accepts at most {MAX_FRAME_BYTES / 1e6:.0f} MB. Make the tests smaller, or omit that problem."
+            f"The tests of {order.problem} are too large: {len(message) / 1e6:.0f} MB together with the program, but a "
+            f"worker accepts at most {MAX_FRAME_BYTES / 1e6:.0f} MB. Make the tests smaller, or omit that problem."
         )
     with workers.worker(order.problem.rpartition("/")[0]) as worker:
         frame = worker.answer(message, order.most_seconds + GRACE_SECONDS)

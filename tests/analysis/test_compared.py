@@ -142,7 +142,7 @@ def test_an_oracle_is_marked_and_told_apart_from_held_out_scores() -> None:
 def test_an_oracle_on_one_problem_of_many_is_marked_there_and_its_rate_is_not_called_of_another_kind() -> None:
     mostly_held_out = replace(ROW, oracle_problems=1)
     assert figures_of(mostly_held_out, 0).marks.signs == "*(1/20)"
-    assert "*(1/20): only on 1 of 20 problems" in remarks(mostly_held_out, ROW)
+    assert "*(1/20): the mark applies to 1 of 20 problems" in remarks(mostly_held_out, ROW)
     assert "come from different kinds of tests" not in remarks(mostly_held_out, ROW)
     assert OVERLAP in remarks(mostly_held_out, ROW)
 

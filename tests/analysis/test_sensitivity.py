@@ -45,8 +45,8 @@ def test_otherwise_the_median_of_all_pairs_on_the_dataset_is_taken():
     found = expected(plan(), past)
     assert (found.discordance, found.pairs, found.same) == (observed_discordance(14, 60), 3, False)
     assert can_show(plan(), past).endswith(
-        "These numbers assume that two configurations differ on about 25 % of the problems, the median of 3 earlier "
-        "pairs of configurations on humaneval+."
+        "These numbers assume that two configurations differ on about 25 % of the problems. This share is the median "
+        "of 3 earlier pairs of configurations on humaneval+."
     )
 
 
@@ -69,7 +69,7 @@ def test_what_repeats_gain_is_taken_from_earlier_repeats():
 
 def test_without_earlier_repeats_no_gain_is_assumed_and_the_most_there_could_be_is_said():
     said = can_show(plan(repeats=5), [])
-    assert said.startswith("With 164 problems, 5 times each, a difference below 8.2 percentage points will usually not")
+    assert said.startswith("With 164 problems and 5 repeats, a difference below 8.2 percentage points will usually not")
     assert said.endswith(
         "These numbers also assume that repeats bring no gain in precision, because no earlier pair of "
         "configurations with repeats shows how large this gain is; with the largest possible gain, the two "

@@ -70,7 +70,7 @@ def test_the_end_is_told_with_results_and_without_prompts_programs_and_keys(
     title, after, line = text(place).split("\n")
     assert title == f"koderz: demo [secret] ({plan.id}) finished"
     assert after.startswith("after ")
-    assert line == "direct SCRIPTED strong: 2 of 2 solved, $0.00"
+    assert line == "direct SCRIPTED strong: 2 of 2 experiments solved, $0.00"
 
 
 def test_where_nothing_was_left_to_do_nothing_is_told(workspace: Workspace, place: Server) -> None:
@@ -83,7 +83,7 @@ def test_what_is_stopped_in_the_background_is_told_of_too(workspace: Workspace, 
     workspace.runs.stop(workspace.runs.start(planned(workspace, "stopped", "stubborn")))
     assert eventually(lambda: place.bodies)
     assert " was stopped\n" in text(place)
-    assert "0 of 1 solved, 1 without a result" in text(place)
+    assert "0 of 1 experiment solved, 1 without a result" in text(place)
 
 
 def test_of_what_broke_it_only_the_kind_is_told(workspace: Workspace, place: Server) -> None:

@@ -62,7 +62,7 @@ def test_long_random_strings_are_masked_in_what_any_program_says(line: str) -> N
     "text",
     [
         "demo (bench_0123456789ab) finished",
-        "direct embedded/deepseek-coder-v2-lite-instruct-q4_k_m: 12 of 20 solved, $0.12",
+        "direct embedded/deepseek-coder-v2-lite-instruct-q4_k_m: 12 of 20 experiments solved, $0.12",
         "1 of 3 keys, 512 tokens: fine",
         "/home/somebody/experiments/results/2026/summary.json",
         "https://example.org/a?b=c",

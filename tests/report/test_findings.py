@@ -29,7 +29,7 @@ def finding(pair: Pair) -> str:
 def test_a_difference_that_may_be_luck_is_not_told_apart_and_says_what_this_size_can_show():
     assert finding(OF) == (
         "On 164 problems, qwen supervised solved 3.05 percentage points less than opus direct (95 % interval: -8 to "
-        "+2; p = 0.3): no significant difference; with this many problems, a true difference below 5.3 percentage "
+        "+2; p = 0.3): no significant difference; with this number of problems, a true difference below 5.3 percentage "
         "points is usually not detected; qwen supervised cost a ninth as much per solved problem (95 % interval: "
         "0.08 to 0.15 times)."
     )
@@ -71,7 +71,7 @@ def test_what_differs_by_nothing_solved_as_many():
 
 def test_a_handful_of_problems_is_said_to_show_nothing():
     few = paired(answers([1, 1, 0]), answers([0, 0, 0]))
-    assert "with this few problems, no difference can be statistically significant" in finding(
+    assert "with this number of problems, no difference can be statistically significant" in finding(
         replace(OF, test=few, p_adjusted=0.5)
     )
     assert "cannot be compared" in finding(replace(OF, test=paired([], []), p_adjusted=None))
@@ -144,7 +144,7 @@ def test_a_mixture_of_oracle_and_held_out_and_what_was_left_out_is_never_passed_
     assert "(oracle)" in finding(replace(OF, mixed=True))
     assert "oracle" not in finding(OF)
     left = paired(answers([1, 1, 1]), answers([1, 1]))
-    assert "Excluded: 1 problem on which a configuration has no result." in finding(replace(OF, test=left))
+    assert "Excluded: 1 problem on which only one configuration has a result." in finding(replace(OF, test=left))
 
 
 def test_the_frontier_is_told_with_who_cannot_be_ruled_out():

@@ -32,21 +32,21 @@ def test_a_cell_is_called_by_its_problems_number_and_leads_to_its_experiment_onc
         ("planned", "8", None),
     ]
     assert (
-        lane.summary == "solved 100 % [21, 100] of 1 · partial: 1 of 2 experiments without a result "
+        lane.summary == "solved 100 % [21, 100] of 1 experiment · partial: 1 of 2 experiments without a result "
         "(worst to best case: 50 to 100 %)"
     )
 
 
 def test_a_rate_of_which_nothing_is_to_come_is_not_called_partial() -> None:
     (lane,) = lanes([experiment(1, "solved"), experiment(2, "unsolved")]).lanes
-    assert lane.summary == "solved 50 % [9, 91] of 2"
+    assert lane.summary == "solved 50 % [9, 91] of 2 experiments"
 
 
 def test_a_rate_has_its_marks_and_what_they_mean_stands_below() -> None:
     rows = [replace(experiment(item, "solved"), saw_base_tests=True) for item in (1, 2)]
     kinds = [replace(row, score_kind=kind) for row, kind in zip(rows, ("oracle", "held_out"), strict=True)]
     drawn = lanes(kinds)
-    assert drawn.lanes[0].summary == "solved 100 % [34, 100]*(1/2)† of 2"
+    assert drawn.lanes[0].summary == "solved 100 % [34, 100]*(1/2)† of 2 experiments"
     assert [footnote.split()[0] for footnote in drawn.footnotes] == ["*", "*(1/2):", "†"]
 
 
@@ -63,4 +63,4 @@ def test_a_lane_of_errors_says_so_and_that_nothing_is_to_come() -> None:
     (lane,) = lanes([experiment(number, "error") for number in range(6)]).lanes
     assert lane.summary == "no result: 6 of 6 experiments ended with an error"
     (lane,) = lanes([experiment(number, None) for number in range(6)]).lanes
-    assert lane.summary == "no result yet (6 planned)"
+    assert lane.summary == "no result yet (6 experiments planned)"

@@ -33,4 +33,7 @@ def test_what_was_saved_is_said_with_how_sure_that_is(share: Interval | None, wo
 
 def test_unknown_savings_are_not_zero() -> None:
     (_, said) = savings_sentences(compared(("dear", 3, 1.0), ("unknown", 2, None)))
-    assert said == "unknown: savings are unknown, because no problem was solved by both configurations at known costs."
+    assert (
+        said
+        == "unknown: savings are unknown, because a cost is unknown or no problem was solved by both configurations."
+    )
