@@ -11,7 +11,7 @@ from koderz_core.analysis.energy import rental_usd
 from koderz_core.analysis.rates import ClusteredRate, Rate, rate_of
 from koderz_core.records import Tier
 from koderz_core.records.marks import Marks
-from koderz_core.records.plans import scripted
+from koderz_core.records.plans import IMPORTED, scripted
 from koderz_core.records.progress import SummaryRow, TierCost
 
 _TIERS: Sequence[Tier] = ("local", "small_frontier", "frontier")
@@ -147,9 +147,11 @@ def usual_baseline(rows: Sequence[SummaryRow]) -> SummaryRow | None:
 
 
 def frontier_asked_once(rows: Sequence[SummaryRow]) -> list[SummaryRow]:
-    """The measured baselines: frontier models with strategy direct that have a result."""
+    """The measured baselines: frontier models with strategy direct, or imported, that have a result."""
     direct = [
-        row for row in rows if row.strategy == DIRECT and any(tier_cost.tier == "frontier" for tier_cost in row.tiers)
+        row
+        for row in rows
+        if row.strategy in (DIRECT, IMPORTED) and any(tier_cost.tier == "frontier" for tier_cost in row.tiers)
     ]
     return [row for row in direct if row.solved or row.unsolved]
 

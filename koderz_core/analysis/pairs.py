@@ -48,7 +48,8 @@ class Pair:
 
     ``partings``: the discordant problems, those that only the baseline solved first, because they show what the other
     lacks. ``price``: its cost per solved problem divided by the baseline's. ``mixed``: on how many problems one of the
-    two is scored by the tests it stopped on and the other by held-out tests. ``finding``: all of it in words.
+    two is scored by the tests it stopped on and the other by held-out tests; ``reported``: on how many an imported file
+    states the results of one and koderz scored the other. ``finding``: all of it in words.
     """
 
     key: Key
@@ -61,6 +62,7 @@ class Pair:
     savings: Savings | None
     mixed: int
     worst: WorstCase | None = None
+    reported: int = 0
     finding: str = ""
 
     @property
@@ -91,20 +93,20 @@ def pairs(
         trials, test = trials_by_key[other.key], compatible(raw, p, ALPHA)
         price, saved = price_ratio(trials, base, tested), savings(trials, base, tested)
         even = break_even(trials, base, tested, _direction(test, p))
-        mixed = of_two_kinds((trials, base))
+        mixed, reported = (of_two_kinds((trials, base), kind) for kind in ("oracle", "reported"))
         partings = tuple(_partings(test, trials, base))
-        found.append(Pair(other.key, baseline.key, test, p, partings, price, even, saved, mixed, case))
+        found.append(Pair(other.key, baseline.key, test, p, partings, price, even, saved, mixed, case, reported))
     return tuple(found)
 
 
-def of_two_kinds(groups: Iterable[Sequence[Trial]]) -> int:
-    """On how many problems one of these is scored by the tests it stopped on, and another by held-out tests."""
+def of_two_kinds(groups: Iterable[Sequence[Trial]], one: ScoreKind = "oracle") -> int:
+    """On how many problems one of these has a score of the kind ``one``, and another one of another kind."""
     kinds: defaultdict[str, set[ScoreKind]] = defaultdict(set)
     for trials in groups:
         scored = ((trial.problem, trial.score_kind) for trial in trials if trial.scored)
         for problem, kind in kinds_by_problem(scored).items():
             kinds[problem].add(kind)
-    return sum(len(kind) > 1 for kind in kinds.values())
+    return sum(len(kind) > 1 and one in kind for kind in kinds.values())
 
 
 def _adjusted(p: Sequence[float | None]) -> list[float | None]:

@@ -56,6 +56,11 @@ def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
             f"{where} configuration is scored by its own gate tests (oracle), the other by held-out tests. "
             "The difference is therefore not due to the configurations alone."
         )
+    if pair.reported:
+        parts.append(
+            "An imported file states the results of one configuration, and koderz scored the other. The difference is "
+            "therefore due to the configurations alone only if both were scored by the same tests."
+        )
     if test.unpaired:
         parts.append(f"Excluded: {numbered(test.unpaired, 'problem')} on which only one configuration has a result.")
     return " ".join(parts)

@@ -306,3 +306,17 @@ def test_a_bundle_and_a_report_of_imported_results_name_the_file(koderz: Any, tm
     assert "imported from arena.jsonl at" in said
     assert "prices none" in said
     assert "Imported from arena.jsonl at" in said  # the citation
+
+
+def test_an_imported_frontier_model_is_the_baseline_of_own_results(koderz: Any, tmp_path: Path) -> None:
+    koderz("benchmark", "--problems", "0:3", "--coder", "scripted/weak", "--name", "own")
+    assert "No measured baseline" in koderz("compare", "own").out
+    passed = {f"HumanEval/{number}": 1 for number in range(3)}
+    (name,) = imported(koderz("import", written(tmp_path / "a.jsonl", arena("claude-3-opus", passed, "humaneval"))))
+    compared = koderz("compare", "own", name).out
+    assert "No measured baseline" not in compared
+    assert "(oracle)" not in compared
+    assert "An imported file states the results of one configuration" in " ".join(compared.split())
+    assert "imported claude-3-opus  100 % [44, 100]§" in compared
+    pairs = rows_of(koderz, "pairs", "own", name)
+    assert [row["baseline"].split("/")[0] for row in pairs] == [name]
