@@ -73,7 +73,7 @@ class Advice:
     fetch: str = ""
     key: str = ""
     variable: str = ""
-    context: str = "its context length"
+    context: str = "the context length of the model"
     silence: str = "KODERZ_FIRST_TOKEN_TIMEOUT"
     place: str = ""
 

@@ -196,7 +196,7 @@ class Server:
 
     def _cure(self, status: int) -> str:
         key = self.advice.key.replace("MODEL", self.card.name)
-        suspects = f"check the model, {self.advice.context}, and {self.advice.variable}"
+        suspects = f"check the name of the model, {self.advice.context}, and {self.advice.variable}"
         refused = f"The server does not accept the request: {suspects}."
         cures = {
             401: key,

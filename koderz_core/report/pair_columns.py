@@ -148,7 +148,7 @@ PAIRS: Sequence[Column] = [
         "only_a",
         "problems that only the configuration solved, or that it solved in more repeats than the baseline",
         unit="problems",
-        shown=Shown("only this configuration", 8),
+        shown=Shown("only this row", 8),
     ),
     whole(
         "only_b",

@@ -206,7 +206,7 @@ def _saved(pair: Pair) -> str:
     both = f"{numbered(saved.of, 'problem')} on which both configurations have a result"
     points = f"Difference in success: {100 * saved.difference:+.0f} percentage points on {both}."
     if saved.share is None:
-        return f"nothing could be saved {on}, because the frontier model's calls were free of charge. {points}"
+        return f"no savings {on}, because the frontier model's calls were free of charge. {points}"
     return f"{_share(saved.share)} {on} ({each}). {points}"
 
 

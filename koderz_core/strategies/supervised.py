@@ -43,7 +43,8 @@ class Supervised(Reminded):
     attempt is sampled at ``temperature``. Later attempts are sampled at ``retry_temperature``, because at temperature 0
     a small model repeats its program (measured: 4 or 5 of 5 attempts were identical). If the coder repeats a
     program ``escape_after`` times in a row, the next prompt shows no program, except directly after a review.
-    ``spec_prompt``: the version of the prompt for the spec. ``reuse_spec``: reuse a spec from another experiment.
+    ``spec_prompt``: which prompt requests the spec, "minimal" or "detailed". ``reuse_spec``: reuse a spec from another
+    experiment.
     ``previous_error``: show the coder the test results of its last program. ``history_tokens``: maximum number of
     tokens that a prompt uses for attempts before the last one. ``checkpoint_when``: "interval" or "adaptive";
     with "adaptive", a review is due earlier if attempts make no progress or half the budget is spent.

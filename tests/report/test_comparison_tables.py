@@ -97,7 +97,7 @@ def test_a_pair_says_by_how_much_and_how_surely() -> None:
     table = pairs_table(compared(*TWO))
     shown = dict(zip(table.columns, table.rows[0], strict=True))
     assert shown["points [95 %]"].startswith("-25 [")
-    assert (shown["p (Holm)"], shown["significant"], shown["only this configuration"], shown["only A"]) == (
+    assert (shown["p (Holm)"], shown["significant"], shown["only this row"], shown["only A"]) == (
         "1.00",
         "no",
         "0",

@@ -20,7 +20,7 @@ TWO = (("dear", 3, 1.0), ("cheap", 2, 0.1))
         (Interval(0.85, -2.0, 1.0), "saved 85 % [-200, 100] (the interval includes 0) on the 2 problems"),
         (Interval(-0.4, -0.6, -0.2), "spent 40 % [20, 60] more on the 2 problems"),
         (Interval(0.9, None, None), "saved 90 % on the 2 problems"),
-        (None, "nothing could be saved on the 2 problems"),
+        (None, "no savings on the 2 problems"),
     ],
 )
 def test_what_was_saved_is_said_with_how_sure_that_is(share: Interval | None, words: str) -> None:
