@@ -11,7 +11,7 @@ from zipfile import ZipFile
 
 import click
 
-from koderz_core.cli.options import OutputPath, data_dir, report_faults, workspace
+from koderz_core.cli.options import OutputPath, check_no_folder, data_dir, report_faults, workspace
 from koderz_core.errors import DataError, UsageError
 from koderz_core.files import replacement
 from koderz_core.report.dictionary import TABLES, markdown
@@ -86,7 +86,9 @@ def _print_verdict(found: Verified) -> int:
 )
 @click.option("--columns", metavar="A,B,...", default="", help="Write only these columns, in this order.")
 @click.option(
-    "--out", type=OutputPath(), help="File to write, - for standard output, or a folder for formats with several files."
+    "--out",
+    type=OutputPath(or_folder=True),
+    help="File to write, - for standard output, or a folder for formats with several files.",
 )
 @click.option(
     "--for-spreadsheets", is_flag=True, help="In CSV, put an apostrophe before texts that look like formulas."
@@ -134,6 +136,8 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     several = ENDINGS[form] == "zip" and (out is None or out.suffix != ".zip")
     if out == STDOUT and several:
         raise UsageError(f"The format {form} consists of several files. Give a folder or a zip file with --out.")
+    if out and not several:
+        check_no_folder(out)
     with workspace(data_dir) as opened:
         with opened.exports.file(order) as made:
             if several:

@@ -18,11 +18,12 @@ from itertools import chain, islice
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from koderz_core.addresses import address, proxy_of
+from koderz_core.addresses import address, proxy_of, secrets_of
 from koderz_core.errors import ReceiverError, UsageError
 from koderz_core.exports.otlp import traces_data
 from koderz_core.exports.spans import TraceSpan
 from koderz_core.notices.mask import masked
+from koderz_core.redaction import SHORTEST
 
 if TYPE_CHECKING:
     import httpx
@@ -51,6 +52,12 @@ class Endpoint:
         """The address without its path and query, which may contain keys."""
         parts = address(self.url)
         return f"{parts.scheme}://{parts.netloc}"
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What may be a key in the headers, such as the second word of ``Bearer KEY``, and in the address."""
+        words = (word for value in self.headers.values() for word in (value, *value.split()))
+        return (*(word for word in words if len(word) >= SHORTEST), *secrets_of(self.url))
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +199,7 @@ class _Request:
     def _said(self, text: str) -> str:
         """The receiver's own words, which may repeat a header."""
         words = " ".join("".join(character if character.isprintable() else " " for character in text).split())
-        shown = masked(words, tuple(self.to.headers.values()))[:_SHOWN]
+        shown = masked(words, self.to.secrets)[:_SHOWN]
         return f": {shown}" if shown else ""
 
     def _error(self, what: str, advice: str, more: int = 0) -> ReceiverError:

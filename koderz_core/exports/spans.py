@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -14,13 +15,13 @@ from typing import Literal
 from koderz_core.exports import genai_conventions as names
 from koderz_core.exports.recording import Recording, Transcript
 from koderz_core.records import Configuration, Verdict
+from koderz_core.records.notes import NoteRow
 from koderz_core.records.plans import IMPORTED
 from koderz_core.records.rows import CallRow, ExperimentRow, IterationRow, ScoreRow, Step
 
 Attribute = str | bool | int | float | Sequence[str]
 Attributes = Mapping[str, Attribute | None]
 """None: unknown, and not written."""
-_FINISHES: Mapping[str, str] = {"refused": "content_filter"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +57,15 @@ def spans_of(recording: Recording, configuration: Configuration, label: str, tra
     starts = [row.started_at, *(span.start for span in inner)]
     start = min((at for at in starts if at is not None), default=recording.provenance.opened_at)
     end = row.finished_at
-    prompt = recording.problems[row.problem].public.prompt if row.problem in recording.problems else None
     attributes: dict[str, Attribute | None] = {
         names.OPERATION_NAME: names.INVOKE_AGENT,
         names.AGENT_NAME: label,
         names.SPAN_KIND: names.AGENT,
-        names.INPUT_VALUE: prompt,
-        names.OUTPUT_VALUE: transcript.program,
+        names.INPUT_VALUE: _task(recording, row.problem),
+        names.OUTPUT_VALUE: _fenced(transcript.program),
         **_facts(recording, configuration, row),
         names.ERROR_TYPE: names.OTHER_ERROR if row.outcome == "error" else None,
-        names.DURATION_UNKNOWN: True if end is None else None,
+        names.DURATION_UNKNOWN: True if end is None or row.seconds is None else None,
     }
     error = (row.error or "error") if row.outcome == "error" else None
     events = tuple(_evaluation(row, start if end is None else end))
@@ -73,6 +73,12 @@ def spans_of(recording: Recording, configuration: Configuration, label: str, tra
     end = start if end is None else max(end, start)
     root = TraceSpan(trace.id, trace.root, None, name, "internal", start, end, attributes, error, events)
     return [root, *inner]
+
+
+def _task(recording: Recording, problem: str) -> str:
+    """The id of a problem, and its prompt if the dataset is on this machine."""
+    known = recording.problems.get(problem)
+    return f"{problem}\n\n{_fenced(known.public.prompt)}" if known else problem
 
 
 def _facts(recording: Recording, configuration: Configuration, row: ExperimentRow) -> Attributes:
@@ -129,13 +135,13 @@ class _Trace:
         inner = [self._call(call, own) for call in step.calls]
         if step.iteration:
             inner.append(self._gate(step.iteration, own))
-        text = step.note.text if step.note else self._transcript.text(step.program)
+        text = step.note.text if step.note else _fenced(self._transcript.text(step.program))
         at = step.note.at if step.note else inner[0].start if inner else 0.0
         attributes: Attributes = {
             names.SPAN_KIND: names.CHAIN,
             names.STEP: step.kind,
             names.STEP_NUMBER: step.number,
-            names.REVIEW_REASON: step.note.why if step.note else None,
+            **(_note(step.note) if step.note else {}),
             names.OUTPUT_VALUE: text,
             names.COST_USD: step.cost_usd,
         }
@@ -176,9 +182,11 @@ class _Trace:
     def _messages(self, call: CallRow) -> Attributes:
         sent = [_message(role, content) for role, content in self._transcript.messages(call)]
         answer = self._transcript.text(call.text)
+        # The reason is deprecated here, but receivers of earlier conventions refuse the message without it.
+        written = None if answer is None else {**_message("assistant", answer), "finish_reason": _finish(call)}
         return {
             names.INPUT_MESSAGES: _json(sent) if sent else None,
-            names.OUTPUT_MESSAGES: None if answer is None else _json([_message("assistant", answer)]),
+            names.OUTPUT_MESSAGES: None if written is None else _json([written]),
         }
 
     def _gate(self, iteration: IterationRow, parent: bytes) -> TraceSpan:
@@ -200,6 +208,10 @@ class _Trace:
         return hashlib.sha256("/".join(map(str, ("koderz", self._experiment, *of))).encode()).digest()[:8]
 
 
+def _note(note: NoteRow) -> Attributes:
+    return {names.REASON: note.why, names.SPEAKER: note.speaker, names.ROUND: note.round}
+
+
 def _request(call: CallRow) -> Attributes:
     sampling = call.honoured or call.sampling
     return {
@@ -219,7 +231,7 @@ def _response(call: CallRow) -> Attributes:
     failure = str(call.status) if call.status else names.OTHER_ERROR
     errors = {"failed": failure, "interrupted": "interrupted"}
     return {
-        names.FINISH_REASONS: [_FINISHES.get(call.finish, call.finish)] if call.finish else None,
+        names.FINISH_REASONS: [finish] if (finish := _finish(call)) else None,
         names.TIME_TO_FIRST_CHUNK: call.first_token_seconds,
         names.INPUT_TOKENS: call.input_tokens,
         names.OUTPUT_TOKENS: call.output_tokens,
@@ -231,6 +243,10 @@ def _response(call: CallRow) -> Attributes:
         names.ERROR_TYPE: errors.get(call.state),
         names.DURATION_UNKNOWN: True if call.seconds is None else None,
     }
+
+
+def _finish(call: CallRow) -> str | None:
+    return "content_filter" if call.finish == "refused" else call.finish
 
 
 def _tests(tests: str, verdict: Verdict | IterationRow, program: str | None) -> Attributes:
@@ -253,6 +269,7 @@ def _tests(tests: str, verdict: Verdict | IterationRow, program: str | None) -> 
         names.TOOL_ARGUMENTS: _json({"program": program}),
         names.TOOL_RESULT: _json(result),
         names.SPAN_KIND: names.TOOL,
+        names.INPUT_VALUE: _fenced(program),
         names.TESTS_SUCCEEDED: verdict.passed,
         names.TESTS_PASSED: verdict.tests_passed,
         names.TESTS_TOTAL: verdict.tests_total,
@@ -261,6 +278,14 @@ def _tests(tests: str, verdict: Verdict | IterationRow, program: str | None) -> 
 
 def _message(role: str, content: str) -> dict[str, object]:
     return {"role": role, "parts": [{"type": "text", "content": content}]}
+
+
+def _fenced(code: str | None) -> str | None:
+    """Code as a block of Markdown, which the pages of receivers show as code; None without code."""
+    if code is None:
+        return None
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", code))])
+    return f"{fence}python\n{code.strip(chr(10))}\n{fence}"
 
 
 def _json(value: object) -> str:
