@@ -97,8 +97,11 @@ def send(traces: Iterable[Sequence[TraceSpan]], to: Endpoint, pause: Callable[[f
     messages = _messages()
     ids: set[bytes] = set()
     spans = 0
-    # A transport instead of a client, which would log the address and follow redirects.
-    with httpx.HTTPTransport(proxy=proxy_of(to.url)) as transport:
+    try:  # a transport instead of a client, which would log the address and follow redirects
+        opened = httpx.HTTPTransport(proxy=proxy_of(to.url))
+    except ValueError:
+        raise UsageError("The proxy in the environment is not an address. Correct or unset HTTPS_PROXY.") from None
+    with opened as transport:
         for batch in batches(chain.from_iterable(traces)):
             _Request(transport, to, messages, accepted=spans).post(batch, pause)
             spans += len(batch)
@@ -149,27 +152,40 @@ class _Request:
 
         request = self.messages.ExportTraceServiceRequest()
         body = ParseDict(traces_data(batch, _base64), request).SerializeToString()
-        for wait in (*WAITS_SECONDS, None):
-            answer, content = self._answer(body)
-            if wait is None or answer.status_code not in RETRIED:
-                break
-            pause(_wait(answer.headers.get("retry-after"), wait))
+        answer, content = self._answer(body, pause)
         if answer.status_code != HTTPStatus.OK:
             raise self._refused(answer, content)
         self._check(answer.headers.get("content-type", ""), content, len(batch))
 
-    def _answer(self, body: bytes) -> tuple[httpx.Response, bytes]:
+    def _answer(self, body: bytes, pause: Callable[[float], None]) -> tuple[httpx.Response, bytes]:
+        """The last answer. A busy receiver, and one that closed the connection, get the same request again."""
+        import httpx  # noqa: PLC0415 (heavy)
+
+        closed = httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError
+        waits = [*WAITS_SECONDS]
+        while True:
+            try:
+                answer, content = self._exchange(body)
+            except httpx.HTTPError as error:
+                if not (waits and isinstance(error, closed)):
+                    raise self._error(f"cannot be reached ({type(error).__name__})", "Check that it runs.") from None
+                stated = None
+            else:
+                if not (waits and answer.status_code in RETRIED):
+                    return answer, content
+                stated = answer.headers.get("retry-after")
+            pause(_wait(stated, waits.pop(0)))
+
+    def _exchange(self, body: bytes) -> tuple[httpx.Response, bytes]:
+        """Post once. Raises HTTPError if there is no answer."""
         import httpx  # noqa: PLC0415 (heavy)
 
         headers = {**self.to.headers, "Content-Type": _PROTOBUF, "User-Agent": "koderz"}
         timeouts = {"timeout": httpx.Timeout(SECONDS).as_dict()}
         request = httpx.Request("POST", self.to.url, headers=headers, content=body, extensions=timeouts)
-        try:
-            answer = self.transport.handle_request(request)
-            content = b"".join(islice(answer.iter_bytes(), _PIECES))
-            answer.close()
-        except httpx.HTTPError as error:
-            raise self._error(f"cannot be reached ({type(error).__name__})", "Check that it runs.") from None
+        answer = self.transport.handle_request(request)
+        content = b"".join(islice(answer.iter_bytes(), _PIECES))
+        answer.close()
         return answer, content
 
     def _check(self, kind: str, content: bytes, sent: int) -> None:

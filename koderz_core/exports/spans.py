@@ -136,7 +136,7 @@ class _Trace:
         if step.iteration:
             inner.append(self._gate(step.iteration, own))
         text = step.note.text if step.note else _fenced(self._transcript.text(step.program))
-        at = step.note.at if step.note else inner[0].start if inner else 0.0
+        at = step.note.at if step.note else 0.0  # used only without calls and tests, and then there is a note
         attributes: Attributes = {
             names.SPAN_KIND: names.CHAIN,
             names.STEP: step.kind,

@@ -16,6 +16,8 @@ PROTOBUF = "application/x-protobuf"
 
 @dataclass
 class Answer:
+    """``status`` 0: the connection is closed without an answer."""
+
     status: int = 200
     content: bytes = b""
     kind: str = PROTOBUF
@@ -50,6 +52,9 @@ def receiving() -> Iterator[Receiver]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             answer = known.take(self)
+            if not answer.status:
+                self.close_connection = True
+                return
             self.send_response(answer.status)
             for name, text in {"Content-Type": answer.kind, **answer.headers}.items():
                 self.send_header(name, text)

@@ -102,6 +102,13 @@ def test_a_busy_receiver_gets_the_batch_again(receiver: Receiver) -> None:
     assert len(receiver.spans) == 1
 
 
+def test_a_receiver_that_closes_the_connection_gets_the_batch_again(receiver: Receiver) -> None:
+    receiver.answers = [Answer(status=0), Answer()]
+    waits: list[float] = []
+    assert send([[SPAN]], endpoint_of(receiver.url, ()), waits.append).spans == 1
+    assert (len(receiver.spans), waits) == (1, [1.0])
+
+
 def test_a_receiver_that_stays_busy_is_an_error(receiver: Receiver) -> None:
     receiver.answers = [Answer(503)] * 10
     waits: list[float] = []
