@@ -131,11 +131,15 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     order = ExportOrder(chosen, form, tuple(of), _names(columns), for_spreadsheets, same_problems)
     if endpoint or headers:
         return _send(order, endpoint, headers, out, data_dir)
-    if out == STDOUT and form == "parquet":
+    return _write_out(order, out, data_dir)
+
+
+def _write_out(order: ExportOrder, out: Path | None, data_dir: Path | None) -> int:
+    if out == STDOUT and order.form == "parquet":
         raise UsageError("Parquet is binary and is not written to standard output. Give a file name with --out.")
-    several = ENDINGS[form] == "zip" and (out is None or out.suffix != ".zip")
+    several = ENDINGS[order.form] == "zip" and (out is None or out.suffix != ".zip")
     if out == STDOUT and several:
-        raise UsageError(f"The format {form} consists of several files. Give a folder or a zip file with --out.")
+        raise UsageError(f"The format {order.form} consists of several files. Give a folder or a zip file with --out.")
     if out and not several:
         check_no_folder(out)
     with workspace(data_dir) as opened:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import httpx
 
 BATCH_SPANS = 512
-BATCH_CHARACTERS = 2_000_000  # many receivers limit a request to 4 MB
+BATCH_CHARACTERS = 1_000_000  # of up to 4 bytes; many receivers limit a request to 4 MB
 SECONDS = 60.0  # for one request
 RETRIED = (429, 502, 503, 504)
 WAITS_SECONDS = (1.0, 2.0, 4.0, 8.0)
@@ -180,7 +180,8 @@ class _Request:
         """Post once. Raises HTTPError if there is no answer."""
         import httpx  # noqa: PLC0415 (heavy)
 
-        headers = {**self.to.headers, "Content-Type": _PROTOBUF, "User-Agent": "koderz"}
+        headers = httpx.Headers({"User-Agent": "koderz", **self.to.headers})
+        headers["Content-Type"] = _PROTOBUF
         timeouts = {"timeout": httpx.Timeout(SECONDS).as_dict()}
         request = httpx.Request("POST", self.to.url, headers=headers, content=body, extensions=timeouts)
         answer = self.transport.handle_request(request)
@@ -201,7 +202,7 @@ class _Request:
                 raise DecodeError
             else:
                 answer.ParseFromString(content)
-        except (DecodeError, ParseError):
+        except (DecodeError, ParseError, ValueError, RecursionError):
             raise self._error("answered 200, but not as a receiver of traces", "Check the address.") from None
         if rejected := answer.partial_success.rejected_spans:
             said = self._said(answer.partial_success.error_message)

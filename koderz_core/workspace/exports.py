@@ -106,6 +106,18 @@ class Exports:
         provenance = self._provenance({row.benchmark for row in comparison.configurations})
         return Report(comparison, provenance, self.clock(), __version__)
 
+    def send(self, order: ExportOrder, url: str, headers: Sequence[str]) -> Sent:
+        """Send the traces of benchmarks to a receiver; ``headers``: ``NAME=VALUE``.
+
+        Raises as ``resolve``, ReceiverError, OfflineError.
+        """
+        from koderz_core.exports.otlp import traces  # noqa: PLC0415 (tables do not need it)
+        from koderz_core.exports.otlp_sender import endpoint_of, send  # noqa: PLC0415 (as above)
+
+        to = endpoint_of(url, headers)
+        self.experiments().settings.check_egress(to.url, "the traces")
+        return send(traces(map(self._recording, self._exported(self.resolve(order)))), to)
+
     def _write(self, order: ExportOrder, file: BinaryIO) -> None:
         if order.is_report:
             file.write(self._document(order).encode(errors="replace"))
@@ -137,18 +149,6 @@ class Exports:
         else:
             file.writelines(made.content for made in files)
         file.seek(0)
-
-    def send(self, order: ExportOrder, url: str, headers: Sequence[str]) -> Sent:
-        """Send the traces of benchmarks to a receiver; ``headers``: ``NAME=VALUE``.
-
-        Raises as ``resolve``, ReceiverError, OfflineError.
-        """
-        from koderz_core.exports.otlp import traces  # noqa: PLC0415 (tables do not need it)
-        from koderz_core.exports.otlp_sender import endpoint_of, send  # noqa: PLC0415 (as above)
-
-        to = endpoint_of(url, headers)
-        self.experiments().settings.check_egress(to.url, "the traces")
-        return send(traces(map(self._recording, self._exported(self.resolve(order)))), to)
 
     def _exported(self, order: ExportOrder) -> Sequence[str]:
         """The benchmarks of a log, the oldest first if none is named."""

@@ -75,6 +75,8 @@ def test_a_batch_has_a_limited_size() -> None:
         (Answer(200, b'{"partialSuccess": {"rejectedSpans": "1"}}', "application/json"), "rejected 1 of 1 spans"),
         (Answer(200, b"<html>", "text/html"), "not as a receiver"),
         (Answer(200, b"\xff\xff"), "not as a receiver"),
+        (Answer(200, b"\xff\xff", "application/json"), "not as a receiver"),
+        (Answer(200, b"[" * 9_000, "application/json"), "not as a receiver"),
         (Answer(302, headers={"Location": "/elsewhere"}), "answered 302"),
         (Answer(401, f"wrong key {KEY}".encode(), "text/plain"), "answered 401"),
         (Answer(404), "answered 404"),
