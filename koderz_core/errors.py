@@ -16,6 +16,7 @@ KoderzError
 │   │   ├── LateError          an answer was not complete within its timeout
 │   │   ├── ContextError       a prompt exceeds its model's context: the best tested program counts
 │   │   └── WeightsError       the weights of an embedded model are unavailable or invalid
+│   ├── ReceiverError          a receiver of traces cannot be reached, or did not accept all spans
 │   ├── OfflineError           KODERZ_OFFLINE forbids an address beyond this machine
 │   └── NoticeError            a notice did not arrive; nothing else fails because of it
 ├── OverBudget                 an experiment has used up its own budget: its best tested program counts
@@ -134,6 +135,10 @@ class ContextError(ModelError):
 
 class WeightsError(ModelError):
     """The weights of an embedded model are unavailable or invalid."""
+
+
+class ReceiverError(InfrastructureError):
+    """A receiver of traces cannot be reached, or did not accept all spans. The message shows no header."""
 
 
 class OfflineError(InfrastructureError):

@@ -11,7 +11,7 @@ from zipfile import ZipFile
 
 import click
 
-from koderz_core.cli.options import OutputPath, data_dir, report_faults, workspace
+from koderz_core.cli.options import OutputPath, check_no_folder, data_dir, report_faults, workspace
 from koderz_core.errors import DataError, UsageError
 from koderz_core.files import replacement
 from koderz_core.report.dictionary import TABLES, markdown
@@ -86,12 +86,18 @@ def _print_verdict(found: Verified) -> int:
 )
 @click.option("--columns", metavar="A,B,...", default="", help="Write only these columns, in this order.")
 @click.option(
-    "--out", type=OutputPath(), help="File to write, - for standard output, or a folder for formats with several files."
+    "--out",
+    type=OutputPath(or_folder=True),
+    help="File to write, - for standard output, or a folder for formats with several files.",
 )
 @click.option(
     "--for-spreadsheets", is_flag=True, help="In CSV, put an apostrophe before texts that look like formulas."
 )
 @click.option("--same-problems", is_flag=True, help="Use only the problems that are planned for all configurations.")
+@click.option("--endpoint", metavar="URL", help="With the format otlp: send the traces to this receiver.")
+@click.option(
+    "--header", "headers", metavar="NAME=VALUE", multiple=True, help="Header for --endpoint. May be repeated."
+)
 @click.option("--dictionary", is_flag=True, help="Print the meaning of every column as Markdown.")
 @data_dir
 def export(  # noqa: PLR0913, PLR0917 (one argument per option)
@@ -102,14 +108,17 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     out: Path | None,
     for_spreadsheets: bool,
     same_problems: bool,
+    endpoint: str | None,
+    headers: Sequence[str],
     dictionary: bool,
     data_dir: Path | None,
 ) -> int:
     """Write tables and reports to files.
 
     Formats: csv, parquet and json (one row per line) for tables; markdown and html (one file with charts, works
-    offline) for reports; bibtex for a citation with the hash of each journal; samples (EvalPlus), eval-arena and eee
-    (Every Eval Ever) for other tools.
+    offline) for reports; bibtex for a citation with the hash of each journal; samples (EvalPlus), eval-arena, inspect,
+    eee (Every Eval Ever), atif (trajectories of Harbor) and otlp (traces of OpenTelemetry) for other tools. `--format
+    otlp --endpoint URL` sends the traces to a receiver, such as MLflow or Phoenix, instead of writing a file.
 
     Each BENCH is a name, an id or the start of an id. Reports and the tables `comparison` and `pairs` also accept
     configurations, as `koderz compare` does. Without BENCH, reports and these two tables use the newest
@@ -120,11 +129,19 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
         return 0
     chosen = table or ("comparison" if form in REPORT_FORMS else "experiments")
     order = ExportOrder(chosen, form, tuple(of), _names(columns), for_spreadsheets, same_problems)
-    if out == STDOUT and form == "parquet":
+    if endpoint or headers:
+        return _send(order, endpoint, headers, out, data_dir)
+    return _write_out(order, out, data_dir)
+
+
+def _write_out(order: ExportOrder, out: Path | None, data_dir: Path | None) -> int:
+    if out == STDOUT and order.form == "parquet":
         raise UsageError("Parquet is binary and is not written to standard output. Give a file name with --out.")
-    several = ENDINGS[form] == "zip" and (out is None or out.suffix != ".zip")
+    several = ENDINGS[order.form] == "zip" and (out is None or out.suffix != ".zip")
     if out == STDOUT and several:
-        raise UsageError(f"The format {form} consists of several files. Give a folder or a zip file with --out.")
+        raise UsageError(f"The format {order.form} consists of several files. Give a folder or a zip file with --out.")
+    if out and not several:
+        check_no_folder(out)
     with workspace(data_dir) as opened:
         with opened.exports.file(order) as made:
             if several:
@@ -136,6 +153,19 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
                 path = out or Path(order.file_name)
                 _write(made, path)
                 click.echo(f"Written: {path}", err=True)
+        return report_faults(opened)
+
+
+def _send(
+    order: ExportOrder, endpoint: str | None, headers: Sequence[str], out: Path | None, data_dir: Path | None
+) -> int:
+    if order.form != "otlp" or endpoint is None or out:
+        raise UsageError(
+            "--endpoint and --header are only for sending traces. Use --format otlp --endpoint URL, without --out."
+        )
+    with workspace(data_dir) as opened:
+        sent = opened.exports.send(order, endpoint, headers)
+        click.echo(f"Sent: {count(sent.traces)} traces with {count(sent.spans)} spans", err=True)
         return report_faults(opened)
 
 

@@ -101,16 +101,26 @@ class Number(click.FloatRange):
 
 
 class OutputPath(click.Path):
-    """The path of a file to write. Raises DataError for a folder, as for any other path that cannot be written."""
+    """The path of a file to write. Raises DataError for a folder, as for any other path that cannot be written.
 
-    def __init__(self) -> None:
+    ``or_folder``: a folder is allowed too.
+    """
+
+    def __init__(self, *, or_folder: bool = False) -> None:
         super().__init__(path_type=Path)
+        self._or_folder = or_folder
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # Any: click's
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
-        if path.is_dir():
-            raise DataError(f"{path} is a folder and cannot be written. Give the path of a file.")
+        if not self._or_folder:
+            check_no_folder(path)
         return path
+
+
+def check_no_folder(path: Path) -> None:
+    """Raise DataError for a folder where a file is to be written."""
+    if path.is_dir():
+        raise DataError(f"{path} is a folder and cannot be written. Give the path of a file.")
 
 
 def data_dir(command: Command) -> Command:

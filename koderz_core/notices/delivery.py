@@ -14,9 +14,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from urllib.parse import urlsplit
 
-from koderz_core.addresses import address, is_loopback
+from koderz_core.addresses import address, proxy_of
 from koderz_core.config import Settings
 from koderz_core.errors import KoderzError, NoticeError
 from koderz_core.notices.mask import masked
@@ -84,7 +83,7 @@ class Notices:
         timeouts = {"timeout": httpx.Timeout(seconds).as_dict()}
         try:
             # A transport instead of a client, which would log the address and follow redirects.
-            with httpx.HTTPTransport(proxy=_proxy(url)) as transport:
+            with httpx.HTTPTransport(proxy=proxy_of(url)) as transport:
                 answer = transport.handle_request(httpx.Request("POST", url, json=message, extensions=timeouts))
                 body = next(answer.iter_bytes(), b"") if answer.status_code >= 300 else b""
                 answer.close()
@@ -141,12 +140,3 @@ class _Attempt:
 def _without_mentions(text: str) -> str:
     """The text without mentions: many services notify all members of a line that contains @all."""
     return text.replace("@", "@\N{ZERO WIDTH SPACE}")
-
-
-def _proxy(url: str) -> str | None:
-    """The proxy of the environment, or on macOS of the system. Requests to this machine use none."""
-    from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 (heavy)
-
-    parts = urlsplit(url)
-    direct = is_loopback(url) or proxy_bypass(parts.hostname or "")
-    return None if direct else getproxies().get(parts.scheme)

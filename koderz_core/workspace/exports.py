@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from koderz_core.analysis.comparison import Comparison
     from koderz_core.analysis.incidence import Axis
+    from koderz_core.exports.otlp_sender import Sent
     from koderz_core.report.benchmark_report import Report
     from koderz_core.workspace.comparisons import Comparisons
     from koderz_core.workspace.experiments import Experiments
@@ -105,6 +106,18 @@ class Exports:
         provenance = self._provenance({row.benchmark for row in comparison.configurations})
         return Report(comparison, provenance, self.clock(), __version__)
 
+    def send(self, order: ExportOrder, url: str, headers: Sequence[str]) -> Sent:
+        """Send the traces of benchmarks to a receiver; ``headers``: ``NAME=VALUE``.
+
+        Raises as ``resolve``, ReceiverError, OfflineError.
+        """
+        from koderz_core.exports.otlp import traces  # noqa: PLC0415 (tables do not need it)
+        from koderz_core.exports.otlp_sender import endpoint_of, send  # noqa: PLC0415 (as above)
+
+        to = endpoint_of(url, headers)
+        self.experiments().settings.check_egress(to.url, "the traces")
+        return send(traces(map(self._recording, self._exported(self.resolve(order)))), to)
+
     def _write(self, order: ExportOrder, file: BinaryIO) -> None:
         if order.is_report:
             file.write(self._document(order).encode(errors="replace"))
@@ -128,8 +141,7 @@ class Exports:
 
     def _write_log(self, order: ExportOrder, file: BinaryIO) -> None:
         """Every call of the benchmarks. A log of several files is written as one zip."""
-        of = order.of or [row.id for row in reversed(self.results.benchmarks())]
-        files = log_writer(order.form)(map(self._recording, of))
+        files = log_writer(order.form)(map(self._recording, self._exported(order)))
         if ENDINGS[order.form] == "zip":
             with ZipFile(file, "w") as archive:
                 for made in files:
@@ -137,6 +149,10 @@ class Exports:
         else:
             file.writelines(made.content for made in files)
         file.seek(0)
+
+    def _exported(self, order: ExportOrder) -> Sequence[str]:
+        """The benchmarks of a log, the oldest first if none is named."""
+        return order.of or [row.id for row in reversed(self.results.benchmarks())]
 
     def _recording(self, benchmark: str) -> Recording:
         experiments, plan = self.experiments(), self.results.plan(benchmark)
