@@ -112,7 +112,7 @@ def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
 @click.option(
     "--again",
     is_flag=True,
-    help="Also send memories that the server confirmed before, for example after the memory file was lost.",
+    help="Send memories again even if the server has confirmed them. Use this if the memory file was lost.",
 )
 @data_dir
 def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:

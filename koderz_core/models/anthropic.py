@@ -168,7 +168,7 @@ _ROWS = (
         Capabilities(
             seed=False,
             default_tokens=_DEFAULT_TOKENS,
-            source="Anthropic's protocol; the model's own parameters are unknown",
+            source="defaults of Anthropic's protocol; it is unknown which parameters this model supports",
         ),
     ),
 )

@@ -45,7 +45,7 @@ THINKERS = (
     r"|phi-?4-(mini-)?reasoning|glm-(4\.[5-9]|5)|nemotron-3|kimi-k[23]|minimax-m\d).*"
 )
 
-_SERVER = "OpenAI's protocol; the model's own parameters are unknown"
+_SERVER = "defaults of OpenAI's protocol; it is unknown which parameters this model supports"
 _SERVED_THOUGHTS = 4_096  # such a server refuses a request that could exceed its context, which may be small
 
 

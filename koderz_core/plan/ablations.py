@@ -96,7 +96,7 @@ def _supervised(wanted: Wanted) -> Supervised:
     strategy = create(wanted.strategy, wanted.parameters)
     if not isinstance(strategy, Supervised):
         raise PlanError(
-            f"{wanted.strategy} has no ablations: only supervised and repair have any. Omit this strategy's ablations."
+            f"The strategy {wanted.strategy} has no ablations. Request ablations only for supervised and repair."
         )
     return strategy
 

@@ -176,8 +176,8 @@ def show_checks(comparison: Comparison) -> None:
         )
     else:
         st.caption(
-            "No ceiling can be shown, because the tests that stop each loop also score its programs, or because no "
-            "configuration has a loop."
+            "The ceiling of the success rate cannot be shown: either the tests that stop each loop also score its "
+            "programs, or no configuration has a loop."
         )
     if supervised:
         show_words(supervision_table(supervised))
