@@ -212,7 +212,7 @@ CALLS: tuple[Column, ...] = (
         "cost of the same tokens at a provider that hosts the same weights",
         "no price of such a provider is known",
     ),
-    whole("status", "HTTP status of the failed call", "the call did not fail, or no HTTP answer arrived"),
+    whole("status", "HTTP status of the failed call", "the call did not fail, or no HTTP response arrived"),
     number("wait_seconds", "waiting time before the retry of this call", "no retry was planned", "s"),
     yes(
         "arrived",
