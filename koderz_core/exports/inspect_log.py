@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from koderz_core.errors import UsageError
-from koderz_core.exports.inspect_events import Events, config, fenced, messages, output, score_of, usage
+from koderz_core.exports.inspect_events import Events, fenced, messages, output, score_of, usage
 from koderz_core.exports.recording import LogFile, Recording, Transcript
 from koderz_core.records import Configuration, Experiment, ScoreKind, Verdict
 
@@ -207,11 +207,16 @@ def _conversation(transcript: Transcript) -> list[Any]:  # Any: messages of insp
     answered = [call for call in transcript.details.calls if call.state == "finished"]
     if not answered:
         return []
-    return [*messages(transcript, answered[-1]), *(choice.message for choice in output(transcript, answered[-1]).choices)]
+    return [
+        *messages(transcript, answered[-1]),
+        *(choice.message for choice in output(transcript, answered[-1]).choices),
+    ]
 
 
 def _first_prompt(transcript: Transcript) -> str:
-    sent = (content for call in transcript.details.calls for role, content in transcript.messages(call) if role == "user")
+    sent = (
+        content for call in transcript.details.calls for role, content in transcript.messages(call) if role == "user"
+    )
     return next(sent, "")
 
 

@@ -78,8 +78,8 @@ class _Log:
         self._header = self._read(lambda: read_eval_log(copy, header_only=True))
         if self._header.status == "started":
             raise DataError(
-                f"{path} is the log of an evaluation that has not ended. Import it when the evaluation has ended. If the "
-                "evaluation was killed, first run `inspect log recover` or `inspect eval-retry` on this log."
+                f"{path} is the log of an evaluation that has not ended. Import it when the evaluation has ended. If "
+                "the evaluation was killed, first run `inspect log recover` or `inspect eval-retry` on this log."
             )
         self._keys = self._read(lambda: _keys(read_eval_log_sample_summaries(copy)))
         self._scorer = self._choose(scorer)
@@ -157,7 +157,7 @@ class _Log:
     def _read(self, read: Callable[[], Answer]) -> Answer:
         try:
             return read()
-        except Exception as error:  # noqa: BLE001 (inspect_ai raises errors of any class for a damaged log)
+        except Exception as error:
             why = (str(error) or type(error).__name__).splitlines()[0]
             raise DataError(
                 f"{self._path} cannot be read as a log of Inspect: {cut(why)}. Check the file with `inspect log dump`."
@@ -195,9 +195,7 @@ def _used(sample: Any) -> Mapping[str, object]:  # Any: as above
     """The usage of all models except that of a grader."""
     usages = [*sample.model_usage.values()]
     grader = sample.role_usage.get("grader")
-    row: dict[str, object] = {
-        "seconds": sample.total_time if sample.working_time is None else sample.working_time
-    }
+    row: dict[str, object] = {"seconds": sample.total_time if sample.working_time is None else sample.working_time}
     if not usages:
         return row
     costs = [usage.total_cost for usage in usages]

@@ -58,9 +58,7 @@ TABLE = LineFormat("table", lambda _fields: False, of_table)
 """Only with a mapping of its columns."""
 
 
-def read_results(
-    path: Path, model: str = "", mapping: Mapping[str, str] | None = None, scorer: str = ""
-) -> ResultFile:
+def read_results(path: Path, model: str = "", mapping: Mapping[str, str] | None = None, scorer: str = "") -> ResultFile:
     """Read a file of results. ``model``: the model of the lines that name none; by default the name of the file.
 
     ``mapping``: the columns of a table, by the fields of ``imports.tables``; without it, the file has another format.

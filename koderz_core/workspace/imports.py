@@ -187,11 +187,14 @@ class Imports:
             similar = get_close_matches(name.lower(), known, 1)
             if name in known or needed or (order.dataset and similar):
                 return self._datasets.load(name)
-            return None
+            if order.dataset or not all(result.prompt for result in file.results):
+                return None  # prompts would show whether the ids suggest the right dataset
         for beginning, names in _GUESSED.items():
             if all(result.problem.startswith(beginning) for result in file.results):
                 there = [name for name in names if not self._datasets.how_to_get(name)]
                 return self._datasets.load((there or names)[0])
+        if named:
+            return None
         raise DataError(
             f"The dataset of {order.file} is unknown: the first problem in the file is "
             f"{file.results[0].problem!r}. Name the dataset with --dataset."
