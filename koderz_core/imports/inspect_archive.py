@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from io import BytesIO
 from pathlib import Path
 from struct import error as struct_error
@@ -13,11 +14,10 @@ from koderz_core.errors import DataError
 from koderz_core.imports.fields import cut
 
 MOST_FILES = 200_000
-MOST_BYTES = 96 << 20  # of one file, unpacked
+MOST_BYTES = 64 << 20  # of one file, unpacked
 MOST_BYTES_TOGETHER = 1 << 30
 _ZSTANDARD = 93  # newer versions of Inspect; the package teaches zipfile to read it
 _METHODS = (ZIP_STORED, ZIP_DEFLATED, _ZSTANDARD)
-_PIECE = 1 << 20
 _DAMAGED = (BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, ValueError, struct_error, zlib_error)
 
 
@@ -43,18 +43,20 @@ def _move(path: Path, archive: ZipFile, entry: ZipInfo, made: ZipFile, most: int
     """Copy a file, and return its size. The sizes in a zip may be false, so its bytes are counted."""
     if entry.compress_type not in _METHODS or entry.flag_bits & 1:
         _refuse(path, f"{cut(entry.filename)!r} is encrypted, or packed with a method that Inspect does not use")
-    size = 0
-    with archive.open(entry) as file, made.open(entry.filename, "w", force_zip64=True) as written:
-        while piece := file.read(_PIECE):
-            size += len(piece)
-            if size > most:
-                _refuse(
-                    path,
-                    f"it is too large when unpacked: at most {MOST_BYTES >> 20} MB in one file and "
-                    f"{MOST_BYTES_TOGETHER >> 20} MB together are allowed",
-                )
-            written.write(piece)
-    return size
+    with archive.open(entry) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        _refuse(
+            path,
+            f"it is too large when unpacked: at most {MOST_BYTES >> 20} MB in one file and "
+            f"{MOST_BYTES_TOGETHER >> 20} MB together are allowed",
+        )
+    try:
+        json.loads(content)  # 100 kB of nested lists need tens of GB in the parser of Inspect; this one refuses them
+    except (ValueError, RecursionError) as error:
+        _refuse(path, f"{cut(entry.filename)!r} is not valid JSON: {error}")
+    made.writestr(entry.filename, content)
+    return len(content)
 
 
 def _refuse(path: Path, why: str) -> NoReturn:

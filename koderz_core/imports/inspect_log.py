@@ -6,7 +6,7 @@ Inspect reads a copy that koderz packed from the checked content, so every limit
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isnan
@@ -94,11 +94,22 @@ class _Log:
 
     def samples(self) -> Iterator[Any]:  # Any: EvalSample of inspect_ai
         """All samples, epoch by epoch."""
-        from inspect_ai.log import read_eval_log_samples_by_id  # noqa: PLC0415 (as above)
-
         for start in range(0, len(self._keys.samples), _AT_ONCE):
             keys = self._keys.samples[start : start + _AT_ONCE]
-            yield from self._read(partial(read_eval_log_samples_by_id, self._copy, keys, **_OPTIONS))
+            try:
+                yield from self._some(keys)
+            except DataError:
+                for id_, epoch in keys:  # one at a time, so that the message names the sample
+                    self._some([(id_, epoch)], f", sample {cut(str(id_))!r}, epoch {epoch},")
+                raise
+
+    def _some(self, keys: Sequence[tuple[int | str, int]], where: str = "") -> list[Any]:  # Any: as above
+        from inspect_ai.log import read_eval_log_samples_by_id  # noqa: PLC0415 (as above)
+
+        samples: list[Any] = self._read(partial(read_eval_log_samples_by_id, self._copy, keys, **_OPTIONS), where)
+        if [(sample.id, sample.epoch) for sample in samples] != list(keys):
+            raise DataError(f"{self._path}{where} has a sample whose id differs from the id in the list of samples.")
+        return samples
 
     def result(self, place: int, sample: Any) -> Result:  # Any: as above
         """The result of a sample. A DataError names neither the file nor the sample."""
@@ -154,13 +165,14 @@ class _Log:
         fields = ("input_tokens", "output_tokens", "cost_usd", "seconds")
         return {field: sample.metadata.get(field) for field in fields}
 
-    def _read(self, read: Callable[[], Answer]) -> Answer:
+    def _read(self, read: Callable[[], Answer], where: str = "") -> Answer:
         try:
             return read()
-        except Exception as error:
-            why = (str(error) or type(error).__name__).splitlines()[0]
+        except Exception as error:  # inspect_ai raises errors of any class for a damaged log
+            why = cut(" ".join((str(error) or type(error).__name__).split()))
             raise DataError(
-                f"{self._path} cannot be read as a log of Inspect: {cut(why)}. Check the file with `inspect log dump`."
+                f"{self._path}{where} cannot be read as a log of Inspect: {why}. Run the evaluation again, or ask the "
+                "author of the log for another copy."
             ) from error
 
 

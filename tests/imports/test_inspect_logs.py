@@ -143,17 +143,26 @@ def test_the_ids_and_prompts_of_a_log_suggest_the_dataset(koderz: Any, tmp_path:
 TASK = """
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import includes
+from inspect_ai.solver import solver
+
+@solver
+def always():
+    async def solve(state, generate):
+        state.output = ModelOutput.from_content("mockllm/model", "I cannot do that.")
+        return state
+    return solve
 
 @task
 def two():
-    return Task(MemoryDataset([Sample(**fields) for fields in SAMPLES]), scorer=includes(), epochs=2)
+    return Task(MemoryDataset([Sample(**fields) for fields in SAMPLES]), solver=always(), scorer=includes(), epochs=2)
 """
 
 
 def test_the_log_of_the_runner_of_inspect_is_imported(koderz: Any, tmp_path: Path) -> None:
     problems = load_humaneval(load_settings()).problems[:2]
-    fields = [{"id": problem.id, "input": problem.public.prompt, "target": "Default"} for problem in problems]
+    fields = [{"id": problem.id, "input": problem.public.prompt, "target": "cannot"} for problem in problems]
     (tmp_path / "two.py").write_text(f"SAMPLES = {fields!r}\n{TASK}")
     command = ("inspect", "eval", "two.py", "--model", "mockllm/model", "--display", "none", "--log-dir", "logs")
     subprocess.run([Path(sys.executable).with_name(command[0]), *command[1:]], check=True, cwd=tmp_path)
