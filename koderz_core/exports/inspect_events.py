@@ -106,8 +106,9 @@ class Events:
         from inspect_ai.event import InfoEvent  # noqa: PLC0415 (as above)
 
         self._now = max(self._now, note.at)
-        passed_on = ", ".join(note.passed_on)
-        data = _stated(text=note.text, passed_on=passed_on or None, recalled_from=note.origin)
+        data = note.text  # as text, because Inspect View shows it as Markdown, and anything else as JSON
+        if note.passed_on:
+            data += f"\n\nSections that were passed on: {', '.join(note.passed_on)}"
         self._add(InfoEvent, source=note_title(note, self._transcript.details.notes), data=data)
 
     @contextmanager
@@ -230,7 +231,10 @@ def _failure(failure: TestFailure) -> str:
 
 
 def _step_name(step: Step) -> str:
-    return step.kind if step.kind in ("spec", "answer") and step.number == 1 else f"{step.kind} {step.number}"
+    if step.kind in ("spec", "answer") and step.number == 1:
+        return step.kind
+    speaker = f": {step.note.speaker}, round {step.note.round}" if step.note and step.note.speaker else ""
+    return f"{step.kind} {step.number}{speaker}"
 
 
 def _stated(**fields: object) -> Mapping[str, object]:

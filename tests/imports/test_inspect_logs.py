@@ -176,7 +176,8 @@ def test_the_log_of_the_runner_of_inspect_is_imported(koderz: Any, tmp_path: Pat
 def test_a_sample_with_an_error_has_no_result(koderz: Any, tmp_path: Path) -> None:
     error = EvalError(message="no network", traceback="", traceback_ansi="")
     assert koderz("import", foreign(tmp_path / "log.eval", error=error), "--dataset", "humaneval").code == 0
-    assert [row["outcome"] for row in rows(koderz, "log").values()] == ["solved", "error"]
+    found = [(row["outcome"], row["seconds"], row["cost_usd"]) for row in rows(koderz, "log").values()]
+    assert found == [("solved", 1.5, 0.25), ("error", 1.5, 0.25)]
 
 
 @pytest.mark.parametrize("status", ["cancelled", "error"])
