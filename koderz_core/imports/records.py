@@ -39,12 +39,16 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class ResultFile:
-    """The results of a file, in its order, and the format that was recognised, with the metric that was chosen."""
+    """The results of a file, in its order, the format that was recognised, and the metric or scorer that was chosen.
+
+    ``remark``: what the file lacks, empty if nothing.
+    """
 
     path: Path
     format: str
     content: bytes
     results: tuple[Result, ...]
+    remark: str = ""
 
     @property
     def has_programs(self) -> bool:

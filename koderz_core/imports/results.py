@@ -7,6 +7,7 @@ Formats:
   ``count`` and ``correct``.
 * ``eee``: JSON lines of Every Eval Ever with ``evaluation_id``, ``sample_id`` and ``evaluation``, or the aggregate
   beside them (``imports/every_eval_ever.py``).
+* ``inspect``: logs of Inspect, which end with ``.eval`` (``imports/inspect_log.py``).
 * ``table``: any CSV, JSON lines or Parquet whose columns the user maps (``imports/tables.py``).
 """
 
@@ -21,6 +22,7 @@ from koderz_core.errors import DataError
 from koderz_core.grading.grader import KINDS
 from koderz_core.imports.every_eval_ever import is_sample, of_every_eval_ever, samples_of
 from koderz_core.imports.fields import Row, cut
+from koderz_core.imports.inspect_log import read_inspect_log
 from koderz_core.imports.records import Result, ResultFile
 from koderz_core.imports.rows import of_eval_arena, of_sample, of_table
 from koderz_core.imports.tables import Lines, rows_of
@@ -65,13 +67,15 @@ def read_results(path: Path, model: str = "", mapping: Mapping[str, str] | None 
     """Read a file of results. ``model``: the model of the lines that name none; by default the name of the file.
 
     ``mapping``: the columns of a table, by the fields of ``imports.tables``; without it, the file has another format.
-    ``metric``: read only the lines of this metric.
+    ``metric``: the metric or scorer whose results count, of a file with several.
     Raises DataError if the file cannot be read, its format is unknown or lines are wrong; the error lists these lines.
     """
     content = read_unpacked(path, _CURE)
     if not mapping:
         path, content = samples_of(path, content, _CURE)
     default = model or path.name.partition(".")[0]
+    if path.suffix == ".eval" and not mapping:
+        return read_inspect_log(path, content, default, metric)
     format_, lines = (TABLE, rows_of(path, content, mapping)) if mapping else _lines(path, content)
     results: list[Result] = []
     faults: list[str] = []

@@ -42,8 +42,8 @@ class ImportOrder:
     ``tiers``: by model, for models whose tier is not the one that their name suggests. ``prices``: US dollars per
     million input and output tokens, by model, for results with tokens and without a cost. ``mapping``: the columns of a
     table, as in ``imports.tables``. ``as_stated``: take the results that the file states, and grade no program.
-    ``trust_ids``: the ids name the problems, even if the file has other prompts. ``metric``: the one whose lines count,
-    for files with several.
+    ``trust_ids``: the ids name the problems, even if the file has other prompts. ``metric``: the metric or
+    scorer whose results count, for files with several.
     """
 
     file: Path
@@ -121,7 +121,7 @@ class Imports:
         source = Source(
             imported,
             dataset.origin if dataset else _unknown_dataset(order.dataset or file.results[0].dataset),
-            order.name or file.path.name.partition(".jsonl")[0],
+            order.name or file.path.name.partition(".jsonl")[0].removesuffix(".eval"),
             {TIME_LIMIT: time_limit(self._settings), **of_problems(dataset.problems)} if graded and dataset else {},
             {model: order.tiers.get(model) or tier_of_name(model) for model in models},
         )
@@ -180,11 +180,14 @@ class Imports:
             similar = get_close_matches(name.lower(), known, 1)
             if name.lower() in known or needed or (order.dataset and similar):
                 return self._datasets.load(known.get(name.lower(), name))
-            return None
+            if order.dataset or not all(result.prompt for result in file.results):
+                return None  # prompts would show whether the ids suggest the right dataset
         for beginning, names in _GUESSED.items():
             if all(result.problem.startswith(beginning) for result in file.results):
                 there = [name for name in names if not self._datasets.how_to_get(name)]
                 return self._datasets.load((there or names)[0])
+        if named:
+            return None
         raise DataError(
             f"The dataset of {order.file} is unknown: the first problem in the file is "
             f"{file.results[0].problem!r}. Specify the dataset with --dataset."
