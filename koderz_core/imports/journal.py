@@ -155,11 +155,7 @@ def _events(
     yield CallStarted("coder", 0, result.model, request, (), Sampling(), experiment.seed, attempt=1), 0, None
     yield CallFinished(None, "stop", result.usage, result.cost, result.seconds, None, Sampling()), 0, result.program
     if result.error:
-        yield (
-            ExperimentFinished("error", None, None, None, None, error=result.error, seconds=result.seconds),
-            None,
-            None,
-        )
+        yield ExperimentFinished("error", None, None, None, result.seconds, error=result.error), None, None
     elif score is None:
         yield replace(_end(solved=bool(result.passed), kind="reported"), seconds=result.seconds), None, None
     elif score.verdict is None:

@@ -183,18 +183,19 @@ class Imports:
                 f"{order.file} has results of several datasets: {', '.join(sorted(named))}. Split the file by dataset."
             )
         known = self._datasets.names()
+        prompts = not order.dataset and all(result.prompt for result in file.results)
         for name in named:
-            similar = get_close_matches(name.lower(), known, 1)
-            if name in known or needed or (order.dataset and similar):
+            similar = order.dataset and get_close_matches(name.lower(), known, 1)
+            if name in known or similar or (needed and not prompts):
                 return self._datasets.load(name)
-            if order.dataset or not all(result.prompt for result in file.results):
-                return None  # prompts would show whether the ids suggest the right dataset
-        for beginning, names in _GUESSED.items():
+            if not prompts:
+                return None
+        for beginning, names in _GUESSED.items():  # prompts show whether the ids suggest the right dataset
             if all(result.problem.startswith(beginning) for result in file.results):
                 there = [name for name in names if not self._datasets.how_to_get(name)]
                 return self._datasets.load((there or names)[0])
-        if named:
-            return None
+        for name in named:
+            return self._datasets.load(name) if needed else None
         raise DataError(
             f"The dataset of {order.file} is unknown: the first problem in the file is "
             f"{file.results[0].problem!r}. Name the dataset with --dataset."
