@@ -175,23 +175,29 @@ class Imports:
             raise DataError(
                 f"{order.file} has results of several datasets: {', '.join(sorted(named))}. Split the file by dataset."
             )
-        known = {name.lower(): name for name in self._datasets.names()}
-        for name in named:
-            similar = get_close_matches(name.lower(), known, 1)
-            if name.lower() in known or needed or (order.dataset and similar):
-                return self._datasets.load(known.get(name.lower(), name))
-            if order.dataset or not all(result.prompt for result in file.results):
-                return None  # prompts would show whether the ids suggest the right dataset
-        for beginning, names in _GUESSED.items():
-            if all(result.problem.startswith(beginning) for result in file.results):
-                there = [name for name in names if not self._datasets.how_to_get(name)]
-                return self._datasets.load((there or names)[0])
-        if named:
+        name = next(iter(named), "")
+        known = {each.lower(): each for each in self._datasets.names()}
+        if name.lower() in known:
+            return self._datasets.load(known[name.lower()])
+        prompts = all(result.prompt for result in file.results)  # they show whether the ids suggest the right dataset
+        if not order.dataset and (prompts or not name) and (suggested := self._suggested(file)):
+            return suggested
+        if name and (needed or (order.dataset and get_close_matches(name.lower(), known, 1))):
+            return self._datasets.load(name)  # raises UnknownNameError, which names similar datasets
+        if name:
             return None
         raise DataError(
             f"The dataset of {order.file} is unknown: the first problem in the file is "
             f"{file.results[0].problem!r}. Specify the dataset with --dataset."
         )
+
+    def _suggested(self, file: ResultFile) -> Dataset | None:
+        """The dataset that the ids of all problems suggest; of several, the preferred one that is present."""
+        for beginning, names in _GUESSED.items():
+            if all(result.problem.startswith(beginning) for result in file.results):
+                there = [name for name in names if not self._datasets.how_to_get(name)]
+                return self._datasets.load((there or names)[0])
+        return None
 
     def _is_stored(self, plan: Plan, imported: Imported) -> bool:
         """Whether the same import is stored. Raises DataError if the name belongs to another benchmark."""

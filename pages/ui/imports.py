@@ -93,6 +93,8 @@ def _show(read: Import) -> None:
     judged = "koderz will grade the programs" if read.to_grade else "the file states which results passed"
     st.text(f"Format {read.file.format}, {numbered(len(read.file.results), 'result')}; {judged}.")
     st.text(f"Dataset: {plain(read.source.origin.said)}.")
+    if read.file.remark:
+        st.warning(plain(read.file.remark), icon="⚠️")
     rows = [
         {
             "model": plain(row.model),

@@ -136,8 +136,10 @@ def test_a_log_of_another_task_is_graded_and_keeps_its_tokens_cost_and_time(kode
 
 
 def test_the_ids_and_prompts_of_a_log_suggest_the_dataset(koderz: Any, tmp_path: Path) -> None:
-    said = koderz("import", foreign(tmp_path / "log.eval", dataset="openai_humaneval"), "--preview")
-    assert "Dataset: humaneval" in said.out, said.err
+    file = foreign(tmp_path / "log.eval", dataset="openai_humaneval")
+    unscored = foreign(tmp_path / "unscored.eval", dataset="openai_humaneval", scores=None)
+    said = koderz("import", file, unscored, "--preview")
+    assert said.out.count("Dataset: humaneval") == 2, said.err
 
 
 TASK = """
