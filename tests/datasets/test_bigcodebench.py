@@ -55,7 +55,7 @@ def test_what_was_wrong_is_said_by_unittest(judge: BoxedJudge, tmp_path: Path) -
 def test_problems_that_need_libraries_are_refused_with_the_list(tmp_path: Path) -> None:
     dataset = placed(tmp_path, ROW, NUMPY)
     assert [lacking(problem) for problem in dataset.problems] == [(), ("numpy",)]
-    with pytest.raises(DataError, match=r"1 of the 2 selected problems.*: numpy \(1\).*Omit.*: BigCodeBench/2\."):
+    with pytest.raises(DataError, match=r"1 of the 2 selected problems.*: numpy \(1\).*omit.*: BigCodeBench/2\."):
         require_libraries(dataset.problems)
     require_libraries(dataset.problems[:1])
 

@@ -107,8 +107,8 @@ def test_a_solution_is_a_whole_program_or_the_functions_body(prompt: str, soluti
         (SIGNATURE, ASSERT, "return a +", "solution is not valid Python"),
         (SIGNATURE, ASSERT, "def plus(a, b:", "solution is not valid Python"),
         ("Add two numbers.", ASSERT, "return a + b", "solution is not.*whole function"),
-        ("a\0b", ASSERT, "", "prompt contains characters"),
-        (SIGNATURE, ASSERT, "\udcff", "solution contains characters"),
+        ("a\0b", ASSERT, "", "characters in the prompt are not valid text"),
+        (SIGNATURE, ASSERT, "\udcff", "characters in the solution are not valid text"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_field_and_what_to_write(

@@ -155,7 +155,7 @@ def test_what_never_began_says_so_and_can_be_resumed(visit: Visit, recorded: Pla
 def test_a_recorded_error_is_told_as_ours_with_the_way_on_and_its_words_stay_text(visit: Visit, recorded: Plan) -> None:
     hostile = "<img src=x> $a$ **b**"
     app = visit("experiment", experiment=ended_as(recorded, "error", hostile))
-    assert "not the model" in app.error[0].value
+    assert "The model is not the cause" in app.error[0].value
     shown = [element.value for element in app.code]
     assert shown[:2] == [hostile, f"koderz resume {recorded.id} --retry-errors"]
     assert not [button for button in app.button if button.key == "resume here"]

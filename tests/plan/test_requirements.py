@@ -93,6 +93,6 @@ def test_an_escalation_asks_each_coder_once_so_its_last_may_take_no_temperature(
 
 def test_a_history_that_leaves_no_room_for_the_rest_of_a_prompt_is_refused_with_what_fits() -> None:
     small = load_settings(num_ctx=8192)
-    with pytest.raises(PlanError, match=r"history_tokens \(5000\), .* at most 4168, minus the tokens of the problem"):
+    with pytest.raises(PlanError, match=r"history_tokens \(5000\), .* at most 4168 minus the tokens of the problem"):
         planned(small, "gpt-oss:20b", history_tokens=5000)
     assert planned(small, "gpt-oss:20b", history_tokens=4168).configurations

@@ -66,5 +66,5 @@ def test_tests_that_make_a_program_fail_count_against_it() -> None:
 
 @pytest.mark.parametrize(("name", "value"), [("threshold", 1.1), ("tests", 65)])
 def test_a_threshold_is_a_share_and_tests_are_bounded(name: str, value: float) -> None:
-    with pytest.raises(PlanError, match=f"{name} .*at most"):
+    with pytest.raises(PlanError, match=f"parameter `{name}` .*at most"):
         create("cascade", {name: value})
