@@ -13,6 +13,7 @@ import pytest
 
 from koderz_core import open_workspace
 from koderz_core.errors import DataError
+from koderz_core.imports import inspect_archive
 from koderz_core.workspace.imports import ImportOrder
 
 pytest.importorskip("inspect_ai", reason="the extra koderz[inspect] is not installed")
@@ -111,11 +112,15 @@ def test_more_than_60_kinds_of_broken_logs_are_refused_with_their_name(tmp_path:
 
 
 @pytest.mark.parametrize("kind", ["one file", "many files", "a name twice"])
-def test_a_log_that_would_fill_the_disk_or_the_memory_is_refused(tmp_path: Path, kind: str) -> None:
-    file, zeros = tmp_path / "bomb.eval", b"0" + b" " * (50 << 20)
+def test_a_log_that_would_fill_the_disk_or_the_memory_is_refused(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inspect_archive, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(inspect_archive, "MOST_BYTES_TOGETHER", 16 << 20)
+    file, zeros = tmp_path / "bomb.eval", b"0" + b" " * (800 << 10)
     with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=1) as archive:
         if kind == "one file":
-            archive.writestr("header.json", b" " * (65 << 20))
+            archive.writestr("header.json", b" " * (2 << 20))
         elif kind == "many files":
             for number in range(21):
                 archive.writestr(f"samples/{number}_epoch_1.json", zeros)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +17,9 @@ from koderz_core.prompts.extraction import extract
 from koderz_core.records import Problem
 
 pytest.importorskip("inspect_ai", reason="the extra koderz[inspect] is not installed")
+from inspect_ai import Task
+from inspect_ai import eval as inspect_eval
+from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import (
     EvalConfig,
     EvalDataset,
@@ -29,7 +31,8 @@ from inspect_ai.log import (
     write_eval_log,
 )
 from inspect_ai.model import ModelOutput, ModelUsage
-from inspect_ai.scorer import Score
+from inspect_ai.scorer import Score, includes
+from inspect_ai.solver import TaskState, solver
 
 RUN = ("benchmark", "--problems", "0:3", "--coder", "scripted/weak,scripted/strong", "--max-iterations", "2")
 MORE = ("--strategy", "direct,supervised,debate", "--repeats", "2", "--name", "own")
@@ -142,35 +145,24 @@ def test_the_ids_and_prompts_of_a_log_suggest_the_dataset(koderz: Any, tmp_path:
     assert said.out.count("Dataset: humaneval") == 2, said.err
 
 
-TASK = """
-from inspect_ai import Task, task
-from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ModelOutput
-from inspect_ai.scorer import includes
-from inspect_ai.solver import solver
-
 @solver
-def always():
-    async def solve(state, generate):
+def always() -> Any:
+    async def solve(state: TaskState, _generate: object) -> TaskState:
         state.output = ModelOutput.from_content("mockllm/model", "I cannot do that.")
         return state
+
     return solve
 
-@task
-def two():
-    return Task(MemoryDataset([Sample(**fields) for fields in SAMPLES]), solver=always(), scorer=includes(), epochs=2)
-"""
 
-
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Inspect leaves streams open
 def test_the_log_of_the_runner_of_inspect_is_imported(koderz: Any, tmp_path: Path) -> None:
     problems = load_humaneval(load_settings()).problems[:2]
-    fields = [{"id": problem.id, "input": problem.public.prompt, "target": "cannot"} for problem in problems]
-    (tmp_path / "two.py").write_text(f"SAMPLES = {fields!r}\n{TASK}")
-    command = ("inspect", "eval", "two.py", "--model", "mockllm/model", "--display", "none", "--log-dir", "logs")
-    subprocess.run([Path(sys.executable).with_name(command[0]), *command[1:]], check=True, cwd=tmp_path)
-    (log,) = (tmp_path / "logs").glob("*.eval")
-    assert koderz("import", log, "--as-stated", "--dataset", "humaneval", "--name", "stated").code == 0
-    assert koderz("import", log, "--dataset", "humaneval", "--name", "graded").code == 0
+    samples = [Sample(id=problem.id, input=problem.public.prompt, target="cannot") for problem in problems]
+    two = Task(MemoryDataset(samples), solver=always(), scorer=includes(), epochs=2)
+    (made,) = inspect_eval(two, model="mockllm/model", display="none", log_dir=str(tmp_path))
+    for name, more in (("stated", ["--as-stated"]), ("graded", [])):
+        said = koderz("import", made.location, "--dataset", "humaneval", "--name", name, *more)
+        assert said.code == 0, said.err
     outcomes = {name: [row["outcome"] for row in rows(koderz, name).values()] for name in ("stated", "graded")}
     assert outcomes == {"stated": ["solved"] * 4, "graded": ["unsolved"] * 4}
 
