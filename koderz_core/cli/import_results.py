@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -15,7 +15,7 @@ from koderz_core.errors import Cancelled, UsageError
 from koderz_core.records import Tier
 from koderz_core.report.formats import count, numbered, plain, tier_name
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.imports import FIELDS, Import, ImportOrder, parse_mapping
+from koderz_core.workspace.imports import FIELDS, Import, ImportOrder, parse_mapping, parse_prices
 
 
 @click.command("import")
@@ -63,7 +63,7 @@ def import_results(
     """
     if options["name"] and len(files) > 1:
         raise UsageError("--name accepts only one file. Import the files one by one, or omit --name.")
-    tier_of, price_of = dict(map(_tier, tiers)), dict(map(_price, prices))
+    tier_of, price_of = dict(map(_tier, tiers)), parse_prices(prices)
     columns = parse_mapping(options["mapping"]) if options["mapping"] else None
     with workspace(data_dir) as opened:
         order = ImportOrder(
@@ -73,20 +73,21 @@ def import_results(
             mapping=columns,
             **{name: options[name] for name in ("dataset", "model", "name", "as_stated", "trust_ids", "metric")},
         )
-        read = [opened.imports.read(replace(order, file=file)) for file in files]
+        read = opened.imports.read(*(replace(order, file=file) for file in files))
         for made in read:
             _print(made)
         if options["preview"]:
             return 0
-        names = [name for made in read for name in _stored(opened, made, options["workers"])]
-    click.echo(f"Imported: {', '.join(names)}")
+        known = all(map(opened.imports.is_stored, read))
+        names = _stored(opened, read, options["workers"])
+    click.echo(f"{'Already imported' if known else 'Imported'}: {', '.join(names)}")
     click.echo(f"To compare: koderz compare {' '.join(names)}")
     return 0
 
 
-def _stored(opened: Workspace, made: Import, workers: int) -> list[str]:
+def _stored(opened: Workspace, imports: Sequence[Import], workers: int) -> list[str]:
     try:
-        return opened.imports.store(made, workers, progress_bar)
+        return opened.imports.store(imports, workers, progress_bar)
     except KeyboardInterrupt:
         raise Cancelled("The import was interrupted. Nothing was stored. Run the same command again.") from None
 
@@ -96,8 +97,8 @@ def _print(made: Import) -> None:
     judged = "koderz grades the programs" if source.imported.graded else "the file states which results passed"
     click.echo(f"{plain(str(file.path))}: {file.format}, {numbered(len(file.results), 'result')}; {judged}")
     click.echo(f"Dataset: {plain(source.origin.said)}")
-    if file.remark:
-        click.echo(file.remark)
+    for remark in made.remarks:
+        click.echo(f"⚠ {plain(remark)}")
     table = terminal_table()
     for name in ("model", "tier", "problems", "samples per problem", "results"):
         table.add_column(name, justify="left" if name in ("model", "tier") else "right")
@@ -116,17 +117,3 @@ def _tier(text: str) -> tuple[str, Tier]:
     raise UsageError(
         f"--tier {text} is not valid. Write MODEL=TIER with one of these tiers: {', '.join(get_args(Tier))}."
     )
-
-
-def _price(text: str) -> tuple[str, tuple[float, float]]:
-    model, _, amounts = text.rpartition("=")
-    try:
-        usd = [float(amount) for amount in amounts.split(",")]
-    except ValueError:
-        usd = []
-    if not model or len(usd) != 2 or not all(0 <= amount < 1e6 for amount in usd):
-        raise UsageError(
-            f"--price {text} is not valid. Write MODEL=IN,OUT with both prices in USD per million tokens: input, then "
-            "output."
-        )
-    return model, (usd[0], usd[1])

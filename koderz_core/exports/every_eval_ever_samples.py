@@ -165,6 +165,7 @@ def _metadata(
         "koderz_experiment": row.id,
         "koderz_score_kind": row.score_kind,
         "repeat": row.repeat,
+        "tier": transcript.tier,
         "cost_usd": row.cost_usd,
         "stop_reason": row.reason,
         "failure": row.failure,

@@ -14,6 +14,7 @@ from koderz_core.errors import UsageError
 from koderz_core.exports.inspect_events import Events, fenced, messages, output, score_of, usage
 from koderz_core.exports.recording import LogFile, Recording, Transcript
 from koderz_core.records import Configuration, Experiment, ScoreKind, Verdict
+from koderz_core.records.plans import IMPORTED
 
 NO_PROGRAM = "No program was returned."
 _TASK = 40  # characters of a dataset's name in the name of a file
@@ -94,7 +95,7 @@ class _Log:
             tags=["koderz", *(["scripted"] if provenance.scripted else [])],
             metadata={
                 "koderz_version": provenance.koderz_version,
-                "label": self.label,
+                "label": self._name,
                 "configuration": self.configuration.id,
                 "benchmark": plan.id,
                 "benchmark_name": plan.name,
@@ -108,6 +109,12 @@ class _Log:
             },
             scorers=[{"name": kind, "metrics": [{"name": name} for name in _METRICS]} for kind in scorers],
         )
+
+    @property
+    def _name(self) -> str:
+        """The label; of imported results only the model, because the import of this log adds the rest."""
+        imported = self.configuration.strategy == IMPORTED
+        return self.configuration.models["coder"][0] if imported else self.label
 
     def _settings(self) -> dict[str, Any]:  # Any: JSON
         chosen = self.configuration
@@ -185,6 +192,7 @@ def _measures(transcript: Transcript, planned: Experiment) -> dict[str, Any]:  #
     row = transcript.details.experiment
     return {
         "experiment": row.id,
+        "tier": transcript.tier,
         "seed": planned.seed,
         "outcome": row.outcome,
         "stop_reason": row.reason,

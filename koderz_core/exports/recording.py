@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import get_args
 
-from koderz_core.records import Configuration, Plan, Problem
+from koderz_core.records import Configuration, Plan, Problem, Tier
 from koderz_core.records.rows import CallRow, ExperimentDetails, Provenance
 
 
@@ -20,6 +21,12 @@ class Transcript:
     def program(self) -> str | None:
         """The program that it returned, None if it returned none or a result was imported without one."""
         return self.text(self.details.experiment.code)
+
+    @property
+    def tier(self) -> Tier | None:
+        """The highest tier of a model that was called."""
+        called = {call.tier for call in self.details.calls if call.tier is not None}
+        return max(called, key=get_args(Tier).index, default=None)
 
     def messages(self, call: CallRow) -> tuple[tuple[str, str], ...]:
         """Role and content of each message that a call sent."""

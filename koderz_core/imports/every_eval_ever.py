@@ -11,7 +11,7 @@ from collections.abc import Iterator, Set
 from pathlib import Path
 
 from koderz_core.errors import DataError
-from koderz_core.imports.fields import Row, cut, name, number, text, truth, whole
+from koderz_core.imports.fields import Row, cut, name, number, text, tier, truth, whole
 from koderz_core.imports.records import NOT_STATED, STATED, Result
 from koderz_core.input_files import json_object, read_unpacked
 from koderz_core.records import Cost, Usage
@@ -52,6 +52,7 @@ def of_every_eval_ever(line: int, row: Row, _model: str) -> Iterator[Result]:
         seconds=_seconds(flat, own=own),
         error=text(flat, "error") if flat.get("error") else "",
         metric=_metric(name(flat, "evaluation_result_id", "")),
+        tier=tier(flat, "metadata.tier") if own else None,
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import get_args
 
 from koderz_core.errors import DataError
 from koderz_core.input_files import surrogate_in
+from koderz_core.records import Tier
 
 Row = Mapping[str, object]
 LONGEST_NAME = 200
@@ -65,6 +67,11 @@ def whole(row: Row, key: str) -> int | None:
     if found is not None and found != int(found):
         raise DataError(f"{key} is {found:g}, which is not a whole number")
     return None if found is None else int(found)
+
+
+def tier(row: Row, key: str) -> Tier | None:
+    """The tier of a model in a file that koderz wrote; None: not stated, or a name of a later version."""
+    return next((known for known in get_args(Tier) if known == row.get(key)), None)
 
 
 def cut(text: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from koderz_core.errors import DataError, UsageError
-from koderz_core.imports.fields import Row, cut, name, number, text, truth, whole
+from koderz_core.imports.fields import Row, cut, name, number, text, tier, truth, whole
 from koderz_core.imports.inspect_archive import repack
 from koderz_core.imports.records import NOT_STATED, STATED, Result, ResultFile
 from koderz_core.input_files import listed_faults
@@ -27,6 +27,7 @@ _OPTIONS: Mapping[str, Any] = {  # Any: arguments of inspect_ai
     "resolve_attachments": "core",
     "exclude_fields": {"events", "store", "timelines", "messages"},
 }
+_REPORTED = "reported"  # the scorer of results that an imported file stated
 _NO_MODEL = "none/none"
 _NO_ANSWER = "N"  # Inspect counts it as incorrect
 _NO_RESULT = (None, "")
@@ -57,7 +58,8 @@ def read_inspect_log(path: Path, content: bytes, model: str, scorer: str) -> Res
             f"{path} ({FORMAT}) has {numbered(len(faults), 'wrong sample')}, so nothing was imported:"
             f"{listed_faults(faults)}\nCorrect these samples with the API of Inspect, or run the evaluation again."
         )
-    return ResultFile(path, FORMAT, content, tuple(results), remark)
+    chosen = f"{FORMAT}, scorer {log.scorer}" if log.scorer else FORMAT
+    return ResultFile(path, chosen, content, tuple(results), remark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class _Keys:
 
 
 class _Log:
-    """One log. Every method may raise DataError."""
+    """One log. Every method may raise DataError. ``scorer``: whose scores count, "" if the log has no scores."""
 
     def __init__(self, path: Path, copy: Path, model: str, scorer: str) -> None:
         from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries  # noqa: PLC0415 (optional, heavy)
@@ -82,7 +84,7 @@ class _Log:
                 "the evaluation was killed, first run `inspect log recover` or `inspect eval-retry` on this log."
             )
         self._keys = self._read(lambda: _keys(read_eval_log_sample_summaries(copy)))
-        self._scorer = self._choose(scorer)
+        self.scorer = self._choose(scorer)
         metadata = self._header.eval.metadata or {}
         self._own = "koderz_version" in metadata
         stated = metadata.get("label") if self._own else self._header.eval.model
@@ -121,6 +123,7 @@ class _Log:
         }
         usd = number(row, "cost_usd")
         error = _error(sample)
+        given = None if self._own and self.scorer == _REPORTED else text(row, "output")
         return Result(
             place,
             self._model,
@@ -128,12 +131,13 @@ class _Log:
             self._dataset,
             text(row, "input"),
             None if error else self._passed(sample),
-            text(row, "output"),
-            "answer",
+            given,
+            "" if given is None else "answer",
             Usage(whole(row, "input_tokens"), whole(row, "output_tokens")),
             NOT_STATED if usd is None else Cost(usd, STATED),
             number(row, "seconds"),
             error,
+            tier=tier(sample.metadata, "tier") if self._own else None,
         )
 
     def remark(self, results: int) -> str:
@@ -153,11 +157,11 @@ class _Log:
         return scorer or next(iter(known), "")
 
     def _passed(self, sample: Any) -> bool | None:  # Any: as above
-        score = (sample.scores or {}).get(self._scorer)
+        score = (sample.scores or {}).get(self.scorer)
         value = None if score is None else score.value
         if value in _NO_RESULT or (isinstance(value, float) and isnan(value)):
             return None
-        field = f"score of {cut(self._scorer)}"
+        field = f"score of {cut(self.scorer)}"
         return False if value == _NO_ANSWER else truth({field: value}, field)
 
     def _measured(self, sample: Any) -> Mapping[str, object]:  # Any: as above

@@ -12,6 +12,8 @@ from koderz_core.records import Dataset, Problem
 from koderz_core.report.formats import numbered
 
 _SHOWN = 5
+MOST_AFTER = 200
+"""The most characters, without white space, that may follow a prompt of the dataset."""
 
 
 def recognise(path: Path, results: Sequence[Result], dataset: Dataset, *, trust_ids: bool) -> tuple[Result, ...]:
@@ -57,7 +59,10 @@ def _found(by_prompt: Mapping[str, Problem], prompt: str) -> Problem | None:
     if problem := by_prompt.get(words):
         return problem
     found = sorted(_inside(by_prompt, words), key=len)
-    return by_prompt[found[-1]] if found and all(part in found[-1] for part in found) else None
+    if not found or not all(part in found[-1] for part in found):
+        return None
+    after = words.rpartition(found[-1])[2]  # code there makes it another task, such as repairing a program
+    return None if len(after) > MOST_AFTER or "return" in after else by_prompt[found[-1]]
 
 
 def _inside(prompts: Iterable[str], words: str) -> Iterator[str]:

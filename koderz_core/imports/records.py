@@ -5,11 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from koderz_core.records import Cost, Usage
+from koderz_core.records import Cost, Tier, Usage
 
 NO_USAGE = Usage()
 STATED = "stated in the imported file"
 NOT_STATED = Cost(None, "not in the imported file")
+ENDINGS = (".gz", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".eval")
+
+
+def stem(path: Path) -> str:
+    """The name of a file without the endings of its format, for example ``gpt-4.1`` of ``gpt-4.1.jsonl.gz``.
+
+    It stands for a model or a benchmark, so characters that cannot be printed become ``?``.
+    """
+    name = path.name
+    while ending := next((ending for ending in ENDINGS if name.lower().endswith(ending) and name != ending), ""):
+        name = name[: -len(ending)]
+    return "".join(character if character.isprintable() else "?" for character in name).strip() or "results"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +32,7 @@ class Result:
     ``program``: its text; ``kind``, one of the grader's ``KINDS``, says what it is. ``line``: its line in the file, or
     its place if the file has no lines. ``seconds``: the duration of the call. ``error``: why the other tool has no
     result, empty if it has one. ``metric``: the one that decided whether it passed, "" if the file names none.
+    ``tier``: of its model, if the file states it.
     """
 
     line: int
@@ -35,6 +48,7 @@ class Result:
     seconds: float | None = None
     error: str = ""
     metric: str = ""
+    tier: Tier | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,11 @@ from koderz_core.grading.grader import KINDS
 from koderz_core.imports.every_eval_ever import is_sample, of_every_eval_ever, samples_of
 from koderz_core.imports.fields import Row, cut
 from koderz_core.imports.inspect_log import read_inspect_log
-from koderz_core.imports.records import Result, ResultFile
+from koderz_core.imports.records import Result, ResultFile, stem
 from koderz_core.imports.rows import of_eval_arena, of_sample, of_table
 from koderz_core.imports.tables import Lines, rows_of
 from koderz_core.input_files import json_object, lines_in, listed_faults, read_unpacked
+from koderz_core.records.plans import MOST_EXPERIMENTS
 
 _CURE = "Give the path of a file with results."
 _SHOWN = 20
@@ -73,7 +74,7 @@ def read_results(path: Path, model: str = "", mapping: Mapping[str, str] | None 
     content = read_unpacked(path, _CURE)
     if not mapping:
         path, content = samples_of(path, content, _CURE)
-    default = model or path.name.partition(".")[0]
+    default = model or stem(path)
     if path.suffix == ".eval" and not mapping:
         return read_inspect_log(path, content, default, metric)
     format_, lines = (TABLE, rows_of(path, content, mapping)) if mapping else _lines(path, content)
@@ -84,6 +85,8 @@ def read_results(path: Path, model: str = "", mapping: Mapping[str, str] | None 
             results += format_.read(number, row() if callable(row) else row, default)
         except DataError as fault:
             faults.append(f"line {number}: {fault}")
+        if len(results) > MOST_EXPERIMENTS:
+            raise DataError(f"{path} has more than {MOST_EXPERIMENTS:,} results. Split the file.")
     if faults:
         wrong, these = (
             ("1 wrong line", "this line") if len(faults) == 1 else (f"{len(faults)} wrong lines", "these lines")

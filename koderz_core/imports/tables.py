@@ -50,6 +50,26 @@ def parse_mapping(text: str) -> dict[str, str]:
     return found
 
 
+def parse_prices(texts: Iterable[str]) -> dict[str, tuple[float, float]]:
+    """``gpt-4o=2.5,10``: US dollars per million input and output tokens, by model. Raises UsageError."""
+    found: dict[str, tuple[float, float]] = {}
+    for text in texts:
+        model, _, amounts = text.rpartition("=")
+        try:
+            usd = [float(amount) for amount in amounts.split(",")]
+        except ValueError:
+            usd = []
+        if not model or len(usd) != 2 or not all(0 <= amount < 1e6 for amount in usd):
+            raise UsageError(
+                f"--price {text} is not valid. Write MODEL=IN,OUT with both prices in USD per million tokens: input, "
+                "then output."
+            )
+        if model in found:
+            raise UsageError(f"--price names the model {model} twice.")
+        found[model] = usd[0], usd[1]
+    return found
+
+
 def rows_of(path: Path, content: bytes, mapping: Mapping[str, str]) -> Lines:
     """The number of each row in the file, from 1 on, and its mapped values. Raises DataError."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]

@@ -185,13 +185,15 @@ class Plan:
 class Imported:
     """The file that a benchmark was imported from: its name without folders, its SHA-256 and its format.
 
-    ``graded``: koderz graded the programs. Otherwise the file states which ones passed.
+    ``graded``: koderz graded the programs. Otherwise the file states which ones passed. ``results``: a hash of what was
+    read, which depends on the options too; empty in older journals.
     """
 
     file: str
     sha256: str
     format: str
     graded: bool
+    results: str = ""
 
 
 class TooManyError(PlanError, ValueError):

@@ -145,9 +145,12 @@ _MODELS = """array_to_string(list_transform(map_entries(f.models::map(varchar, v
     lambda entry: entry.key || ': ' || array_to_string(entry.value, ', ')), '; ')"""
 _ORIGIN = "b.dataset, b.dataset_sha256, b.licence"
 _OF = f"e.benchmark, {_ORIGIN}, e.configuration, f.label, f.strategy, {_MODELS} as models, e.problem, e.repeat"
-# The model of an imported configuration; else its label, with the benchmark if several are exported.
-_SOLVER = """if(f.strategy = 'imported', f.models ->> '$.coder[0]',
-    f.label || if(len($benchmarks::varchar[]) = 1, '', ' (' || f.benchmark || ')'))"""
+# The model of an imported configuration, else its label; with the benchmark if several benchmarks have the same name.
+_SOLVER = """if(f.strategy = 'imported', f.models ->> '$.coder[0]', f.label)"""
+_SOLVERS = f"""(select f.*, {_SOLVER} || if(min(f.benchmark) over same = max(f.benchmark) over same, '',
+    ' (' || f.benchmark || ')') as solver from configurations f
+    where $benchmarks::varchar[] is null or list_contains($benchmarks::varchar[], f.benchmark)
+    window same as (partition by {_SOLVER}))"""  # noqa: S608 (ours)
 _WANTED = "($benchmarks::varchar[] is null or list_contains($benchmarks::varchar[], {}))"
 _FROM = f"""
 join experiments e on e.id = x.experiment
@@ -175,20 +178,20 @@ order by x.experiment, x.iteration
 select {_OF}, x.* exclude (position) from {{lines}} x {_FROM} order by x.experiment, x.ordinal, x.attempt
 """,  # noqa: S608 (ours)
     "samples": f"""
-select r.problem as task_id, coalesce(t.text, '') as solution, {_SOLVER} as model
-from results r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
+select r.problem as task_id, coalesce(t.text, '') as solution, f.solver as model
+from results r join {_SOLVERS} f on f.benchmark = r.benchmark and f.id = r.configuration
 left join texts t on t.sha256 = r.code
 where {_WANTED.format("r.benchmark")} and r.outcome in ('solved', 'unsolved') and r.score_kind <> 'reported'
 order by r.benchmark, r.label, r.problem, r.repeat
 """,  # noqa: S608 (ours)
     "eval-arena": f"""
-select any_value(b.dataset) as benchmark_id, {_SOLVER} as model, r.problem as example_id,
+select b.dataset as benchmark_id, f.solver as model, r.problem as example_id,
     avg((r.outcome = 'solved')::integer) as pass1, count(*) filter (where r.outcome = 'solved') as correct,
     count(*) as count
-from results r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
+from results r join {_SOLVERS} f on f.benchmark = r.benchmark and f.id = r.configuration
 join benchmarks b on b.id = r.benchmark
 where {_WANTED.format("r.benchmark")} and r.outcome in ('solved', 'unsolved')
-group by all order by any_value(r.benchmark), model, r.problem
+group by r.benchmark, b.dataset, f.solver, r.problem order by r.benchmark, model, r.problem
 """,  # noqa: S608 (ours)
 }
 """``lines``: the table, or its first lines, which are selected before the joins. The last two are for other tools: the

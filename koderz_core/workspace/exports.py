@@ -127,6 +127,7 @@ class Exports:
             self._write_log(order, file)
             return
         if order.is_exchange:
+            self._require_one_dataset(order)
             with self.results.tables(apart=True) as tables:
                 tables.copy(Part(order.form, order.of or None), Form("json"), file)
             return
@@ -138,6 +139,16 @@ class Exports:
             return
         with self.results.tables(apart=True) as tables:
             tables.copy(_part(order), form, file)
+
+    def _require_one_dataset(self, order: ExportOrder) -> None:
+        """Raise UsageError for samples of several datasets, because their lines name none."""
+        of = order.of or tuple(row.id for row in self.results.benchmarks())
+        names = sorted({source.dataset for source in self._provenance(of)}) if order.form == "samples" else []
+        if len(names) > 1:
+            raise UsageError(
+                f"The format samples does not name datasets, and these benchmarks use several: {', '.join(names)}. "
+                "Export the benchmarks of each dataset into a file of their own."
+            )
 
     def _write_log(self, order: ExportOrder, file: BinaryIO) -> None:
         """Every call of the benchmarks. A log of several files is written as one zip."""

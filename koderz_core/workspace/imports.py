@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,22 +18,26 @@ from koderz_core.errors import DataError, UsageError
 from koderz_core.events import BenchmarkOpened, encode
 from koderz_core.files import replacement
 from koderz_core.grading.grader import Graded, Sample, TestKind, as_program
+from koderz_core.imports.fields import name as checked_name
 from koderz_core.imports.journal import Score, Source, entries, header, plans
 from koderz_core.imports.problems import recognise
-from koderz_core.imports.records import Result, ResultFile
+from koderz_core.imports.records import Result, ResultFile, stem
 from koderz_core.imports.results import read_results
-from koderz_core.imports.tables import FIELDS, parse_mapping
+from koderz_core.imports.tables import FIELDS, parse_mapping, parse_prices
 from koderz_core.journal import read
 from koderz_core.models.catalogue import tier_of_name
 from koderz_core.records import Cost, Dataset, DatasetOrigin, Plan, Problem, Tier
 from koderz_core.records.plans import Imported
+from koderz_core.report.formats import numbered
 from koderz_core.workspace.datasets import Datasets
 from koderz_core.workspace.grading import Grading, Watch, iter_only
 
-__all__ = ["FIELDS", "Import", "ImportOrder", "Imports", "parse_mapping"]
+__all__ = ["FIELDS", "Import", "ImportOrder", "Imports", "parse_mapping", "parse_prices"]
 
 _GUESSED = {"HumanEval/": ("humaneval+", "humaneval"), "Mbpp/": ("mbpp+",)}
 """The beginning of a problem's id, with the datasets that may be meant, the preferred one first."""
+_ALIASES = {"openai_humaneval": "humaneval", "openai/openai_humaneval": "humaneval"}
+"""Names of datasets in the files of other tools, with those of koderz."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,30 @@ class ImportOrder:
     trust_ids: bool = False
     metric: str = ""
 
+    def __post_init__(self) -> None:
+        """Raise UsageError for a name that is not one line of printable characters."""
+        for option in ("dataset", "model", "name"):
+            if value := getattr(self, option):
+                try:
+                    object.__setattr__(self, option, checked_name({option: value}, option))
+                except DataError as fault:
+                    raise UsageError(f"--{option}: {fault}") from fault
+
+    @property
+    def command(self) -> str:
+        """The command line that shows the same import, for a POSIX shell."""
+        words = ["koderz", "import", self.file.name or "FILE"]
+        for option in ("dataset", "model", "name", "metric"):
+            words += [f"--{option}", value] if (value := getattr(self, option)) else []
+        words += (
+            ["--map", ",".join(f"{field}={column}" for field, column in self.mapping.items())] if self.mapping else []
+        )
+        words += [word for model, tier in self.tiers.items() for word in ("--tier", f"{model}={tier}")]
+        prices = {model: f"{given:g},{returned:g}" for model, (given, returned) in self.prices.items()}
+        words += [word for model, price in prices.items() for word in ("--price", f"{model}={price}")]
+        words += [flag for flag, on in (("--as-stated", self.as_stated), ("--trust-ids", self.trust_ids)) if on]
+        return shlex.join([*words, "--preview"])
+
 
 @dataclass(frozen=True, slots=True)
 class ModelInFile:
@@ -74,12 +104,14 @@ class Import:
     """A file that was read, before anything is stored. ``parts``: the plans to come, each with its results.
 
     ``dataset``: with the problems' tests; None if koderz does not have the problems, and then cannot grade.
+    ``remarks``: what a reader of the preview has to know. Hostile text.
     """
 
     file: ResultFile
     source: Source
     dataset: Dataset | None
     parts: tuple[tuple[Plan, tuple[Result, ...]], ...]
+    remarks: tuple[str, ...] = ()
 
     @property
     def to_grade(self) -> int:
@@ -102,48 +134,66 @@ class Imports:
         """``grading`` opens the sandbox, for files with programs."""
         self._settings, self._datasets, self._grading = settings, datasets, grading
 
-    def read(self, order: ImportOrder) -> Import:
-        """Read a file and recognise its problems. Raises DataError, UnknownNameError, UsageError."""
-        file = _priced(read_results(order.file, order.model, order.mapping, order.metric), order.prices)
+    def read(self, *orders: ImportOrder) -> tuple[Import, ...]:
+        """Read files and recognise their problems. Raises DataError, UnknownNameError, UsageError."""
+        files = [read_results(order.file, order.model, order.mapping, order.metric) for order in orders]
+        models = dict.fromkeys(result.model for file in files for result in file.results)
+        if unknown := [model for order in orders for model in (*order.tiers, *order.prices) if model not in models]:
+            known = ", ".join(list(models)[:10])
+            raise UsageError(f"There are no results of the model {unknown[0]!r}. Models with results: {known}.")
+        made = tuple(self._read(order, file) for order, file in zip(orders, files, strict=True))
+        plans_ = [plan for each in made for plan, _ in each.parts]
+        for place, plan in enumerate(plans_):
+            if plan.id in {other.id for other in plans_[:place]}:
+                raise UsageError(
+                    f"Two of the files would become the same benchmark, {plan.name!r}. Rename one of them, or import "
+                    "the files one by one with --name."
+                )
+        for each in made:
+            for plan, _ in each.parts:
+                self._is_stored(plan, each.source.imported)
+        return made
+
+    def _read(self, order: ImportOrder, file: ResultFile) -> Import:
+        file = _priced(file, order.prices)
         gradable = _gradable(order, file)
-        dataset = self._dataset(order, file, needed=not file.states_results)
+        name, dataset = self._dataset(order, file, needed=gradable and not file.states_results)
         graded = gradable and dataset is not None
         if dataset:
             results = recognise(order.file, file.results, dataset, trust_ids=order.trust_ids)
             file = replace(file, results=results)
-        imported = Imported(file.path.name, hashlib.sha256(file.content).hexdigest(), file.format, graded)
-        models = dict.fromkeys(result.model for result in file.results)
-        if unknown := [model for model in (*order.tiers, *order.prices) if model not in models]:
-            known = ", ".join(list(models)[:10])
-            raise UsageError(
-                f"{order.file} contains no results of the model {unknown[0]!r}. Models in this file: {known}."
-            )
+        tiers = {result.model: result.tier or tier_of_name(result.model) for result in file.results} | dict(order.tiers)
+        read = hashlib.sha256(repr((file.results, sorted(tiers.items()))).encode()).hexdigest()[:16]
+        sha256 = hashlib.sha256(file.content).hexdigest()
         source = Source(
-            imported,
-            dataset.origin if dataset else _unknown_dataset(order.dataset or file.results[0].dataset),
-            order.name or file.path.name.partition(".jsonl")[0].removesuffix(".eval"),
+            Imported(file.path.name, sha256, file.format, graded, read),
+            dataset.origin if dataset else _unknown_dataset(name),
+            order.name or stem(file.path),
             {TIME_LIMIT: time_limit(self._settings), **of_problems(dataset.problems)} if graded and dataset else {},
-            {model: order.tiers.get(model) or tier_of_name(model) for model in models},
+            tiers,
         )
-        return Import(file, source, dataset, tuple(plans(file.results, source)))
+        parts = tuple(plans(file.results, source))
+        return Import(file, source, dataset, parts, tuple(_remarks(order, file, parts, dataset if graded else None)))
 
-    def store(self, made: Import, workers: int, watch: Watch = iter_only) -> list[str]:
-        """Grade the programs and write the benchmarks; return their ids. A benchmark that is stored stays as it is.
+    def is_stored(self, made: Import) -> bool:
+        """Whether the same import is stored already, as a whole."""
+        return all(self._is_stored(plan, made.source.imported) for plan, _ in made.parts)
+
+    def store(self, imports: Sequence[Import], workers: int, watch: Watch = iter_only) -> list[str]:
+        """Grade the programs, then write all benchmarks; return their ids. A benchmark that is stored stays as it is.
 
         Raises DataError if another benchmark has the name, SandboxError.
         """
-        at = time.time()
-        waiting = [(plan, results) for plan, results in made.parts if not self._is_stored(plan, made.source.imported)]
-        scores, isolation = self._scores(made, workers, watch) if waiting and made.to_grade else ({}, "")
+        graded = [
+            (made, self._scores(made, workers, watch)) for made in imports if made.to_grade and not self.is_stored(made)
+        ]
+        scores = {id(made): found for made, found in graded}
         written: list[Path] = []
         try:
-            for plan, results in waiting:
-                opened = header(plan, made.source, __version__, isolation)
-                path = self._path(plan)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                with replacement(path, private=False) as file:
-                    file.writelines(map(encode, entries(opened, results, scores, at)))
-                written.append(path)
+            for made in imports:
+                for plan, results in made.parts:
+                    if not self._is_stored(plan, made.source.imported):
+                        written.append(self._write(made, plan, results, scores.get(id(made), ({}, ""))))
         except BaseException as error:
             for path in written:
                 path.unlink(missing_ok=True)
@@ -152,7 +202,18 @@ class Imports:
                     f"The import could not be written to {self._settings.journals_dir}: {error}."
                 ) from error
             raise
-        return [plan.id for plan, _ in made.parts]
+        return [plan.id for made in imports for plan, _ in made.parts]
+
+    def _write(
+        self, made: Import, plan: Plan, results: Sequence[Result], scored: tuple[Mapping[int, Score], str]
+    ) -> Path:
+        scores, isolation = scored
+        path = self._path(plan)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacement(path, private=False) as file:
+            opened = header(plan, made.source, __version__, isolation)
+            file.writelines(map(encode, entries(opened, results, scores, time.time())))
+        return path
 
     def _scores(self, made: Import, workers: int, watch: Watch) -> tuple[dict[int, Score], str]:
         """The score of each line, and the isolation of the sandbox."""
@@ -165,8 +226,8 @@ class Imports:
         graded = grading.grade_samples(samples, kind, workers, watch)
         return {each.sample.line: _score(each) for each in graded}, isolation
 
-    def _dataset(self, order: ImportOrder, file: ResultFile, *, needed: bool) -> Dataset | None:
-        """The dataset that the order names or the file suggests, None if koderz does not have it.
+    def _dataset(self, order: ImportOrder, file: ResultFile, *, needed: bool) -> tuple[str, Dataset | None]:
+        """The name of the dataset that the order names or the file suggests, and the dataset if koderz has it.
 
         ``needed``: koderz must grade the programs.
         """
@@ -176,25 +237,30 @@ class Imports:
                 f"{order.file} has results of several datasets: {', '.join(sorted(named))}. Split the file by dataset."
             )
         name = next(iter(named), "")
-        known = {each.lower(): each for each in self._datasets.names()}
+        known = {each.lower(): each for each in self._datasets.names()} | _ALIASES
         if name.lower() in known:
-            return self._datasets.load(known[name.lower()])
+            return name, self._datasets.load(known[name.lower()])
         prompts = all(result.prompt for result in file.results)  # they show whether the ids suggest the right dataset
-        if not order.dataset and (prompts or not name) and (suggested := self._suggested(file)):
-            return suggested
+        if not order.dataset and (prompts or not name) and (suggested := self._suggested(order, file)):
+            return suggested.origin.name, suggested
         if name and (needed or (order.dataset and get_close_matches(name.lower(), known, 1))):
-            return self._datasets.load(name)  # raises UnknownNameError, which names similar datasets
+            return name, self._datasets.load(name)  # raises UnknownNameError, which names similar datasets
         if name:
-            return None
+            return name, None
         raise DataError(
             f"The dataset of {order.file} is unknown: the first problem in the file is "
             f"{file.results[0].problem!r}. Specify the dataset with --dataset."
         )
 
-    def _suggested(self, file: ResultFile) -> Dataset | None:
+    def _suggested(self, order: ImportOrder, file: ResultFile) -> Dataset | None:
         """The dataset that the ids of all problems suggest; of several, the preferred one that is present."""
         for beginning, names in _GUESSED.items():
             if all(result.problem.startswith(beginning) for result in file.results):
+                if len(names) > 1 and not _gradable(order, file):
+                    raise DataError(
+                        f"{order.file} does not state whether its results are those of {' or '.join(names)}. Specify "
+                        "the dataset with --dataset."
+                    )
                 there = [name for name in names if not self._datasets.how_to_get(name)]
                 return self._datasets.load((there or names)[0])
         return None
@@ -206,8 +272,14 @@ class Imports:
             return False
         first = next(iter(read(path, max_bytes=1 << 20).entries), None)
         event = first.event if first else None
-        if isinstance(event, BenchmarkOpened) and event.imported == imported and event.plan == plan:
-            return True
+        if isinstance(event, BenchmarkOpened) and event.imported and event.plan == plan:
+            if event.imported == imported:
+                return True
+            if event.imported.sha256 == imported.sha256:
+                raise DataError(
+                    f"The file {imported.file} was already imported with other options, as {plan.name!r} ({plan.id}). "
+                    "Give this import another name with --name."
+                )
         raise DataError(
             f"There is another benchmark called {plan.name!r} ({plan.id}) on the same dataset. Give this import "
             "another name with --name."
@@ -257,3 +329,40 @@ def _sample(result: Result, problem: Problem) -> Sample:
 
 def _score(graded: Graded) -> Score:
     return Score(graded.sample.program.code, graded.verdict, graded.failure, graded.trouble)
+
+
+def _remarks(
+    order: ImportOrder, file: ResultFile, parts: Sequence[tuple[Plan, Sequence[Result]]], graded: Dataset | None
+) -> Iterator[str]:
+    """What a reader of the preview has to know. ``graded``: the dataset if koderz grades. Raises DataError."""
+    if file.remark:
+        yield file.remark
+    counts = Counter((result.model, result.problem) for result in file.results)
+    repeats = {model: plan.repeats for plan, _ in parts for model in plan.models()}
+    if fewer := sum(number < repeats[model] for (model, _), number in counts.items()):
+        yield (
+            f"{numbered(fewer, 'problem')} of {len(counts)} with fewer samples than the others: koderz counts the "
+            "missing samples as experiments without a result. If lines are duplicates, remove them."
+        )
+    without_tokens = {result.model for result in file.results if result.usage.input_tokens is None}
+    if useless := sorted(without_tokens & order.prices.keys()):
+        yield f"The price of {', '.join(useless)} has no effect on results without tokens."
+    if graded:
+        yield from _unlike(file, {problem.id: problem for problem in graded.problems})
+
+
+def _unlike(file: ResultFile, problems: Mapping[str, Problem]) -> Iterator[str]:
+    """Answers without a program, which koderz grades as failed although the file states that some passed."""
+    answers = [result for result in file.results if not result.error]
+    bare = [result for result in answers if _sample(result, problems[result.problem]).program.code is None]
+    passed = sum(result.passed is True for result in bare)
+    if passed and 2 * len(bare) > len(answers):
+        raise DataError(
+            f"{len(bare)} of {len(answers)} answers in {file.path} contain no program, although the file states that "
+            f"{passed} of them passed. Import the stated results with --as-stated."
+        )
+    if bare:
+        yield (
+            f"{numbered(len(bare), 'answer')} of {len(answers)} without a program: koderz counts them as failed."
+            + (f" The file states that {passed} of them passed." if passed else "")
+        )

@@ -12,9 +12,9 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.errors import DataError
+from koderz_core.errors import DataError, UsageError
 from koderz_core.report.formats import numbered, plain, tier_name
-from koderz_core.workspace.imports import Import, ImportOrder, parse_mapping
+from koderz_core.workspace.imports import Import, ImportOrder, parse_mapping, parse_prices
 from pages.ui.edge import edge
 
 ABOUT_IMPORT = (
@@ -35,7 +35,7 @@ def show_import(workspace: Workspace) -> None:
     upload = st.file_uploader("File with results", type=["jsonl", "gz", "csv", "tsv", "parquet", "eval"])
     with edge():
         order = _order(workspace)
-        st.code("koderz import FILE --preview", language="shell")
+        st.code(order.command, language="shell", wrap_lines=True)
         if upload is not None:
             _preview(workspace, upload.name, upload.getvalue(), order)
 
@@ -62,6 +62,18 @@ def _order(workspace: Workspace) -> ImportOrder:
         model.strip(),
         name.strip(),
         mapping=parse_mapping(columns) if columns.strip() else None,
+        metric=left.text_input(
+            "Metric or scorer",
+            placeholder="default: the only one",
+            help="For a file with several: whose results count.",
+        ).strip(),
+        prices=parse_prices(
+            right.text_input(
+                "Prices",
+                placeholder="gpt-4o=2.5,10",
+                help="US dollars per million input and output tokens, as MODEL=IN,OUT, separated by spaces.",
+            ).split()
+        ),
         as_stated=left.toggle("Use the results that the file states", help="koderz grades no programs (--as-stated)."),
         trust_ids=right.toggle(
             "Accept problems with other prompts", help="The ids of the problems decide, not the prompts (--trust-ids)."
@@ -77,9 +89,9 @@ def _preview(workspace: Workspace, name: str, content: bytes, order: ImportOrder
             st.info("Under Columns, enter which column of this table contains which field.", icon="🧭")
             return
         try:
-            read = workspace.imports.read(replace(order, file=path))
-        except DataError as error:  # without the temporary folder, which means nothing to the user
-            raise DataError(str(error).replace(f"{folder}/", "")) from error
+            (read,) = workspace.imports.read(replace(order, file=path))
+        except (DataError, UsageError) as error:  # without the temporary folder, which means nothing to the user
+            raise type(error)(str(error).replace(f"{folder}/", "")) from error
         _show(read)
         st.button("Import", icon="📥", type="primary", on_click=_store, args=[workspace, read], help=WAITS)
 
@@ -93,8 +105,8 @@ def _show(read: Import) -> None:
     judged = "koderz will grade the programs" if read.to_grade else "the file states which results passed"
     st.text(f"Format {read.file.format}, {numbered(len(read.file.results), 'result')}; {judged}.")
     st.text(f"Dataset: {plain(read.source.origin.said)}.")
-    if read.file.remark:
-        st.warning(plain(read.file.remark), icon="⚠️")
+    for remark in read.remarks:
+        st.warning(plain(remark), icon="⚠️")
     rows = [
         {
             "model": plain(row.model),
@@ -111,7 +123,7 @@ def _show(read: Import) -> None:
 def _store(workspace: Workspace, read: Import) -> None:
     """A callback, because Streamlit runs it once for each click, whatever else draws the page again."""
     with edge():
-        st.session_state[DONE] = workspace.imports.store(read, os.cpu_count() or 1)
+        st.session_state[DONE] = workspace.imports.store([read], os.cpu_count() or 1)
 
 
 def show_imported() -> None:
