@@ -320,3 +320,51 @@ def test_an_imported_frontier_model_is_the_baseline_of_own_results(koderz: Any, 
     assert "imported claude-3-opus  100 % [44, 100]§" in compared
     pairs = rows_of(koderz, "pairs", "own", name)
     assert [row["baseline"].split("/")[0] for row in pairs] == [name]
+
+
+def test_the_same_file_with_other_options_is_refused(koderz: Any, tmp_path: Path) -> None:
+    file = written(tmp_path / "t.jsonl", [{"id": "a", "base": 1, "plus": 0, "who": "gpt-4o"}])
+    command = ("import", file, "--dataset", "mine", "--map")
+    assert "Imported" in koderz(*command, "problem=id,passed=base,model=who").out
+    assert "Already imported" in koderz(*command, "problem=id,passed=base,model=who").out
+    said = koderz(*command, "problem=id,passed=plus,model=who")
+    assert said.code == 3
+    assert "already imported with other options" in said.err
+    assert koderz(*command, "problem=id,passed=plus,model=who", "--name", "plus").code == 0
+
+
+@pytest.mark.parametrize("name", ["gpt-4.1-mini", "openai_temp_0.0"])
+def test_a_dot_in_the_name_of_a_file_does_not_end_the_name_of_its_model(koderz: Any, tmp_path: Path, name: str) -> None:
+    file = written(tmp_path / f"{name}.jsonl", [{"task_id": "HumanEval/0", "solution": "x = 1"}])
+    said = koderz("import", file, "--dataset", "humaneval", "--preview").out
+    assert [line.split()[0] for line in said.splitlines()][-1] == name
+
+
+def test_several_files_are_stored_together_or_not_at_all(koderz: Any, tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        written(tmp_path / folder / "same.jsonl", arena(folder, {"x": 1}))
+    said = koderz("import", tmp_path / "a/same.jsonl", tmp_path / "b/same.jsonl")
+    assert said.code == 2
+    assert "the same benchmark" in said.err
+    assert not journals()
+
+
+def test_prices_and_tiers_name_models_of_any_file(koderz: Any, tmp_path: Path) -> None:
+    files = [written(tmp_path / f"{name}.jsonl", arena(name, {"x": 1})) for name in ("m-a", "m-b")]
+    said = koderz("import", *files, "--tier", "m-a=frontier")
+    assert said.code == 0, said.err
+    assert "no results of the model 'm-c'" in koderz("import", *files, "--tier", "m-c=frontier").err
+
+
+def test_problems_with_fewer_samples_are_reported(koderz: Any, tmp_path: Path) -> None:
+    rows = [{"task_id": f"HumanEval/{number}", "solution": "x = 1"} for number in (0, 0, 1, 2)]
+    said = koderz("import", written(tmp_path / "t.jsonl", rows), "--dataset", "humaneval", "--preview").out
+    assert "2 problems of 3 with fewer samples" in said
+
+
+def test_names_that_a_terminal_would_interpret_are_refused(koderz: Any, tmp_path: Path) -> None:
+    file = written(tmp_path / "t.jsonl", arena("m", {"x": 1}))
+    said = koderz("import", file, "--name", "a\x1b[31mb")
+    assert said.code == 2
+    assert "--name" in said.err

@@ -148,7 +148,7 @@ def test_the_ids_and_prompts_of_a_log_suggest_the_dataset(koderz: Any, tmp_path:
 @solver
 def always() -> Any:
     async def solve(state: TaskState, _generate: object) -> TaskState:
-        state.output = ModelOutput.from_content("mockllm/model", "I cannot do that: x = 1")
+        state.output = ModelOutput.from_content("mockllm/model", "I cannot do that.\n```python\nx = 1\n```")
         return state
 
     return solve

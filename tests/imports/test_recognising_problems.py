@@ -92,3 +92,29 @@ def test_lines_with_neither_a_program_nor_a_result_are_refused(koderz: Any, tmp_
     said = koderz("import", table(tmp_path / "t.jsonl", *rows), "--map", "problem=id,passed=ok,solution=code")
     assert said.code == 3
     assert "line 1, has no program to grade, and line 2 does not state whether" in said.err
+
+
+def test_a_task_that_goes_on_after_the_prompt_is_another_task(koderz: Any, tmp_path: Path) -> None:
+    prompt = load_humaneval(load_settings()).problems[1].public.prompt
+    row = asked(1, question=f"{prompt}    return None\n\nFix the bug.")
+    said = koderz("import", table(tmp_path / "t.jsonl", row), "--dataset", "humaneval", *MAP)
+    assert said.code == 3
+    assert "does not have: 'q1'" in said.err
+
+
+def test_stated_results_of_ids_with_two_datasets_need_the_name(koderz: Any, tmp_path: Path) -> None:
+    file = table(tmp_path / "t.jsonl", {"id": "HumanEval/0", "ok": 1})
+    said = koderz("import", file, *STATED)
+    assert said.code == 3
+    assert "humaneval+ or humaneval" in said.err
+    assert koderz("import", file, "--dataset", "humaneval", *STATED).code == 0
+
+
+def test_answers_without_programs_are_not_graded_against_a_file_that_states_success(
+    koderz: Any, tmp_path: Path
+) -> None:
+    rows = [{"id": f"HumanEval/{number}", "text": "I submitted it.", "ok": 1} for number in range(3)]
+    said = koderz("import", table(tmp_path / "t.jsonl", *rows), "--map", "problem=id,answer=text,passed=ok")
+    assert said.code == 3
+    assert "3 of 3 answers" in said.err
+    assert "--as-stated" in said.err

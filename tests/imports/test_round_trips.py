@@ -49,3 +49,33 @@ def test_a_format_with_fixed_fields_takes_no_table_and_no_columns(koderz: Any, m
     said = koderz("export", "--format", "samples", *more)
     assert said.code == 2
     assert "fixed fields" in said.err
+
+
+def test_one_model_in_several_benchmarks_is_one_line_per_benchmark(koderz: Any, tmp_path: Path) -> None:
+    for name, passed in (("one", 1), ("two", 0)):
+        file = tmp_path / f"{name}.jsonl"
+        line = {"benchmark_id": name, "model": "gpt-4", "example_id": "x", "pass1": passed}
+        file.write_text(json.dumps(line) + "\n")
+        assert koderz("import", file).code == 0
+    rows = [json.loads(line) for line in koderz("export", "--format", "eval-arena", "--out", "-").out.splitlines()]
+    assert {(row["benchmark_id"], row["pass1"], row["count"]) for row in rows} == {("one", 1.0, 1), ("two", 0.0, 1)}
+    assert len({row["model"] for row in rows}) == 2
+
+
+def test_stated_results_stay_stated_after_a_round_trip_through_inspect(koderz: Any, tmp_path: Path) -> None:
+    pytest.importorskip("inspect_ai", reason="the extra koderz[inspect] is not installed")
+    file = tmp_path / "arena.jsonl"
+    line = {"benchmark_id": "humaneval", "model": "gpt-4", "example_id": "HumanEval/0", "pass1": 1}
+    file.write_text(json.dumps(line) + "\n")
+    koderz("import", file)
+    koderz("export", "arena", "--format", "inspect", "--out", tmp_path / "logs")
+    (log,) = (tmp_path / "logs").glob("*.eval")
+    assert koderz("import", log, "--name", "back").code == 0
+    own, back = (
+        [json.loads(row) for row in koderz("export", name, "--format", "json", "--out", "-").out.splitlines()]
+        for name in ("arena", "back")
+    )
+    shown = ("label", "problem", "outcome", "score_kind")
+    own, back = ([tuple(row[field] for field in shown) for row in found] for found in (own, back))
+    assert own == back
+    assert "frontier" in koderz("compare", "back").out
