@@ -129,7 +129,7 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
         return 0
     chosen = table or ("comparison" if form in REPORT_FORMS else "experiments")
     order = ExportOrder(chosen, form, tuple(of), _names(columns), for_spreadsheets, same_problems)
-    if endpoint or headers:
+    if endpoint is not None or headers:
         return _send(order, endpoint, headers, out, data_dir)
     return _write_out(order, out, data_dir)
 
@@ -137,9 +137,14 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
 def _write_out(order: ExportOrder, out: Path | None, data_dir: Path | None) -> int:
     if out == STDOUT and order.form == "parquet":
         raise UsageError("Parquet is binary and is not written to standard output. Give a file name with --out.")
-    several = ENDINGS[order.form] == "zip" and (out is None or out.suffix != ".zip")
+    several = ENDINGS[order.form] == "zip" and (out is None or out.suffix.lower() != ".zip")
     if out == STDOUT and several:
         raise UsageError(f"The format {order.form} consists of several files. Give a folder or a zip file with --out.")
+    if out and several and out.exists() and not out.is_dir():
+        raise DataError(
+            f"{out} is a file, but the format {order.form} consists of several files. Give a folder, or a file whose "
+            "name ends with .zip, with --out."
+        )
     if out and not several:
         check_no_folder(out)
     with workspace(data_dir) as opened:
@@ -163,6 +168,8 @@ def _send(
         raise UsageError(
             "--endpoint and --header are only for sending traces. Use --format otlp --endpoint URL, without --out."
         )
+    if not endpoint.strip():
+        raise UsageError("--endpoint is empty. Give the address of the receiver, or omit --endpoint to write a file.")
     with workspace(data_dir) as opened:
         sent = opened.exports.send(order, endpoint, headers)
         click.echo(f"Sent: {count(sent.traces)} traces with {count(sent.spans)} spans", err=True)

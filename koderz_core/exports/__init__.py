@@ -20,5 +20,8 @@ _MODULES: Mapping[str, str] = {
 
 
 def log_writer(form: str) -> Writer:
-    """The writer of a format. Raises UsageError if it needs a package that is missing."""
+    """The writer of a format: ``inspect``, ``eee``, ``atif`` or ``otlp``.
+
+    Raises UsageError if the writer needs a package that is missing.
+    """
     return cast(Writer, load_module(f"{__name__}.{_MODULES[form]}").write)

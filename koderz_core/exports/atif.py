@@ -28,6 +28,7 @@ _SOURCES: Mapping[str, str] = {"system": "system", "user": "user", "assistant": 
 
 
 def write(recordings: Iterable[Recording]) -> Iterator[LogFile]:
+    """One file per experiment. Its name is the id of the experiment."""
     for recording in recordings:
         for configuration, label in recording.configurations():
             for transcript in recording.transcripts(configuration.id):

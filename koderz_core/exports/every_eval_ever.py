@@ -107,8 +107,8 @@ def _uuid(of: _Measured) -> UUID:
 
 
 def _folders(dataset: str, model: str) -> Iterator[str]:
-    developer, _, name = model.partition("/") if "/" in model else ("unknown", "", model)
-    for part in (dataset, developer, name):
+    provider, name = model.split("/", 1) if "/" in model else ("unknown", model)
+    for part in (dataset, publisher_of(model) or provider, name):
         safe = _UNSAFE.sub("_", part).strip("._")[:80].rstrip(".") or "unknown"
         yield f"_{safe}" if _RESERVED.fullmatch(safe) else safe
 
@@ -156,7 +156,7 @@ def _model(of: _Measured) -> dict[str, Json]:
     """The model that writes the programs. All models of the configuration are in its additional details."""
     model = of.evaluation.model
     provider, _, name = model.partition("/")
-    publisher, local = publisher_of(name), of.call is not None and of.call.tier == "local"
+    publisher, local = publisher_of(model), of.call is not None and of.call.tier == "local"
     platform = _PLATFORMS.get(provider) if not local else None
     deployment = "self_deployed" if local else "externally_managed" if platform else "unknown"
     weights = "closed_weights" if publisher else "open_weights" if provider == "embedded" else "unknown"

@@ -24,6 +24,7 @@ _LATEST = 1.8e10  # seconds: the field has 64 bits
 
 
 def write(recordings: Iterable[Recording]) -> Iterator[LogFile]:
+    """The pieces of one file: one line with the trace of each experiment that has started."""
     for spans in traces(recordings):
         line = json.dumps(traces_data(spans), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         yield LogFile("traces.jsonl", f"{line}\n".encode(errors="replace"))

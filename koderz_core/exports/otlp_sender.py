@@ -97,10 +97,16 @@ def send(traces: Iterable[Sequence[TraceSpan]], to: Endpoint, pause: Callable[[f
     messages = _messages()
     ids: set[bytes] = set()
     spans = 0
+    variable = f"{address(to.url).scheme.upper()}_PROXY"
     try:  # a transport instead of a client, which would log the address and follow redirects
         opened = httpx.HTTPTransport(proxy=proxy_of(to.url))
     except ValueError:
-        raise UsageError("The proxy in the environment is not an address. Correct or unset HTTPS_PROXY.") from None
+        raise UsageError(f"The proxy in the environment is not an address. Correct or unset {variable}.") from None
+    except ImportError:
+        raise UsageError(
+            f"{variable} names a SOCKS proxy, which needs a package: pip install 'httpx[socks]'. You can also set "
+            f"{variable} to the address of an HTTP proxy, or unset this variable."
+        ) from None
     with opened as transport:
         for batch in batches(chain.from_iterable(traces)):
             _Request(transport, to, messages, accepted=spans).post(batch, pause)

@@ -106,18 +106,18 @@ def _objects(flat: Row, key: str) -> list[Row]:
 def _usage(flat: Row) -> Usage:
     """The tokens as koderz counts them: input with those of a cache, output with those of thoughts.
 
-    Some tools count these apart. Then the total is larger than the sum of input and output by exactly this number.
+    Some tools count one or both of these apart. Then the total is larger than the sum of input and output by exactly
+    this number. If the total has another difference, the tokens are unknown.
     """
-    names = ("input", "output", "total", "reasoning")
-    input_, output, total, thoughts = (whole(flat, f"token_usage.{name}_tokens") for name in names)
+    kinds = ("input", "output", "total", "reasoning")
+    input_, output, total, reasoning = (whole(flat, f"token_usage.{kind}_tokens") for kind in kinds)
     read, written = (whole(flat, f"token_usage.input_tokens_cache_{way}") for way in ("read", "write"))
-    if input_ is not None and output is not None and total is not None:
-        apart = total - input_ - output
-        if apart and apart == (read or 0) + (written or 0):
-            input_ += apart
-        elif apart and apart == thoughts:
-            output += apart
-    return Usage(input_, output, read, written)
+    if input_ is None or output is None or total is None:
+        return Usage(input_, output, read, written)
+    cached, thoughts = (read or 0) + (written or 0), reasoning or 0
+    known = {cached + thoughts: (cached, thoughts), thoughts: (0, thoughts), cached: (cached, 0), 0: (0, 0)}
+    added = known.get(total - input_ - output)  # of equal differences, the last one counts
+    return Usage() if added is None else Usage(input_ + added[0], output + added[1], read, written)
 
 
 def _seconds(flat: Row, *, own: bool) -> float | None:
@@ -125,7 +125,7 @@ def _seconds(flat: Row, *, own: bool) -> float | None:
 
     The converter for Inspect writes only the time of waiting as ``latency_ms``.
     """
-    latency, generation = (number(flat, f"performance.{name}_ms") for name in ("latency", "generation_time"))
+    latency, generation = (number(flat, f"performance.{kind}_ms") for kind in ("latency", "generation_time"))
     found = latency if own or generation is None else generation
     return None if found is None else found / 1000
 
@@ -168,9 +168,9 @@ def _beside(path: Path, stated: object) -> Path | None:
     return next((path.with_name(each) for each in names if _is_file(path, each)), None)
 
 
-def _is_file(path: Path, name: str) -> bool:
+def _is_file(path: Path, beside: str) -> bool:
     try:
-        return name.endswith(".jsonl") and name.isprintable() and path.with_name(name).is_file()
+        return beside.endswith(".jsonl") and beside.isprintable() and path.with_name(beside).is_file()
     except (ValueError, OSError):
         return False
 

@@ -28,11 +28,16 @@ def text(row: Row, key: str) -> str:
 
 
 def name(row: Row, key: str, default: str | None = None) -> str:
-    """A short text of one line: it names a model, a problem or a dataset. ``default``: if it is not stated."""
-    if default is not None and row.get(key) is None:
+    """A short text of one line, without outer spaces: it names a model, a problem or a dataset. An id may be a number.
+
+    ``default``: if it is not stated.
+    """
+    stated = row.get(key)
+    if default is not None and stated is None:
         return default
-    value = text(row, key)
-    if not value.strip() or len(value) > LONGEST_NAME or not value.isprintable():
+    is_id = isinstance(stated, int) and not isinstance(stated, bool)
+    value = str(stated) if is_id else text(row, key).strip()
+    if not value or len(value) > LONGEST_NAME or not value.isprintable():
         raise DataError(f"{key} {cut(value)!r} is not valid: write 1 to {LONGEST_NAME} printable characters")
     return value
 

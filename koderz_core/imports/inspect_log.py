@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import isnan
+from math import isclose, isnan
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -218,8 +218,14 @@ def _used(sample: Any) -> Mapping[str, object]:  # Any: as above
     minus = 0 if grader is None else 1
     row["input_tokens"] = sum(map(_input, usages)) - (minus and _input(grader))
     row["output_tokens"] = sum(usage.output_tokens for usage in usages) - (minus and grader.output_tokens)
-    row["cost_usd"] = None if None in costs else sum(costs) - (minus and (grader.total_cost or 0))
+    row["cost_usd"] = None if None in costs else _rest(sum(costs), minus and (grader.total_cost or 0))
     return row
+
+
+def _rest(total: float, part: float) -> float:
+    """The total without a part. Rounding never makes it negative."""
+    rest = total - part
+    return 0.0 if rest < 0 and isclose(total, part) else rest
 
 
 def _input(usage: Any) -> int:  # Any: a ModelUsage of inspect_ai, which counts cached tokens apart

@@ -7,8 +7,10 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from threading import Lock
 
 from koderz_core.errors import DataError, UsageError
+from koderz_core.grading.grader import KINDS
 from koderz_core.imports.fields import Row
 from koderz_core.input_files import decoded, json_object, lines_in
 
@@ -28,6 +30,8 @@ FIELDS: Mapping[str, str] = {
 }
 """The fields that a column can hold, with their meaning."""
 MOST_ROWS = 1_000_000
+_CELL_LIMIT = Lock()
+"""Held while the longest cell of ``csv``, which belongs to the whole process, has another value."""
 
 Lines = Iterable[tuple[int, Row | Callable[[], Row]]]
 """The number of each line with its fields, or with a function that parses them, which may raise DataError."""
@@ -89,16 +93,29 @@ def rows_of(path: Path, content: bytes, mapping: Mapping[str, str]) -> Lines:
 
 def _csv(path: Path, content: bytes, mapping: Mapping[str, str], separator: str) -> Iterator[tuple[int, Row]]:
     table = csv.DictReader(io.StringIO(decoded(content, path), newline=""), delimiter=separator, strict=True)
+    programs = mapping.keys() & set(KINDS)
+    blank = programs if len(programs) == 1 else set()  # of several columns, each program uses one
     try:
         _require(path, table.fieldnames or (), mapping)
-        for row in table:
+        while row := _next_row(table, len(content)):
             if None in row or None in row.values():
                 raise DataError(
                     f"{path}, line {table.line_num}, does not have the same number of cells as the first line."
                 )
-            yield table.line_num, {field: row[column] or None for field, column in mapping.items()}
+            cells = {field: row[column] or ("" if field in blank else None) for field, column in mapping.items()}
+            yield table.line_num, cells
     except csv.Error as error:
         raise DataError(f"{path}, line {table.line_num}, is not CSV: {error}.") from error
+
+
+def _next_row(table: csv.DictReader[str], longest: int) -> dict[str, str] | None:
+    """The next row, None at the end. ``longest``: the most characters of a cell."""
+    with _CELL_LIMIT:
+        usual = csv.field_size_limit(longest)
+        try:
+            return next(table, None)
+        finally:
+            csv.field_size_limit(usual)
 
 
 def _mapped(line: bytes, mapping: Mapping[str, str]) -> Row:
@@ -136,3 +153,5 @@ def _require(path: Path, columns: object, mapping: Mapping[str, str]) -> None:
     known = list(columns) if isinstance(columns, list | tuple) else []
     if missing := [column for column in mapping.values() if column not in known]:
         raise DataError(f"{path} has no column {missing[0]!r}. Its columns are: {', '.join(map(str, known[:30]))}.")
+    if repeated := [column for column in mapping.values() if known.count(column) > 1]:
+        raise DataError(f"{path} has several columns {repeated[0]!r}. Rename or remove the columns that do not count.")

@@ -13,7 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from receiver import Answer, Receiver, receiving
 from test_otlp import RUN, exported
 
-from koderz_core.errors import ReceiverError
+from koderz_core.errors import ReceiverError, UsageError
 from koderz_core.exports import otlp_sender
 from koderz_core.exports.otlp_sender import batches, endpoint_of, send
 from koderz_core.exports.spans import TraceSpan
@@ -152,6 +152,7 @@ def test_offline_no_address_beyond_this_machine_is_contacted(koderz: Any, monkey
     "options",
     [
         ("--endpoint", "http://127.0.0.1:1"),
+        ("--format", "otlp", "--endpoint", ""),
         ("--format", "otlp", "--header", "a=b"),
         ("--format", "otlp", "--endpoint", "http://127.0.0.1:1", "--out", "-"),
         ("--format", "otlp", "--endpoint", "nowhere"),
@@ -167,6 +168,13 @@ def test_impossible_options_are_refused_without_quoting_them(koderz: Any, option
     assert said.code == 2
     assert "--endpoint" in said.err or "--header" in said.err
     assert KEY not in said.err
+
+
+def test_a_socks_proxy_without_its_package_is_an_error_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "socks5://127.0.0.1:1")
+    monkeypatch.setitem(sys.modules, "socksio", None)
+    with pytest.raises(UsageError, match=r"HTTPS_PROXY names a SOCKS proxy.*pip install 'httpx\[socks\]'"):
+        send([[SPAN]], endpoint_of("https://receiver.example", ()))
 
 
 def test_a_missing_package_is_named(koderz: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ GOOD: dict[str, Any] = {
     "evaluation": {"score": 1.0, "is_correct": True},
     "answer_attribution": [],
 }
-NO_NAME: list[Any] = [5, True, [], {}, "", " ", "x" * 201, "a\nb", "\x00", "\x1b[2J", "\u202e", "\ud800"]
+NO_NAME: list[Any] = [0.5, True, [], {}, "", " ", "x" * 201, "a\nb", "\x00", "\x1b[2J", "\u202e", "\ud800"]
 NO_PART: list[Any] = [5, True, "text", [], [{}]]
 NO_TOKENS: list[Any] = ["many", [], {}, True, -1, 0.5, 1e400, float("nan")]
 NO_NUMBER: list[Any] = ["many", [], {}, True, -1, 1e400, float("nan")]

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import pytest
 from jsonschema import Draft7Validator
@@ -17,6 +18,9 @@ from koderz_core.datasets.humaneval import load_humaneval
 RUN = ("benchmark", "--problems", "0:4", "--coder", "scripted/weak,scripted/strong", "--strategy", "direct,supervised")
 MORE = ("--max-iterations", "2", "--repeats", "2", "--name", "own")
 PROBLEM = load_humaneval(load_settings()).problems[0]
+
+TOKENS = {"input_tokens": 100, "output_tokens": 50, "total_tokens": 450, "reasoning_tokens": 200}
+TOKENS |= {"input_tokens_cache_read": 100}
 
 
 def line(**fields: Any) -> dict[str, Any]:
@@ -184,6 +188,22 @@ def test_names_from_a_file_make_no_unsafe_path(koderz: Any, tmp_path: Path) -> N
         assert not {"..", "con", "aux", "data"} & {folder.lower() for folder in folders[1:]}
 
 
+def test_the_developer_of_a_model_without_a_provider_is_known(koderz: Any, tmp_path: Path) -> None:
+    koderz("import", written(tmp_path / "in.jsonl", line(model_id="gpt-4")), "--name", "own")
+    (file,), _ = exported(koderz, tmp_path / "out", "own")
+    assert file.parent.relative_to(tmp_path / "out").parts[2:] == ("openai", "gpt-4")
+    assert json.loads(file.read_text())["model_info"]["developer"] == "openai"
+
+
+def test_several_files_are_not_written_into_an_existing_file(koderz: Any, tmp_path: Path) -> None:
+    koderz("import", written(tmp_path / "in.jsonl", line()), "--name", "own")
+    (tmp_path / "out").write_text("kept")
+    said = koderz("export", "own", "--format", "eee", "--out", tmp_path / "out")
+    assert (said.code, "out is a file, but the format eee consists of several files" in said.err) == (3, True)
+    assert koderz("export", "own", "--format", "eee", "--out", tmp_path / "x.ZIP").code == 0
+    assert is_zipfile(tmp_path / "x.ZIP")
+
+
 def test_an_export_without_a_result_is_refused(koderz: Any, tmp_path: Path) -> None:
     koderz("import", written(tmp_path / "in.jsonl", line(error="API error")), "--name", "own")
     said = koderz("export", "own", "--format", "eee", "--out", tmp_path / "out")
@@ -207,6 +227,8 @@ def test_answers_of_another_tool_are_graded_and_recognised_by_their_prompts(kode
         ({"input_tokens": 7, "output_tokens": 3, "total_tokens": 10, "input_tokens_cache_read": 5}, (7, 3)),
         ({"input_tokens": 2, "output_tokens": 3, "total_tokens": 10, "input_tokens_cache_read": 5}, (7, 3)),
         ({"input_tokens": 7, "output_tokens": 1, "total_tokens": 10, "reasoning_tokens": 2}, (7, 3)),
+        (TOKENS, (200, 250)),
+        (TOKENS | {"total_tokens": 451}, (None, None)),
         (None, (None, None)),
     ],
 )

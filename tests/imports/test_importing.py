@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import re
@@ -157,7 +158,7 @@ WRONG: list[tuple[str, str]] = [
     (json.dumps(GOOD | {"model": "a\nb"}), "is not valid: write 1 to"),
     (json.dumps(GOOD | {"model": "\x1b[31m"}), "is not valid: write 1 to"),
     (json.dumps(GOOD | {"model": "x" * 201}), "is not valid: write 1 to"),
-    (json.dumps(GOOD | {"model": 7}), "model is not text"),
+    (json.dumps(GOOD | {"model": 7.5}), "model is not text"),
     (json.dumps(GOOD | {"example_id": None}), "example_id is missing"),
     (json.dumps(GOOD | {"example_id": "\ud800"}), "surrogate"),
     (json.dumps(GOOD) + "\n" + json.dumps(GOOD | {"benchmark_id": "c"}), "several datasets"),
@@ -252,6 +253,24 @@ def test_a_nested_field_of_json_lines_is_named_with_dots(koderz: Any, tmp_path: 
     assert [each["outcome"] for each in rows_of(koderz, "experiments", *imported(said))] == ["unsolved"]
 
 
+def test_an_empty_cell_of_programs_is_an_empty_program_and_a_program_may_be_long(koderz: Any, tmp_path: Path) -> None:
+    solution = load_humaneval(load_settings()).problems[0].canonical_solution
+    file, usual = tmp_path / "table.csv", csv.field_size_limit()
+    rows = [{"id": "HumanEval/0", "code": f"{solution}\n#{'x' * 140_000}"}, {"id": "HumanEval/1", "code": ""}]
+    DataFrame(rows).to_csv(file, index=False)
+    (name,) = imported(koderz("import", file, "--map", "problem=id,solution=code", "--dataset", "humaneval"))
+    assert [row["outcome"] for row in rows_of(koderz, "experiments", name)] == ["solved", "unsolved"]
+    assert csv.field_size_limit() == usual
+
+
+def test_an_id_may_be_a_number_and_have_outer_spaces(koderz: Any, tmp_path: Path) -> None:
+    rows = [{"doc_id": 0, "acc": 1.0, "lm": " a model "}, {"doc_id": " 1", "acc": 0.0, "lm": "a model"}]
+    columns = "problem=doc_id,passed=acc,model=lm"
+    (name,) = imported(koderz("import", written(tmp_path / "lm.jsonl", rows), "--map", columns, "--dataset", "mine"))
+    found = [(row["label"], row["problem"]) for row in rows_of(koderz, "experiments", name)]
+    assert found == [("imported a model", "0"), ("imported a model", "1")]
+
+
 @pytest.mark.parametrize(
     ("columns", "word"),
     [
@@ -277,11 +296,12 @@ def test_a_mapping_that_makes_no_sense_is_refused(koderz: Any, tmp_path: Path, c
         ("t.csv", b"task,ok\na/1,maybe\n", "passed is 'maybe'"),
         ("t.csv", b"task,ok\na/1,\n", "neither a program nor"),
         ("t.csv", b'task,ok\n"a/1,1\n', "is not CSV"),
+        ("t.csv", b"task,ok,ok\na/1,1,0\n", "several columns 'ok'"),
         ("t.csv", b"task,ok\n\xff,1\n", "not UTF-8"),
         ("t.csv", b"", "no column"),
         ("t.csv", b"task,ok\n", "no lines with results"),
         ("t.jsonl", b'{"task": "a/1", "ok": 1}\n{', "line 2"),
-        ("t.jsonl", b'{"task": 5, "ok": 1}', "problem is not text"),
+        ("t.jsonl", b'{"task": 0.5, "ok": 1}', "problem is not text"),
         ("t.parquet", b"PAR1nonsense", "Parquet"),
         ("t.parquet", b"", "Parquet"),
         ("t.csv.gz", b"nonsense", "gzip"),

@@ -138,6 +138,15 @@ def test_a_log_of_another_task_is_graded_and_keeps_its_tokens_cost_and_time(kode
     assert list(rows(koderz, "log").values()) == [expected, expected]
 
 
+def test_the_cost_without_that_of_the_grader_is_not_negative(koderz: Any, tmp_path: Path) -> None:
+    used = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+    usage = {str(cost): ModelUsage(**used, total_cost=cost) for cost in (0.7, 0.1, 0.0)}
+    role = {"grader": ModelUsage(**used, total_cost=0.8)}
+    file = foreign(tmp_path / "log.eval", model_usage=usage, role_usage=role)
+    assert koderz("import", file, "--dataset", "humaneval").code == 0
+    assert [row["cost_usd"] for row in rows(koderz, "log").values()] == [0.25, 0]
+
+
 def test_the_ids_and_prompts_of_a_log_suggest_the_dataset(koderz: Any, tmp_path: Path) -> None:
     file = foreign(tmp_path / "log.eval", dataset="openai_humaneval")
     unscored = foreign(tmp_path / "unscored.eval", dataset="openai_humaneval", scores=None)
