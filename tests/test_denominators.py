@@ -116,7 +116,7 @@ def test_a_difference_that_missing_results_could_turn_round_is_significant_only_
     assert len(comparison.groups) == 1
     assert any(
         "but in the worst case for the missing results the difference is not significant" in sentence
-        for sentence in answer(comparison)
+        for sentence in answer(comparison).sentences
     )
     assert any(
         one.startswith("Worst–best: ") and "Experiments without a result: 8." in one for one in comparison.remarks

@@ -87,7 +87,7 @@ def compare(
 def _as_table(comparison: Comparison, by_attempt: Found) -> str:
     screen = console()
     with screen.capture() as shown:
-        for finding in (*answer(comparison), *comparison.findings):
+        for finding in (*answer(comparison).lines, *comparison.findings):
             screen.print(plain(finding))
         for number, table in enumerate(_tables(comparison, by_attempt)):
             screen.print(f"\n{table.title}", style="bold")
@@ -112,7 +112,7 @@ def _remarks(comparison: Comparison, by_attempt: Found) -> Sequence[str]:
 
 def _as_markdown(comparison: Comparison, by_attempt: Found) -> str:
     remarks = (common(comparison), *_remarks(comparison, by_attempt))
-    said = (*answer(comparison), *comparison.findings)
+    said = (*answer(comparison).lines, *comparison.findings)
     parts = (map(escaped, said), markdown_tables(_tables(comparison, by_attempt)), map(escaped, remarks))
     return "\n\n".join(chain.from_iterable(parts))
 

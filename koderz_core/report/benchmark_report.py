@@ -51,7 +51,7 @@ class Report:
     @property
     def sentences(self) -> Sequence[str]:
         """The answer in names, and all findings. Hostile text."""
-        return (*answer(self.comparison), *self.comparison.findings)
+        return (*answer(self.comparison).lines, *self.comparison.findings)
 
     @property
     def tables(self) -> Sequence[TextTable]:

@@ -11,7 +11,7 @@ import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ship
 
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.configurations import ConfigurationFigures
-from koderz_core.report.charts import COLOURS, calm, short_names, theme_color
+from koderz_core.report.charts import COLOURS, TICK, calm, short_names, theme_color
 from koderz_core.report.formats import count, marked_rate, money, numbered, one_line
 from koderz_core.report.spending import RoleRow, role_parts
 
@@ -21,6 +21,10 @@ ROOM = 1.65  # the axis relative to the longest bar: its total has to fit on a p
 MOST_IN_LEGEND = 8  # roles and models; with more, the legend has only roles
 MOST_IN_WORDS = 8  # configurations in the accessible name
 PATTERNS = ("", "/", ".", "x", "-", "\\", "|", "+")
+
+
+OVER = {"fillmode": "overlay", "fgopacity": 0.45, "solidity": 0.15, "size": 9}  # values stay readable on patterns
+WORDS = {"size": TICK, "color": theme_color(6)}
 
 
 class _Part(NamedTuple):
@@ -55,12 +59,17 @@ def cost_by_role(comparison: Comparison) -> go.Figure:
             text=[money(row.usd_per_solved) if row.configuration.key in several else "" for row in rows],
             textposition="inside",
             insidetextanchor="middle",
+            insidetextfont={"size": TICK},
             textangle=0,
             customdata=[_hover(row) for row in rows],
             hovertemplate="%{customdata}<extra></extra>",
         )
     longest = _name_lanes(figure, comparison, found)
-    figure.update_layout(barmode="stack", legend_traceorder="normal", uniformtext={"minsize": 10, "mode": "hide"})
+    figure.update_layout(
+        barmode="stack",
+        legend={"traceorder": "normal", "font": {"size": TICK}},
+        uniformtext={"minsize": 11, "mode": "hide"},
+    )
     figure.update_xaxes(
         title="US$ per solved problem", tickprefix="$", exponentformat="none", nticks=5, range=[0, ROOM * longest]
     )
@@ -94,7 +103,7 @@ def _looks(parts: Sequence[_Part]) -> Mapping[_Part, Mapping[str, object]]:
         part: {
             "color": theme_color(roles.index(part.role) % COLOURS),
             "line": {"width": 1, "color": "rgba(255,255,255,0.8)"},
-            "pattern": {"shape": PATTERNS[models.index(part.model) % len(PATTERNS)], "solidity": 0.2, "size": 7},
+            "pattern": {"shape": PATTERNS[models.index(part.model) % len(PATTERNS)], **OVER},
         }
         for part in parts
     }
@@ -117,12 +126,20 @@ def _name_lanes(figure: go.Figure, comparison: Comparison, found: Sequence[RoleR
             y=row.letter,
             text=f"<b>{row.letter}</b> {escape(names[row.letter])}",
             showarrow=False,
+            font=WORDS,
             xanchor="left",
+            xshift=-2,
             yanchor="bottom",
             yshift=NAME_SHIFT,
         )
         figure.add_annotation(
-            x=length, y=row.letter, text=_end(comparison, row, found), showarrow=False, xanchor="left", xshift=4
+            x=length,
+            y=row.letter,
+            text=_end(comparison, row, found),
+            showarrow=False,
+            font=WORDS,
+            xanchor="left",
+            xshift=4,
         )
     return max(lengths)
 

@@ -7,6 +7,7 @@ costs are named. Names in sentences are hostile text.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
@@ -23,22 +24,35 @@ MOST_NAMED = 3  # configurations in a sentence; the others are counted
 NOT_EQUAL = "which does not show that the rates are equal"
 
 
-def answer(comparison: Comparison, pinned: Key | None = None) -> tuple[str, ...]:
-    """The sentences, and at the end the meaning of brackets. ``pinned``: the pair of this key comes first."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``sentences``: hostile text. ``brackets``: what the brackets in them contain, None if there are none."""
+
+    sentences: tuple[str, ...]
+    brackets: str | None = None
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All of it."""
+        return (*self.sentences, *([self.brackets] if self.brackets else []))
+
+
+def answer(comparison: Comparison, pinned: Key | None = None) -> Answer:
+    """The best, the cheapest and the significant differences. ``pinned``: the pair of this key comes first."""
     with_result = [row for row in comparison.configurations if row.n]
     if not with_result:
-        return ("No experiment has a result yet.",)
+        return Answer(("No experiment has a result yet.",))
     names = {key: one_line(name) for key, name in names_of(comparison.configurations).items()}
     pairs = comparison.pairs
     first = [pair for pair in pairs if pair.key == pinned and len(pairs) > 1]
-    return (
+    sentences = (
         *(_about(pair, names) for pair in first),
         _best(comparison, with_result, names),
         _cheapest(comparison, with_result, names),
         *([_about(pairs[0], names)] if len(pairs) == 1 else []),
         *([_differences(pairs, names)] if len(pairs) > 1 else []),
-        _brackets(pairs),
     )
+    return Answer(sentences, _brackets(pairs))
 
 
 def _best(comparison: Comparison, rows: Sequence[ConfigurationFigures], names: Mapping[Key, str]) -> str:
@@ -97,7 +111,7 @@ def _differences(pairs: Sequence[Pair], names: Mapping[Key, str]) -> str:
     tail = "".join(f" {sentence}" for sentence in _not_settled(pairs))
     if not found:
         return f"No configuration differs significantly in success from the baseline {base}, {NOT_EQUAL}.{tail}"
-    differ = "configuration differs" if len(found) == 1 else "configurations differ"
+    differ = "configurations differs" if len(found) == 1 else "configurations differ"
     several = _some([f"{names[pair.key]} ({_points(pair)})" for pair in found])
     return f"{len(found)} of {len(pairs)} {differ} significantly in success from the baseline {base}: {several}.{tail}"
 

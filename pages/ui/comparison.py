@@ -65,11 +65,12 @@ def show_answer(comparison: Comparison) -> None:
     """The main finding and the warnings that a reader needs before any number."""
     requested = st.query_params.get(PAIR)
     pinned = next((pair.key for pair in comparison.pairs if "/".join(pair.key) == requested), None)
-    *sentences, reading = answer(comparison, pinned)
-    with st.container(key="answer", gap="small"):
-        for sentence in sentences:
+    found = answer(comparison, pinned)
+    with st.container(key="answer", gap="xsmall"):
+        for sentence in found.sentences:
             st.text(sentence)
-    st.caption(reading)
+    if found.brackets:
+        st.caption(found.brackets)
     if comparison.mixed:
         st.warning(
             f"Two kinds of scores are compared on {numbered(comparison.mixed_problems, 'problem')}. For "
