@@ -17,7 +17,7 @@ from koderz_core.report.spending import RoleRow, role_parts
 
 LANE, THICK = 54, 0.4  # pixels of a lane, which also has a name; the bar's share of it
 NAME_SHIFT = 11  # pixels from the middle of a bar to its name
-ROOM = 1.65  # the axis relative to the longest bar: its total has to fit on a phone
+ROOM = 1.8  # the axis relative to the longest bar: its total has to fit on a phone
 MOST_IN_LEGEND = 8  # roles and models; with more, the legend has only roles
 MOST_IN_WORDS = 8  # configurations in the accessible name
 PATTERNS = ("", "/", ".", "x", "-", "\\", "|", "+")
@@ -74,7 +74,7 @@ def cost_by_role(comparison: Comparison) -> go.Figure:
         title="US$ per solved problem", tickprefix="$", exponentformat="none", nticks=5, range=[0, ROOM * longest]
     )
     order = [row.letter for row in comparison.configurations]
-    figure.update_yaxes(type="category", categoryarray=order, autorange="reversed", showticklabels=False)
+    figure.update_yaxes(type="category", categoryarray=order, autorange="reversed", showticklabels=False, showgrid=False)
     return calm(figure, 110 + LANE * len(order))
 
 
