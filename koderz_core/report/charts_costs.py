@@ -74,7 +74,9 @@ def cost_by_role(comparison: Comparison) -> go.Figure:
         title="US$ per solved problem", tickprefix="$", exponentformat="none", nticks=5, range=[0, ROOM * longest]
     )
     order = [row.letter for row in comparison.configurations]
-    figure.update_yaxes(type="category", categoryarray=order, autorange="reversed", showticklabels=False, showgrid=False)
+    figure.update_yaxes(
+        type="category", categoryarray=order, autorange="reversed", showticklabels=False, showgrid=False
+    )
     return calm(figure, 110 + LANE * len(order))
 
 
