@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.pairs import Key, Pair
     from koderz_core.analysis.rates import Interval
 
+ROUNDING = 1e-9  # of means over problems
 MOST_NAMED = 3  # configurations in a sentence; the others are counted
 NOT_EQUAL = "which does not show that the rates are equal"
 
@@ -58,7 +59,7 @@ def answer(comparison: Comparison, pinned: Key | None = None) -> Answer:
 def _best(comparison: Comparison, rows: Sequence[ConfigurationFigures], names: Mapping[Key, str]) -> str:
     """The highest success rate, and how many configurations have no rate."""
     most = max(row.share or 0.0 for row in rows)
-    best = [row for row in rows if (row.share or 0.0) == most]
+    best = [row for row in rows if most - (row.share or 0.0) < ROUNDING]
     without = len(comparison.configurations) - len(rows)
     end = f" Without a result so far: {numbered(without, 'configuration')}." if without else ""
     if len(comparison.configurations) == 1:
@@ -120,8 +121,8 @@ def _not_settled(pairs: Sequence[Pair]) -> Iterator[str]:
     """How many pairs missing results could change, and how many were not tested."""
     if so_far := sum(pair.significant_so_far and not pair.significant for pair in pairs):
         yield (
-            f"{so_far} more would differ significantly, but in the worst case for the missing results the difference "
-            "is not significant."
+            "Significant on the results so far, but not in the worst case for the missing results: "
+            f"{numbered(so_far, 'configuration')}."
         )
     if untested := sum(pair.p_adjusted is None for pair in pairs):
         yield f"Not comparable with the baseline, without a problem in common: {numbered(untested, 'configuration')}."

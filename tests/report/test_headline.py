@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from test_comparison_tables import TWO, compared, row, trials
 
+from koderz_core.analysis.bounds import WorstCase
 from koderz_core.analysis.comparison import Comparison, compare
 from koderz_core.analysis.multiplicity import compatible
 from koderz_core.analysis.pairs import Pair
@@ -50,6 +51,14 @@ def test_of_many_significant_differences_three_are_named_and_the_others_counted(
 def test_not_significant_is_not_called_equal() -> None:
     differ = answer(planted(("base", 2, 1.0), ("one", 2, 0.1), ("two", 3, 0.1))).sentences[2]
     assert differ == f"No configuration differs significantly in success from the baseline base, {BASE}."
+
+
+def test_a_difference_that_missing_results_could_undo_is_counted_but_not_called_significant() -> None:
+    found = planted(("base", 0, 1.0), ("one", 4, 0.1), ("two", 0, 0.1), sure=("one",))
+    unsure = tuple(replace(pair, worst=WorstCase(1, None, 0.5)) for pair in found.pairs)
+    differ = answer(replace(found, pairs=unsure)).sentences[2]
+    assert differ.startswith("No configuration differs significantly")
+    assert differ.endswith("so far, but not in the worst case for the missing results: 1 configuration.")
 
 
 def test_a_pinned_pair_comes_first() -> None:
