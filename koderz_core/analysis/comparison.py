@@ -25,7 +25,7 @@ from koderz_core.analysis.rates import Interval, by_problem, clustered
 from koderz_core.analysis.supervision import Supervision, supervision
 from koderz_core.analysis.tradeoff import Tradeoff, tradeoff
 from koderz_core.records import Tier
-from koderz_core.records.progress import SummaryRow
+from koderz_core.records.progress import RoleCost, SummaryRow
 from koderz_core.records.trials import Trial
 
 AXES: tuple[Axis, ...] = ("attempts", "usd", "seconds")
@@ -55,6 +55,7 @@ class Comparison:
     ``findings``: the conclusions and their uncertainty; each pair has its own. ``remarks``: sentences without which the
     numbers mislead. ``across``: the remark that they are not of the same problems, None if they are.
     ``mixed_problems``: on how many problems one is scored by the tests it stopped on and another by held-out tests.
+    ``roles``: the cost of each role and model; empty if it was not read.
     """
 
     configurations: tuple[ConfigurationFigures, ...]
@@ -70,6 +71,7 @@ class Comparison:
     findings: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     across: str | None = None
+    roles: tuple[RoleCost, ...] = ()
 
     @property
     def scripted(self) -> bool:

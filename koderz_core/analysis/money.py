@@ -120,6 +120,13 @@ def parts_per_solved(trials: Sequence[Trial]) -> Mapping[Tier, float | None]:
     return {tier: None if tier in unknown else float(ratio(usd, solved)) for tier, usd in spent.items()}
 
 
+def per_solved(usd_per_problem: float | None, share: float | None) -> float | None:
+    """A part of the cost per solved problem; infinite if none was solved, nan if that was free, None if unknown."""
+    if usd_per_problem is None or share is None:
+        return None
+    return float(ratio(usd_per_problem, share))
+
+
 def price_ratio(a: Sequence[Trial], b: Sequence[Trial], at_once: int = 1) -> Interval | None:
     """The cost per solved problem of a divided by that of b, on the problems with a result of both.
 

@@ -125,9 +125,10 @@ def _worst(cases: Sequence[WorstCase]) -> list[WorstCase | None]:
 def leading_pair(found: Sequence[Pair]) -> Pair | None:
     """The pair to look at first; None if there are no pairs.
 
-    In this order: significantly more solved for less per solved problem; no significant difference for less; more for
-    more; no significant difference for more; less. Of equals the cheapest. Pairs scored by tests of different kinds on
-    most problems come last.
+    A significant difference comes before one that missing results could make insignificant, and before all others. Then
+    in this order: more solved for less per solved problem; more for more; fewer, the smallest difference first. Without
+    a significant difference, the cheapest comes first. Pairs scored by tests of different kinds on most problems come
+    last, because their difference is not due to the configurations alone.
     """
     return min(found, key=_interest, default=None)
 
@@ -139,12 +140,15 @@ def _direction(test: Paired, p: float | None) -> int | None:
     return 0 if p > ALPHA else 1 if test.difference > 0 else -1
 
 
-def _interest(pair: Pair) -> tuple[bool, int, float]:
+def _interest(pair: Pair) -> tuple[bool, int, int, float]:
     difference, mixed = pair.test.difference, 2 * pair.mixed > pair.test.n
     price = pair.price.value if pair.price else inf
-    if difference is None or (pair.significant and difference < 0):
-        return mixed, 4, -(difference or -1.0)
-    return mixed, (0 if pair.significant else 1) + (0 if price < 1 else 2), price
+    if difference is None:
+        return mixed, 3, 0, price
+    if not pair.significant_so_far:
+        return mixed, 2, 0, price
+    certainty = 0 if pair.significant else 1
+    return (mixed, certainty, 2, -difference) if difference < 0 else (mixed, certainty, int(price >= 1), price)
 
 
 def _partings(test: Paired, of_it: Sequence[Trial], of_baseline: Sequence[Trial]) -> Iterator[DiscordantProblem]:

@@ -20,6 +20,7 @@ from koderz_core.report.benchmark_report import escaped, markdown_tables
 from koderz_core.report.comparison import common, comparison_numbers, settings_by_row, tables, with_reviews
 from koderz_core.report.configuration_columns import configuration_rows
 from koderz_core.report.formats import TextTable, csv_of, money, money_span, plain, rate
+from koderz_core.report.headline import answer
 from koderz_core.report.pair_columns import pair_rows
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT
 from koderz_core.times import day, iso
@@ -86,7 +87,7 @@ def compare(
 def _as_table(comparison: Comparison, by_attempt: Found) -> str:
     screen = console()
     with screen.capture() as shown:
-        for finding in comparison.findings:
+        for finding in (*answer(comparison).lines, *comparison.findings):
             screen.print(plain(finding))
         for number, table in enumerate(_tables(comparison, by_attempt)):
             screen.print(f"\n{table.title}", style="bold")
@@ -111,7 +112,8 @@ def _remarks(comparison: Comparison, by_attempt: Found) -> Sequence[str]:
 
 def _as_markdown(comparison: Comparison, by_attempt: Found) -> str:
     remarks = (common(comparison), *_remarks(comparison, by_attempt))
-    parts = (map(escaped, comparison.findings), markdown_tables(_tables(comparison, by_attempt)), map(escaped, remarks))
+    said = (*answer(comparison).lines, *comparison.findings)
+    parts = (map(escaped, said), markdown_tables(_tables(comparison, by_attempt)), map(escaped, remarks))
     return "\n\n".join(chain.from_iterable(parts))
 
 

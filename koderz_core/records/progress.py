@@ -205,6 +205,26 @@ class TierCost:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleCost:
+    """The finished calls of one role to one model, in the experiments with a result of one configuration.
+
+    ``cost_usd``: None if ``unpriced`` of the calls have no price. ``usd_per_problem``: the mean over the repeats of a
+    problem, then over the problems with a result. ``tokens``: input and output together, None if a call has none.
+    """
+
+    benchmark: str
+    configuration: str
+    role: str
+    model: str
+    tier: Tier | None
+    calls: int
+    unpriced: int
+    tokens: int | None
+    cost_usd: float | None
+    usd_per_problem: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class SummaryRow:
     """One configuration in one benchmark.
 

@@ -15,6 +15,7 @@ from koderz_core.records.rows import Provenance
 from koderz_core.report import formats
 from koderz_core.report.comparison import common, curves_table, frontier_table, tables, with_reviews
 from koderz_core.report.formats import TextTable, isolation, numbered, one_line
+from koderz_core.report.headline import answer
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT
 from koderz_core.times import day, minute
 
@@ -46,6 +47,11 @@ class Report:
     def warnings(self) -> tuple[str, ...]:
         """The warnings before any number."""
         return (SOME_SCRIPTED,) if self.comparison.scripted else ()
+
+    @property
+    def sentences(self) -> Sequence[str]:
+        """The answer in names, and all findings. Hostile text."""
+        return (*answer(self.comparison).lines, *self.comparison.findings)
 
     @property
     def tables(self) -> Sequence[TextTable]:
@@ -81,7 +87,7 @@ class Report:
 def markdown(report: Report) -> str:
     """The whole report without charts, which only the HTML report has."""
     lead = [f"# {TITLE}", *(f"**{escaped(warning)}**" for warning in report.warnings)]
-    lead += map(escaped, report.comparison.findings)
+    lead += map(escaped, report.sentences)
     notes = [f"- {escaped(note)}" for note in (*report.remarks, *report.origins(), report.made)]
     cited = f"### {TO_CITE}\n\n```bibtex\n{bibtex(report.sources, report.version)}```"
     return "\n\n".join([*lead, *markdown_tables(report.tables), "\n".join(notes), cited]) + "\n"

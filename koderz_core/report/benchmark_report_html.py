@@ -17,7 +17,8 @@ from koderz_core.analysis.comparison import AXES, Comparison
 from koderz_core.analysis.pairs import leading_pair
 from koderz_core.report import formats
 from koderz_core.report.benchmark_report import TITLE, TO_CITE, Report, bibtex
-from koderz_core.report.charts import cost_against_success, cost_by_tier
+from koderz_core.report.charts import cost_against_success
+from koderz_core.report.charts_costs import cost_by_role, costs_alt, has_costs
 from koderz_core.report.charts_curves import TITLES, curves_alt, success_by
 from koderz_core.report.formats import TextTable, plain
 
@@ -83,9 +84,9 @@ def charts_of(comparison: Comparison) -> Iterator[Chart]:
             title, alt = f"Success against {TITLES[axis]}", curves_alt(comparison, axis)
             caption, figure = formats.about_curves(comparison, axis), success_by(comparison, axis, looked_at)
             yield Chart(f"by-{axis}", title, alt, caption, figure)
-    if any(tier.cost_usd is None or tier.cost_usd for row in comparison.configurations for tier in row.tiers):
-        alt = "Dollars per solved problem, by tier of the models, with one bar per configuration"
-        yield Chart("costs", "Cost per solved problem", alt, formats.COSTS, cost_by_tier(comparison))
+    if has_costs(comparison):
+        figure = cost_by_role(comparison)
+        yield Chart("costs", "Cost per solved problem", costs_alt(comparison), formats.COSTS, figure)
 
 
 def _lead(report: Report) -> Iterator[str]:
@@ -94,7 +95,7 @@ def _lead(report: Report) -> Iterator[str]:
     yield from (
         f'<p class="warning"><span aria-hidden="true">⚠</span> {_text(warning)}</p>' for warning in report.warnings
     )
-    yield from (f"<p>{_text(finding)}</p>" for finding in report.comparison.findings)
+    yield from (f"<p>{_text(sentence)}</p>" for sentence in report.sentences)
 
 
 def _drawn(chart: Chart) -> str:

@@ -1,6 +1,6 @@
-"""Charts of cost: dollars per solved problem by tier, and cost against success; and the parts that all charts share.
+"""The chart of cost against success, and the parts that all charts share.
 
-Shared parts: the colours of the theme, signs and names of tiers, lanes of configurations, and axes of dollars.
+Shared parts: the colours of the theme, signs and names of tiers, short names of configurations, and axes of dollars.
 """
 
 from __future__ import annotations
@@ -31,54 +31,9 @@ TALL = 0.07  # height of a text, as a share of the success axis
 NEAR = 0.02  # of the success and, relatively, of the cost: closer letters would overlap
 TIERS: Mapping[Tier | None, str] = {"local": "circle", "small_frontier": "square", "frontier": "diamond", None: "x"}
 COLOURS = 8  # in the theme
-LONGEST_LABEL = 32
 LONGEST_NAME = 24  # characters next to a point
 TICK, TITLE = 12, 13  # pixels of the texts of axes
 WIDE = 20.0  # a larger ratio of costs gets a logarithmic axis
-
-
-def cost_by_tier(comparison: Comparison) -> go.Figure:
-    """Dollars per solved problem, a lane per configuration, a part per tier."""
-    figure, rows = go.Figure(), comparison.configurations
-    for place, tier in enumerate(TIERS):
-        each = [_drawn(comparison.measured[row.key].parts.get(tier)) if tier else None for row in rows]
-        unpriced = sum(tier_cost.unpriced for row in rows for tier_cost in row.tiers if tier_cost.tier == tier)
-        if any(each) or unpriced:
-            figure.add_bar(
-                x=each,
-                y=[lane(row) for row in rows],
-                orientation="h",
-                name=tier_name(tier) + (f" (calls without a known price: {unpriced})" if unpriced else ""),
-                marker={"color": theme_color(place), "pattern": {"shape": ("", "/", "x", ".")[place]}},
-                customdata=[money(value) for value in each],
-                hovertemplate="%{y}<br>%{customdata} per solved problem<extra></extra>",
-            )
-    _totals(figure, comparison)
-    figure.update_layout(barmode="stack", legend_traceorder="normal")
-    figure.update_xaxes(
-        title="cost per solved problem", tickprefix="$", exponentformat="none", rangemode="tozero", nticks=5
-    )
-    return calm(lanes(figure, rows), 100 + 34 * len(rows))
-
-
-def _drawn(usd: float | None) -> float | None:
-    """None if unknown or infinite: nothing is drawn."""
-    return usd if usd is not None and math.isfinite(usd) else None
-
-
-def _totals(figure: go.Figure, comparison: Comparison) -> None:
-    """The total of each bar, because a cheap one is too short to be read."""
-    for row in comparison.configurations:
-        price = comparison.measured[row.key].price
-        usd = price.value if price else None
-        figure.add_annotation(
-            x=_drawn(usd) or 0.0,
-            y=lane(row),
-            text=money(usd),
-            showarrow=False,
-            xanchor="left",
-            xshift=4,
-        )
 
 
 def cost_against_success(comparison: Comparison) -> go.Figure:
@@ -228,13 +183,6 @@ def tier_name(tier: str | None) -> str:
     return "no call yet" if tier is None else tier.replace("_", " ")
 
 
-def lane(row: ConfigurationFigures) -> str:
-    """The letter of a configuration and both ends of its label, which are the most informative parts."""
-    end = LONGEST_LABEL // 2
-    label = row.label if len(row.label) <= LONGEST_LABEL else f"{row.label[: end - 1]}…{row.label[-end:]}"
-    return f"{escape(label)}  <b>{row.letter}</b>"
-
-
 def short_names(rows: Sequence[ConfigurationFigures]) -> dict[str, str]:
     """By letter: the label with models without their common beginning; with settings only if names are equal."""
     words = {row.letter: row.label.partition(" (")[0].split() for row in rows}
@@ -251,12 +199,6 @@ def short_names(rows: Sequence[ConfigurationFigures]) -> dict[str, str]:
     return {
         letter: name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…" for letter, name in short.items()
     }
-
-
-def lanes(figure: go.Figure, rows: Sequence[ConfigurationFigures]) -> go.Figure:
-    """A lane per configuration in their order, the first at the top."""
-    order = [lane(row) for row in rows]
-    return figure.update_yaxes(automargin=True, type="category", categoryarray=order, autorange="reversed")
 
 
 def reaches(values: Sequence[float], bounds: Sequence[tuple[float | None, float | None]]) -> dict[str, object]:

@@ -1,18 +1,17 @@
-"""A comparison in words and in numbers: its tables, its answer, its curves, and all of it for programs."""
+"""A comparison as tables and curves, and all of it for programs."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from math import inf
 
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.configurations import ConfigurationFigures, figures_of
 from koderz_core.analysis.curves import Curve
 from koderz_core.analysis.incidence import Axis
-from koderz_core.analysis.pairs import Key, Pair, leading_pair
+from koderz_core.analysis.pairs import Key
 from koderz_core.analysis.supervision import Supervision
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.columns import (
@@ -38,16 +37,13 @@ from koderz_core.report.formats import (
     NONE,
     TextTable,
     amount,
-    case_bounds,
-    in_points,
     marked_rate,
     numbered,
     percent,
-    solved_rate,
     value_text,
 )
 from koderz_core.report.pair_columns import PAIRS, pair_rows, pairs
-from koderz_core.report.spending import margin_rows, margins_table, tier_rows, tiers_table
+from koderz_core.report.spending import margin_rows, margins_table, role_rows, roles_table, tier_rows, tiers_table
 from koderz_core.report.supervision import review_rows, reviews_table, supervised, supervision_table
 
 MOST_PLACES = 12  # of a curve in a table
@@ -63,6 +59,7 @@ def tables(comparison: Comparison) -> tuple[TextTable, ...]:
     made = (
         configurations_table(comparison),
         pairs_table(comparison),
+        roles_table(comparison),
         tiers_table(comparison),
         ceilings_table(comparison),
         supervision_table(reviewed),
@@ -218,6 +215,7 @@ def comparison_numbers(comparison: Comparison) -> Numbers:
             "baseline": None if comparison.baseline is None else comparison.of(comparison.baseline).full_id,
             "configurations": configuration_rows(comparison),
             "tiers": tier_rows(comparison),
+            "roles": role_rows(comparison),
             "pairs": [
                 {**row, "finding": pair.finding, "partings": [asdict(parting) for parting in pair.partings]}
                 for row, pair in zip(pair_rows(comparison), comparison.pairs, strict=True)
@@ -230,65 +228,3 @@ def comparison_numbers(comparison: Comparison) -> Numbers:
             "common": dict(comparison.differences.common),
         }
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """``headline``: letters and koderz' own words. ``details``: the figures behind it, with labels: hostile text."""
-
-    headline: str
-    details: str
-
-
-def answer(comparison: Comparison) -> Answer:
-    """About the first pair to look at, or about the only configuration; bounds hold for all pairs simultaneously."""
-    pair = leading_pair(comparison.pairs)
-    if pair is None:
-        alone = comparison.configurations[0]
-        if not alone.n:
-            return Answer("No experiment has a result yet", alone.label)
-        cases = f"; worst to best case for the missing results: {case_bounds(alone)}" if alone.missing else ""
-        return Answer(
-            f"{alone.letter} solved {solved_rate(alone)} of {numbered(alone.n, 'problem')}{cases}", alone.label
-        )
-    it, other = comparison.of(pair.key), comparison.of(pair.baseline)
-    if pair.test.difference is None:
-        return Answer(f"{it.letter} and {other.letter} do not have results on the same problem yet", pair.finding)
-    problems = numbered(pair.test.n, "problem")
-    headline = f"On {problems} {_verdict(pair, it.letter, other.letter)}{_price_verdict(pair, it.letter)}"
-    pairs = pair.test.at_once
-    several = f"The 95 % intervals are simultaneous for {pairs} pairs."
-    level = "All intervals are 95 % intervals." if pairs == 1 else several
-    figures = "".join(_figures(pair))
-    named = f"{it.letter} · {it.label} compared with {other.letter} · {other.label}"
-    return Answer(headline, f"{named}: {figures}.\n{level}")
-
-
-def _verdict(pair: Pair, it: str, other: str) -> str:
-    if not pair.significant_so_far:
-        return f"{it} and {other} do not differ significantly"
-    verdict = f"{it} solves {'more' if (pair.test.difference or 0) > 0 else 'fewer'} problems than {other}"
-    return (
-        verdict
-        if pair.significant
-        else f"{verdict}, but in the worst case for the missing results the difference is not significant"
-    )
-
-
-def _price_verdict(pair: Pair, it: str) -> str:
-    """What the bounds of the price settle, if they are known."""
-    price = pair.price
-    if price is None or price.low is None or price.high is None:
-        return ""
-    if price.low <= 1 <= price.high:
-        return "; the cost difference is not significant"
-    return f"; {it} costs {'more' if price.low > 1 else 'less'} per solved problem"
-
-
-def _figures(pair: Pair) -> Iterator[str]:
-    test, price = pair.test, pair.price
-    bounds = in_points(test.low or 0.0, test.high or 0.0, pair.significant_so_far)
-    yield f"difference in success {100 * (test.difference or 0.0):+.0f} percentage points ({' to '.join(bounds)})"
-    if price is not None and price.low is not None and price.high is not None:
-        high = "∞" if price.high == inf else f"{price.high:.2g}"
-        yield f", ratio of the costs per solved problem {price.value:.2g} ({price.low:.2g} to {high})"

@@ -11,7 +11,7 @@ from koderz_core.report.columns import Column, Type, json, number, text, usd, wh
 from koderz_core.report.configuration_columns import CONFIGURATIONS, SAW_BASE_TESTS, curve_columns
 from koderz_core.report.difficulty import PROBLEMS
 from koderz_core.report.pair_columns import PAIRS
-from koderz_core.report.spending import MARGINS, TIERS
+from koderz_core.report.spending import MARGINS, ROLES, TIERS
 from koderz_core.report.supervision import REVIEW, SUPERVISION
 
 SQL_TYPES: Mapping[Type, str] = {
@@ -253,6 +253,10 @@ FURTHER: Mapping[str, Table] = {
     "tiers": Table(
         "one line per configuration and tier of models, on the page Compare and from `koderz compare --format json`",
         TIERS,
+    ),
+    "roles": Table(
+        "one line per configuration, role and model, on the page Compare and from `koderz compare --format json`",
+        ROLES,
     ),
     "curves": Table(
         "one line per point on the curve of each configuration (share of problems solved against `usd`, `attempts` or "

@@ -68,7 +68,7 @@ def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
 
 def with_sentences(comparison: Comparison, rows: Sequence[SummaryRow]) -> Comparison:
     """The comparison of these configurations with its findings and remarks, and each pair with its own finding."""
-    names = _names(comparison.configurations)
+    names = names_of(comparison.configurations)
     pairs = tuple(replace(pair, finding=finding(pair, names)) for pair in comparison.pairs)
     best = frontier(_starred(comparison.configurations, names), comparison.tradeoff)
     return replace(
@@ -99,8 +99,8 @@ def frontier(labels: Mapping[K, str], found: Tradeoff[K]) -> str | None:
     ]
     if len(placed) < 2:
         return None
-    best = f"Pareto frontier on {numbered(found.problems, 'problem')}: {_listed(on)}"
-    off = f"; possibly also {_listed(near)}" if near else ""
+    best = f"Pareto frontier on {numbered(found.problems, 'problem')}: {listed(on)}"
+    off = f"; possibly also {listed(near)}" if near else ""
     return f"{best}{off}. Each percentage is the share of resamples in which the configuration is on the frontier."
 
 
@@ -117,7 +117,7 @@ def _findings(rows: Sequence[SummaryRow], pairs: Sequence[Pair], best: str | Non
     return tuple(sentence for sentence in sentences if sentence)
 
 
-def _names(configurations: Sequence[ConfigurationFigures]) -> dict[Key, str]:
+def names_of(configurations: Sequence[ConfigurationFigures]) -> dict[Key, str]:
     """Labels, with the letter if several are the same."""
     labels = [configuration.label for configuration in configurations]
     return {
@@ -218,7 +218,7 @@ def _p(p: float | None) -> str:
     return "< 0.001" if p < 0.001 else f"= {p:.2g}"
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 

@@ -1,4 +1,4 @@
-"""Spending by tier of model, the marginal cost of solves, and the savings against a frontier model alone."""
+"""Spending by role, model and tier, the marginal cost of solves, and the savings against a frontier model alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from koderz_core.records.progress import SummaryRow, TierCost
+from koderz_core.records.progress import RoleCost, SummaryRow, TierCost
 from koderz_core.report.columns import (
     NAMED,
     Column,
@@ -22,7 +22,18 @@ from koderz_core.report.columns import (
     usd,
     whole,
 )
-from koderz_core.report.formats import TextTable, chance, count, money, numbered, percent, solved_rate, span, tier_name
+from koderz_core.report.formats import (
+    TextTable,
+    chance,
+    count,
+    money,
+    numbered,
+    one_line,
+    percent,
+    solved_rate,
+    span,
+    tier_name,
+)
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison
@@ -40,6 +51,15 @@ class TierRow:
 
     configuration: ConfigurationFigures
     of: TierCost
+    usd_per_solved: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RoleRow:
+    """The calls of one role of a configuration to one model. ``usd_per_solved``: its part; None if unpriced."""
+
+    configuration: ConfigurationFigures
+    of: RoleCost
     usd_per_solved: float | None
 
 
@@ -101,6 +121,40 @@ TIERS: Sequence[Column] = (
     ),
     *reasons("usd_per_solved"),
 )
+ROLES: Sequence[Column] = (
+    *NAMED,
+    text("role", "the task of the model in the strategy, such as `coder`", shown=Shown("role", 3, one_line)),
+    text("model", "id of the model", shown=Shown("model", 3, one_line)),
+    text("tier", "`local`, `small_frontier` or `frontier`", "unknown"),
+    whole("calls", "finished calls in experiments with a result", shown=Shown("calls", 3, count)),
+    whole("unpriced", "finished calls without a known price"),
+    whole(
+        "tokens",
+        "tokens sent and received",
+        "a call did not report its tokens",
+        "tokens",
+        shown=Shown("tokens", 3, count),
+    ),
+    usd(
+        "cost_usd",
+        "cost of the calls in experiments with a result",
+        "a price is unknown",
+        shown=Shown("cost", 3, money),
+    ),
+    usd(
+        "usd_per_problem",
+        "mean cost per problem: the mean over the repeats of each problem, then over the problems",
+        "a price is unknown",
+    ),
+    usd(
+        "usd_per_solved",
+        "the part of the cost per solved problem that this role and model cause",
+        "an unknown price, or a number that is not finite (see `usd_per_solved_is`)",
+        path="usd_per_solved",
+        shown=Shown("$ per solved", 3, money),
+    ),
+    *reasons("usd_per_solved"),
+)
 MARGINS: Sequence[Column] = (
     text(
         "cheaper",
@@ -145,6 +199,28 @@ def tiers_table(comparison: Comparison) -> TextTable:
 def tier_rows(comparison: Comparison) -> list[Numbers]:
     """One flat row per configuration and tier that was called."""
     return json_rows(TIERS, _tiers(comparison))
+
+
+def roles_table(comparison: Comparison) -> TextTable:
+    """The part of each role and model in the cost per solved problem, on the experiments with a result."""
+    return text_table("Cost per solved problem, by role and model", shown(ROLES), role_parts(comparison))
+
+
+def role_rows(comparison: Comparison) -> list[Numbers]:
+    """One flat row per configuration, role and model that was called."""
+    return json_rows(ROLES, role_parts(comparison))
+
+
+def role_parts(comparison: Comparison) -> list[RoleRow]:
+    """The parts of each configuration's cost per solved problem, the coder first."""
+    from koderz_core.analysis.money import per_solved  # noqa: PLC0415 (numpy, as above)
+
+    return [
+        RoleRow(row, cost, per_solved(cost.usd_per_problem, row.share))
+        for row in comparison.configurations
+        for cost in comparison.roles
+        if (cost.benchmark, cost.configuration) == row.key
+    ]
 
 
 def margins_table(comparison: Comparison) -> TextTable:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from koderz_core.records import Scalar, Tier
-from koderz_core.records.progress import SummaryRow, TierCost
+from koderz_core.records.progress import RoleCost, SummaryRow, TierCost
 from koderz_core.records.trials import Ground, Measured
 from koderz_core.store.index import SAW_BASE_TESTS, Index, mappings, records
 
@@ -100,6 +100,39 @@ class _ConfigurationTier:
         """The cost, without its configuration."""
         energy = (self.kwh, self.energy_usd, self.rental_usd)
         return TierCost(self.tier, self.calls, self.unpriced, self.cost_usd, *energy, self.tokens)
+
+
+def role_costs(index: Index, benchmarks: Collection[str], only: Collection[str] | None = None) -> list[RoleCost]:
+    """The cost of each role and model, by benchmark and configuration; the coder first, models in the order of calls.
+
+    Costs of repeats and problems are weighted as in the cost per solved problem, so their sums agree with it. ``only``:
+    count only these problems.
+    """
+    parameters = {"benchmarks": list(benchmarks), "only": None if only is None else list(only)}
+    return records(index.con, RoleCost, _ROLES, parameters)
+
+
+# As in ``call_totals``, calls without an answer count only if their cost is known.
+_ROLES = """
+with scored as materialized (
+    select id, benchmark, configuration, problem, 1 / count(*) over (partition by benchmark, configuration, problem)
+        / count(distinct problem) over (partition by benchmark, configuration) as weight
+    from results
+    where outcome in ('solved', 'unsolved') and list_contains($benchmarks::varchar[], benchmark)
+        and ($only is null or problem in (select unnest($only::varchar[])))
+)
+select s.benchmark, s.configuration, c.role, c.model, max(c.tier) as tier,
+    count(*) filter (where answered) as calls, count(*) filter (where answered and cost_usd is null) as unpriced,
+    known_sum(if(answered, input_tokens + output_tokens, 0))::bigint as tokens,
+    known_sum(cost_usd, (s.id, ordinal, attempt)) as cost_usd,
+    known_sum(cost_usd * weight, (s.id, ordinal, attempt)) as usd_per_problem
+from scored s
+join (select *, state = 'finished' as answered from calls) c on c.experiment = s.id
+where answered or cost_usd is not null
+group by s.benchmark, s.configuration, c.role, c.model
+order by list_position($benchmarks::varchar[], s.benchmark), s.configuration, c.role != 'coder', c.role, min(member),
+    min(ordinal), c.model
+"""
 
 
 def measured(index: Index) -> list[Measured]:

@@ -81,6 +81,7 @@ class Results:
     several = question(details.several, kept=False)
     texts = question(details.texts, kept=False)
     summaries = question(configurations.summaries)
+    role_costs = question(configurations.role_costs)
     failures = question(trials.failures, kept=False)
     spans = question(trials.spans, kept=False)
     plan = question(benchmarks.plan, kept=False)

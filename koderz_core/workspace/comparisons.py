@@ -28,7 +28,7 @@ from koderz_core.plan.order import Order, Wanted, configuration
 from koderz_core.prompts.programs import shape
 from koderz_core.records import Dataset, Plan, Scalar
 from koderz_core.records.plans import scripted
-from koderz_core.records.progress import SummaryRow
+from koderz_core.records.progress import RoleCost, SummaryRow
 from koderz_core.records.trials import Ground, Measured, Trial
 from koderz_core.report.findings import with_sentences
 from koderz_core.report.forecasts import can_show
@@ -110,6 +110,7 @@ class Comparisons:
             comparison,
             findings=(*comparison.findings, *self._about_the_baseline(comparison, rows)),
             remarks=(*comparison.remarks, *self._about_conditions(rows)),
+            roles=tuple(self._roles(rows)),
         )
 
     def against_frontier(self, rows: Sequence[SummaryRow]) -> Comparison | None:
@@ -233,6 +234,13 @@ class Comparisons:
         trials = self.results.trials(sorted({row.benchmark for row in rows}), tries=tries, apart=apart)
         known = [trial for trial in trials if trial.key in about]
         return [trial for trial in known if (only := about[trial.key]) is None or trial.problem in only]
+
+    def _roles(self, rows: Sequence[SummaryRow]) -> Iterator[RoleCost]:
+        """The cost of each role and model of these configurations, on the problems of the rows."""
+        for only in dict.fromkeys(row.only for row in rows):
+            keys = {_key(row) for row in rows if row.only == only}
+            costs = self.results.role_costs(tuple(sorted({benchmark for benchmark, _ in keys})), only)
+            yield from (cost for cost in costs if (cost.benchmark, cost.configuration) in keys)
 
     def _about_the_baseline(self, comparison: Comparison, rows: Sequence[SummaryRow]) -> Iterator[str]:
         base = comparison.baseline

@@ -127,17 +127,22 @@ def chosen_line(table: pd.DataFrame, name: str, keys: Sequence[str], usual: str 
     if st.session_state.get(last_key) != (requested, tuple(keys)):
         # Another address or another table: a new key keeps the line chosen before from counting as a choice here.
         st.session_state[version] = st.session_state.get(version, 0) + 1
+    key = f"{name} {st.session_state[version]}"
+
+    def remember(rows: Sequence[int]) -> str:
+        chosen = keys[rows[0]] if rows and rows[0] < len(keys) else keys[at]
+        keep(name, None if chosen == usual else chosen)
+        st.session_state[last_key] = (chosen, tuple(keys))
+        return chosen
+
     state = st.dataframe(
         table,
-        key=f"{name} {st.session_state[version]}",
-        on_select="rerun",
+        key=key,
+        # Before the page is drawn again, so that parts above the table also read the new address.
+        on_select=lambda: remember(st.session_state[key]["selection"]["rows"]),
         selection_mode="single-row-required",
         selection_default={"selection": {"rows": [at]}},
         hide_index=True,
         **options,  # type: ignore[call-overload]  # options of st.dataframe, by name
     )
-    rows = state["selection"]["rows"]
-    chosen = keys[rows[0]] if rows and rows[0] < len(keys) else keys[at]
-    keep(name, None if chosen == usual else chosen)
-    st.session_state[last_key] = (chosen, tuple(keys))
-    return chosen
+    return remember(state["selection"]["rows"])

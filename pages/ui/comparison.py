@@ -12,10 +12,10 @@ from koderz_core.records.plans import SOME_SCRIPTED
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report import formats
 from koderz_core.report.attempts import ABOUT_ATTEMPTS, attempt_rows, attempt_tables
-from koderz_core.report.charts import cost_against_success, cost_by_tier
+from koderz_core.report.charts import cost_against_success
+from koderz_core.report.charts_costs import cost_by_role, costs_alt, has_costs
 from koderz_core.report.charts_curves import curves_alt, success_by
 from koderz_core.report.comparison import (
-    answer,
     ceilings_table,
     common,
     configurations_table,
@@ -29,8 +29,9 @@ from koderz_core.report.comparison import (
 )
 from koderz_core.report.configuration_columns import configuration_rows
 from koderz_core.report.formats import TextTable, numbered
+from koderz_core.report.headline import answer
 from koderz_core.report.pair_columns import pair_rows
-from koderz_core.report.spending import margins_table, tier_rows, tiers_table
+from koderz_core.report.spending import margins_table, role_rows, roles_table, tier_rows, tiers_table
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_table
 from koderz_core.workspace.comparisons import (
     AXES,
@@ -51,7 +52,7 @@ from pages.ui.text import show_diff, show_text
 FEW_COLUMNS = 6  # of a table in words; more may not fit
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds"}
 LONGEST_LIST = 320  # pixels; a longer list scrolls
-CONFIGURATION = "configuration"  # in the address
+CONFIGURATION, PAIR = "configuration", "pair"  # in the address
 
 
 def chosen_axis() -> Axis:
@@ -62,9 +63,14 @@ def chosen_axis() -> Axis:
 
 def show_answer(comparison: Comparison) -> None:
     """The main finding and the warnings that a reader needs before any number."""
-    finding = answer(comparison)
-    st.subheader(finding.headline)
-    st.text(finding.details)
+    requested = st.query_params.get(PAIR)
+    pinned = next((pair.key for pair in comparison.pairs if "/".join(pair.key) == requested), None)
+    found = answer(comparison, pinned)
+    with st.container(key="answer", gap="xsmall"):
+        for sentence in found.sentences:
+            st.text(sentence)
+    if found.brackets:
+        st.caption(found.brackets)
     if comparison.mixed:
         st.warning(
             f"Two kinds of scores are compared on {numbered(comparison.mixed_problems, 'problem')}. For "
@@ -124,7 +130,7 @@ def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
     st.caption(f"{table.title}. Choose a row to see the problems on which the configuration differs from the baseline.")
     order = led_by(table, "points [95 %]")
     options = {"column_config": WORD_COLUMNS, "column_order": order, "height": tall(table), "alt": table.title}
-    chosen = keys[chosen_line(frame(table), "pair", list(keys), usual, **options)]
+    chosen = keys[chosen_line(frame(table), PAIR, list(keys), usual, **options)]
     offer_csv("pairs", pair_rows(comparison))
     st.caption(formats.PAIRS)
     if chosen.finding not in comparison.findings:
@@ -150,13 +156,19 @@ def show_curves(comparison: Comparison, axis: Axis, pair: Pair | None) -> None:
 
 
 def show_costs(comparison: Comparison) -> None:
-    """Cost per solved problem, by tier of model."""
-    if any(tier.cost_usd is None or tier.cost_usd for row in comparison.configurations for tier in row.tiers):
-        alt = "Bar chart of dollars per solved problem by tier of model, with one bar per configuration"
-        show_chart(cost_by_tier(comparison), "costs", alt, frame(tiers_table(comparison)), tier_rows(comparison))
-        st.caption(formats.COSTS)
+    """Cost per solved problem: a chart by role and model, and a table by tier of model."""
+    if has_costs(comparison):
+        table = frame(roles_table(comparison))
+        show_chart(cost_by_role(comparison), "costs-by-role", costs_alt(comparison), table, role_rows(comparison))
+    elif any(tier.cost_usd is None or tier.cost_usd for row in comparison.configurations for tier in row.tiers):
+        st.info("No configuration has a known cost per solved problem, so no chart can be drawn.", icon="🏷️")
     else:
         st.info("All calls were free of charge.", icon="🆓")
+    if (tiers := tiers_table(comparison)).rows:
+        st.caption(tiers.title)
+        show_words(tiers)
+        offer_csv("costs", tier_rows(comparison))
+        st.caption(formats.COSTS)
     if comparison.margins:
         st.caption(
             "Marginal cost: the additional dollars per additional solved problem. Each row compares two neighbouring "

@@ -10,6 +10,7 @@ from made_trials import trials
 from msgspec import structs
 from test_compared import ROW
 
+from koderz_core.analysis.bounds import Cases, WorstCase
 from koderz_core.analysis.comparison import Comparison, compare
 from koderz_core.analysis.differences import differences
 from koderz_core.analysis.paired import paired
@@ -165,18 +166,22 @@ def test_all_intervals_of_pairs_are_wider_the_more_pairs_there_are() -> None:
 
 def test_the_first_finding_is_of_the_pair_that_matters() -> None:
     found = compared()
-    assert leading_pair(found.pairs) == found.pairs[1]  # cheaper, and not told to solve less
-    assert found.findings[0] == found.pairs[1].finding
+    assert leading_pair(found.pairs) == found.pairs[0]  # significantly fewer, and the other says nothing
+    assert found.findings[0] == found.pairs[0].finding
     assert found.findings[1].startswith("This pair was selected from 2 pairs after the results were known")
     assert not any("picked" in finding for finding in compared(ROWS[1:]).findings)
 
 
-def test_what_costs_less_is_looked_at_before_what_costs_more_and_what_solves_less_last() -> None:
+def test_a_pair_that_says_nothing_never_leads_while_another_is_significant() -> None:
     weak, cheap = compared().pairs
     better = replace(cheap, p_adjusted=0.01, test=replace(cheap.test, difference=0.1))
     dearer = replace(better, price=Interval(2.0, None, None))
-    assert leading_pair([weak, dearer, cheap]) == cheap
-    assert leading_pair([weak, cheap, better]) == better
+    worse = replace(weak, p_adjusted=0.01)
+    unsure = replace(better, worst=WorstCase(1, Cases(0.0, 0.2), 0.5))
+    nothing = replace(cheap, p_adjusted=1.0)
+    order = [better, dearer, worse, unsure, nothing]
+    for place, pair in enumerate(order):
+        assert leading_pair([*reversed(order[place:])]) == pair
     assert leading_pair([weak]) == weak
     assert leading_pair([]) is None
 
@@ -208,10 +213,11 @@ def test_two_kinds_of_scores_are_noticed_only_where_both_have_some() -> None:
 
 def test_two_kinds_of_scores_on_one_problem_are_told_of_that_problem_and_move_no_pair_to_the_end() -> None:
     found = compared([row("weak"), row("cheap", "supervised", oracle_problems=1), row("dear", tier="frontier")])
-    pair = next(item for item in found.pairs if item.key[1] == "cheap")
-    assert (found.mixed_problems, [item.mixed for item in found.pairs]) == (1, [0, 1])
+    weak, pair = found.pairs
+    dull = replace(weak, p_adjusted=1.0, price=Interval(2.0, None, None))
+    assert (found.mixed_problems, dull.mixed, pair.mixed) == (1, 0, 1)
     assert "On 1 of the 10 problems, one configuration is scored by its own gate tests" in pair.finding
-    assert leading_pair(found.pairs) == pair
+    assert leading_pair([dull, pair]) == pair
 
 
 def test_only_what_differs_is_listed_and_what_does_not_once() -> None:

@@ -31,3 +31,24 @@ def test_a_click_on_a_problem_opens_both_programs_and_the_address_brings_them_ba
     second = right.inner_text()
     page.reload()
     expect(right).to_have_text(second, timeout=MINUTE)
+
+
+def test_a_click_on_a_pair_moves_it_into_the_headline_and_the_address_keeps_it(
+    server: Serve, page: Page, tmp_path: Path
+) -> None:
+    order = (*ORDER[:-1], "scripted/strong,scripted/never,scripted/weak")
+    subprocess.run([KODERZ, "benchmark", *order, "--data-dir", str(tmp_path / "home")], check=True, capture_output=True)
+    page.goto(f"{server().url}/compare")
+    headline = page.locator(".st-key-answer").get_by_test_id("stText")
+    expect(headline).to_have_count(3, timeout=MINUTE)
+    pairs = page.locator("[class*=st-key-pair]").get_by_test_id("stDataFrame")
+    pairs.scroll_into_view_if_needed()
+    box = pairs.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 15, box["y"] + 35 * 2 + 17)  # the second line
+    expect(page).to_have_url(re.compile("pair="), timeout=MINUTE)
+    expect(headline.first).to_have_text(re.compile("^On 4 problems, "), timeout=MINUTE)
+    pinned = headline.first.inner_text()
+    page.reload()
+    expect(headline.first).to_have_text(pinned, timeout=MINUTE)
+    expect(headline).to_have_count(4)

@@ -44,11 +44,13 @@ def table(app: AppTest, column: str) -> pd.DataFrame:
 def test_the_finding_comes_first_with_its_certainty_and_mixed_scores_are_warned_of(visit: Visit, plan: Plan) -> None:
     app = visit("compare", benchmarks=plan.id)
     assert not app.error
-    assert app.subheader[0].value == "On 4 problems B and A do not differ significantly"
-    assert app.text[0].value.startswith(
-        "B · supervised SCRIPTED never compared with A · direct SCRIPTED strong: difference in success -"
+    best, cheapest, difference = (element.value for element in app.text[:3])
+    assert best.startswith("direct SCRIPTED strong has the highest success rate: 100 % [51, 100] of 4 experiments.")
+    assert cheapest.startswith(
+        "direct SCRIPTED strong (100 % [51, 100] solved) has the lowest cost per solved problem: "
     )
-    assert app.text[0].value.endswith("All intervals are 95 % intervals.")
+    assert difference.startswith("On 4 problems, supervised SCRIPTED never and direct SCRIPTED strong do not differ ")
+    assert "Brackets contain 95 % intervals." in [element.value for element in app.caption]
     assert any(element.value.startswith("On 4 problems, supervised SCRIPTED never solved") for element in app.text)
     assert any("Two kinds of scores" in element.value for element in app.warning)
 
@@ -99,7 +101,7 @@ def test_every_chart_has_words_a_table_and_a_file(visit: Visit, plan: Plan) -> N
     assert len(charts) == 2  # nothing was paid, so there is no third
     assert all(chart.proto.alt for chart in charts)
     assert [element.label for element in app.expander].count("As a table") == 2
-    assert len([button for button in app.get("download_button") if button.label == "CSV"]) == 4
+    assert len([button for button in app.get("download_button") if button.label == "CSV"]) == 5
 
 
 def test_each_configuration_has_its_interval_and_each_pair_its_test(visit: Visit, plan: Plan) -> None:
@@ -190,7 +192,7 @@ def test_one_configuration_without_a_result_is_not_said_to_have_solved_anything(
         workspace.runs.run(plan)
         begin_again(workspace)
     app = visit("compare", benchmarks=plan.id)
-    assert app.subheader[0].value == "No experiment has a result yet"
+    assert app.text[0].value == "No experiment has a result yet."
     assert not app.get("plotly_chart")
 
 

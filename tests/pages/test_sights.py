@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.config import Settings
 from koderz_core.records import Plan, TestFailure, Verdict
-from koderz_core.report.charts import cost_by_tier
+from koderz_core.report.charts_costs import cost_by_role
 from koderz_core.store.frames import Tables
 from koderz_core.store.results import Results
 from pages.ui.tables import verdict_table
@@ -117,4 +117,4 @@ def test_configurations_of_the_same_label_have_a_lane_each(recorded: Plan) -> No
         comparisons = workspace.comparisons
         comparison = comparisons.compare(comparisons.named([recorded.id, again.id]))
     assert len({row.label for row in comparison.configurations}) == 2
-    assert len(set(cost_by_tier(comparison).layout.yaxis.categoryarray)) == 4
+    assert len(set(cost_by_role(comparison).layout.yaxis.categoryarray)) == 4

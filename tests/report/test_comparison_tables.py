@@ -9,13 +9,11 @@ from dataclasses import replace
 import pytest
 
 from koderz_core.analysis.comparison import Comparison, compare
-from koderz_core.analysis.multiplicity import compatible
 from koderz_core.records.progress import SummaryRow, TierCost
 from koderz_core.records.trials import Trial
 from koderz_core.report.charts import cost_against_success
 from koderz_core.report.charts_curves import success_by
 from koderz_core.report.comparison import (
-    answer,
     common,
     comparison_numbers,
     configurations_table,
@@ -197,33 +195,6 @@ def test_what_is_the_same_for_all_is_said_once_and_no_table_is_empty() -> None:
 def test_every_line_has_a_cell_for_each_column(made) -> None:
     table = made(compared(*TWO))
     assert {len(line) for line in table.rows} == {len(table.columns)}
-
-
-def test_the_answer_claims_a_winner_only_when_the_test_does() -> None:
-    comparison = compared(*TWO)
-    assert (
-        answer(comparison).headline
-        == "On 4 problems B and A do not differ significantly; B costs less per solved problem"
-    )
-    (pair,) = comparison.pairs
-    sure = replace(comparison, pairs=(replace(pair, p_adjusted=0.01, test=compatible(pair.test, 0.01)),))
-    assert answer(sure).headline.startswith("On 4 problems B solves fewer problems than A")
-    details = answer(sure).details
-    assert "difference in success -25 percentage points (-72 to <0)" in details
-    assert ", ratio of the costs per solved problem 0.15 (0.033 to 0.67)" in details
-
-
-def test_the_answer_says_who_is_dearer_only_when_the_bounds_do() -> None:
-    near = (("dear", 3, 1.0), ("cheap", 2, 0.5))
-    assert answer(compared(*near)).headline.endswith("; the cost difference is not significant")
-    alike = (("dear", 3, 1.0), ("cheap", 3, 0.1))
-    assert answer(compared(*alike)).headline.endswith("; B costs less per solved problem")
-    unpriced = (("one", 3, None), ("other", 2, None))
-    assert answer(compared(*unpriced)).headline == "On 4 problems B and A do not differ significantly"
-
-
-def test_the_answer_about_one_alone_is_its_rate() -> None:
-    assert answer(compared(TWO[0])).headline == "A solved 75 % [30, 95] of 4 problems"
 
 
 def test_an_interval_of_costs_stays_inside_its_chart_unless_it_is_endless() -> None:

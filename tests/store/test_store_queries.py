@@ -7,6 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from koderz_core.analysis.comparison import compare
 from koderz_core.errors import DataError, UnknownNameError, UsageError
 from koderz_core.events import (
     CallFailed,
@@ -18,15 +19,17 @@ from koderz_core.events import (
     SpecWritten,
 )
 from koderz_core.records import Cost, Sampling, TestFailure, Usage, Verdict
-from koderz_core.records.progress import TierCost
+from koderz_core.records.progress import RoleCost, TierCost
+from koderz_core.report.spending import role_parts
 from koderz_core.store.benchmarks import benchmarks
-from koderz_core.store.configurations import summaries
+from koderz_core.store.configurations import role_costs, summaries
 from koderz_core.store.details import calls, iterations, notes, scores, text
 from koderz_core.store.experiments import experiment as experiment_of
 from koderz_core.store.experiments import experiments
 from koderz_core.store.frames import Part, Tables
 from koderz_core.store.index import Index, Writers
 from koderz_core.store.lookup import find
+from koderz_core.store.trials import trials
 
 FRONTIER = "anthropic/claude-opus-4-5"
 
@@ -80,6 +83,65 @@ def test_cost_is_told_by_tier(store, journal, plan):
     row = summary(store, 1)
     assert row.tiers == (TierCost("frontier", 1, 0, 2.0, tokens=120), TierCost("local", 1, 0, 0.25, tokens=120))
     assert row.cost_usd == 2.25
+
+
+def costs_by_role(store, plan):
+    store.ingest()
+    with store.open() as con:
+        return role_costs(Index(con, Writers(store.journals_dir)), [plan.id])
+
+
+def test_cost_is_told_by_role_and_model_and_only_of_experiments_with_a_result(store, journal, plan):
+    direct, supervised = (
+        [one for one in plan.experiments() if one.configuration == it.id] for it in plan.configurations
+    )
+    journal.tell(supervised[0])
+    journal.ask(supervised[0], 2, FRONTIER)
+    journal.answer(supervised[0], 2, "Think again.", 2.0)
+    journal.tell(supervised[1], passed=False)
+    journal.ask(supervised[2], 0)
+    journal.answer(supervised[2], 0, "not ended", 100.0)
+    journal.tell(direct[0], usd=None)
+    name, local = supervised[0].configuration, "ollama/qwen2.5-coder:0.5b"
+    assert [cost for cost in costs_by_role(store, plan) if cost.configuration == name] == [
+        RoleCost(plan.id, name, "coder", local, "local", 2, 0, 240, 0.5, 0.25),
+        RoleCost(plan.id, name, "coder", FRONTIER, "frontier", 1, 0, 120, 2.0, 1.0),
+    ]
+    (unknown,) = (cost for cost in costs_by_role(store, plan) if cost.configuration != name)
+    assert (unknown.calls, unknown.unpriced, unknown.cost_usd, unknown.usd_per_problem) == (1, 1, None, None)
+
+
+def test_the_costs_of_roles_add_up_to_those_of_tiers_and_to_the_cost_per_solved_problem(store, write, plan):
+    again = replace(plan, repeats=2)
+    journal = write(again)
+    supervised = [one for one in again.experiments() if one.configuration == plan.configurations[1].id]
+    for place, experiment in enumerate(supervised[:-1]):  # one problem has one repeat with a result
+        journal.tell(experiment, place % 3 > 0, usd=0.1 + place)
+        for ordinal, model in ((2, FRONTIER), (3, "anthropic/claude-haiku-4-5")):
+            journal.ask(experiment, ordinal, model)
+            journal.answer(experiment, ordinal, "Think again.", place / ordinal)
+    store.ingest()
+    with store.open() as con:
+        index = Index(con, Writers(store.journals_dir))
+        found = compare(summaries(index, again.id), trials(index, [again.id]))
+        parts = role_parts(replace(found, roles=tuple(role_costs(index, [again.id]))))
+    measured = found.measured[again.id, supervised[0].configuration]
+    by_tier = {part.of.tier: part.usd_per_solved for part in parts}
+    assert by_tier == pytest.approx(dict(measured.parts), abs=1e-9)
+    assert sum(by_tier.values()) == pytest.approx(measured.price.value, abs=1e-9)
+
+
+def test_the_cost_of_a_role_gives_every_problem_the_same_weight_whatever_its_repeats(store, write, plan):
+    again = replace(plan, repeats=2)
+    journal = write(again)
+    of_one = [one for one in again.experiments() if one.configuration == plan.configurations[0].id]
+    first, second = (one for one in of_one if one.problem == "HumanEval/0")
+    other = next(one for one in of_one if one.problem == "HumanEval/1")
+    journal.tell(first, usd=1.0)
+    journal.tell(second, usd=3.0)
+    journal.tell(other, usd=6.0)
+    (cost,) = costs_by_role(store, again)
+    assert (cost.cost_usd, cost.usd_per_problem) == (10.0, 4.0)
 
 
 def test_the_energy_of_local_calls_and_what_they_cost_rented_are_added_up_by_tier(store, journal, plan):
