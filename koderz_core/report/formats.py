@@ -58,6 +58,10 @@ CENSORED = (
     "An experiment without a result counts in a curve up to the point where it stopped. The rate in the table excludes "
     "this experiment. This rate is therefore too high if mostly long experiments are interrupted."
 )
+SUCCESS_ALONE = (
+    "Share of problems solved by each configuration, with 95 % intervals. Costs are not shown, because no "
+    "configuration has a known cost above $0."
+)
 COSTS = (
     'The column "$ per solved" covers experiments with a result. The columns "calls so far" and "cost so far" cover '
     "all experiments. Local cost: watts × seconds × price of electricity."
@@ -329,8 +333,10 @@ def frontier(tradeoff: Tradeoff[Key]) -> str:
     """The caption of the chart of cost against success."""
     caption = (
         f"The chart covers the {numbered(tradeoff.problems, 'problem')} for which every configuration has a result. "
-        "The dotted line is the Pareto frontier: no configuration is both cheaper and better than a configuration on "
-        "this line. P(frontier) in the table is the share of resamples in which a configuration is on the frontier."
+        "Bars: 95 % intervals. The dotted line is the Pareto frontier: no configuration is both cheaper and better "
+        "than a configuration on this line. The area of a halo is proportional to P(frontier), the share of resamples "
+        "in which the configuration is on the frontier. The thin cross marks the baseline; the tinted area is "
+        "cheaper and better. The table contains the names of all points."
     )
     if any(point.cases for point in tradeoff.points):
         caption += (

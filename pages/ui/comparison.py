@@ -12,7 +12,7 @@ from koderz_core.records.plans import SOME_SCRIPTED
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report import formats
 from koderz_core.report.attempts import ABOUT_ATTEMPTS, attempt_rows, attempt_tables
-from koderz_core.report.charts import cost_against_success, cost_by_tier
+from koderz_core.report.charts import cost_by_tier
 from koderz_core.report.charts_curves import curves_alt, success_by
 from koderz_core.report.comparison import (
     answer,
@@ -21,7 +21,6 @@ from koderz_core.report.comparison import (
     configurations_table,
     curve_rows,
     curves_table,
-    frontier_table,
     pairs_table,
     settings_by_row,
     settings_table,
@@ -38,12 +37,12 @@ from koderz_core.workspace.comparisons import (
     Comparison,
     ConfigurationFigures,
     DiscordantProblem,
-    Key,
     Pair,
     leading_pair,
 )
 from pages.ui.address import choice, chosen_line, switch
 from pages.ui.edge import edge
+from pages.ui.frontier import without
 from pages.ui.slow_results import attempts_of
 from pages.ui.tables import WORD_COLUMNS, frame, led_by, offer_csv, show_chart, show_words, tall
 from pages.ui.text import show_diff, show_text
@@ -60,11 +59,18 @@ def chosen_axis() -> Axis:
     return next(axis for axis in AXES if axis == chosen)
 
 
-def show_answer(comparison: Comparison) -> None:
-    """The main finding and the warnings that a reader needs before any number."""
-    finding = answer(comparison)
-    st.subheader(finding.headline)
-    st.text(finding.details)
+def show_headline(comparison: Comparison) -> None:
+    """The main finding."""
+    st.subheader(answer(comparison).headline)
+
+
+def show_details(comparison: Comparison) -> None:
+    """The figures behind the main finding. Hostile text."""
+    st.text(answer(comparison).details)
+
+
+def show_warnings(comparison: Comparison) -> None:
+    """The warnings that a reader needs before any number."""
     if comparison.mixed:
         st.warning(
             f"Two kinds of scores are compared on {numbered(comparison.mixed_problems, 'problem')}. For "
@@ -88,23 +94,6 @@ def show_findings(comparison: Comparison) -> None:
             st.text(finding)
         st.caption(formats.GROUPS)
         offer_csv("configurations", configuration_rows(comparison))
-
-
-def show_frontier(comparison: Comparison) -> None:
-    """Cost against success, and the figures behind it."""
-    if any(point.usd is not None for point in comparison.tradeoff.points):
-        alt = "Chart of cost per problem against share of problems solved, with intervals and the Pareto frontier"
-        numbers = configuration_rows(comparison)
-        show_chart(cost_against_success(comparison), "frontier", alt, frame(frontier_table(comparison)), numbers)
-        st.caption(formats.frontier(comparison.tradeoff) + _without(comparison, comparison.tradeoff.left_out))
-        return
-    unpriced = any(row.cost_usd is None for row in comparison.configurations)
-    why = (
-        "Every configuration has calls without a known price."
-        if unpriced
-        else "There is no problem for which every configuration has a result."
-    )
-    st.info(f"{why} The chart of cost against success cannot be drawn.", icon="🏷️")
 
 
 def show_configurations(comparison: Comparison) -> None:
@@ -146,7 +135,7 @@ def show_curves(comparison: Comparison, axis: Axis, pair: Pair | None) -> None:
     alt = curves_alt(comparison, axis)
     table = frame(curves_table(comparison, axis))
     show_chart(success_by(comparison, axis, highlighted), f"curves-{axis}", alt, table, curve_rows(comparison, axis))
-    st.caption(formats.about_curves(comparison, axis) + _without(comparison, comparison.curves[axis].left_out))
+    st.caption(formats.about_curves(comparison, axis) + without(comparison, comparison.curves[axis].left_out))
 
 
 def show_costs(comparison: Comparison) -> None:
@@ -194,11 +183,6 @@ def show_differences(comparison: Comparison) -> None:
         if len(shown.columns) > FEW_COLUMNS:
             st.caption(f"{numbered(len(shown.columns), 'column')}: scroll the table sideways to see all of them.")
     st.text(common(comparison))
-
-
-def _without(comparison: Comparison, keys: Sequence[Key]) -> str:
-    letters = ", ".join(comparison.of(key).letter for key in keys)
-    return f" Not shown, because results or prices are missing: {letters}." if letters else ""
 
 
 def _show_differing_problems(
