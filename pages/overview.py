@@ -128,12 +128,11 @@ def _latest(workspace: Workspace, row: BenchmarkRow | None, rows: Sequence[Bench
 
 def _picture(workspace: Workspace, summaries: Sequence[SummaryRow], rows: Sequence[BenchmarkRow]) -> None:
     """Cost against success, if costs are known; else one line that says why it is missing."""
-    number = sum(row.planned for row in summaries)
     if not any(row.cost_usd for row in summaries):
         free = all(row.cost_usd == 0 for row in summaries)
         why = "all calls were free of charge" if free else "no configuration has a known cost above zero"
         st.caption(f"The chart of cost against success is missing, because {why}.")
-    elif number > LARGE:
+    elif (number := sum(row.planned for row in summaries)) > LARGE:
         st.caption(f"The Compare page shows the chart of cost against success of these {count(number)} experiments.")
     elif comparison := glimpsed_comparison(workspace, summaries):
         show_frontier(comparison, about_picture(comparison, summaries, rows))

@@ -87,7 +87,7 @@ def charts_of(comparison: Comparison, about: str = "") -> Iterator[Chart]:
         yield Chart("frontier", "Success against cost", frontier_alt(comparison), caption, figure)
     elif ranked(comparison):
         figure = success_alone(comparison, view)
-        yield Chart("success", "Success", success_alt(comparison), formats.SUCCESS_ALONE, figure)
+        yield Chart("success", "Success", success_alt(comparison), formats.success_alone(comparison), figure)
     for axis in AXES:
         if comparison.curves[axis].curves:
             title, alt = f"Success against {TITLES[axis]}", curves_alt(comparison, axis)

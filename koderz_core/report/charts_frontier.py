@@ -68,7 +68,7 @@ def cost_against_success(comparison: Comparison, view: View = View()) -> go.Figu
     figure, points = go.Figure(), located(comparison)
     colours = colours_of(comparison, view)
     entries = _legend(figure, comparison, view, points)
-    canvas = _canvas(points, view, entries)
+    canvas = canvas_of(points, view, entries)
     corner = corner_label(comparison, canvas, points)
     _baseline(figure, canvas, [(usd, point) for usd, point, row in points if row.key == comparison.baseline])
     if view.by_tier:
@@ -90,10 +90,10 @@ def has_costs(comparison: Comparison) -> bool:
 
 def frontier_alt(comparison: Comparison) -> str:
     """The chart in words: the configurations on the frontier, and the baseline. Hostile text."""
-    best = sorted((usd, point.success, row) for usd, point, row in located(comparison) if point.on_frontier)
+    best = sorted((point for point in located(comparison) if point[1].on_frontier), key=lambda point: point[0])
     names = "; ".join(
-        f"{row.letter} {plain(row.label)}, {percent(success)} solved for {money(usd)} per problem"
-        for usd, success, row in best
+        f"{row.letter} {plain(row.label)}, {percent(point.success)} solved for {money(usd)} per problem"
+        for usd, point, row in best
     )
     base = f" Baseline: {comparison.of(comparison.baseline).letter}." if comparison.baseline else ""
     shown = numbered(len(located(comparison)), "configuration")
@@ -128,19 +128,15 @@ def _legend(figure: go.Figure, comparison: Comparison, view: View, points: Seque
     else:
         tiers = {row.tier for _, _, row in points}
         entries = {tier_name(tier): {"symbol": sign, "color": NEUTRAL} for tier, sign in TIERS.items() if tier in tiers}
-    signs = {"Pareto frontier": {"color": NEUTRAL, "dash": "dot", "width": 2}}
     for name, marker in entries.items():
         figure.add_scatter(x=[None], y=[None], mode="markers", name=name, marker={**marker, "size": MARK})
-    for name, line in signs.items():
-        figure.add_scatter(x=[None], y=[None], mode="lines", name=name, line=line)
-    halo = "halo: P(frontier)"
-    figure.add_scatter(
-        x=[None], y=[None], mode="markers", name=halo, marker={"size": 18, "color": NEUTRAL, "opacity": 0.3}
-    )
-    return [*entries, *signs, halo]
+    line, halo = {"color": NEUTRAL, "dash": "dot", "width": 2}, {"size": 18, "color": NEUTRAL, "opacity": 0.3}
+    figure.add_scatter(x=[None], y=[None], mode="lines", name="Pareto frontier", line=line)
+    figure.add_scatter(x=[None], y=[None], mode="markers", name="halo: P(frontier)", marker=halo)
+    return [*entries, "Pareto frontier", "halo: P(frontier)"]
 
 
-def _canvas(points: Sequence[Located], view: View, entries: Sequence[str]) -> Canvas:
+def canvas_of(points: Sequence[Located], view: View, entries: Sequence[str]) -> Canvas:
     """The area below the title and the legend, and axes that show all points with their intervals."""
     widths, room = [ENTRY + NARROWER * text_width(name) for name in entries], view.width - LEFT - RIGHT
     in_row = len(entries) if sum(widths) <= room else max(1, int(room // max(widths)))

@@ -12,9 +12,10 @@ from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.report.charts import TIERS, reaches, tier_name
 from koderz_core.report.charts_frontier import HIDDEN, MARK, TICK, View, colours_of, percentage, with_title
 from koderz_core.report.charts_frontier_labels import GROUND, NEUTRAL, TEXT
-from koderz_core.report.formats import percent, plain, solved_rate
+from koderz_core.report.formats import case_bounds, percent, plain, solved_rate
 
-LANE, ENDS = 22, 120  # pixels of a line, and of the rest of the chart
+LANE, CLOSE, ENDS = 22, 17, 120  # pixels of a line, of a line of many, and of the rest of the chart
+MANY = 20
 
 
 def success_alone(comparison: Comparison, view: View) -> go.Figure:
@@ -22,29 +23,7 @@ def success_alone(comparison: Comparison, view: View) -> go.Figure:
     figure, rows, colours = go.Figure(), ranked(comparison), colours_of(comparison, view)
     names = _names(rows, narrow=view.narrow)
     for row in rows:
-        share, lane = 100 * (row.share or 0.0), names[row.letter]
-        low, high = (row.rate.low, row.rate.high) if row.rate else (None, None)
-        bars = {
-            **reaches([share], [(percentage(low), percentage(high))]),
-            "thickness": 1.6,
-            "width": 0,
-            "color": colours[row.key],
-        }
-        figure.add_scatter(x=[share], y=[lane], error_x=bars, opacity=0.5, marker={"opacity": 0}, **HIDDEN)
-        figure.add_scatter(
-            x=[share],
-            y=[lane],
-            mode="markers",
-            marker={
-                "symbol": TIERS[row.tier],
-                "color": colours[row.key],
-                "size": MARK,
-                "line": {"width": 1, "color": GROUND},
-            },
-            customdata=[f"<b>{row.letter}</b> {escape(row.label)}<br>solved {solved_rate(row)}"],
-            hovertemplate="%{customdata}<extra></extra>",
-            showlegend=False,
-        )
+        _row(figure, row, names[row.letter], colours[row.key])
     for tier, sign in TIERS.items():
         if any(row.tier == tier for row in rows):
             marker = {"symbol": sign, "color": NEUTRAL, "size": MARK}
@@ -54,10 +33,31 @@ def success_alone(comparison: Comparison, view: View) -> go.Figure:
     figure.update_yaxes(type="category", categoryarray=order, range=[len(rows) - 0.5, -0.5], **fonts)
     figure.update_yaxes(automargin=True, tickmode="linear", dtick=1)
     figure.update_xaxes(title="Share of problems solved", range=[-3, 103], ticksuffix=" %", nticks=6, **fonts)
-    figure.update_layout(
-        height=ENDS + LANE * len(rows), margin={"l": 8, "r": 16, "t": 84 if view.narrow else 60, "b": 52}
-    )
+    margin = {"l": 8, "r": 16, "t": 84 if view.narrow else 60, "b": 52}
+    figure.update_layout(height=ENDS + (LANE if len(rows) <= MANY else CLOSE) * len(rows), margin=margin)
     return with_title(figure, view, "Success")
+
+
+def _row(figure: go.Figure, row: ConfigurationFigures, lane: str, colour: str) -> None:
+    """The line of a configuration: its mark, its interval, and a thin bar for missing results."""
+    share = 100 * (row.share or 0.0)
+    low, high = (row.rate.low, row.rate.high) if row.rate else (None, None)
+    reach = reaches([share], [(percentage(low), percentage(high))])
+    bars = {**reach, "thickness": 1.6, "width": 0, "color": colour}
+    if row.missing and row.cases:
+        ends, thin = [100 * row.cases.worst, 100 * row.cases.best], {"width": 0.8, "color": colour}
+        figure.add_scatter(x=ends, y=[lane] * 2, mode="lines", line=thin, **HIDDEN)
+    figure.add_scatter(x=[share], y=[lane], error_x=bars, opacity=0.5, marker={"opacity": 0}, **HIDDEN)
+    mark = {"symbol": TIERS[row.tier], "color": colour, "size": MARK, "line": {"width": 1, "color": GROUND}}
+    figure.add_scatter(
+        x=[share],
+        y=[lane],
+        mode="markers",
+        marker=mark,
+        customdata=[_hover(row)],
+        hovertemplate="%{customdata}<extra></extra>",
+        showlegend=False,
+    )
 
 
 def success_alt(comparison: Comparison) -> str:
@@ -70,6 +70,12 @@ def ranked(comparison: Comparison) -> list[ConfigurationFigures]:
     """The configurations with a result, the best first."""
     scored = [row for row in comparison.configurations if row.share is not None]
     return sorted(scored, key=lambda row: -(row.share or 0.0))
+
+
+def _hover(row: ConfigurationFigures) -> str:
+    bounds = case_bounds(row)
+    cases = f"<br>{bounds} of all planned problems (worst to best case for missing results)" if bounds else ""
+    return f"<b>{row.letter}</b> {escape(row.label)}<br>solved {solved_rate(row)}{cases}"
 
 
 def _names(rows: Sequence[ConfigurationFigures], *, narrow: bool) -> dict[str, str]:

@@ -41,7 +41,7 @@ class CostAxis:
 
     def share(self, usd: float) -> float:
         """The place of a cost, from 0 (left) to 1 (right)."""
-        left, right = self.position(self.low), self.position(self.high)
+        left, right = self._span
         return (self.position(usd) - left) / (right - left)
 
     def options(self, most: int) -> dict[str, object]:
@@ -51,9 +51,13 @@ class CostAxis:
         texts = [_dollars(tick * self.unit) for tick in values]
         if self.least and self.free:
             values, texts = [self.least, *values], ["$0", *texts]
-        span = [self.position(self.low), self.position(self.high)]
         kind = "log" if self.least else "linear"
-        return {"type": kind, "range": span, "tickvals": values, "ticktext": texts, "title": self.title}
+        return {"type": kind, "range": self._span, "tickvals": values, "ticktext": texts, "title": self.title}
+
+    @property
+    def _span(self) -> tuple[float, float]:
+        """Both ends in Plotly's coordinates."""
+        return (math.log10(self.low), math.log10(self.high)) if self.least else (self.low, self.high)
 
     def _powers(self, most: int) -> list[float]:
         first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
@@ -76,7 +80,7 @@ def cost_axis(costs: Sequence[float]) -> CostAxis:
     low, free = min(paid), min(costs) <= 0
     unit = next((unit for unit in UNITS if high * unit >= LEAST_SHOWN), UNITS[-1])
     if high / low <= LOGARITHMIC:
-        return CostAxis(-0.06 * high if free else max(0.0, low - 0.25 * (high - low)), 1.15 * high, unit, None, free)
+        return CostAxis(-0.06 * high if free else 0.0, 1.15 * high, unit, None, free)
     least = low / FREE if free else low / 2
     return CostAxis(least / 1.3 if free else low / 1.6, high * 1.6, unit, least, free)
 

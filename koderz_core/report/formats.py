@@ -62,6 +62,7 @@ SUCCESS_ALONE = (
     "Share of problems solved by each configuration, with 95 % intervals. Costs are not shown, because no "
     "configuration has a known cost above $0."
 )
+THIN_BARS = " Thin bars: the range of the success rate from the worst to the best case of the missing results"
 COSTS = (
     'The column "$ per solved" covers experiments with a result. The columns "calls so far" and "cost so far" cover '
     "all experiments. Local cost: watts × seconds × price of electricity."
@@ -339,11 +340,14 @@ def frontier(tradeoff: Tradeoff[Key]) -> str:
         "cheaper and better. The table contains the names of all points."
     )
     if any(point.cases for point in tradeoff.points):
-        caption += (
-            " Thin bars: the range of the success rate from the worst to the best case of the missing results, on the "
-            "problems given to all configurations."
-        )
+        caption += f"{THIN_BARS}, on the problems given to all configurations."
     return caption
+
+
+def success_alone(comparison: Comparison) -> str:
+    """The caption of the chart of success without costs."""
+    missing = any(row.missing for row in comparison.configurations)
+    return f"{SUCCESS_ALONE}{THIN_BARS}." if missing else SUCCESS_ALONE
 
 
 def csv_of(frame: DataFrame, *, for_spreadsheets: bool = False) -> bytes:

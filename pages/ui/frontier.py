@@ -57,7 +57,7 @@ def show_frontier(comparison: Comparison, about: str, pair: Pair | None = None) 
 
 def _caption(comparison: Comparison, *, priced: bool) -> str:
     if not priced:
-        return formats.SUCCESS_ALONE
+        return formats.success_alone(comparison)
     unpriced = [point.key for point in comparison.tradeoff.points if point.usd is None]
     return formats.frontier(comparison.tradeoff) + without(comparison, [*comparison.tradeoff.left_out, *unpriced])
 
