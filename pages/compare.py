@@ -11,6 +11,7 @@ from koderz_core.workspace.comparisons import Comparison
 from koderz_core.workspace.names import letter, usual_baseline
 from pages.ui.address import choice
 from pages.ui.comparison import (
+    addressed_pair,
     chosen_axis,
     show_attempts,
     show_checks,
@@ -71,25 +72,21 @@ def _baseline(rows: Sequence[SummaryRow]) -> str | None:
 def _draw(page: Page, rows: Sequence[SummaryRow], baseline: str | None, ready: Comparison | None) -> None:
     """``ready``: the comparison computed in the background; None: it is small and computed here."""
     workspace = page.workspace
-    lead, picture, table = st.container(), st.container(), st.container()
+    comparison = ready or comparison_of(workspace, rows, baseline)
+    pair = addressed_pair(comparison)
+    show_headline(comparison)
+    show_warnings(comparison)
+    show_frontier(comparison, about_picture(comparison, rows, page.benchmarks), pair)
+    show_details(comparison)
+    show_configurations(comparison)
+    show_findings(comparison)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Success against", width="content")
         axis = chosen_axis()
-    curves = st.container()
-    comparison = ready or comparison_of(workspace, rows, baseline, axis)
-    with lead:
-        show_headline(comparison)
-        show_warnings(comparison)
-    with table:
-        show_details(comparison)
-        show_configurations(comparison)
-        show_findings(comparison)
+    show_curves(comparison, axis, pair)
     st.subheader("Differences on the same problems")
-    pair = show_pairs(workspace, comparison)
-    with picture:
-        show_frontier(comparison, about_picture(comparison, rows, page.benchmarks), pair)
-    with curves:
-        show_curves(comparison, axis, pair)
+    if show_pairs(workspace, comparison) != pair:
+        st.rerun()  # what is above also depends on the pair, which is in the address now
     st.subheader("Cost per solved problem")
     show_costs(comparison)
     st.subheader("Verifier precision and supervision")

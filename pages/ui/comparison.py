@@ -102,6 +102,13 @@ def show_configurations(comparison: Comparison) -> None:
     show_words(table, led_by(table, "solved [95 %]"))
 
 
+def addressed_pair(comparison: Comparison) -> Pair | None:
+    """The pair in the address, else the one that ``show_pairs`` shows at first."""
+    keys = {"/".join(pair.key): pair for pair in comparison.pairs}
+    first = leading_pair(comparison.pairs) or next(iter(comparison.pairs), None)
+    return keys.get(st.query_params.get("pair", ""), first)
+
+
 def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
     """Every configuration against the baseline; the chosen one, with the problems on which the two differ."""
     if not comparison.pairs:
