@@ -38,6 +38,7 @@ MARK, HALO = 12, 34  # pixels of a mark, and of the halo of a point that is sure
 TALL = 320  # pixels of the area of the points
 LEFT, RIGHT, BOTTOM = 58, 16, 58  # pixels of the margins
 ENTRY, ROW, NARROWER = 40.0, 20.0, 0.9  # pixels of a sign in the legend and of a row; texts are narrower than estimated
+FONT = "system-ui, sans-serif"  # a saved picture cannot contain the font of the page
 LONGEST_TITLE = 90  # characters
 HIDDEN = {"hoverinfo": "skip", "showlegend": False}
 
@@ -333,4 +334,5 @@ def with_title(figure: go.Figure, view: View, title: str) -> go.Figure:
     return figure.update_layout(
         legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": {"size": TICK, "color": TEXT}},
         hoverlabel={"align": "left"},
+        font_family=FONT,
     )

@@ -112,13 +112,12 @@ def test_a_label_without_room_is_shortened_and_one_without_any_is_left_out() -> 
     assert place([Label(5, 5, ("A",))], Box(0, 0, 10, 10)) == [None]
 
 
-def test_a_distant_label_has_a_leader_line_from_its_point() -> None:
-    taken = [Box(0, 150, 984, 199), Box(0, 201, 984, 250), Box(0, 199, 490, 201), Box(510, 199, 984, 201)]
-    (far,) = place([Label(500, 200, ("A",))], FRAME, [box for box in taken if box.top != 150])
-    assert far is not None
-    (free,) = place([Label(500, 200, ("A",))], FRAME)
-    assert free is not None
-    assert free.leader is None
+def test_only_a_distant_label_has_a_leader_line_from_its_point() -> None:
+    near = [Box(300, 100, 493, 300), Box(493, 100, 530, 193), Box(493, 207, 530, 300)]
+    for taken, led in (([], False), (near, True)):
+        (found,) = place([Label(500, 200, ("A",))], FRAME, taken)
+        assert found is not None
+        assert (found.leader is not None) is led
 
 
 def test_the_axis_of_costs_is_readable() -> None:
