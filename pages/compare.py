@@ -6,27 +6,29 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from koderz_core import Workspace
 from koderz_core.records.progress import SummaryRow
 from koderz_core.workspace.comparisons import Comparison
 from koderz_core.workspace.names import letter, usual_baseline
 from pages.ui.address import choice
 from pages.ui.comparison import (
+    addressed_pair,
     chosen_axis,
-    show_answer,
     show_attempts,
     show_checks,
     show_configurations,
     show_costs,
     show_curves,
+    show_details,
     show_differences,
     show_findings,
-    show_frontier,
+    show_headline,
     show_pairs,
+    show_warnings,
 )
 from pages.ui.downloads import offer_reports
 from pages.ui.edge import edge
-from pages.ui.frame import open_page, show_empty, show_remarks
+from pages.ui.frame import Page, open_page, show_empty, show_remarks
+from pages.ui.frontier import about_picture, show_frontier
 from pages.ui.launch_plan import clone_links
 from pages.ui.pickers import choose_problem_set, choose_rows
 from pages.ui.slow_results import awaited_comparison, comparison_of, is_many
@@ -51,7 +53,7 @@ def main() -> None:
         baseline = _baseline(rows)
     ready = awaited_comparison(page.workspace, rows, baseline) if is_many(rows) else None
     if ready or not is_many(rows):
-        _draw(page.workspace, rows, baseline, ready)
+        _draw(page, rows, baseline, ready)
         offer_reports(chosen)
     shown = {row.benchmark for row in rows}
     clone_links([row for row in page.benchmarks if row.id in shown])
@@ -67,26 +69,24 @@ def _baseline(rows: Sequence[SummaryRow]) -> str | None:
     return choice("baseline", "Baseline", list(labels), labels.__getitem__, default=default)
 
 
-def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, ready: Comparison | None) -> None:
+def _draw(page: Page, rows: Sequence[SummaryRow], baseline: str | None, ready: Comparison | None) -> None:
     """``ready``: the comparison computed in the background; None: it is small and computed here."""
-    lead = st.container()
-    left, right = st.columns(2)
-    with right, st.container(horizontal=True, vertical_alignment="center", key="curves-head"):
+    workspace = page.workspace
+    comparison = ready or comparison_of(workspace, rows, baseline)
+    pair = addressed_pair(comparison)
+    show_headline(comparison)
+    show_warnings(comparison)
+    show_frontier(comparison, about_picture(comparison, rows, page.benchmarks), pair)
+    show_details(comparison)
+    show_configurations(comparison)
+    show_findings(comparison)
+    with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Success against", width="content")
         axis = chosen_axis()
-    comparison = ready or comparison_of(workspace, rows, baseline, axis)
-    with lead:
-        show_answer(comparison)
-        show_configurations(comparison)
-        show_findings(comparison)
-    with left:
-        with st.container(horizontal=True, vertical_alignment="center", key="frontier-head"):
-            st.subheader("Cost against success")
-        show_frontier(comparison)
+    show_curves(comparison, axis, pair)
     st.subheader("Differences on the same problems")
-    pair = show_pairs(workspace, comparison)
-    with right:
-        show_curves(comparison, axis, pair)
+    if show_pairs(workspace, comparison) != pair:
+        st.rerun()  # what is above also depends on the pair, which is in the address now
     st.subheader("Cost per solved problem")
     show_costs(comparison)
     st.subheader("Verifier precision and supervision")

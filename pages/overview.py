@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from koderz_core import Workspace
+from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.comparison import glance_table
 from koderz_core.report.findings import remarks, untested
@@ -15,9 +16,11 @@ from koderz_core.report.status import marked_state, state
 from koderz_core.workspace.upkeep import how_to_remove
 from pages.ui.edge import edge, show_failure
 from pages.ui.frame import offer_first_steps, open_page, show_facts, show_isolation, show_remarks
+from pages.ui.frontier import about_picture, show_frontier
 from pages.ui.launch_plan import clone_link
 from pages.ui.pickers import choose_benchmark
 from pages.ui.run_controls import POLL_SECONDS, is_resumable, offer_retry, reader_of
+from pages.ui.slow_results import LARGE, glimpsed_comparison
 from pages.ui.status import show_causes
 from pages.ui.tables import frame
 from pages.ui.text import called
@@ -56,7 +59,7 @@ def main() -> None:
     newest = next((row for row in rows if by_script or not row.scripted), None)
     chosen = choose_benchmark(rows, newest)
     with lead:
-        _latest(page.workspace, chosen, rows[0])
+        _latest(page.workspace, chosen, rows)
     for fault in results.faults:
         st.warning("A journal could not be read completely.", icon="⚠️")
         st.text(fault)
@@ -100,13 +103,13 @@ def _show_unfinished(rows: Sequence[BenchmarkRow]) -> None:
             st.text(called(row))
 
 
-def _latest(workspace: Workspace, row: BenchmarkRow | None, newest: BenchmarkRow) -> None:
+def _latest(workspace: Workspace, row: BenchmarkRow | None, rows: Sequence[BenchmarkRow]) -> None:
     """Results of the chosen benchmark, else of the newest with real models, else of the newest one; links to more."""
     st.subheader("Latest results")
     if row is None:
         about = "All benchmarks in this data folder use scripted models. Their results say nothing about real models."
         st.info(about, icon="🎭")
-        row = newest
+        row = rows[0]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(called(row), width="content")
         for target, label, icon in LINKS:
@@ -116,10 +119,23 @@ def _latest(workspace: Workspace, row: BenchmarkRow | None, newest: BenchmarkRow
     summaries = workspace.results.summaries(row.id)
     if row.errors and not row.under_way:
         _errors(workspace, row)
+    _picture(workspace, summaries, rows)
     table = glance_table(summaries)
     st.dataframe(frame(table), hide_index=True, column_config=GLANCE_COLUMNS, alt=table.title)
     show_remarks((*remarks(summaries), *untested(summaries), how_to_remove(row.id) or ""))
     show_isolation(row.isolation, row.self_test)
+
+
+def _picture(workspace: Workspace, summaries: Sequence[SummaryRow], rows: Sequence[BenchmarkRow]) -> None:
+    """Cost against success, if costs are known; else one line that says why it is missing."""
+    if not any(row.cost_usd for row in summaries):
+        free = all(row.cost_usd == 0 for row in summaries)
+        why = "all calls were free of charge" if free else "no configuration has a known cost above zero"
+        st.caption(f"The chart of cost against success is missing, because {why}.")
+    elif (number := sum(row.planned for row in summaries)) > LARGE:
+        st.caption(f"The Compare page shows the chart of cost against success of these {count(number)} experiments.")
+    elif comparison := glimpsed_comparison(workspace, summaries):
+        show_frontier(comparison, about_picture(comparison, summaries, rows))
 
 
 def _errors(workspace: Workspace, row: BenchmarkRow) -> None:

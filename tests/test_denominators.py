@@ -16,7 +16,8 @@ from koderz_core.analysis.comparison import Comparison
 from koderz_core.config import load_settings
 from koderz_core.events import ExperimentFinished, encode
 from koderz_core.journal import read_all
-from koderz_core.report.charts import cost_against_success
+from koderz_core.report.charts_frontier import View
+from koderz_core.report.charts_success import success_alone
 from koderz_core.report.comparison import glance_table
 from koderz_core.report.headline import answer
 from koderz_core.report.status import experiment_remark
@@ -130,7 +131,7 @@ def test_the_bounds_stand_beside_every_rate_and_only_where_something_is_missing(
     assert "worst" not in shown
     with open_workspace() as opened:
         assert "worst–best" not in glance_table(opened.results.summaries(complete)).columns
-    drawn = len(cost_against_success(found(complete)).data)
+    drawn = len(success_alone(found(complete), View()).data)
 
     request.getfixturevalue("lacking")
     for command in ("compare", "analyze"):
@@ -140,7 +141,7 @@ def test_the_bounds_stand_beside_every_rate_and_only_where_something_is_missing(
     with open_workspace() as opened:
         table = glance_table(opened.results.summaries(complete))
     assert "55 to 95 %" in [row[table.columns.index("worst–best")] for row in table.rows]
-    figure = cost_against_success(found(complete))
+    figure = success_alone(found(complete), View())
     assert len(figure.data) == drawn + 1
     assert any("55 to 95 % of all planned problems" in text for one in figure.data for text in one.customdata or ())
 

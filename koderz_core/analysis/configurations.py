@@ -16,6 +16,7 @@ from koderz_core.records.progress import SummaryRow, TierCost
 
 _TIERS: Sequence[Tier] = ("local", "small_frontier", "frontier")
 DIRECT, SUPERVISED = "direct", "supervised"
+CODER, REVIEWER = "coder", "reviewer"
 FEWEST = 2  # ablations that make a set
 
 
@@ -29,6 +30,7 @@ class ConfigurationFigures:
     a call. Costs are None if unknown. ``cost_usd`` covers all calls so far; per experiment it covers those that ended:
     infinite if none has but money was spent, nan if no money was. The cost of a solved problem needs trials
     (``Measured.price``). ``rental_usd``: the price of its calls to local models if the same weights were rented.
+    ``composition``: the tiers of its models, in words.
     """
 
     letter: str
@@ -54,6 +56,7 @@ class ConfigurationFigures:
     mean_iterations: float | None
     tiers: tuple[TierCost, ...]
     rental_usd: float | None = None
+    composition: str = ""
 
     @property
     def missing(self) -> int:
@@ -115,7 +118,36 @@ def figures_of(row: SummaryRow, place: int) -> ConfigurationFigures:
         mean_iterations=row.mean_iterations,
         tiers=row.tiers,
         rental_usd=rental_usd(row.tiers),
+        composition=composition(row),
     )
+
+
+def composition(row: SummaryRow) -> str:
+    """The tiers of the models, in words: ``local``, ``local + frontier reviewer``, ``small frontier``.
+
+    The first part names the coders. The second part names the role with the highest tier, if this tier is higher than
+    all tiers of the coders. Without a known tier of the coders, the tiers of all answered calls count.
+    """
+    by_role = {role: _known({row.model_tiers.get(model) for model in models}) for role, models in row.models.items()}
+    coders = by_role.pop(CODER, ())
+    if not coders:
+        called = _known({tier_cost.tier for tier_cost in row.tiers if tier_cost.calls})
+        return " + ".join(map(_words, called)) or "unknown tier"
+    highest = max((_TIERS.index(tiers[-1]) for tiers in by_role.values() if tiers), default=0)
+    words = " + ".join(map(_words, coders))
+    if highest <= _TIERS.index(coders[-1]):
+        return words
+    roles = [role for role, tiers in by_role.items() if tiers and tiers[-1] == _TIERS[highest]]
+    return f"{words} + {_words(_TIERS[highest])} {REVIEWER if REVIEWER in roles else roles[0]}"
+
+
+def _known(tiers: set[Tier | None]) -> tuple[Tier, ...]:
+    """The known ones, the lowest first."""
+    return tuple(tier for tier in _TIERS if tier in tiers)
+
+
+def _words(tier: Tier) -> str:
+    return tier.replace("_", " ")
 
 
 def letter(place: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from koderz_core.records import Allowance
 from koderz_core.records.completions import Tier
@@ -235,7 +235,7 @@ class SummaryRow:
     (``unpriced`` counts these). ``seconds``: the sum over experiments that ended, None
     if the time of one is unknown. ``isolation``: the sandbox tier;
     ``shared`` counts the experiments whose tests ran in the program's own process. ``only``: the problems of this row,
-    if these are not all.
+    if these are not all. ``model_tiers``: the tier of each model of its benchmark.
     """
 
     benchmark: str
@@ -275,6 +275,7 @@ class SummaryRow:
     saw_base_tests: bool = False
     context_ends: int = 0  # unsolved because a prompt did not fit the context of its model
     budget_ends: int = 0  # unsolved because the budget per experiment was used up
+    model_tiers: Mapping[str, Tier] = field(default_factory=dict)
 
     @property
     def marks(self) -> Marks:

@@ -17,19 +17,25 @@ from koderz_core.analysis.comparison import AXES, Comparison
 from koderz_core.analysis.pairs import leading_pair
 from koderz_core.report import formats
 from koderz_core.report.benchmark_report import TITLE, TO_CITE, Report, bibtex
-from koderz_core.report.charts import cost_against_success
-from koderz_core.report.charts_costs import cost_by_role, costs_alt, has_costs
+from koderz_core.report.charts_costs import cost_by_role, costs_alt, has_role_costs
 from koderz_core.report.charts_curves import TITLES, curves_alt, success_by
+from koderz_core.report.charts_frontier import View, chart_title, cost_against_success, frontier_alt, has_costs
+from koderz_core.report.charts_success import ranked, success_alone, success_alt
 from koderz_core.report.formats import TextTable, plain
+from koderz_core.times import day
 
 LOOKS: Mapping[str, Mapping[str, object]] = {
     "light": {
         "text": "#0E161E",
+        "quiet": "#56606B",
+        "ground": "#FCFCFA",
         "line": "#D5DCDE",
         "colours": ("#0072B2", "#D55E00", "#00A656", "#C04285", "#403100", "#3B8EFC", "#56606B", "#5B2A86"),
     },
     "dark": {
         "text": "#E4EAF0",
+        "quiet": "#A3AFBB",
+        "ground": "#10161D",
         "line": "#33404D",
         "colours": ("#B2D7FC", "#E77609", "#009A61", "#CC79A7", "#F0E442", "#005EDB", "#CED4D6", "#B18FE9"),
     },
@@ -50,7 +56,7 @@ class Chart:
 
 def html(report: Report) -> str:
     """The whole report. Hostile texts are escaped; only the scripts named in its policy run."""
-    charts = tuple(charts_of(report.comparison))
+    charts = tuple(charts_of(report.comparison, _about(report)))
     scripts = (get_plotlyjs(), _beside("report.js"))
     return "\n".join(
         (
@@ -71,22 +77,31 @@ def html(report: Report) -> str:
     )
 
 
-def charts_of(comparison: Comparison) -> Iterator[Chart]:
-    """The charts of the Compare page that have data."""
-    if any(point.usd is not None for point in comparison.tradeoff.points):
-        alt = "Share solved against cost per problem, with the Pareto frontier and with intervals of both values"
-        figure = cost_against_success(comparison)
-        yield Chart("frontier", "Cost against success", alt, formats.frontier(comparison.tradeoff), figure)
+def charts_of(comparison: Comparison, about: str = "") -> Iterator[Chart]:
+    """The charts of the Compare page that have data. ``about``: dataset, problems and date, hostile text."""
     pair = leading_pair(comparison.pairs)
     looked_at = (pair.baseline, pair.key) if pair else ()
+    view = View(about, chosen=looked_at)
+    if has_costs(comparison):
+        caption, figure = formats.frontier(comparison.tradeoff), cost_against_success(comparison, view)
+        yield Chart("frontier", "Success against cost", frontier_alt(comparison), caption, figure)
+    elif ranked(comparison):
+        figure = success_alone(comparison, view)
+        yield Chart("success", "Success", success_alt(comparison), formats.success_alone(comparison), figure)
     for axis in AXES:
         if comparison.curves[axis].curves:
             title, alt = f"Success against {TITLES[axis]}", curves_alt(comparison, axis)
             caption, figure = formats.about_curves(comparison, axis), success_by(comparison, axis, looked_at)
             yield Chart(f"by-{axis}", title, alt, caption, figure)
-    if has_costs(comparison):
+    if has_role_costs(comparison):
         figure = cost_by_role(comparison)
         yield Chart("costs", "Cost per solved problem", costs_alt(comparison), formats.COSTS, figure)
+
+
+def _about(report: Report) -> str:
+    sources = report.sources
+    days = [day(source.opened_at) for source in sources]
+    return chart_title([source.origin.name for source in sources], report.comparison.tradeoff.problems, days)
 
 
 def _lead(report: Report) -> Iterator[str]:

@@ -32,7 +32,7 @@ class _Part(NamedTuple):
     model: str
 
 
-def has_costs(comparison: Comparison) -> bool:
+def has_role_costs(comparison: Comparison) -> bool:
     """Whether some part of a cost per solved problem is known, finite and not zero."""
     return any(_drawn(row.usd_per_solved) for row in role_parts(comparison))
 

@@ -58,6 +58,11 @@ CENSORED = (
     "An experiment without a result counts in a curve up to the point where it stopped. The rate in the table excludes "
     "this experiment. This rate is therefore too high if mostly long experiments are interrupted."
 )
+SUCCESS_ALONE = (
+    "Share of problems solved by each configuration, with 95 % intervals. Costs are not shown, because no "
+    "configuration has a known cost above $0."
+)
+THIN_BARS = " Thin bars: the range of the success rate from the worst to the best case of the missing results"
 COSTS = (
     'The column "$ per solved" covers experiments with a result. The columns "calls so far" and "cost so far" cover '
     "all experiments. Local cost: watts × seconds × price of electricity."
@@ -329,15 +334,20 @@ def frontier(tradeoff: Tradeoff[Key]) -> str:
     """The caption of the chart of cost against success."""
     caption = (
         f"The chart covers the {numbered(tradeoff.problems, 'problem')} for which every configuration has a result. "
-        "The dotted line is the Pareto frontier: no configuration is both cheaper and better than a configuration on "
-        "this line. P(frontier) in the table is the share of resamples in which a configuration is on the frontier."
+        "Bars: 95 % intervals. The dotted line is the Pareto frontier: no configuration is both cheaper and better "
+        "than a configuration on this line. The area of a halo is proportional to P(frontier), the share of resamples "
+        "in which the configuration is on the frontier. The thin cross marks the baseline; the tinted area is "
+        "cheaper and better. The table contains the names of all points."
     )
     if any(point.cases for point in tradeoff.points):
-        caption += (
-            " Thin bars: the range of the success rate from the worst to the best case of the missing results, on the "
-            "problems given to all configurations."
-        )
+        caption += f"{THIN_BARS}, on the problems given to all configurations."
     return caption
+
+
+def success_alone(comparison: Comparison) -> str:
+    """The caption of the chart of success without costs."""
+    missing = any(row.missing for row in comparison.configurations)
+    return f"{SUCCESS_ALONE}{THIN_BARS}." if missing else SUCCESS_ALONE
 
 
 def csv_of(frame: DataFrame, *, for_spreadsheets: bool = False) -> bytes:

@@ -8,8 +8,9 @@
   const PAPER_WIDTH = 960; // of a landscape sheet, in pixels
 
   const coloured = (figure, look) => {
-    const put = (_, place) => `"${look.colours[Number(place) - 1]}"`;
-    return JSON.parse(JSON.stringify(figure).replace(/"#00000([1-8])"/g, put));
+    const others = { "36": look.quiet, "37": look.text, "38": look.ground };
+    const put = (_, place) => `"${others[place] ?? look.colours[Number(place) - 1]}"`;
+    return JSON.parse(JSON.stringify(figure).replace(/"#0000(0[1-8]|3[678])"/g, put));
   };
 
   const draw = () => {
@@ -21,9 +22,17 @@
       if (paper.matches) layout.width = PAPER_WIDTH;
       for (const axis of ["xaxis", "yaxis"]) {
         const lines = { gridcolor: look.line, zerolinecolor: look.line, linecolor: look.line };
-        layout[axis] = { ...layout[axis], ...lines, automargin: true };
+        layout[axis] = { automargin: true, ...layout[axis], ...lines };
       }
-      Plotly.react(name, data, layout, { displaylogo: false, responsive: true });
+      const png = { format: "png", scale: 2, filename: `koderz-${name}` };
+      const svg = {
+        name: "svg",
+        title: "Download as SVG",
+        icon: Plotly.Icons.disk,
+        click: (chart) => Plotly.downloadImage(chart, { format: "svg", filename: png.filename }),
+      };
+      const buttons = { toImageButtonOptions: png, modeBarButtonsToAdd: [svg] };
+      Plotly.react(name, data, layout, { displaylogo: false, responsive: true, ...buttons });
     }
   };
 

@@ -42,6 +42,7 @@ def summaries(
 _SUMMARIES = f"""
 select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.strategy) as strategy,
     any_value(f.models) as models, any_value(f.parameters) as parameters, any_value(f.gate) as gate,
+    any_value(b.tiers) as model_tiers,
     any_value(b.dataset) as dataset, any_value(b.dataset_sha256) as dataset_sha256, any_value(b.licence) as licence,
     any_value(f.feedback) as feedback, any_value(b.isolation) as isolation, count(*) filter (where r.shared) as shared,
     sha256(any_value(b.dataset_sha256) || string_agg(distinct r.problem, chr(10) order by r.problem)) as problem_set,

@@ -12,8 +12,7 @@ from koderz_core.records.plans import SOME_SCRIPTED
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report import formats
 from koderz_core.report.attempts import ABOUT_ATTEMPTS, attempt_rows, attempt_tables
-from koderz_core.report.charts import cost_against_success
-from koderz_core.report.charts_costs import cost_by_role, costs_alt, has_costs
+from koderz_core.report.charts_costs import cost_by_role, costs_alt, has_role_costs
 from koderz_core.report.charts_curves import curves_alt, success_by
 from koderz_core.report.comparison import (
     ceilings_table,
@@ -21,7 +20,6 @@ from koderz_core.report.comparison import (
     configurations_table,
     curve_rows,
     curves_table,
-    frontier_table,
     pairs_table,
     settings_by_row,
     settings_table,
@@ -29,7 +27,7 @@ from koderz_core.report.comparison import (
 )
 from koderz_core.report.configuration_columns import configuration_rows
 from koderz_core.report.formats import TextTable, numbered
-from koderz_core.report.headline import answer
+from koderz_core.report.headline import Answer, answer
 from koderz_core.report.pair_columns import pair_rows
 from koderz_core.report.spending import margins_table, role_rows, roles_table, tier_rows, tiers_table
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_table
@@ -39,12 +37,12 @@ from koderz_core.workspace.comparisons import (
     Comparison,
     ConfigurationFigures,
     DiscordantProblem,
-    Key,
     Pair,
     leading_pair,
 )
 from pages.ui.address import choice, chosen_line, switch
 from pages.ui.edge import edge
+from pages.ui.frontier import without
 from pages.ui.slow_results import attempts_of
 from pages.ui.tables import WORD_COLUMNS, frame, led_by, offer_csv, show_chart, show_words, tall
 from pages.ui.text import show_diff, show_text
@@ -61,16 +59,28 @@ def chosen_axis() -> Axis:
     return next(axis for axis in AXES if axis == chosen)
 
 
-def show_answer(comparison: Comparison) -> None:
-    """The main finding and the warnings that a reader needs before any number."""
-    requested = st.query_params.get(PAIR)
-    pinned = next((pair.key for pair in comparison.pairs if "/".join(pair.key) == requested), None)
-    found = answer(comparison, pinned)
+def show_headline(comparison: Comparison) -> None:
+    """The main findings in sentences; about the pair that the address names first. Hostile text."""
+    found = _answer(comparison)
     with st.container(key="answer", gap="xsmall"):
         for sentence in found.sentences:
             st.text(sentence)
-    if found.brackets:
-        st.caption(found.brackets)
+
+
+def show_details(comparison: Comparison) -> None:
+    """How to read the figures of the main findings. Hostile text."""
+    if brackets := _answer(comparison).brackets:
+        st.caption(brackets)
+
+
+def _answer(comparison: Comparison) -> Answer:
+    requested = st.query_params.get(PAIR)
+    pinned = next((pair.key for pair in comparison.pairs if "/".join(pair.key) == requested), None)
+    return answer(comparison, pinned)
+
+
+def show_warnings(comparison: Comparison) -> None:
+    """The warnings that a reader needs before any number."""
     if comparison.mixed:
         st.warning(
             f"Two kinds of scores are compared on {numbered(comparison.mixed_problems, 'problem')}. For "
@@ -96,27 +106,17 @@ def show_findings(comparison: Comparison) -> None:
         offer_csv("configurations", configuration_rows(comparison))
 
 
-def show_frontier(comparison: Comparison) -> None:
-    """Cost against success, and the figures behind it."""
-    if any(point.usd is not None for point in comparison.tradeoff.points):
-        alt = "Chart of cost per problem against share of problems solved, with intervals and the Pareto frontier"
-        numbers = configuration_rows(comparison)
-        show_chart(cost_against_success(comparison), "frontier", alt, frame(frontier_table(comparison)), numbers)
-        st.caption(formats.frontier(comparison.tradeoff) + _without(comparison, comparison.tradeoff.left_out))
-        return
-    unpriced = any(row.cost_usd is None for row in comparison.configurations)
-    why = (
-        "Every configuration has calls without a known price."
-        if unpriced
-        else "There is no problem for which every configuration has a result."
-    )
-    st.info(f"{why} The chart of cost against success cannot be drawn.", icon="🏷️")
-
-
 def show_configurations(comparison: Comparison) -> None:
     """One line each."""
     table = configurations_table(comparison)
     show_words(table, led_by(table, "solved [95 %]"))
+
+
+def addressed_pair(comparison: Comparison) -> Pair | None:
+    """The pair in the address, else the one that ``show_pairs`` shows at first."""
+    keys = {"/".join(pair.key): pair for pair in comparison.pairs}
+    first = leading_pair(comparison.pairs) or next(iter(comparison.pairs), None)
+    return keys.get(st.query_params.get("pair", ""), first)
 
 
 def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
@@ -152,12 +152,12 @@ def show_curves(comparison: Comparison, axis: Axis, pair: Pair | None) -> None:
     alt = curves_alt(comparison, axis)
     table = frame(curves_table(comparison, axis))
     show_chart(success_by(comparison, axis, highlighted), f"curves-{axis}", alt, table, curve_rows(comparison, axis))
-    st.caption(formats.about_curves(comparison, axis) + _without(comparison, comparison.curves[axis].left_out))
+    st.caption(formats.about_curves(comparison, axis) + without(comparison, comparison.curves[axis].left_out))
 
 
 def show_costs(comparison: Comparison) -> None:
     """Cost per solved problem: a chart by role and model, and a table by tier of model."""
-    if has_costs(comparison):
+    if has_role_costs(comparison):
         table = frame(roles_table(comparison))
         show_chart(cost_by_role(comparison), "costs-by-role", costs_alt(comparison), table, role_rows(comparison))
     elif any(tier.cost_usd is None or tier.cost_usd for row in comparison.configurations for tier in row.tiers):
@@ -206,11 +206,6 @@ def show_differences(comparison: Comparison) -> None:
         if len(shown.columns) > FEW_COLUMNS:
             st.caption(f"{numbered(len(shown.columns), 'column')}: scroll the table sideways to see all of them.")
     st.text(common(comparison))
-
-
-def _without(comparison: Comparison, keys: Sequence[Key]) -> str:
-    letters = ", ".join(comparison.of(key).letter for key in keys)
-    return f" Not shown, because results or prices are missing: {letters}." if letters else ""
 
 
 def _show_differing_problems(

@@ -19,7 +19,14 @@ from koderz_core import Workspace
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.formats import count, duration, marked_rate, money
 from koderz_core.times import local_second
-from koderz_core.workspace.comparisons import AttemptByAttempt, Axis, Comparison, ConfigurationFigures, Difficulty
+from koderz_core.workspace.comparisons import (
+    AXES,
+    AttemptByAttempt,
+    Axis,
+    Comparison,
+    ConfigurationFigures,
+    Difficulty,
+)
 from koderz_core.workspace.names import figures_of as counted
 from pages.ui.edge import edge
 from pages.ui.tables import WORD_COLUMNS
@@ -45,6 +52,13 @@ def awaited_comparison(workspace: Workspace, rows: Sequence[SummaryRow], baselin
         return _last_comparison(workspace, rows, baseline)
     work = partial(comparison_of, workspace, rows, baseline)
     return prepare(f"comparison of {_names(rows)}, {baseline}", work, partial(_show_loading, rows, COMPUTED))
+
+
+def glimpsed_comparison(workspace: Workspace, rows: Sequence[SummaryRow]) -> Comparison | None:
+    """The comparison of a page that shows only its picture; None while it is computed behind a line of text."""
+    if not is_many(rows):
+        return comparison_of(workspace, rows, None, AXES[0])
+    return prepare(f"picture of {_names(rows)}", partial(comparison_of, workspace, rows, None), _show_drawing)
 
 
 def awaited_problems(workspace: Workspace, rows: Sequence[SummaryRow]) -> tuple[Difficulty, ...] | None:
@@ -88,6 +102,10 @@ def _show_duration(workspace: Workspace, rows: Sequence[SummaryRow], baseline: s
             st.info(f"Comparing {number} experiments ({took} elapsed) …", icon="⏳")
 
     draw()
+
+
+def _show_drawing() -> None:
+    st.caption("The chart of cost against success appears here automatically.")
 
 
 def _show_loading(rows: Sequence[SummaryRow], why: str) -> None:

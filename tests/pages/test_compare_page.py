@@ -13,7 +13,6 @@ from streamlit.testing.v1 import AppTest
 
 from koderz_core import Order, Wanted, Workspace, open_workspace
 from koderz_core.records import Plan
-from koderz_core.report.charts import _letters
 from pages.ui.slow_results import comparison_of
 
 Visit = Callable[..., AppTest]
@@ -98,10 +97,17 @@ def test_a_baseline_that_only_the_page_narrows_does_not_narrow_its_report(
 def test_every_chart_has_words_a_table_and_a_file(visit: Visit, plan: Plan) -> None:
     app = visit("compare", benchmarks=plan.id)
     charts = app.get("plotly_chart")
-    assert len(charts) == 2  # nothing was paid, so there is no third
+    assert len(charts) == 3  # nothing was paid, so there are two variants of success alone, and a curve
     assert all(chart.proto.alt for chart in charts)
     assert [element.label for element in app.expander].count("As a table") == 2
     assert len([button for button in app.get("download_button") if button.label == "CSV"]) == 5
+
+
+def test_the_colours_of_the_picture_are_part_of_the_address(visit: Visit, plan: Plan) -> None:
+    app = visit("compare", benchmarks=plan.id, colour="tier")
+    assert not app.error
+    assert app.query_params["colour"] == "tier"
+    assert "colour" not in visit("compare", benchmarks=plan.id).query_params
 
 
 def test_each_configuration_has_its_interval_and_each_pair_its_test(visit: Visit, plan: Plan) -> None:
@@ -203,8 +209,3 @@ def test_two_benchmarks_stand_side_by_side(visit: Visit, plan: Plan) -> None:
     app = visit("compare", benchmarks=f"{plan.id},{again.id}")
     assert list(table(app, "solved [95 %]")[" "]) == ["A", "B", "C", "D"]
     assert len(table(app, "p (Holm)")) == 3
-
-
-def test_configurations_at_one_place_of_the_chart_share_a_label() -> None:
-    points = [(0.0, 1.0, "A"), (0.0, 0.5, "B"), (0.0, 0.99, "C"), (1.0, 1.0, "D"), (1.01, 1.0, "E")]
-    assert _letters(points) == {"A": "A C", "B": "B", "D": "D E"}

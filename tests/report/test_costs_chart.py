@@ -9,7 +9,7 @@ from test_comparison_tables import compared
 
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.records.progress import RoleCost
-from koderz_core.report.charts_costs import cost_by_role, costs_alt, has_costs
+from koderz_core.report.charts_costs import cost_by_role, costs_alt, has_role_costs
 from koderz_core.report.spending import role_rows, roles_table
 
 
@@ -58,15 +58,15 @@ def test_an_unknown_price_is_neither_drawn_nor_zero(comparison: Comparison) -> N
     ends = [text.text for text in figure.layout.annotations if text.text.endswith("solved")]
     assert ends == ["unpriced, 100 % solved", "partly unpriced, 50 % solved"]
     assert [line[-1] for line in roles_table(found).rows] == ["unpriced", "$1.00", "unpriced"]
-    assert has_costs(found)
-    assert not has_costs(replace(found, roles=unknown[:1]))
+    assert has_role_costs(found)
+    assert not has_role_costs(replace(found, roles=unknown[:1]))
 
 
 def test_nothing_solved_for_dollars_is_unbounded(comparison: Comparison) -> None:
     found = replace(compared(("one", 0, 1.0)), roles=(part("one", "coder", "small", 1.0),))
     (row,) = role_rows(found)
     assert (row["usd_per_solved"], row["usd_per_solved_is"], row["usd_per_problem"]) == (None, "unbounded", 1.0)
-    assert not has_costs(found)
+    assert not has_role_costs(found)
 
 
 def test_a_hostile_name_of_a_model_is_text_in_the_chart(comparison: Comparison) -> None:
