@@ -307,6 +307,8 @@ def _laid_out(figure: go.Figure, canvas: Canvas, view: View) -> go.Figure:
     """With axes, title and legend. The margins are fixed, because the labels are placed for them."""
     fonts = {"tickfont": {"size": TICK, "color": TEXT}, "title_font": {"size": TITLE, "color": TEXT}}
     figure.update_xaxes(**canvas.costs.options(5 if view.narrow else 9), automargin=False, **fonts)
+    if view.narrow:
+        figure.update_xaxes(title_text=canvas.costs.short_title)
     span = [canvas.lowest, canvas.highest]
     figure.update_yaxes(title="Share of problems solved", range=span, ticksuffix=" %", automargin=False, **fonts)
     margin = {"l": LEFT, "r": RIGHT, "t": canvas.frame.top, "b": BOTTOM, "autoexpand": False}

@@ -31,6 +31,12 @@ class CostAxis:
         problems = "problem" if self.unit == 1 else f"{self.unit:,} problems"
         return f"Cost per {problems} (US dollars{', logarithmic' if self.least else ''})"
 
+    @property
+    def short_title(self) -> str:
+        """The title for a narrow chart."""
+        problems = "problem" if self.unit == 1 else f"{self.unit:,} problems"
+        return f"US$ per {problems}{' (logarithmic)' if self.least else ''}"
+
     def shown(self, usd: float) -> float:
         """The value at which a cost is drawn."""
         return usd if self.least is None else max(usd, self.least)
