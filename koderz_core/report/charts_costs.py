@@ -64,7 +64,11 @@ def cost_by_role(comparison: Comparison) -> go.Figure:
             customdata=[_hover(row) for row in rows],
             hovertemplate="%{customdata}<extra></extra>",
         )
-    longest = _name_lanes(figure, comparison, found)
+    return _laid_out(figure, comparison, _name_lanes(figure, comparison, found))
+
+
+def _laid_out(figure: go.Figure, comparison: Comparison, longest: float) -> go.Figure:
+    """With its axes; ``longest``: the longest bar, in dollars."""
     figure.update_layout(
         barmode="stack",
         legend={"traceorder": "normal", "font": {"size": TICK}},
