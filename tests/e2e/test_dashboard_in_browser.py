@@ -125,7 +125,7 @@ def test_a_cell_opens_its_experiment_and_every_view_of_it(
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="✔").or_(page.get_by_role("link", name="✘")).first.click()
     experiment = opened.value
-    expect(experiment.get_by_role("heading", name="Experiment")).to_be_visible()
+    expect(experiment.get_by_role("heading", name="Experiment", exact=True)).to_be_visible()
     for view in ("Prompt", "Answer", "Tests", "Calls", "Program"):
         experiment.get_by_role("radio", name=view, exact=True).first.click()
         expect(experiment).to_have_url(re.compile(f"view={view}" if view != "Program" else "experiment=exp_[0-9a-f]+$"))
