@@ -12,6 +12,7 @@ from koderz_core.workspace.names import letter, usual_baseline
 from pages.ui.address import choice
 from pages.ui.comparison import (
     addressed_pair,
+    answer_of,
     chosen_axis,
     show_attempts,
     show_checks,
@@ -73,11 +74,11 @@ def _draw(page: Page, rows: Sequence[SummaryRow], baseline: str | None, ready: C
     """``ready``: the comparison computed in the background; None: it is small and computed here."""
     workspace = page.workspace
     comparison = ready or comparison_of(workspace, rows, baseline)
-    pair = addressed_pair(comparison)
-    show_headline(comparison)
+    pair, found = addressed_pair(comparison), answer_of(comparison)
+    show_headline(found)
     show_warnings(comparison)
     show_frontier(comparison, about_picture(comparison, rows, page.benchmarks), pair)
-    show_details(comparison)
+    show_details(found)
     show_configurations(comparison)
     show_findings(comparison)
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import cast
 
-from koderz_core.exports.recording import LogFile, Recording
+from koderz_core.exports.recording import Recording
 from koderz_core.lazy import load_module
+from koderz_core.report.dump import DumpFile
 
-Writer = Callable[[Iterable[Recording]], Iterator[LogFile]]
+Writer = Callable[[Iterable[Recording]], Iterator[DumpFile]]
 """Writes the files of a log. A writer whose format is one file yields its pieces."""
 
 _MODULES: Mapping[str, str] = {

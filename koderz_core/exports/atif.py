@@ -14,11 +14,12 @@ from typing import Any
 
 import msgspec
 
-from koderz_core.exports.recording import LogFile, Recording, Transcript
+from koderz_core.exports.recording import Recording, Transcript, known
 from koderz_core.records import Configuration, Verdict
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.plans import SOME_SCRIPTED
 from koderz_core.records.rows import CallRow, ExperimentRow, IterationRow, ScoreRow, Step
+from koderz_core.report.dump import DumpFile
 from koderz_core.sums import known_sum
 from koderz_core.times import iso
 
@@ -27,14 +28,14 @@ Fields = dict[str, Any]  # Any: a JSON object
 _SOURCES: Mapping[str, str] = {"system": "system", "user": "user", "assistant": "agent"}
 
 
-def write(recordings: Iterable[Recording]) -> Iterator[LogFile]:
+def write(recordings: Iterable[Recording]) -> Iterator[DumpFile]:
     """One file per experiment. Its name is the id of the experiment."""
     for recording in recordings:
         for configuration, label in recording.configurations():
             for transcript in recording.transcripts(configuration.id):
                 document = _document(recording, configuration, label, transcript)
                 content = msgspec.json.format(msgspec.json.encode(document), indent=1)
-                yield LogFile(f"{transcript.details.experiment.id}.json", content)
+                yield DumpFile(f"{transcript.details.experiment.id}.json", content)
 
 
 def _document(recording: Recording, configuration: Configuration, label: str, transcript: Transcript) -> Fields:
@@ -45,7 +46,7 @@ def _document(recording: Recording, configuration: Configuration, label: str, tr
         "schema_version": VERSION,
         "session_id": row.id,
         "trajectory_id": row.id,
-        "agent": _known(
+        "agent": known(
             {
                 "name": "koderz",
                 "version": recording.provenance.koderz_version,
@@ -90,7 +91,7 @@ def _result(row: ExperimentRow) -> Fields:
 def _final_metrics(transcript: Transcript, steps: int) -> Fields:
     row = transcript.details.experiment
     finished = [call for call in transcript.details.calls if call.state == "finished"]
-    return _known(
+    return known(
         {
             "total_prompt_tokens": row.input_tokens,
             "total_completion_tokens": row.output_tokens,
@@ -139,7 +140,7 @@ class _Steps:
         made["llm_call_count"] = 1
         if metrics := _metrics(call):
             made["metrics"] = metrics
-        made["extra"] = _known(
+        made["extra"] = known(
             {
                 "part": step.kind,
                 "number": step.number,
@@ -184,7 +185,7 @@ def _call(call: CallRow) -> Fields:
 
 
 def _metrics(call: CallRow) -> Fields:
-    return _known(
+    return known(
         {
             "prompt_tokens": call.input_tokens,
             "completion_tokens": call.output_tokens,
@@ -209,7 +210,7 @@ def _tested(iteration: IterationRow, program: str | None) -> Fields:
     failures = [failure.message or failure.source for failure in iteration.failures]
     extra = {"tests": "gate", "passed": iteration.passed, "error": iteration.error, "seconds": iteration.seconds}
     content = _sentence(iteration.tests_passed, iteration.tests_total, iteration.message, failures)
-    return {"content": content, "extra": _known(extra | {"program": program})}
+    return {"content": content, "extra": known(extra | {"program": program})}
 
 
 def _scored(score: ScoreRow, program: str) -> Fields:
@@ -225,8 +226,3 @@ def _scored(score: ScoreRow, program: str) -> Fields:
 
 def _sentence(passed: int, total: int, message: str, failures: Sequence[str]) -> str:
     return "\n".join([f"{passed} of {total} tests passed.", *dict.fromkeys(filter(None, [message, *failures]))])
-
-
-def _known(fields: Fields) -> Fields:
-    """Without the unknown values: the format leaves them out."""
-    return {name: value for name, value in fields.items() if value is not None}

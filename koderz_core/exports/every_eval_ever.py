@@ -16,11 +16,12 @@ from uuid import UUID
 from koderz_core.analysis.rates import clustered, counted
 from koderz_core.errors import DataError
 from koderz_core.exports.every_eval_ever_samples import METRIC, VERSION, Evaluation, sample
-from koderz_core.exports.recording import LogFile, Recording
+from koderz_core.exports.recording import Recording, import_name
 from koderz_core.models.pricing import publisher_of
 from koderz_core.records import Configuration
 from koderz_core.records.plans import IMPORTED, SOME_SCRIPTED
 from koderz_core.records.rows import CallRow, ExperimentRow
+from koderz_core.report.dump import DumpFile
 from koderz_core.sandbox.inside.wire import Json
 from koderz_core.sums import known_sum
 
@@ -48,7 +49,7 @@ class _Measured:
     call: CallRow | None
 
 
-def write(recordings: Iterable[Recording]) -> Iterator[LogFile]:
+def write(recordings: Iterable[Recording]) -> Iterator[DumpFile]:
     """The files of all configurations. An experiment without a result has no sample; the aggregate counts it.
 
     A configuration without results has no files. Raises DataError if there are no results at all.
@@ -63,7 +64,7 @@ def write(recordings: Iterable[Recording]) -> Iterator[LogFile]:
         raise DataError("No experiment has a result yet, so there is nothing to export. Finish a benchmark first.")
 
 
-def _files(recording: Recording, configuration: Configuration, label: str) -> Iterator[LogFile]:
+def _files(recording: Recording, configuration: Configuration, label: str) -> Iterator[DumpFile]:
     role = _role(configuration)
     evaluation = _evaluation(recording, configuration, label)
     rows: list[ExperimentRow] = []
@@ -78,8 +79,8 @@ def _files(recording: Recording, configuration: Configuration, label: str) -> It
         return
     measured = _Measured(recording, configuration, evaluation, tuple(rows), calls[0] if calls else None)
     base = "/".join(("data", *_folders(recording.plan.dataset.name, evaluation.model), str(_uuid(measured))))
-    samples = LogFile(f"{base}_samples.jsonl", "".join(f"{line}\n" for line in lines).encode())
-    yield LogFile(f"{base}.json", json.dumps(_aggregate(measured, samples), indent=2, allow_nan=False).encode())
+    samples = DumpFile(f"{base}_samples.jsonl", "".join(f"{line}\n" for line in lines).encode())
+    yield DumpFile(f"{base}.json", json.dumps(_aggregate(measured, samples), indent=2, allow_nan=False).encode())
     yield samples
 
 
@@ -90,7 +91,7 @@ def _evaluation(recording: Recording, configuration: Configuration, label: str) 
         id=f"{dataset}/{model.replace('/', '_')}/{recording.plan.id}_{configuration.id}",
         name=dataset,
         model=model,
-        configuration=model if configuration.strategy == IMPORTED else label,
+        configuration=import_name(configuration, label),
         problems=recording.problems,
     )
 
@@ -113,7 +114,7 @@ def _folders(dataset: str, model: str) -> Iterator[str]:
         yield f"_{safe}" if _RESERVED.fullmatch(safe) else safe
 
 
-def _aggregate(of: _Measured, samples: LogFile) -> dict[str, Json]:
+def _aggregate(of: _Measured, samples: DumpFile) -> dict[str, Json]:
     provenance = of.recording.provenance
     ended = [row.finished_at for row in of.rows if row.finished_at is not None]
     reported = of.rows[0].score_kind == "reported"

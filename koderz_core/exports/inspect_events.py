@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Any
 
-from koderz_core.exports.recording import Transcript
+from koderz_core.exports.recording import Transcript, known
+from koderz_core.prompts.markdown import fenced
 from koderz_core.records import Sampling, TestFailure, Verdict
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, IterationRow, Step
 from koderz_core.report.formats import note_title
+from koderz_core.times import utc
 
 _STOPS = {"stop": "stop", "length": "max_tokens", "refused": "content_filter", "empty": "stop"}
 """How an answer ended, in the words of Inspect."""
@@ -80,17 +81,19 @@ class Events:
             config=config(call.honoured or call.sampling),
             output=output(self._transcript, call),
             error=None if call.state == "finished" else call.message or call.state,
-            completed=None if call.seconds is None else _time(call.at + call.seconds),
+            completed=None if call.seconds is None else utc(call.at + call.seconds),
             working_time=call.seconds,
-            metadata=_stated(
-                tier=call.tier,
-                member=call.member,
-                attempt=call.attempt,
-                status=call.status,
-                cost_usd=call.cost_usd,
-                cost_source=call.cost_source,
-                first_token_seconds=call.first_token_seconds,
-                kwh=call.kwh,
+            metadata=known(
+                {
+                    "tier": call.tier,
+                    "member": call.member,
+                    "attempt": call.attempt,
+                    "status": call.status,
+                    "cost_usd": call.cost_usd,
+                    "cost_source": call.cost_source,
+                    "first_token_seconds": call.first_token_seconds,
+                    "kwh": call.kwh,
+                }
             ),
         )
         self._now += call.seconds or 0
@@ -126,7 +129,7 @@ class Events:
         now = max(self._now, self._start)
         span = self._spans[-1] if self._spans else None
         self.made.append(
-            kind(uuid=self._id("event"), span_id=span, timestamp=_time(now), working_start=now - self._start, **fields)
+            kind(uuid=self._id("event"), span_id=span, timestamp=utc(now), working_start=now - self._start, **fields)
         )
 
     def _id(self, kind: str) -> str:
@@ -198,36 +201,30 @@ def score_of(verdict: Verdict | IterationRow, program: str | None) -> Any:  # An
         value="C" if verdict.passed else "I",
         answer=program,
         explanation=_explanation(verdict),
-        metadata=_stated(
-            tests_passed=verdict.tests_passed,
-            tests_total=verdict.tests_total,
-            marks=verdict.marks or None,
-            error=verdict.error,
-            seconds=verdict.seconds,
-            isolation=verdict.isolation,
+        metadata=known(
+            {
+                "tests_passed": verdict.tests_passed,
+                "tests_total": verdict.tests_total,
+                "marks": verdict.marks or None,
+                "error": verdict.error,
+                "seconds": verdict.seconds,
+                "isolation": verdict.isolation,
+            }
         ),
     )
-
-
-def fenced(text: str, language: str = "") -> str:
-    """A block of Markdown whose fence is longer than every run of backticks in the text."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
 
 def _explanation(verdict: Verdict | IterationRow) -> str:
     parts = [f"{verdict.tests_passed} of {verdict.tests_total} tests passed."]
     if verdict.message and not verdict.failures:
-        parts.append(fenced(verdict.message))
+        parts.append(fenced(verdict.message.rstrip(), language=""))
     return "\n\n".join([*parts, *map(_failure, verdict.failures)])
 
 
 def _failure(failure: TestFailure) -> str:
     lines = {"expected": failure.expected, "returned": failure.actual, "message": failure.message or None}
     shown = "\n".join([failure.source, *(f"{name}: {text}" for name, text in lines.items() if text is not None)])
-    return f"Test {failure.index + 1} failed:\n\n{fenced(shown)}"
+    return f"Test {failure.index + 1} failed:\n\n{fenced(shown.rstrip(), language='')}"
 
 
 def _step_name(step: Step) -> str:
@@ -235,12 +232,3 @@ def _step_name(step: Step) -> str:
         return step.kind
     speaker = f": {step.note.speaker}, round {step.note.round}" if step.note and step.note.speaker else ""
     return f"{step.kind} {step.number}{speaker}"
-
-
-def _stated(**fields: object) -> Mapping[str, object]:
-    """The fields that are known."""
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-def _time(at: float) -> datetime:
-    return datetime.fromtimestamp(at, UTC)

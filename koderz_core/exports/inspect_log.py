@@ -11,17 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from koderz_core.errors import UsageError
-from koderz_core.exports.inspect_events import Events, fenced, messages, output, score_of, usage
-from koderz_core.exports.recording import LogFile, Recording, Transcript
+from koderz_core.exports.inspect_events import Events, messages, output, score_of, usage
+from koderz_core.exports.recording import Recording, Transcript, import_name
+from koderz_core.prompts.markdown import fenced
 from koderz_core.records import Configuration, Experiment, ScoreKind, Verdict
-from koderz_core.records.plans import IMPORTED
+from koderz_core.report.dump import DumpFile
+from koderz_core.times import iso
 
 NO_PROGRAM = "No program was returned."
 _TASK = 40  # characters of a dataset's name in the name of a file
 _METRICS = ("inspect_ai/accuracy", "inspect_ai/stderr")
 
 
-def write(recordings: Iterable[Recording]) -> Iterator[LogFile]:
+def write(recordings: Iterable[Recording]) -> Iterator[DumpFile]:
     """The log of each configuration. Experiments without a result are left out. Raises UsageError, DataError."""
     try:
         from inspect_ai.log import write_eval_log  # noqa: PLC0415 (optional and heavy)
@@ -33,7 +35,7 @@ def write(recordings: Iterable[Recording]) -> Iterator[LogFile]:
             for configuration, label in recording.configurations():
                 log = _Log(recording, configuration, label)
                 write_eval_log(log.made(), path)
-                yield LogFile(log.file_name, path.read_bytes())
+                yield DumpFile(log.file_name, path.read_bytes())
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class _Log:
             run_id=plan.id,
             task_id=f"{self.configuration.id}-{plan.id}",
             eval_id=f"{self.configuration.id}-{plan.id}",
-            created=_time(provenance.opened_at),
+            created=iso(provenance.opened_at),
             task=plan.dataset.name,
             task_display_name=f"{plan.dataset.name}: {self.label}",
             task_args=self._settings(),
@@ -95,7 +97,7 @@ class _Log:
             tags=["koderz", *(["scripted"] if provenance.scripted else [])],
             metadata={
                 "koderz_version": provenance.koderz_version,
-                "label": self._name,
+                "label": import_name(self.configuration, self.label),
                 "configuration": self.configuration.id,
                 "benchmark": plan.id,
                 "benchmark_name": plan.name,
@@ -109,12 +111,6 @@ class _Log:
             },
             scorers=[{"name": kind, "metrics": [{"name": name} for name in _METRICS]} for kind in scorers],
         )
-
-    @property
-    def _name(self) -> str:
-        """The label; of imported results only the model, because the import of this log adds the rest."""
-        imported = self.configuration.strategy == IMPORTED
-        return self.configuration.models["coder"][0] if imported else self.label
 
     def _settings(self) -> dict[str, Any]:  # Any: JSON
         chosen = self.configuration
@@ -139,7 +135,7 @@ class _Log:
         score = None if error else _score(transcript)
         kind = row.score_kind or "reported"
         answer = ModelOutput.from_content(
-            self._answering(transcript), NO_PROGRAM if program is None else fenced(program, "python")
+            self._answering(transcript), NO_PROGRAM if program is None else fenced(program.rstrip())
         )
         start, end = row.started_at or 0.0, row.finished_at or 0.0
         events = Events(transcript, start)
@@ -156,8 +152,8 @@ class _Log:
             metadata=_measures(transcript, planned),
             events=events.made,
             model_usage=_usages(transcript),
-            started_at=_time(start),
-            completed_at=_time(end),
+            started_at=iso(start),
+            completed_at=iso(end),
             total_time=row.seconds,
             uuid=row.id,
             error=error,
@@ -258,7 +254,3 @@ def _stats(samples: list[Any]) -> Any:  # Any: classes of inspect_ai
         completed_at=max((sample.completed_at for sample in samples), default=""),
         model_usage={model: _sum(usages) for model, usages in found.items()},
     )
-
-
-def _time(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")

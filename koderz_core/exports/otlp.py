@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from koderz_core.exports import genai_conventions as names
-from koderz_core.exports.recording import LogFile, Recording
+from koderz_core.exports.recording import Recording
 from koderz_core.exports.spans import Attribute, Attributes, TraceSpan, spans_of
+from koderz_core.report.dump import DumpFile
 
 Fields = dict[str, Any]  # Any: a JSON object
 Encode = Callable[[bytes], str]
@@ -23,11 +24,11 @@ _ERROR = 2
 _LATEST = 1.8e10  # seconds: the field has 64 bits
 
 
-def write(recordings: Iterable[Recording]) -> Iterator[LogFile]:
+def write(recordings: Iterable[Recording]) -> Iterator[DumpFile]:
     """The pieces of one file: one line with the trace of each experiment that has started."""
     for spans in traces(recordings):
         line = json.dumps(traces_data(spans), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        yield LogFile("traces.jsonl", f"{line}\n".encode(errors="replace"))
+        yield DumpFile("traces.jsonl", f"{line}\n".encode(errors="replace"))
 
 
 def traces(recordings: Iterable[Recording]) -> Iterator[list[TraceSpan]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 
 from koderz_core.records import Configuration, Plan, Problem, Tier
+from koderz_core.records.plans import IMPORTED
 from koderz_core.records.rows import CallRow, ExperimentDetails, Provenance
 
 
@@ -58,9 +59,11 @@ class Recording:
             yield configuration, self.labels[configuration.id]
 
 
-@dataclass(frozen=True, slots=True)
-class LogFile:
-    """One file of a log that has several. ``name``: a relative path of safe characters."""
+def import_name(configuration: Configuration, label: str) -> str:
+    """The name by which an import knows a configuration again; of imported results, the import adds the rest."""
+    return configuration.models["coder"][0] if configuration.strategy == IMPORTED else label
 
-    name: str
-    content: bytes
+
+def known(fields: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON
+    """The fields without those whose value is unknown, for formats that leave them out."""
+    return {name: value for name, value in fields.items() if value is not None}

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from koderz_core.exports import genai_conventions as names
 from koderz_core.exports.recording import Recording, Transcript
+from koderz_core.prompts.markdown import fenced
 from koderz_core.records import Configuration, Verdict
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.plans import IMPORTED
@@ -282,10 +282,7 @@ def _message(role: str, content: str) -> dict[str, object]:
 
 def _fenced(code: str | None) -> str | None:
     """Code as a block of Markdown, which the pages of receivers show as code; None without code."""
-    if code is None:
-        return None
-    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", code))])
-    return f"{fence}python\n{code.strip(chr(10))}\n{fence}"
+    return None if code is None else fenced(code.strip("\n"))
 
 
 def _json(value: object) -> str:

@@ -158,12 +158,12 @@ def _less_indented(lines: list[str], indent: int) -> list[str]:
     return lines
 
 
-def fenced(program: str, limit: int | None = None) -> str:
-    """A program in a Python block, at most ``limit`` characters; None: the whole program."""
+def fenced(program: str, limit: int | None = None, language: str = "python") -> str:
+    """A program, or text without a ``language``, in a block, at most ``limit`` characters; None: the whole text."""
     hidden = 0 if limit is None else len(program) - limit
     shown = program[:limit].rstrip() + _CUT.format(hidden) if hidden > 0 else program
     fence = "`" * max(3, _longest_run(shown) + 1)  # spec.commonmark.org/0.31.2/#fenced-code-blocks
-    return f"{fence}python\n{shown}\n{fence}"
+    return f"{fence}{language}\n{shown}\n{fence}"
 
 
 def fence_after(line: str, fence: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from textwrap import indent
+from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from koderz_core.errors import DataError
@@ -48,15 +49,20 @@ def write(files: Iterable[DumpFile], folder: Path) -> None:
 def zipped(files: Iterable[DumpFile]) -> bytes:
     """A zip of them; the same files always give the same bytes."""
     buffer = BytesIO()
-    with ZipFile(buffer, "w") as archive:
+    write_zip(files, buffer)
+    return buffer.getvalue()
+
+
+def write_zip(files: Iterable[DumpFile], target: BinaryIO) -> None:
+    """Write them into an open file as a zip."""
+    with ZipFile(target, "w") as archive:
         for file in files:
             archive.writestr(ZipInfo(file.name), file.content, ZIP_DEFLATED)
-    return buffer.getvalue()
 
 
 @dataclass(frozen=True, slots=True)
 class DumpFile:
-    """One file; its name consists of koderz' own words and the id of an experiment."""
+    """One file; its name is a relative path of safe characters, of koderz' own words and ids."""
 
     name: str
     content: bytes

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from koderz_core import __version__
 from koderz_core.errors import DataError, UsageError
@@ -21,7 +20,7 @@ from koderz_core.records import Plan
 from koderz_core.records.rows import Excerpt, Provenance
 from koderz_core.report.benchmark_report import bibtex
 from koderz_core.report.dictionary import checked_columns, sql_types, table_named
-from koderz_core.report.dump import text_hashes
+from koderz_core.report.dump import text_hashes, write_zip
 from koderz_core.report.export_request import COMPARED, ENDINGS, ExportOrder
 from koderz_core.store.frames import Form, FormName, Part, copy_rows
 from koderz_core.store.results import Results
@@ -154,9 +153,7 @@ class Exports:
         """Every call of the benchmarks. A log of several files is written as one zip."""
         files = log_writer(order.form)(map(self._recording, self._exported(order)))
         if ENDINGS[order.form] == "zip":
-            with ZipFile(file, "w") as archive:
-                for made in files:
-                    archive.writestr(ZipInfo(made.name), made.content, ZIP_DEFLATED)
+            write_zip(files, file)
         else:
             file.writelines(made.content for made in files)
         file.seek(0)

@@ -59,24 +59,28 @@ def chosen_axis() -> Axis:
     return next(axis for axis in AXES if axis == chosen)
 
 
-def show_headline(comparison: Comparison) -> None:
-    """The main findings in sentences; about the pair that the address names first. Hostile text."""
-    found = _answer(comparison)
+def show_headline(found: Answer) -> None:
+    """The main findings in sentences. Hostile text."""
     with st.container(key="answer", gap="xsmall"):
         for sentence in found.sentences:
             st.text(sentence)
 
 
-def show_details(comparison: Comparison) -> None:
+def show_details(found: Answer) -> None:
     """How to read the figures of the main findings. Hostile text."""
-    if brackets := _answer(comparison).brackets:
-        st.caption(brackets)
+    if found.brackets:
+        st.caption(found.brackets)
 
 
-def _answer(comparison: Comparison) -> Answer:
+def answer_of(comparison: Comparison) -> Answer:
+    """The main findings; about the pair that the address names first."""
+    pinned = _pair_in_address(comparison)
+    return answer(comparison, pinned.key if pinned else None)
+
+
+def _pair_in_address(comparison: Comparison) -> Pair | None:
     requested = st.query_params.get(PAIR)
-    pinned = next((pair.key for pair in comparison.pairs if "/".join(pair.key) == requested), None)
-    return answer(comparison, pinned)
+    return next((pair for pair in comparison.pairs if "/".join(pair.key) == requested), None)
 
 
 def show_warnings(comparison: Comparison) -> None:
@@ -114,9 +118,7 @@ def show_configurations(comparison: Comparison) -> None:
 
 def addressed_pair(comparison: Comparison) -> Pair | None:
     """The pair in the address, else the one that ``show_pairs`` shows at first."""
-    keys = {"/".join(pair.key): pair for pair in comparison.pairs}
-    first = leading_pair(comparison.pairs) or next(iter(comparison.pairs), None)
-    return keys.get(st.query_params.get("pair", ""), first)
+    return _pair_in_address(comparison) or leading_pair(comparison.pairs) or next(iter(comparison.pairs), None)
 
 
 def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:

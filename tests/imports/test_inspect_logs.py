@@ -12,8 +12,8 @@ import pytest
 
 from koderz_core.config import load_settings
 from koderz_core.datasets.humaneval import load_humaneval
-from koderz_core.exports.inspect_events import fenced
 from koderz_core.prompts.extraction import extract
+from koderz_core.prompts.markdown import fenced
 from koderz_core.records import Problem
 
 pytest.importorskip("inspect_ai", reason="the extra koderz[inspect] is not installed")
@@ -58,7 +58,7 @@ def exported(koderz: Any, folder: Path) -> list[Path]:
 def sample(problem: Problem, **fields: Any) -> EvalSample:
     usage = ModelUsage(input_tokens=10, output_tokens=5, total_tokens=18, input_tokens_cache_read=3, total_cost=0.25)
     usual = {
-        "output": ModelOutput.from_content("openai/gpt-4o", fenced(problem.canonical_solution, "python")),
+        "output": ModelOutput.from_content("openai/gpt-4o", fenced(problem.canonical_solution.rstrip())),
         "scores": {"verify": Score(value="C")},
         "model_usage": {"openai/gpt-4o": usage},
         "working_time": 1.5,
@@ -126,7 +126,7 @@ def test_a_transcript_has_every_call_and_every_test_in_the_order_of_the_loop(kod
 def test_the_program_of_a_log_is_the_returned_one_even_if_it_contains_a_fence() -> None:
     problem = load_humaneval(load_settings()).problems[0].public
     program = f'def {problem.entry_point}(a, b):\n    """\n```python\nx = 1\n```\n````\n    """\n    return True'
-    assert extract(fenced(program, "python"), problem).code == program
+    assert extract(fenced(program.rstrip()), problem).code == program
 
 
 def test_a_log_of_another_task_is_graded_and_keeps_its_tokens_cost_and_time(koderz: Any, tmp_path: Path) -> None:
