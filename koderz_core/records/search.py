@@ -27,11 +27,11 @@ class Term:
 
     @property
     def pattern(self) -> str:
-        """A regular expression for Python and RE2, which ignores case; its only group is the text to mark."""
+        """A regular expression for Python and RE2, in lower case; its only group is the text to mark."""
         begin = r"(?:^|[^a-z0-9])" if _in_word(self.words[0][0]) else ""
         end = r"(?:$|[^a-z0-9])" if self.phrase and _in_word(self.words[-1][-1]) else ""
         text = r"\s+".join(map(re.escape, self.words))
-        return f"(?i){begin}({text}){end}"
+        return f"{begin}({text}){end}"
 
 
 def _in_word(character: str) -> bool:

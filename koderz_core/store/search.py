@@ -1,9 +1,4 @@
-"""The search by words: a scan of all texts, because it needs no second index and is fast enough (docs/performance.md).
-
-A first query finds the newest texts that contain the letters of all words. Whether the words begin where words begin
-is checked here, so that a frequent word does not cost a regular expression for each of a million texts. If too few of
-them do, a second query checks all.
-"""
+"""The search by words: a scan of all texts, which is fast enough without a second index (docs/performance.md)."""
 
 from __future__ import annotations
 
@@ -12,31 +7,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from koderz_core.errors import UsageError
-from koderz_core.records.search import Kind, SearchHit, SearchQuery, SearchResult, Term
+from koderz_core.records.search import Kind, SearchHit, SearchQuery, SearchResult
 from koderz_core.store.details import KINDS as STEP_KINDS
 from koderz_core.store.index import Index, mappings, records
 
 BEFORE, SNIPPET = 40, 120  # characters: before the first match, and of a snippet in all
-CANDIDATES = 10  # for each match that is asked for, and LEAST_CANDIDATES at least
-LEAST_CANDIDATES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A text with its latest occurrence. ``place``: its row in ``texts``, or ``text`` itself.
-
-    ``ends``: its step ends with this ordinal, else the step contains it.
-    """
+class _Match:
+    """A text with its latest occurrence. ``ends``: its step ends with this ordinal, else the step contains it."""
 
     kind: Kind
-    place: int | None
-    text: str | None
+    text: str
     at: float
     experiments: int
     benchmark: str | None
     experiment: str | None
     ordinal: int | None
-    ends: bool | None
+    ends: bool
 
 
 def search(index: Index, query: SearchQuery) -> SearchResult:
@@ -44,46 +33,44 @@ def search(index: Index, query: SearchQuery) -> SearchResult:
     terms = query.terms
     if not terms:
         raise UsageError("The search contains no word. Type at least one word, or a phrase in quotation marks.")
-    most = max(LEAST_CANDIDATES, CANDIDATES * query.limit)
-    found: list[tuple[_Candidate, tuple[str, ...]]] = []
-    for strict in (False, True):
-        candidates = _candidates(index, query, most, strict=strict)
-        found = list(_matching(index, candidates, terms))
-        if len(found) > query.limit or len(candidates) < most:
-            break
-    shown = found[: query.limit]
-    return SearchResult(tuple(_hits(index, shown)), len(found) > query.limit)
-
-
-def _candidates(index: Index, query: SearchQuery, most: int, *, strict: bool) -> list[_Candidate]:
-    """The newest texts that contain the letters of all words; ``strict``: and each word where a word begins."""
-    terms = query.terms
     words = sorted({word for term in terms for word in term.words}, key=len, reverse=True)
-    parts = [f"contains(lower(text), $word_{place})" for place in range(len(words))]
-    values: dict[str, object] = {f"word_{place}": word for place, word in enumerate(words)}
-    if strict:
-        parts += [f"regexp_matches(text, $pattern_{place})" for place in range(len(terms))]
-        values |= {f"pattern_{place}": term.pattern for place, term in enumerate(terms)}
-    values |= {"kind": query.kind, "benchmark": query.benchmark, "most": most}
-    return records(index.con, _Candidate, _NEWEST.format(matches=" and ".join(parts)), values)
+    # A text without the letters of a word needs no regular expression, which takes longer.
+    tests = [f"contains(lower(text), $word_{place})" for place in range(len(words))]
+    tests += [f"regexp_matches(lower(text), $pattern_{place})" for place in range(len(terms))]
+    values: dict[str, object] = {"kind": query.kind, "benchmark": query.benchmark, "most": query.limit + 1}
+    values |= {f"word_{place}": word for place, word in enumerate(words)}
+    values |= {f"pattern_{place}": term.pattern for place, term in enumerate(terms)}
+    found = records(index.con, _Match, _NEWEST.format(matches=" and ".join(tests)), values)
+    patterns = [re.compile(term.pattern, re.IGNORECASE) for term in terms]
+    return SearchResult(tuple(_hits(index, found[: query.limit], patterns)), len(found) > query.limit)
 
 
-def _matching(
-    index: Index, candidates: Sequence[_Candidate], terms: Sequence[Term]
-) -> Iterator[tuple[_Candidate, tuple[str, ...]]]:
-    """The candidates that contain each term where a word begins, with their snippets."""
-    patterns = [re.compile(term.pattern) for term in terms]
-    places = [candidate.place for candidate in candidates if candidate.place is not None]
-    rows = index.con.execute("select rowid, text from texts where rowid in (select unnest(?))", [places]).fetchall()
-    texts = dict(rows)
-    for candidate in candidates:
-        text = texts[candidate.place] if candidate.place is not None else candidate.text or ""
-        if all(pattern.search(text) for pattern in patterns):
-            yield candidate, snippet(text, patterns)
+def _hits(index: Index, found: Sequence[_Match], patterns: Sequence[re.Pattern[str]]) -> Iterator[SearchHit]:
+    asked = [(match.experiment, match.ordinal, match.ends) for match in found]
+    columns = zip(*asked, strict=True) if asked else ((), (), ())
+    values = dict(zip(("experiments", "ordinals", "ends"), map(list, columns), strict=True))
+    names = dict(index.con.execute("select id, name from benchmarks").fetchall())
+    for match, row in zip(found, mappings(index.con, _PLACES, values), strict=True):
+        benchmark = str(match.benchmark or row["benchmark"])
+        yield SearchHit(
+            match.kind,
+            match.at,
+            match.experiments,
+            snippet(match.text, patterns),
+            benchmark,
+            str(names[benchmark]),
+            match.experiment,
+            row["step"],  # type: ignore[arg-type]  # the types of these columns are those of the fields
+            row["problem"],  # type: ignore[arg-type]
+            row["label"],  # type: ignore[arg-type]
+        )
 
 
 def snippet(text: str, patterns: Sequence[re.Pattern[str]]) -> tuple[str, ...]:
-    """An excerpt around the first match of the first pattern, which occurs in the text: outside, inside, outside …"""
+    """An excerpt on one line that alternates text outside and inside a match; it shows the first pattern's first match.
+
+    The only group of a pattern is the text to mark.
+    """
     first = patterns[0].search(text)
     begin = max(0, (first.start(1) if first else 0) - BEFORE)
     end = min(len(text), begin + SNIPPET)
@@ -97,28 +84,7 @@ def snippet(text: str, patterns: Sequence[re.Pattern[str]]) -> tuple[str, ...]:
     return tuple(re.sub(r"\s+", " ", part) for part in parts)
 
 
-def _hits(index: Index, found: Sequence[tuple[_Candidate, tuple[str, ...]]]) -> Iterator[SearchHit]:
-    asked = [(candidate.experiment, candidate.ordinal, candidate.ends) for candidate, _ in found]
-    columns = [list(column) for column in zip(*asked, strict=True)] or [[], [], []]
-    rows = mappings(index.con, _PLACES, dict(zip(("experiments", "ordinals", "ends"), columns, strict=True)))
-    names = dict(index.con.execute("select id, name from benchmarks").fetchall())
-    for (candidate, excerpt), row in zip(found, rows, strict=True):
-        benchmark = str(candidate.benchmark or row["benchmark"])
-        yield SearchHit(
-            candidate.kind,
-            candidate.at,
-            candidate.experiments,
-            excerpt,
-            benchmark,
-            str(names[benchmark]),
-            candidate.experiment,
-            row["step"],  # type: ignore[arg-type]  # the types of these columns are those of the fields
-            row["problem"],  # type: ignore[arg-type]
-            row["label"],  # type: ignore[arg-type]
-        )
-
-
-# Every text that the search knows. ``ends``: the step of the experiment ends with this ordinal.
+# Texts are first reduced to the newest, because only their experiments matter. ``ends``: as in ``_Match``.
 _NEWEST = """
 with stored as (
     select 'prompt' as kind, text as sha256, experiment, ordinal, "at", false as ends from prompts
@@ -153,18 +119,27 @@ occurrences as (
     from stored join hits using (sha256)
     union all
     select kind, null, text, benchmark, experiment, ordinal, "at", ends from named where {matches}
+),
+wanted as (
+    from occurrences
+    where ($kind is null or kind = $kind) and (
+        $benchmark is null or benchmark = $benchmark
+        or experiment in (select id from experiments where experiments.benchmark = $benchmark)
+    )
+),
+newest as materialized (
+    select kind, place, text, max("at") as "at" from wanted
+    group by kind, place, text order by kind = 'name' desc, "at" desc, kind, place, text limit $most
 )
-select kind, place, text, max("at") as "at", count(distinct experiment) as experiments,
+select n.kind, coalesce(n.text, any_value(t.text)) as text, n."at", count(distinct w.experiment) as experiments,
     unnest(arg_max(
-        {{'benchmark': benchmark, 'experiment': experiment, 'ordinal': ordinal, 'ends': ends}},
-        {{'known': ordinal is not null, 'at': "at"}}
+        {{'benchmark': w.benchmark, 'experiment': w.experiment, 'ordinal': w.ordinal, 'ends': w.ends}},
+        {{'known': w.ordinal is not null, 'at': w."at"}}
     ))
-from occurrences
-where ($kind is null or kind = $kind) and (
-    $benchmark is null or benchmark = $benchmark
-    or experiment in (select id from experiments where experiments.benchmark = $benchmark)
-)
-group by kind, place, text order by kind = 'name' desc, max("at") desc, kind, place, text limit $most
+from newest n
+join wanted w on w.kind = n.kind and w.place is not distinct from n.place and w.text is not distinct from n.text
+left join texts t on t.rowid = n.place
+group by n.kind, n.place, n.text, n."at" order by n.kind = 'name' desc, n."at" desc, n.kind, n.place, n.text
 """
 # The number of the step that holds an ordinal: as many steps end before it, or with it.
 _PLACES = f"""
