@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from koderz_core.records.search import DEFAULT_LIMIT, KINDS, MOST_LIMIT, Kind, SearchQuery
-from koderz_core.report.formats import numbered
-from koderz_core.report.search_hits import MORE, NO_MATCH
+from koderz_core.report.formats import MORE_MATCHES, NO_MATCH, count
 from pages.ui.address import choice, keep
 from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page, show_empty
@@ -36,11 +35,12 @@ def main() -> None:
     if not found.hits:
         st.info(NO_MATCH, icon="🟰")
         return
-    st.caption(f"{'First ' if found.more else ''}{numbered(len(found.hits), 'match')}, names first, then the newest.")
+    shown = count(len(found.hits))
+    st.caption(f"Matches: {f'the first {shown}' if found.more else shown}. Names come first, then the newest texts.")
     for place, hit in enumerate(found.hits):
         show_hit(hit, place)
     if found.more:
-        st.caption(MORE)
+        st.caption(MORE_MATCHES)
         if query.limit < MOST_LIMIT:
             st.button("Show more", icon="⬇️", on_click=keep, args=("limit", str(query.limit + DEFAULT_LIMIT)))
 

@@ -12,8 +12,7 @@ from rich.text import Text
 from koderz_core.cli.options import Whole, as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console
 from koderz_core.records.search import DEFAULT_LIMIT, MOST_LIMIT, Kind, SearchHit, SearchQuery
-from koderz_core.report.formats import plain
-from koderz_core.report.search_hits import MORE, NO_MATCH, source
+from koderz_core.report.formats import MORE_MATCHES, NO_MATCH, hit_source, plain
 
 KIND_WIDTH = 8  # of the column of kinds
 
@@ -47,7 +46,7 @@ def search(
         if not found.hits:
             click.echo(NO_MATCH)
         elif found.more:
-            click.echo(f"{MORE} (--limit, --kind, --benchmark)")
+            click.echo(f"{MORE_MATCHES} (--limit, --kind, --benchmark)")
         return report_faults(opened)
 
 
@@ -57,7 +56,7 @@ def _query(words: Sequence[str]) -> str:
 
 
 def _print(hit: SearchHit) -> None:
-    where = [hit.experiment or hit.benchmark, f"step {hit.step}" if hit.step else "", source(hit)]
+    where = [hit.experiment or hit.benchmark, f"step {hit.step}" if hit.step else "", hit_source(hit)]
     line = Text()
     for place, part in enumerate(hit.snippet):
         line.append(plain(part), style="bold yellow" if place % 2 else "")

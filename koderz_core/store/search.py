@@ -1,4 +1,7 @@
-"""The search by words: a scan of all texts, which is fast enough without a second index (docs/performance.md)."""
+"""The search by words: a scan of all texts, which is fast enough without a second index (docs/performance.md).
+
+Only a frequent word would be slow. It has enough matches among the newest texts, which are therefore searched first.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from koderz_core.records.search import Kind, SearchHit, SearchQuery, SearchResul
 from koderz_core.store.details import KINDS as STEP_KINDS
 from koderz_core.store.index import Index, mappings, records
 
+RECENT = 20_000  # calls, whose texts are searched first
 BEFORE, SNIPPET = 40, 120  # characters: before the first match, and of a snippet in all
 
 
@@ -40,7 +44,15 @@ def search(index: Index, query: SearchQuery) -> SearchResult:
     values: dict[str, object] = {"kind": query.kind, "benchmark": query.benchmark, "most": query.limit + 1}
     values |= {f"word_{place}": word for place, word in enumerate(words)}
     values |= {f"pattern_{place}": term.pattern for place, term in enumerate(terms)}
-    found = records(index.con, _Match, _NEWEST.format(matches=" and ".join(tests)), values)
+    matches, found = " and ".join(tests), list[_Match]()
+    recent = index.con.execute('select "at" from calls order by "at" desc limit 1 offset ?', [RECENT]).fetchone()
+    if recent:
+        index.con.execute(_RECENT, list(recent))
+        found = records(
+            index.con, _Match, _NEWEST.format(texts="recent", matches=matches), values | {"since": recent[0]}
+        )
+    if len(found) <= query.limit:
+        found = records(index.con, _Match, _NEWEST.format(texts=_ALL, matches=matches), values | {"since": 0.0})
     patterns = [re.compile(term.pattern, re.IGNORECASE) for term in terms]
     return SearchResult(tuple(_hits(index, found[: query.limit], patterns)), len(found) > query.limit)
 
@@ -84,6 +96,15 @@ def snippet(text: str, patterns: Sequence[re.Pattern[str]]) -> tuple[str, ...]:
     return tuple(re.sub(r"\s+", " ", part) for part in parts)
 
 
+_ALL = "(select rowid as place, sha256, text from texts)"
+# A table, because DuckDB would otherwise look for the words in all texts before it selects the recent ones.
+_RECENT = """
+create or replace temp table recent as
+select rowid as place, sha256, text from texts where sha256 in (
+    select text from prompts where "at" >= $1 union all select text from calls where "at" >= $1
+    union all select code from iterations where "at" >= $1 union all select code from scores where "at" >= $1
+)
+"""
 # Texts are first reduced to the newest, because only their experiments matter. ``ends``: as in ``_Match``.
 _NEWEST = """
 with stored as (
@@ -113,7 +134,7 @@ named as (
         select distinct benchmark, unnest(json_extract_string(models, '$.*[*]')) as model from configurations
     ) join benchmarks on id = benchmark
 ),
-hits as materialized (select rowid as place, sha256 from texts where {matches}),
+hits as materialized (select place, sha256 from {texts} where {matches}),
 occurrences as (
     select kind, place, null as text, null as benchmark, experiment, ordinal, "at", ends
     from stored join hits using (sha256)
@@ -128,7 +149,7 @@ wanted as (
     )
 ),
 newest as materialized (
-    select kind, place, text, max("at") as "at" from wanted
+    select kind, place, text, max("at") as "at" from wanted where "at" >= $since or kind = 'name'
     group by kind, place, text order by kind = 'name' desc, "at" desc, kind, place, text limit $most
 )
 select n.kind, coalesce(n.text, any_value(t.text)) as text, n."at", count(distinct w.experiment) as experiments,

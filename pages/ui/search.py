@@ -7,12 +7,11 @@ from html import escape
 import streamlit as st
 
 from koderz_core.records.search import MOST_CHARACTERS, SearchHit
-from koderz_core.report.formats import plain
-from koderz_core.report.search_hits import source
+from koderz_core.report.formats import hit_source, plain
 from pages.ui.address import keep
 
 ICONS = {"prompt": "💬", "answer": "🗨️", "program": "📄", "error": "⚠️", "name": "🏷️"}
-PLACEHOLDER = "prompts, programs, errors, names"
+PLACEHOLDER = "everything recorded"
 
 
 def show_box() -> None:
@@ -21,7 +20,7 @@ def show_box() -> None:
         horizontal=True, vertical_alignment="bottom", gap="xsmall"
     )
     words = line.text_input("Search", placeholder=PLACEHOLDER, max_chars=MOST_CHARACTERS, type="search")
-    asked = line.form_submit_button("Find", icon="🔍", width="content")
+    asked = line.form_submit_button("Find", width="content")
     if asked and words and words.strip():
         st.switch_page("pages/search.py", query_params={"q": words})
 
@@ -32,7 +31,8 @@ def choose_words() -> str:
     if st.session_state.get(seen) != requested:
         st.session_state[key] = requested
     words = str(st.text_input("Words", key=key, placeholder='has_close_elements "index out of range"', type="search"))
-    keep("q", words or None)
+    if words != requested:  # a write on arrival could reach the browser before the address of this page does
+        keep("q", words or None)
     st.session_state[seen] = words
     return words
 
@@ -48,7 +48,7 @@ def show_hit(hit: SearchHit, place: int) -> None:
             query = {"benchmarks": hit.benchmark}
             target, label = "pages/compare.py", f"Name in {hit.benchmark}"
         st.page_link(target, label=label, icon=ICONS[hit.kind], query_params=query)
-        st.html(f"<div class='hit'><div>{_marked(hit.snippet)}</div><small>{escape(source(hit))}</small></div>")
+        st.html(f"<div class='hit'><div>{_marked(hit.snippet)}</div><small>{escape(hit_source(hit))}</small></div>")
 
 
 def _marked(snippet: tuple[str, ...]) -> str:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from koderz_core.report.search_hits import NO_MATCH
+from koderz_core.report.formats import NO_MATCH
 
-RUN = ("benchmark", "--problems", "0:2", "--strategy", "direct", "--coder", "scripted/weak", "--name", "\x1b[31mmine")
+RUN = ("benchmark", "--problems", "0:2", "--strategy", "direct", "--coder", "scripted/weak", "--name", "\x1b[31m mine")
 
 
 @pytest.fixture

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from reading import said
 from streamlit.testing.v1 import AppTest
 
@@ -14,7 +12,7 @@ from koderz_core import Order, Wanted, open_workspace
 from koderz_core.bundles.creation import open_bundle
 from koderz_core.records import Plan
 from koderz_core.records.search import SearchQuery
-from koderz_core.report.search_hits import NO_MATCH
+from koderz_core.report.formats import NO_MATCH
 
 Visit = Callable[..., AppTest]
 
@@ -29,7 +27,7 @@ def test_the_box_of_a_page_leads_to_the_matches(visit: Visit, recorded: Plan) ->
     app.sidebar.text_input[0].set_value("has_close_elements")
     app.sidebar.button[0].click().run()
     assert not app.exception
-    assert app.query_params["q"] == ["has_close_elements"]
+    assert app.query_params["q"] == "has_close_elements"
     assert "<mark>has_close_elements</mark>" in hits(app)
 
 

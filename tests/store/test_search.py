@@ -124,6 +124,14 @@ def test_equal_texts_are_one_match_at_the_latest_experiment(find, journal, plan)
     assert (hit.experiments, hit.experiment) == (2, second.id)
 
 
+def test_the_newest_texts_are_searched_first_and_then_all(find, journal, plan, monkeypatch):
+    for experiment in plan.experiments()[:3]:
+        journal.tell(experiment)
+    full = find("def", kind="program", limit=10), find("Write", limit=1), find("write 0")
+    monkeypatch.setattr("koderz_core.store.search.RECENT", 1)
+    assert (find("def", kind="program", limit=10), find("Write", limit=1), find("write 0")) == full
+
+
 def test_a_frequent_part_of_words_does_not_hide_a_rare_word(find, journal, plan):
     experiment = plan.experiments()[0]
     journal.say(ExperimentStarted(experiment), experiment.id)
