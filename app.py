@@ -14,7 +14,6 @@ import streamlit as st
 import uvicorn
 from starlette.middleware import Middleware
 from starlette.routing import Route
-from streamlit.navigation.page import StreamlitPage
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -30,25 +29,12 @@ from pages.ui.server import (
     fix_streamlit,
     wait_for_imports,
 )
+from pages.ui.shell import PAGES
 
 SHUTDOWN_SECONDS = 3  # for answers that are being sent when the dashboard is asked to end
 MIDDLEWARE = (Middleware(SecureHeaders), Middleware(SameOrigin))
 ASSETS = Path(__file__).parent / "pages" / "ui"
 FIRST = Path(__file__).parent / "pages" / "overview.py"
-PAGES = {
-    "overview": ("", "Overview", "🏠"),
-    "launch": ("Experiments", "Launch", "🚀"),
-    "live": ("Experiments", "Live", "📡"),
-    "experiment": ("Experiments", "Experiment", "🔬"),
-    "compare": ("Results", "Compare", "⚖️"),
-    "problems": ("Results", "Problems", "🧩"),
-    "export": ("Results", "Export", "📦"),
-    "models": ("System", "Models", "🩺"),
-    "memory": ("System", "Memory", "🧠"),
-    "settings": ("System", "Settings", "⚙️"),
-    "search": ("System", "Search", "🔍"),
-}
-HIDDEN = ("search",)  # not in the menu: the box in the sidebar leads there
 
 
 def menu() -> None:
@@ -57,18 +43,11 @@ def menu() -> None:
     ask_login()
     st.html(ASSETS / "looks.css")
     st.logo(ASSETS / "wordmark.svg", size="large", icon_image=ASSETS / "koderz.svg")
-    sections: dict[str, list[StreamlitPage]] = {}
-    for name, (section, title, icon) in PAGES.items():
-        page = st.Page(
-            f"pages/{name}.py",
-            title=title,
-            icon=icon,
-            url_path=name,
-            default=name == "overview",
-            visibility="hidden" if name in HIDDEN else "visible",
-        )
-        sections.setdefault(section, []).append(page)
-    chosen = st.navigation(sections, expanded=True)
+    pages = [
+        st.Page(f"pages/{name}.py", title=place.title, icon=place.icon, url_path=name, default=name == "overview")
+        for name, place in PAGES.items()
+    ]
+    chosen = st.navigation(pages, position="hidden")
     st.set_page_config(page_title=f"{chosen.title} · koderz")
     wait_for_imports()
     chosen.run()

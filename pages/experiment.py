@@ -7,15 +7,15 @@ import streamlit as st
 from koderz_core import KoderzError, Workspace
 from koderz_core.records.rows import BenchmarkRow, ExperimentDetails, ExperimentRow
 from koderz_core.report.formats import SHARED, count, duration, money
-from pages.ui.address import choice, keep
+from pages.ui.address import BENCHMARKS, keep
 from pages.ui.edge import edge
 from pages.ui.experiment import show_commands, show_links, show_pair
 from pages.ui.frame import Page, open_page, show_empty, show_facts, show_provenance
 from pages.ui.pickers import choose_experiment
+from pages.ui.shell import choose_one
 from pages.ui.status import show_scripted, show_standing
 from pages.ui.steps import choose_step, show_step
 from pages.ui.tables import outcome
-from pages.ui.text import listed
 
 ABOUT = "Every prompt, answer, program and test result of one experiment."
 EVERY_SECONDS = 1.0
@@ -23,7 +23,7 @@ ENDED = ("finished", "interrupted")
 
 
 def main() -> None:
-    page = open_page("Experiment", ABOUT)
+    page = open_page("experiment", ABOUT)
     workspace = page.workspace
     name = st.query_params.get("experiment")
     if name is None:
@@ -36,6 +36,10 @@ def main() -> None:
         st.text(str(error))
         _choose(page)
         return
+    of = details.experiment.benchmark
+    if of not in [row.id for row in page.chosen]:
+        keep(BENCHMARKS, of)
+        st.rerun()
     _show(workspace, details.experiment)
 
 
@@ -61,11 +65,10 @@ def _show(workspace: Workspace, row: ExperimentRow) -> None:
 
 
 def _choose(page: Page) -> None:
-    if not page.benchmarks:
-        show_empty(page.workspace, "There is no experiment yet. Launch a benchmark first.", "💤")
+    if not page.chosen:
+        show_empty(page.workspace, "There is no experiment yet. Run a benchmark first.", "💤")
         return
-    labels = {row.id: listed(row) for row in page.benchmarks}
-    benchmark = choice("benchmark", "Benchmark", list(labels), labels.__getitem__)
+    benchmark = choose_one(page.chosen).id
     rows = page.workspace.results.progress(benchmark).experiments
     chosen = choose_experiment(rows, f"experiments of {benchmark}")
     if chosen:

@@ -9,16 +9,16 @@ import streamlit as st
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.dictionary import TABLES, table_named
 from koderz_core.report.export_request import COMPARED, EXCHANGE_FORMS, REPORT_FORMS, TABLE_FORMS, ExportOrder
-from pages.ui.address import choice
+from pages.ui.address import EVERYTHING, choice
 from pages.ui.bundles import show_bundles
 from pages.ui.downloads import offer, show_dictionary, show_preview
 from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page, show_empty
 from pages.ui.imports import show_import, show_imported
+from pages.ui.shell import BENCHMARK
 from pages.ui.text import listed
 
 ABOUT = "Tables for other programs, reports for other people, and imports of results from other tools."
-EVERYTHING = "all benchmarks"
 REPORT, EXCHANGE, BUNDLE, IMPORT = "report", "other tools", "bundle", "import"
 ABOUT_REPORT = (
     "a comparison in one file: conclusions, tables, intervals, dataset and sandbox tier. HTML adds the charts and "
@@ -43,9 +43,9 @@ FORMS = {
 
 
 def main() -> None:
-    page = open_page("Export", ABOUT)
+    page = open_page("export", ABOUT)
     show_imported()
-    rows = {row.id: row for row in page.benchmarks}
+    rows = {row.id: row for row in page.chosen}
     if not rows:
         show_empty(page.workspace, "There is nothing to export yet.", "📦")
         st.subheader("Import results")
@@ -86,7 +86,7 @@ def _report(rows: Mapping[str, BenchmarkRow]) -> None:
     order = ExportOrder("comparison", form, of)
     offer(order)
     st.caption(
-        "The report covers one benchmark. To choose configurations from several benchmarks, use the Compare page."
+        "The report covers one benchmark. To choose configurations from several benchmarks, use the Summary page."
     )
     _command(order)
 
@@ -102,8 +102,8 @@ def _exchange(rows: Mapping[str, BenchmarkRow]) -> None:
 
 
 def _benchmark(rows: Mapping[str, BenchmarkRow], *, every: bool) -> tuple[str, ...]:
-    options = [EVERYTHING, *rows] if every else list(rows)
-    chosen = choice("benchmark", "Benchmark", options, lambda name: listed(rows[name]) if name in rows else name)
+    options = [*rows, EVERYTHING] if every else list(rows)
+    chosen = choice(BENCHMARK, "Benchmark", options, lambda name: listed(rows[name]) if name in rows else name)
     return () if chosen == EVERYTHING else (chosen,)
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from koderz_core import Clone, KoderzError, Order, Preset, command_of
 from koderz_core.workspace.models import Availability
-from pages.ui.address import choice
+from pages.ui.address import BENCHMARKS, choice, go_to
 from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page
 from pages.ui.launch_form import choose_configurations, choose_problems
@@ -28,7 +28,7 @@ FRESH_SECONDS = 15.0  # how long the list of models that can run is cached
 
 
 def main() -> None:
-    page = open_page("Launch", ABOUT)
+    page = open_page("launch", ABOUT)
     workspace = page.workspace
     surveyed = _surveyed(str(workspace.settings.home))
     clone = clone_in_address(workspace, page.benchmarks)
@@ -113,7 +113,7 @@ def _offer(
     if confirmed(plan.id, workspace.plans.concern(plan, forecast), forecast, started=started):
         with st.spinner("Starting"):
             benchmark = workspace.runs.start(plan, concurrency, forecast)
-        st.switch_page("pages/live.py", query_params={"benchmark": benchmark})
+        go_to("live", **{BENCHMARKS: benchmark})
 
 
 def _show_unavailable(surveyed: list[Availability]) -> None:

@@ -13,29 +13,26 @@ from koderz_core.records.progress import BenchmarkProgress, Snapshot, meant
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.formats import duration
 from koderz_core.report.status import MANY, at_work, beat_seconds, benchmark_remark, freshness
-from pages.ui.address import choice
+from pages.ui.address import BENCHMARKS, link
 from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page, show_empty, show_provenance
 from pages.ui.launch_plan import clone_link, show_receipt
 from pages.ui.live_view import FEW, Watch, draw_cells, show_news
 from pages.ui.run_controls import redraw_on_change, show_badges, show_changes, show_controls, show_trouble, states
+from pages.ui.shell import choose_one
 from pages.ui.slow_results import prepare
 from pages.ui.status import show_bar, show_causes, show_figures, show_loading, show_remark, show_scripted
-from pages.ui.text import called, listed
+from pages.ui.text import called
 
 ABOUT = "Watch iterations as they happen. Closing this tab does not stop the benchmark."
-LATEST = "Follow the newest benchmark"
-NOTHING = (
-    "No benchmark has been run yet. Benchmarks that you start on the page Launch or in a terminal appear automatically."
-)
+NOTHING = "No benchmark has been run yet. Benchmarks that you start on the page New run or in a terminal appear here."
 REDRAW_SECONDS = 2.0  # between two drawings of many cells
 
 
 def main() -> None:
-    page = open_page("Live", ABOUT, badges=False)
+    page = open_page("live", ABOUT, badges=False)
     workspace, before = page.workspace, states(page.benchmarks)
-    rows = {row.id: row for row in page.benchmarks}
-    chosen = choice("benchmark", "Benchmark", ["", *rows], lambda name: listed(rows[name]) if name in rows else LATEST)
+    chosen = choose_one(page.chosen).id if page.chosen else ""
     watch, row = Watch(workspace, chosen), meant(page.benchmarks, chosen)
     beat = beat_seconds(row)
     many = row is not None and row.planned > FEW
@@ -86,7 +83,7 @@ def _draw_title(row: BenchmarkRow) -> None:
         st.text(called(row), width="content")
         clone_link(row)
         if not row.under_way:
-            st.page_link("pages/compare.py", label="See results", icon="⚖️", query_params={"benchmarks": row.id})
+            link("compare", "See results", "⚖️", **{BENCHMARKS: row.id})
     show_bar(row)
 
 

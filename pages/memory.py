@@ -23,7 +23,7 @@ ABOUT = "Memories of experiments, their origin, and the lessons derived from jou
 
 
 def main() -> None:
-    page = open_page("Memory", ABOUT)
+    page = open_page("memory", ABOUT)
     workspace = page.workspace
     counts = workspace.memories.counts()
     if counts is None or not counts.total:

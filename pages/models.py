@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from koderz_core.workspace.health import SERVERS, Diagnosis, Finding
+from pages.ui.address import link
 from pages.ui.edge import edge
 from pages.ui.frame import open_page
 from pages.ui.tables import findings_table
@@ -22,7 +23,7 @@ FRESH_SECONDS = 15.0  # how long a diagnosis is cached
 
 
 def main() -> None:
-    page = open_page("Models", ABOUT)
+    page = open_page("models", ABOUT)
     diagnosis = _diagnosis(str(page.workspace.settings.home), page.workspace.results.faults)
     for finding in diagnosis.missing:
         st.warning("A requirement of koderz is not met.", icon="🧰")
@@ -42,7 +43,7 @@ def main() -> None:
         "In a terminal, `koderz doctor` also checks every line of the journals. `koderz doctor --real` and `koderz "
         "speed-test MODEL` send real requests to models."
     )
-    st.page_link("pages/launch.py", label="Launch", icon="🚀")
+    link("launch", "New run", "🚀")
 
 
 def _show(findings: Sequence[Finding], alt: str) -> None:

@@ -1,4 +1,4 @@
-"""Overview: totals, running and unfinished benchmarks, and the latest results."""
+"""Home: the results of the chosen benchmarks, unfinished benchmarks, and all benchmarks with totals."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from koderz_core.report.findings import remarks, untested
 from koderz_core.report.formats import STATES, count, money, numbered
 from koderz_core.report.status import marked_state, state
 from koderz_core.workspace.upkeep import how_to_remove
+from pages.ui.address import BENCHMARKS, link
+from pages.ui.comparison import answer_of, show_headline
 from pages.ui.edge import edge, show_failure
-from pages.ui.frame import offer_first_steps, open_page, show_facts, show_isolation, show_remarks
+from pages.ui.frame import Page, offer_first_steps, open_page, show_facts, show_isolation, show_remarks
 from pages.ui.frontier import about_picture, show_frontier
 from pages.ui.launch_plan import clone_link
-from pages.ui.pickers import choose_benchmark
+from pages.ui.pickers import choose_in_table
 from pages.ui.run_controls import POLL_SECONDS, is_resumable, offer_retry, reader_of
+from pages.ui.shell import PAGES
 from pages.ui.slow_results import LARGE, glimpsed_comparison
 from pages.ui.status import show_causes
 from pages.ui.tables import frame
@@ -29,38 +32,24 @@ ABOUT = "Can cheap models with many attempts match an expensive model? At what c
 GLANCE_COLUMNS = {"configuration": st.column_config.TextColumn(width=230)}  # leaves room for the rate on a phone
 PLACE, MOST_ERRORS = "overview", 500  # experiments whose causes of failure are counted
 SCRIPTED = "Include scripted models"
+ALL_SCRIPTED = "All benchmarks in this data folder use scripted models. Their results say nothing about real models."
 ABOUT_SCRIPTED = (
     "By default the totals exclude scripted models (mock mode), whose results say nothing about real models."
-)
-LINKS = (
-    ("compare", "Compare", "⚖️"),
-    ("problems", "Problems", "🧩"),
-    ("live", "Watch", "📡"),
-    ("export", "Export", "📦"),
 )
 
 
 def main() -> None:
-    page = open_page("Overview", ABOUT)
-    rows, results = page.benchmarks, page.workspace.results
+    page = open_page("overview", ABOUT)
+    rows = page.benchmarks
     if not rows:
         _empty(page.workspace)
         return
-    running = any(row.state == "running" for row in rows)
-    now = reader_of(rows, page.workspace)
-    figures = st.container()
-    by_script = any(row.scripted for row in rows) and st.toggle(SCRIPTED, key="with scripted", help=ABOUT_SCRIPTED)
-    with figures:
-        every = POLL_SECONDS if running else None
-        st.fragment(lambda: _figures(now(), with_scripted=by_script), run_every=every)()
     _show_unfinished(rows)
-    lead = st.container()
+    _results(page)
     st.subheader("Benchmarks")
-    newest = next((row for row in rows if by_script or not row.scripted), None)
-    chosen = choose_benchmark(rows, newest)
-    with lead:
-        _latest(page.workspace, chosen, rows)
-    for fault in results.faults:
+    _show_totals(page)
+    choose_in_table(rows, page.chosen)
+    for fault in page.workspace.results.faults:
         st.warning("A journal could not be read completely.", icon="⚠️")
         st.text(fault)
 
@@ -74,6 +63,17 @@ def _empty(workspace: Workspace) -> None:
     offer_first_steps(workspace, "Launch the quick look", preset="quick look")
     st.caption("In a terminal, use these commands:")
     st.code("koderz example\nkoderz quickstart", language="bash")
+
+
+def _show_totals(page: Page) -> None:
+    """Totals over all benchmarks, which change while one is running; scripted models count only on request."""
+    rows = page.benchmarks
+    now = reader_of(rows, page.workspace)
+    figures = st.container()
+    by_script = any(row.scripted for row in rows) and st.toggle(SCRIPTED, key="with scripted", help=ABOUT_SCRIPTED)
+    with figures:
+        every = POLL_SECONDS if any(row.state == "running" for row in rows) else None
+        st.fragment(lambda: _figures(now(), with_scripted=by_script), run_every=every)()
 
 
 def _figures(rows: Sequence[BenchmarkRow], *, with_scripted: bool) -> None:
@@ -99,31 +99,30 @@ def _show_unfinished(rows: Sequence[BenchmarkRow]) -> None:
         left = f"{STATES[row.state]} with {row.left} of {row.planned} experiments left"
         left = left if is_resumable(row) else marked_state(row)
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.page_link("pages/live.py", label=left, icon="⏯️", query_params={"benchmark": row.id})
+            link("live", left, "⏯️", **{BENCHMARKS: row.id})
             st.text(called(row))
 
 
-def _latest(workspace: Workspace, row: BenchmarkRow | None, rows: Sequence[BenchmarkRow]) -> None:
-    """Results of the chosen benchmark, else of the newest with real models, else of the newest one; links to more."""
-    st.subheader("Latest results")
-    if row is None:
-        about = "All benchmarks in this data folder use scripted models. Their results say nothing about real models."
-        st.info(about, icon="🎭")
-        row = rows[0]
+def _results(page: Page) -> None:
+    """The results of the chosen benchmarks in sentences, in a picture and in a table."""
+    workspace, chosen = page.workspace, page.chosen
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.text(called(row), width="content")
-        for target, label, icon in LINKS:
-            name = "benchmarks" if target in ("compare", "problems") else "benchmark"
-            st.page_link(f"pages/{target}.py", label=label, icon=icon, query_params={name: row.id})
-        clone_link(row)
-    summaries = workspace.results.summaries(row.id)
-    if row.errors and not row.under_way:
-        _errors(workspace, row)
-    _picture(workspace, summaries, rows)
+        st.text(" + ".join(map(called, chosen)), width="content")
+        link("compare", "Summary", PAGES["compare"].icon)
+        for row in chosen[:1]:
+            clone_link(row)
+    if all(row.scripted for row in page.benchmarks):
+        st.info(ALL_SCRIPTED, icon="🎭")
+    summaries = workspace.results.summaries([row.id for row in chosen])
+    for row in chosen:
+        if row.errors and not row.under_way:
+            _errors(workspace, row)
+    _picture(workspace, summaries, page.benchmarks)
     table = glance_table(summaries)
     st.dataframe(frame(table), hide_index=True, column_config=GLANCE_COLUMNS, alt=table.title)
-    show_remarks((*remarks(summaries), *untested(summaries), how_to_remove(row.id) or ""))
-    show_isolation(row.isolation, row.self_test)
+    show_remarks((*remarks(summaries), *untested(summaries), *filter(None, (how_to_remove(row.id) for row in chosen))))
+    for row in chosen[:1]:
+        show_isolation(row.isolation, row.self_test)
 
 
 def _picture(workspace: Workspace, summaries: Sequence[SummaryRow], rows: Sequence[BenchmarkRow]) -> None:
@@ -135,6 +134,7 @@ def _picture(workspace: Workspace, summaries: Sequence[SummaryRow], rows: Sequen
     elif (number := sum(row.planned for row in summaries)) > LARGE:
         st.caption(f"The Compare page shows the chart of cost against success of these {count(number)} experiments.")
     elif comparison := glimpsed_comparison(workspace, summaries):
+        show_headline(answer_of(comparison))
         show_frontier(comparison, about_picture(comparison, summaries, rows))
 
 

@@ -10,6 +10,7 @@ from koderz_core.records.progress import SummaryRow
 from koderz_core.report.findings import remarks
 from koderz_core.report.formats import count
 from koderz_core.workspace.comparisons import Difficulty, only_solved
+from pages.ui.compared import choices
 from pages.ui.difficulty import choose_problems, show_configurations, show_heatmap, show_problem, show_table
 from pages.ui.edge import edge
 from pages.ui.frame import open_page, show_empty, show_facts, show_remarks
@@ -20,15 +21,15 @@ ABOUT = "The result of each configuration on each problem, with the hardest prob
 
 
 def main() -> None:
-    page = open_page("Problems", ABOUT)
-    if not page.benchmarks:
+    page = open_page("problems", ABOUT)
+    if not page.chosen:
         show_empty(page.workspace, "There are no results yet.", "🧩")
         return
-    rows = choose_rows(page.workspace, page.benchmarks)
+    with choices(page):
+        rows = choose_problem_set(page.workspace, choose_rows(page.workspace, page.chosen))
     if not rows:
         st.info("Choose at least one configuration.", icon="🧩")
         return
-    rows = choose_problem_set(page.workspace, rows)
     problems = awaited_problems(page.workspace, rows)
     if problems is None:
         return

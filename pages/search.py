@@ -23,9 +23,9 @@ LABELS |= {"name": "Names"}
 
 
 def main() -> None:
-    page = open_page("Search", ABOUT)
+    page = open_page("search", ABOUT)
     if not page.benchmarks:
-        show_empty(page.workspace, "Nothing is recorded yet. Launch a benchmark first.", "💤")
+        show_empty(page.workspace, "Nothing is recorded yet. Run a benchmark first.", "💤")
         return
     query = _choose(page)
     if not query.terms:
@@ -52,8 +52,8 @@ def _choose(page: Page) -> SearchQuery:
     with left:
         kind = choice("kind", "Kind", (ANY, *KINDS), LABELS.__getitem__, short=True)
     with right:
-        names = {ANY: "All benchmarks", **{row.id: listed(row) for row in page.benchmarks}}
-        benchmark = choice("benchmark", "Benchmark", list(names), names.__getitem__)
+        names = {ANY: "All benchmarks", **{row.id: listed(row) for row in page.chosen}}
+        benchmark = choice("within", "Search in", list(names), names.__getitem__)
     kinds: dict[str, Kind] = {name: name for name in KINDS}
     limit = st.query_params.get("limit", "")
     most = min(int(limit), MOST_LIMIT) if limit.isdecimal() and len(limit) < 9 and int(limit) else DEFAULT_LIMIT

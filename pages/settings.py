@@ -33,7 +33,7 @@ HEIGHT = 420  # pixels; the table scrolls, so that the setting below stays in si
 
 
 def main() -> None:
-    settings = open_page("Settings", ABOUT).workspace.settings
+    settings = open_page("settings", ABOUT).workspace.settings
     shown = shown_settings()
     waiting = awaiting_start(shown, settings)
     if waiting:

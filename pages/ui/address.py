@@ -1,15 +1,30 @@
-"""Choices that are part of the page's address, so that every view can be shared; also lines chosen in a table."""
+"""Choices that are part of the page's address, so that every view can be shared; links; lines chosen in a table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NoReturn
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
-from koderz_core import Workspace
-from koderz_core.errors import UsageError
-from koderz_core.records.rows import BenchmarkRow
+BENCHMARKS = "benchmarks"  # in the address of every page: the ids of the chosen benchmarks
+EVERYTHING = "all benchmarks"
+
+
+def link(page: str, label: str, icon: str, **query: str) -> None:
+    """A link to a page, which keeps the chosen benchmarks unless ``query`` names others. Labels are our words."""
+    st.page_link(f"pages/{page}.py", label=label, icon=icon, query_params=_with_benchmarks(query), width="content")
+
+
+def go_to(page: str, **query: str) -> NoReturn:
+    """Open a page, which keeps the chosen benchmarks unless ``query`` names others."""
+    st.switch_page(f"pages/{page}.py", query_params=_with_benchmarks(query))
+
+
+def _with_benchmarks(query: Mapping[str, str]) -> dict[str, str]:
+    chosen = st.query_params.get(BENCHMARKS)
+    return {**({BENCHMARKS: chosen} if chosen else {}), **query}
 
 
 def choice(
@@ -75,26 +90,6 @@ def warn_of_missing(name: str) -> None:
 def _remember(name: str, chosen: str, usual: str) -> None:
     keep(name, None if chosen == usual else chosen)
     st.session_state[f"{name} in the URL"] = chosen
-
-
-def name_by_id(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> None:
-    """Replace names of benchmarks in the address by ids, with the rules of the command line.
-
-    A name of no benchmark or of several stays as it is, and the choice that reads it warns.
-    """
-    known = {row.id for row in benchmarks}
-    for name in ("benchmark", "benchmarks"):
-        requested = st.query_params.get(name, "").split(",")
-        ids = [word if word in known or not word else _id_of(workspace, word) for word in requested]
-        if ids != requested:
-            st.query_params[name] = ",".join(ids)
-
-
-def _id_of(workspace: Workspace, name: str) -> str:
-    try:
-        return workspace.results.find(name)
-    except UsageError:
-        return name
 
 
 def keep(name: str, value: str | None) -> None:

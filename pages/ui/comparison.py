@@ -40,7 +40,7 @@ from koderz_core.workspace.comparisons import (
     Pair,
     leading_pair,
 )
-from pages.ui.address import choice, chosen_line, switch
+from pages.ui.address import choice, chosen_line, link, switch
 from pages.ui.edge import edge
 from pages.ui.frontier import without
 from pages.ui.slow_results import attempts_of
@@ -258,12 +258,7 @@ def _show_programs(
         solved = parting.solved_by_baseline == (row is baseline)
         with column:
             st.text(f"{'✓ solved' if solved else '✗ unsolved'} · {row.letter} · {row.label}")
-            st.page_link(
-                "pages/experiment.py",
-                label="Steps of this experiment",
-                icon="🔬",
-                query_params={"experiment": experiment},
-            )
+            link("experiment", "Steps of this experiment", "🔬", experiment=experiment)
             if program := texts.get(code or ""):
                 show_text(program, f"program-{row.letter}", "python")
             else:

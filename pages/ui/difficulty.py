@@ -23,7 +23,7 @@ from koderz_core.report.difficulty import (
 from koderz_core.report.formats import money, numbered, one_line, plain
 from koderz_core.workspace.comparisons import Cell, Difficulty, Key, Kind, problems_of_kind
 from koderz_core.workspace.names import letter
-from pages.ui.address import choice, chosen_line, keep
+from pages.ui.address import choice, chosen_line, go_to, keep
 from pages.ui.tables import frame, offer_csv, selected, tall
 
 SHOWN: dict[Kind, str] = {
@@ -131,7 +131,7 @@ def _open(problem: Difficulty, key: Key) -> None:
 
 
 def _go_to(experiment: str) -> None:
-    st.switch_page("pages/experiment.py", query_params={"experiment": experiment})
+    go_to("experiment", experiment=experiment)
 
 
 def _choose_configuration(rows: Sequence[SummaryRow], name: str, label: str, place: int = 0) -> Key:

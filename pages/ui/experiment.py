@@ -12,7 +12,7 @@ from koderz_core.report.dump import zipped
 from koderz_core.report.formats import MARKS
 from koderz_core.report.timeline import RETURNED, SIDES, settings_beside, steps_beside
 from koderz_core.workspace.experiments import StepPair, aligned
-from pages.ui.address import choice, chosen_line, keep
+from pages.ui.address import choice, chosen_line, keep, link
 from pages.ui.edge import edge
 from pages.ui.tables import frame, show_words, tall
 from pages.ui.text import show_diff, show_text
@@ -40,7 +40,7 @@ def show_links(workspace: Workspace, row: ExperimentRow) -> None:
             on_click="ignore",
             help="Download the prompts, answers, programs and test results, each in its own file.",
         )
-        st.page_link("pages/live.py", label="Benchmark", icon="📡", query_params={"benchmark": row.benchmark})
+        link("experiment", "All experiments", "📋")
         st.caption(row.id)
 
 
@@ -113,7 +113,7 @@ def _show_both(workspace: Workspace, experiment: str, other: str) -> None:
     differing = settings_beside(workspace.experiments.differences(left.experiment, right.experiment))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{SIDES[0]} is the experiment above, {SIDES[1]} is the chosen experiment. Settings that differ:")
-        st.page_link("pages/experiment.py", label=f"Open {SIDES[1]}", icon="🔬", query_params={"experiment": other})
+        link("experiment", f"Open {SIDES[1]}", "🔬", experiment=other)
     if differing.rows:
         show_words(differing)
     else:

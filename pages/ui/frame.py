@@ -13,43 +13,54 @@ from koderz_core.records import DatasetOrigin
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.report.formats import isolation
 from koderz_core.workspace.upkeep import ABOUT_EXAMPLE
-from pages.ui.address import name_by_id
+from pages.ui.address import BENCHMARKS, go_to
 from pages.ui.bundles import show_read_only
 from pages.ui.edge import edge
 from pages.ui.run_controls import show_running
 from pages.ui.search import show_box
+from pages.ui.shell import PAGES, choose_benchmarks, show_menu, show_tabs
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
     """An opened page: the process's workspace, and all benchmarks at this moment, the newest first.
 
-    ``running``: the place in its head for running benchmarks.
+    ``chosen``: those of them that the page shows. ``running``: the place in its head for running benchmarks.
     """
 
     workspace: Workspace
     benchmarks: list[BenchmarkRow]
+    chosen: list[BenchmarkRow]
     running: DeltaGenerator
 
 
-def open_page(title: str, about: str, *, badges: bool = True) -> Page:
-    """Draw the page's head with the running benchmarks, and the search box. ``about``: our words, one sentence.
+def open_page(name: str, about: str, *, badges: bool = True) -> Page:
+    """Draw what surrounds the page of that file name: menu, chosen benchmarks, search, title, tabs and running ones.
 
-    ``badges`` False: the page draws the running benchmarks itself, from the data that it shows below.
+    ``about``: our words, one sentence. ``badges`` False: the page draws the running benchmarks itself, from the data
+    that it shows below.
     """
-    show_box()
+    menu = st.sidebar.container(key="menu", gap="xxsmall")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="head"):
-        st.title(title, width="content")
+        st.title(PAGES[name].title, width="content", help=about)
         running = st.container(width="content", gap="xxsmall", key="running")
-    st.caption(about)
-    workspace = the_workspace()
-    page = Page(workspace, workspace.results.benchmarks(), running)
-    name_by_id(workspace, page.benchmarks)
+    tabs = st.container(horizontal=True, key="tabs", gap="xxsmall")
+    try:
+        workspace = the_workspace()
+        benchmarks = workspace.results.benchmarks()
+        with st.sidebar:
+            chosen = choose_benchmarks(workspace, benchmarks)
+            show_box()
+    finally:  # the links contain the chosen benchmarks, and must exist even if these cannot be read
+        with menu:
+            show_menu(name)
+        with tabs:
+            show_tabs(name)
     if badges:
         with running:
-            show_running(workspace, page.benchmarks)
+            show_running(workspace, benchmarks)
     show_read_only(workspace)
-    return page
+    return Page(workspace, benchmarks, chosen, running)
 
 
 def show_remarks(remarks: Iterable[str]) -> None:
@@ -94,11 +105,11 @@ def offer_first_steps(workspace: Workspace, action: str, *, example: bool = True
         if example and st.button("Open the example", key="example", icon="📖", type="primary"):
             with edge():
                 benchmark = workspace.upkeep.open_example()
-                st.switch_page("pages/compare.py", query_params={"benchmarks": benchmark})
+                go_to("compare", **{BENCHMARKS: benchmark})
         if example and st.button("Get a model", key="to models", icon="📥"):
-            st.switch_page("pages/models.py")
+            go_to("models")
         if st.button(action, key="to launch", icon="🚀", type="secondary" if example else "primary"):
-            st.switch_page("pages/launch.py", query_params=query or None)
+            go_to("launch", **query)
     if not example:
         return
     st.caption(f"The example: {ABOUT_EXAMPLE[0].lower()}{ABOUT_EXAMPLE[1:]}")

@@ -15,6 +15,7 @@ from koderz_core import Workspace
 from koderz_core.errors import DataError, UsageError
 from koderz_core.report.formats import numbered, plain, tier_name
 from koderz_core.workspace.imports import Import, ImportOrder, parse_mapping, parse_prices
+from pages.ui.address import BENCHMARKS, link
 from pages.ui.edge import edge
 
 ABOUT_IMPORT = (
@@ -130,4 +131,4 @@ def show_imported() -> None:
     """The benchmarks of the last import, which stay on the page when it is drawn again."""
     if names := st.session_state.get(DONE):
         st.success(f"Imported: {', '.join(names)}", icon="✅")
-        st.page_link("pages/compare.py", label="Compare", icon="⚖️", query_params={"benchmarks": ",".join(names)})
+        link("compare", "See results", "⚖️", **{BENCHMARKS: ",".join(names)})

@@ -14,7 +14,7 @@ from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.forecasts import LAST_RUN, between, receipt
 from koderz_core.report.formats import count, duration, money, numbered, plain
 from koderz_core.workspace.models import Availability
-from pages.ui.address import keep, matching_option
+from pages.ui.address import keep, link, matching_option
 from pages.ui.frame import show_isolation, show_origin
 from pages.ui.slow_results import prepare
 from pages.ui.text import called, worded
@@ -65,7 +65,7 @@ def show_missing_models(lacking: Iterable[Availability], plan: Plan) -> None:
         st.text(worded(f"{row.id} cannot run: {row.reason}. {row.cure}."))
     if scripted(plan.models()):
         st.warning("SCRIPTED models follow a script: their results say nothing about real models.", icon="🎭")
-        st.page_link("pages/models.py", label="Requirements of real models", icon="🩺")
+        link("models", "Requirements of real models", "🩺")
 
 
 def choose_budget(usual: Budget, of: str) -> Budget:
@@ -192,7 +192,7 @@ def clone_link(row: BenchmarkRow) -> None:
     if row.imported is not None:
         st.text(f"imported from {plain(row.imported)}", width="content")
         return
-    st.page_link("pages/launch.py", label="Clone", icon="🧬", query_params={CLONE_KEY: row.id})
+    link("launch", "Clone", "🧬", **{CLONE_KEY: row.id})
 
 
 def clone_in_address(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> Clone | None:
@@ -211,7 +211,7 @@ def clone_in_address(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -
     clone = _clone_of(workspace, rows[chosen])
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(f"🧬 A clone of {called(rows[chosen])}: change the inputs that should differ.")
-        st.page_link("pages/launch.py", label="Start from a preset instead", icon="↩️")
+        link("launch", "Start from a preset instead", "↩️")
     return clone
 
 

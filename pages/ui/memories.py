@@ -27,7 +27,7 @@ from koderz_core.workspace.memories import (
     StoredMemory,
     one_line,
 )
-from pages.ui.address import choice, chosen_line, keep
+from pages.ui.address import choice, chosen_line, keep, link
 from pages.ui.frame import show_facts, show_remarks
 from pages.ui.text import show_text
 
@@ -110,7 +110,7 @@ def show_related(related: Sequence[Related]) -> None:
     for memory in related:
         with st.container(horizontal=True, vertical_alignment="center"):
             number = memory.memory.id
-            st.page_link("pages/memory.py", label=f"Memory {number}", query_params={"memory": str(number)})
+            link("memory", f"Memory {number}", "🧠", memory=str(number))
             st.text(f"{plain(one_line(memory.how), 40)}: {plain(one_line(memory.memory.title), TITLE_CHARS)}")
 
 
@@ -191,12 +191,8 @@ def _show_origin(metadata: Mapping[str, object]) -> None:
     )
     with st.container(horizontal=True):
         if _EXPERIMENT.fullmatch(experiment):
-            _link("experiment", "Experiment of this memory", "🔬", {"experiment": experiment})
+            link("experiment", "Experiment of this memory", "🔬", experiment=experiment)
         if _BENCHMARK.fullmatch(benchmark):
-            _link("live", "Benchmark of this memory", "📡", {"benchmark": benchmark})
+            link("live", "Benchmark of this memory", "📡", benchmarks=benchmark)
         if problem and _BENCHMARK.fullmatch(benchmark):
-            _link("problems", "Problem of this memory", "🧩", {"benchmarks": benchmark, "problem": problem})
-
-
-def _link(page: str, label: str, icon: str, query: Mapping[str, str]) -> None:
-    st.page_link(f"pages/{page}.py", label=label, icon=icon, query_params=dict(query))
+            link("problems", "Problem of this memory", "🧩", benchmarks=benchmark, problem=problem)

@@ -15,9 +15,8 @@ from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.report.formats import count
 from koderz_core.report.status import benchmarks_of, experiments_of
-from pages.ui.address import choice, keep
+from pages.ui.address import BENCHMARKS, choice, keep
 from pages.ui.tables import BENCHMARK_COLUMNS, benchmark_table, experiment_table, selected
-from pages.ui.text import listed
 
 PROBLEM_SET = "problems"  # in the address
 BENCHMARKS_PER_PAGE = 50
@@ -27,15 +26,11 @@ Row = TypeVar("Row")
 
 
 def choose_rows(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> list[SummaryRow]:
-    """The chosen configurations in the order of their benchmarks; at first all of the newest benchmark."""
-    left, right = st.columns([2, 3])
-    with left:
-        named = {row.id: listed(row) for row in benchmarks}
-        of = _choose_several("benchmarks", "Benchmarks", named, [benchmarks[0].id])
-    with right:
-        rows = {f"{row.benchmark}/{row.configuration}": row for row in workspace.results.summaries(of)}
-        labels = {key: row.label if len(of) == 1 else f"{row.label} · {row.benchmark}" for key, row in rows.items()}
-        return [rows[key] for key in _choose_several("configurations", "Configurations", labels, list(rows))]
+    """The chosen configurations in the order of the benchmarks; at first all of them."""
+    of = [row.id for row in benchmarks]
+    rows = {f"{row.benchmark}/{row.configuration}": row for row in workspace.results.summaries(of)}
+    labels = {key: row.label if len(of) == 1 else f"{row.label} · {row.benchmark}" for key, row in rows.items()}
+    return [rows[key] for key in _choose_several("configurations", "Configurations", labels)]
 
 
 def choose_problem_set(workspace: Workspace, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
@@ -51,40 +46,36 @@ def choose_problem_set(workspace: Workspace, rows: Sequence[SummaryRow]) -> list
     return workspace.comparisons.on_shared_problems(rows) if chosen == "shared" else list(rows)
 
 
-def _choose_several(name: str, label: str, options: Mapping[str, str], usual: Sequence[str]) -> list[str]:
-    """Some of the options, in their order; the address holds them unless they are the usual ones."""
+def _choose_several(name: str, label: str, options: Mapping[str, str]) -> list[str]:
+    """Some of the options, in their order, at first all; the address holds them unless they are all."""
     asked = st.query_params.get(name)
-    wanted = list(usual) if asked is None else list(dict.fromkeys(asked.split(",")))
+    wanted = list(options) if asked is None else list(dict.fromkeys(asked.split(",")))
     known = [option for option in wanted if option in options]
     if len(known) < len(wanted):
         st.warning(f"The link names at least one unknown {name.rstrip('s')}. koderz ignores unknown names.", icon="🔎")
     key = f"{name} of {hash(tuple(options))}"
     chosen = st.multiselect(label, list(options), known, format_func=options.__getitem__, key=key, wrap=True)
-    keep(name, None if list(chosen) == list(usual) else ",".join(chosen) or None)
+    keep(name, None if list(chosen) == list(options) else ",".join(chosen) or None)
     return list(map(str, chosen))
 
 
-def choose_benchmark(rows: Sequence[BenchmarkRow], usual: BenchmarkRow | None) -> BenchmarkRow | None:
-    """Show a table, the newest first; the benchmark chosen in it, else ``usual``.
-
-    After a search or on a later page of the table, the first visible one takes the place of ``usual``.
-    """
+def choose_in_table(rows: Sequence[BenchmarkRow], chosen: Sequence[BenchmarkRow]) -> None:
+    """A table, the newest first, in which a benchmark can be chosen for all pages."""
     words = ""
     if len(rows) > BENCHMARKS_PER_PAGE:
         words = st.text_input("Search", key="find benchmarks", placeholder="name, id, state, dataset, model")
     matching = benchmarks_of(rows, words)
     if not matching:
         st.info("No benchmark matches the search.", icon="🟰")
-        return usual
+        return
     part = _page_of(matching, BENCHMARKS_PER_PAGE, "benchmarks", ", newest first")
-    chosen = selected(
-        benchmark_table(part),
-        f"benchmarks {part[0].id}",
-        "benchmark",
-        column_config=BENCHMARK_COLUMNS,
-        alt="Benchmarks",
-    )
-    return next((row for row in part if row.id == chosen), usual if part[0] is rows[0] else part[0])
+    st.caption("Choose a row to show its benchmark on all pages.")
+    # The key changes with the chosen benchmarks, which can also be chosen elsewhere: an older choice does not count.
+    key = f"benchmarks {part[0].id} {' '.join(row.id for row in chosen)}"
+    of = selected(benchmark_table(part), key, "benchmark", column_config=BENCHMARK_COLUMNS, alt="Benchmarks")
+    if of and [of] != [row.id for row in chosen]:
+        keep(BENCHMARKS, of)
+        st.rerun()
 
 
 def choose_experiment(rows: Sequence[ExperimentRow], key: str) -> str | None:

@@ -16,7 +16,7 @@ from koderz_core.records.progress import BenchmarkProgress
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.formats import money, numbered
 from koderz_core.report.status import Stage, changed, trouble_notices
-from pages.ui.address import keep
+from pages.ui.address import BENCHMARKS, keep, link
 from pages.ui.edge import attempt, edge, forget_failure, show_failure
 from pages.ui.text import called
 
@@ -61,7 +61,7 @@ def show_badges(workspace: Workspace, rows: Rows) -> None:
         label += f" · {numbered(row.errors, 'error')}" if row.errors else ""
         with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
             st.text(called(row), width="content")
-            st.page_link("pages/live.py", label=label, icon=icon, query_params={"benchmark": row.id}, width="content")
+            link("live", label, icon, **{BENCHMARKS: row.id})
             stop = partial(workspace.runs.stop, row.id)
             _button("Stop", row, HEAD, stop, STOPS, disabled=row.state == "stopping")
     show_failure(HEAD)

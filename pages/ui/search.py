@@ -8,7 +8,7 @@ import streamlit as st
 
 from koderz_core.records.search import MOST_CHARACTERS, SearchHit
 from koderz_core.report.formats import hit_source, plain
-from pages.ui.address import keep
+from pages.ui.address import BENCHMARKS, go_to, keep, link
 
 ICONS = {"prompt": "💬", "answer": "🗨️", "program": "📄", "error": "⚠️", "name": "🏷️"}
 PLACEHOLDER = "everything recorded"
@@ -22,7 +22,7 @@ def show_box() -> None:
     words = line.text_input("Search", placeholder=PLACEHOLDER, max_chars=MOST_CHARACTERS, type="search")
     asked = line.form_submit_button("Find", width="content")
     if asked and words and words.strip():
-        st.switch_page("pages/search.py", query_params={"q": words})
+        go_to("search", q=words)
 
 
 def choose_words() -> str:
@@ -42,12 +42,14 @@ def show_hit(hit: SearchHit, place: int) -> None:
     step = f", step {hit.step}" if hit.step else ""
     with st.container(key=f"hit-{place}", gap=None):
         if hit.experiment:
-            query = {"experiment": hit.experiment} | ({"step": str(hit.step)} if hit.step else {})
-            target, label = "pages/experiment.py", f"{hit.kind.capitalize()} in {hit.experiment}{step}"
+            query = {BENCHMARKS: hit.benchmark, "experiment": hit.experiment} | (
+                {"step": str(hit.step)} if hit.step else {}
+            )
+            target, label = "experiment", f"{hit.kind.capitalize()} in {hit.experiment}{step}"
         else:
-            query = {"benchmarks": hit.benchmark}
-            target, label = "pages/compare.py", f"Name in {hit.benchmark}"
-        st.page_link(target, label=label, icon=ICONS[hit.kind], query_params=query)
+            query = {BENCHMARKS: hit.benchmark}
+            target, label = "compare", f"Name in {hit.benchmark}"
+        link(target, label, ICONS[hit.kind], **query)
         st.html(f"<div class='hit'><div>{_marked(hit.snippet)}</div><small>{escape(hit_source(hit))}</small></div>")
 
 

@@ -1,0 +1,45 @@
+"""Statistics: paired differences, verifier precision, supervision, attempts, and the settings that differ."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui.compared import open_comparison
+from pages.ui.comparison import (
+    addressed_pair,
+    show_attempts,
+    show_checks,
+    show_differences,
+    show_findings,
+    show_pairs,
+    show_warnings,
+)
+from pages.ui.edge import edge
+from pages.ui.frame import open_page, show_remarks
+
+ABOUT = "Paired differences between configurations, and what caused them: attempts, verifiers, supervision, settings."
+
+
+def main() -> None:
+    page = open_page("statistics", ABOUT)
+    compared = open_comparison(page)
+    if not compared:
+        return
+    comparison = compared.comparison
+    pair = addressed_pair(comparison)
+    show_warnings(comparison)
+    st.subheader("Differences on the same problems")
+    if show_pairs(page.workspace, comparison) != pair:
+        st.rerun()  # the parts below also depend on the pair, which is in the address now
+    show_findings(comparison)
+    st.subheader("Verifier precision and supervision")
+    show_checks(comparison)
+    st.subheader("Attempt by attempt")
+    show_attempts(page.workspace, compared.rows, comparison, pair)
+    st.subheader("Settings that differ")
+    show_differences(comparison)
+    show_remarks(comparison.remarks)
+
+
+with edge():
+    main()
