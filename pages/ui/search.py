@@ -42,9 +42,8 @@ def show_hit(hit: SearchHit, place: int) -> None:
     step = f", step {hit.step}" if hit.step else ""
     with st.container(key=f"hit-{place}", gap=None):
         if hit.experiment:
-            query = {BENCHMARKS: hit.benchmark, "experiment": hit.experiment} | (
-                {"step": str(hit.step)} if hit.step else {}
-            )
+            query = {BENCHMARKS: hit.benchmark, "experiment": hit.experiment}
+            query |= {"step": str(hit.step)} if hit.step else {}
             target, label = "experiment", f"{hit.kind.capitalize()} in {hit.experiment}{step}"
         else:
             query = {BENCHMARKS: hit.benchmark}

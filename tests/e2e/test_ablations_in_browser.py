@@ -23,6 +23,7 @@ def test_a_grid_is_added_by_one_click_runs_to_its_end_and_is_held_against_its_wh
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_text("30 of 30 experiments")).to_be_visible(timeout=MINUTE)
     page.goto(f"{dashboard.url}/compare")
+    page.get_by_test_id("stPopover").get_by_role("button").click(timeout=MINUTE)
     baseline = page.get_by_test_id("stSelectbox").filter(has_text="Baseline")
     expect(baseline.locator("input")).to_have_value(f"B · {WHOLE}", timeout=MINUTE)
     expect(page.get_by_text(f"{WHOLE} (spec=False)").first).to_be_attached()

@@ -1,7 +1,4 @@
-"""Whether everybody can use every page: axe-core's rules of WCAG 2.1 A and AA in light and dark, a telephone's width.
-
-What Streamlit itself gets wrong and koderz cannot change is listed, and proved on a page that has nothing of koderz.
-"""
+"""Whether everybody can use every page: axe-core's rules of WCAG 2.1 A and AA in light and dark, a phone's width."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ import pytest
 from menu import PAGES
 from playwright.sync_api import Page, ViewportSize
 from sample import thinned
-from serving import clean_environment, serving, serving_home, streamlit_alone
+from serving import serving_home
 
 from koderz_core import open_workspace
 from koderz_core.examples import EXAMPLE
@@ -29,14 +26,6 @@ LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 VIEWS = ("export?table=report", "experiment?experiment={experiment}", "compare?axis=usd")
 PATHS = tuple("" if name == "overview" else name for name in PAGES)
 FILLED = (*PATHS, *thinned(VIEWS, "further views tried by axe-core"))
-# A menu in sections is a list whose items lie in a block per section: neither page nor theme decides that.
-STREAMLITS_OWN = {"list: stSidebarNavItems ul", "listitem: stSidebarNavItems li"}
-SECTIONS = """
-import streamlit as st
-pages = {"": [st.Page(lambda: st.title("A"), title="A", url_path="a")],
-         "B": [st.Page(lambda: st.title("B"), title="B", url_path="b")]}
-st.navigation(pages, expanded=True).run()
-"""
 DRAWN = (
     '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
     ':not(:has([data-testid="stSkeleton"]))'
@@ -59,14 +48,11 @@ UNGREYED = "[data-stale] { opacity: 1 !important; transition: none !important }"
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """Where there is a dashboard with the example and what is remembered of it, an empty one, and Streamlit alone."""
+    """Where there is a dashboard with the example and what is remembered of it, and an empty one."""
     folder = tmp_path_factory.mktemp("shown")
     remember_example(folder / "example")
-    (folder / "plain.py").write_text(SECTIONS)
     with chdir(folder), ExitStack() as ended:  # no settings of the checkout, nor its Streamlit's
         urls = {name: ended.enter_context(serving_home(folder / name)).url for name in ("example", "empty")}
-        plain = streamlit_alone(folder / "plain.py")
-        urls["plain"] = ended.enter_context(serving(plain, clean_environment(), folder / "plain.log", said="URL:")).url
         yield urls | {"home": str(folder / "example")}
 
 
@@ -108,15 +94,6 @@ def faults(page: Page) -> dict[str, str]:
     return dict(page.evaluate(JUDGE, LEVELS))
 
 
-def faults_of_ours(page: Page) -> dict[str, str]:
-    return {found: said for found, said in faults(page).items() if found not in STREAMLITS_OWN}
-
-
-def test_what_is_called_streamlits_own_is_on_a_page_of_streamlit_alone(shown: dict[str, str], page: Page) -> None:
-    visit(page, shown["plain"])
-    assert set(faults(page)) == STREAMLITS_OWN
-
-
 @pytest.mark.parametrize("name", FILLED)
 def test_a_page_full_of_results_is_for_everybody_and_fits_a_telephone(
     shown: dict[str, str], experiment: str, page: Page, name: str
@@ -124,7 +101,7 @@ def test_a_page_full_of_results_is_for_everybody_and_fits_a_telephone(
     visit(page, f"{shown['example']}/{name.format(experiment=experiment)}")
     for scheme in SCHEMES:
         prefer(page, scheme)
-        assert faults_of_ours(page) == {}, scheme
+        assert faults(page) == {}, scheme
     page.set_viewport_size(TELEPHONE)
     page.wait_for_function(FITS)  # charts and tables follow a moment later
 
@@ -134,4 +111,4 @@ def test_a_page_with_nothing_to_show_yet_is_for_everybody(shown: dict[str, str],
     visit(page, f"{shown['empty']}/{name}")
     for scheme in SCHEMES:
         prefer(page, scheme)
-        assert faults_of_ours(page) == {}, scheme
+        assert faults(page) == {}, scheme

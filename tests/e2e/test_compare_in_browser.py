@@ -1,4 +1,4 @@
-"""What a person does on the Compare page: choose a line, read two programs, send the address to somebody."""
+"""What a person does with a comparison: choose a line, read two programs, send the address to somebody."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_a_click_on_a_problem_opens_both_programs_and_the_address_brings_them_ba
     server: Serve, page: Page, tmp_path: Path
 ) -> None:
     subprocess.run([KODERZ, "benchmark", *ORDER, "--data-dir", str(tmp_path / "home")], check=True, capture_output=True)
-    page.goto(f"{server().url}/compare")
+    page.goto(f"{server().url}/statistics")
     problems = page.locator("[class*=st-key-problem]").get_by_test_id("stDataFrame")
     problems.wait_for(timeout=MINUTE)
     right = page.get_by_test_id("stCode").filter(has_text="def ").first
@@ -38,15 +38,15 @@ def test_a_click_on_a_pair_moves_it_into_the_headline_and_the_address_keeps_it(
 ) -> None:
     order = (*ORDER[:-1], "scripted/strong,scripted/never,scripted/weak")
     subprocess.run([KODERZ, "benchmark", *order, "--data-dir", str(tmp_path / "home")], check=True, capture_output=True)
-    page.goto(f"{server().url}/compare")
-    headline = page.locator(".st-key-answer").get_by_test_id("stText")
-    expect(headline).to_have_count(3, timeout=MINUTE)
+    page.goto(f"{server().url}/statistics")
     pairs = page.locator("[class*=st-key-pair]").get_by_test_id("stDataFrame")
-    pairs.scroll_into_view_if_needed()
+    pairs.scroll_into_view_if_needed(timeout=MINUTE)
     box = pairs.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 15, box["y"] + 35 * 2 + 17)  # the second line
     expect(page).to_have_url(re.compile("pair="), timeout=MINUTE)
+    page.get_by_role("link", name="Summary").click()
+    headline = page.locator(".st-key-answer").get_by_test_id("stText")
     expect(headline.first).to_have_text(re.compile("^On 4 problems, "), timeout=MINUTE)
     pinned = headline.first.inner_text()
     page.reload()

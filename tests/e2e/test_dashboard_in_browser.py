@@ -125,7 +125,7 @@ def test_a_cell_opens_its_experiment_and_every_view_of_it(
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="✔").or_(page.get_by_role("link", name="✘")).first.click()
     experiment = opened.value
-    expect(experiment.get_by_role("heading", name="Experiment", exact=True)).to_be_visible()
+    expect(experiment.get_by_role("heading", name="Experiments", exact=True)).to_be_visible()
     for view in ("Prompt", "Answer", "Tests", "Calls", "Program"):
         experiment.get_by_role("radio", name=view, exact=True).first.click()
         expect(experiment).to_have_url(re.compile(f"view={view}" if view != "Program" else "experiment=exp_[0-9a-f]+$"))
@@ -237,6 +237,6 @@ def test_a_cell_of_the_heatmap_opens_its_experiment(dashboard: Server, recorded:
     place = sign.bounding_box()
     assert place
     page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
-    expect(page.get_by_role("heading", name="Experiment", exact=True)).to_be_visible(timeout=MINUTE)
+    expect(page.get_by_role("heading", name="Experiments", exact=True)).to_be_visible(timeout=MINUTE)
     expect(page).to_have_url(re.compile("/experiment[?]experiment=exp_[0-9a-f]+$"))
     expect(page.get_by_text("HumanEval/2 ")).to_be_visible()

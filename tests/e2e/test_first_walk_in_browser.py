@@ -23,8 +23,8 @@ def dashboard(server: Serve, tmp_path: Path) -> Server:
 
 
 def show(page: Page, name: str) -> None:
-    """Go to a page by the menu."""
-    page.get_by_test_id("stSidebarNavLink").filter(has_text=re.compile(f"{name}$")).click()
+    """Go to a page by the menu or the tabs."""
+    page.get_by_test_id("stPageLink-NavLink").filter(has_text=re.compile(f"{name}$")).first.click()
     arrived(page, name)
 
 
@@ -55,7 +55,7 @@ def test_a_first_walk_from_an_empty_folder_to_files_to_take_away(
     page.goto(dashboard.url)
     expect(page.get_by_text("No benchmark has been run yet")).to_be_visible(timeout=MINUTE)
     page.get_by_role("button", name="Launch the quick look").click()
-    arrived(page, "Launch")
+    arrived(page, "New run")
     idle(page)
     page.get_by_role("button", name="Start").click()
     expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
@@ -64,7 +64,7 @@ def test_a_first_walk_from_an_empty_folder_to_files_to_take_away(
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="✔").or_(page.get_by_role("link", name="✘")).first.click()
     expect(opened.value.get_by_test_id("stCode").first).to_contain_text("def ", timeout=MINUTE)
-    show(page, "Compare")
+    show(page, "Summary")
     with page.expect_download() as report:
         page.get_by_role("link", name="Report (HTML)").click(timeout=MINUTE)
     report.value.save_as(tmp_path / "report.html")
@@ -91,11 +91,11 @@ def test_the_same_walk_needs_no_mouse(
     with page.context.expect_page() as opened:
         walk_to(page, "✔")
         page.keyboard.press("Enter")
-    arrived(opened.value, "Experiment")
+    arrived(opened.value, "Experiments")
     opened.value.close()
-    walk_to(page, "Compare")
+    walk_to(page, "Summary")
     page.keyboard.press("Enter")
-    arrived(page, "Compare")
+    arrived(page, "Summary")
     walk_to(page, "Export")
     page.keyboard.press("Enter")
     arrived(page, "Export")
@@ -109,7 +109,7 @@ def test_the_same_walk_needs_no_mouse(
 def test_the_example_is_one_click_away(dashboard: Server, page: Page) -> None:
     page.goto(dashboard.url)
     page.get_by_role("button", name="Open the example").click()
-    arrived(page, "Compare")
+    arrived(page, "Summary")
     expect(page.get_by_text("repair qwen2.5-coder-0.5b").first).to_be_visible(timeout=MINUTE)
-    show(page, "Overview")
+    show(page, "Home")
     expect(figure(page, "experiments with a result")).to_have_text("54", timeout=MINUTE)

@@ -25,8 +25,8 @@ def test_a_dropped_file_is_shown_and_then_imported(server: Serve, page: Page, tm
     expect(page.get_by_text("Format samples, 2 results; koderz will grade the programs.")).to_be_visible()
     page.get_by_role("button", name="Import").click()
     expect(page.get_by_text("Imported: bench_")).to_be_visible(timeout=MINUTE)
-    page.get_by_role("link", name="Compare").last.click()
-    expect(page.get_by_role("heading", name="Compare")).to_be_visible()
+    page.get_by_role("link", name="See results").click()
+    expect(page.get_by_role("heading", name="Summary")).to_be_visible()
     expect(page.get_by_text("imported mine").first).to_be_visible()
 
 

@@ -23,4 +23,4 @@ def test_words_typed_on_a_page_lead_to_the_step_of_an_experiment(server: Serve, 
     expect(page.locator(".hit mark").first).to_have_text("return")
     page.get_by_role("link", name=re.compile("Program in exp_")).first.click()
     expect(page).to_have_url(re.compile(r"/experiment\?experiment=exp_[0-9a-f]{12}"))
-    expect(page.get_by_role("heading", name="Experiment", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Experiments", exact=True)).to_be_visible()

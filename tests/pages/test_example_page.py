@@ -23,7 +23,7 @@ def test_one_click_opens_the_example_which_says_what_it_is_and_how_it_is_removed
     app = visit("export").button(key="example").click().run()
     assert not app.exception
     assert not app.error
-    assert app.title[0].value == "Compare"
+    assert app.title[0].value == "Summary"
     app = visit("overview")
     assert [row.name.partition(":")[0] for row in the_workspace().results.benchmarks()] == ["example"]
     assert list(app.dataframe[0].value["solved [95 %]"]) == ["61 % [39, 80]", "61 % [39, 80]†", "67 % [44, 84]"]

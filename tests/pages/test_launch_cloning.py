@@ -58,4 +58,4 @@ def test_what_is_not_here_cannot_be_cloned_and_a_launch_can_begin_all_the_same(v
 @pytest.mark.parametrize("page", ["overview", "live", "compare"])
 def test_the_way_to_a_clone_stands_on_every_page_of_a_benchmark(visit: Visit, recorded: Plan, page: str) -> None:
     links = [link for link in visit(page).get("page_link") if link.proto.label == "Clone"]
-    assert [link.proto.query_string for link in links] == [f"clone={recorded.id}"]
+    assert [link.proto.query_string for link in links] == [f"benchmarks={recorded.id}&clone={recorded.id}"]

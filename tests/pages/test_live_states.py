@@ -112,14 +112,12 @@ def test_a_stopped_benchmark_stays_on_its_page_and_in_its_address_and_leads_to_i
         Order([Wanted("supervised", {"coder": "scripted/stubborn"})], "0:2", name="older")
     )
     the_workspace().runs.start(plan)
-    app = visit("live")  # follows what runs
+    app = visit("live")  # shows what runs
     assert "See results" not in links(app)
-    options = app.selectbox[0].options
     app.button(key=f"stop live {plan.id}").click().run()
     assert eventually(lambda: the_workspace().results.benchmark(plan.id).state == "stopped")
     app.run()
-    assert app.query_params["benchmark"] in (plan.id, [plan.id])
-    assert (app.selectbox[0].value, app.selectbox[0].options) == (plan.id, options)
+    assert app.query_params["benchmarks"] in (plan.id, [plan.id])
     assert "See results" in links(app)
 
 

@@ -54,7 +54,7 @@ def test_a_memory_links_to_where_it_comes_from_and_to_what_it_has_to_do_with() -
 @pytest.mark.usefixtures("_remembered")
 def test_its_links_stand_on_the_page(visit: Visit) -> None:
     found = " ".join(links(visit("memory", memory="1")))
-    for part in (f"experiment={EXPERIMENT}", f"benchmark={BENCHMARK}", "problem=HumanEval%2F3", "memory=2"):
+    for part in (f"experiment={EXPERIMENT}", f"benchmarks={BENCHMARK}", "problem=HumanEval%2F3", "memory=2"):
         assert part in found
 
 

@@ -62,7 +62,6 @@ def test_the_overview_marks_scripted_results_and_counts_them_only_on_demand(visi
     assert "All benchmarks in this data folder use scripted models" in said(app)
     app.toggle(key="with scripted").set_value(True).run()
     assert "experiments with a result 6" in said(app)
-    assert "All benchmarks in this data folder" not in said(app)
 
 
 def test_live_shows_the_newest_benchmark_with_a_cell_per_experiment(visit: Visit, recorded: Plan) -> None:
@@ -178,7 +177,8 @@ def test_what_a_dead_process_left_is_shown_as_interrupted(visit: Visit, recorded
 
 def test_a_benchmark_is_found_by_the_beginning_of_its_id(visit: Visit, recorded: Plan) -> None:
     app = visit("live", benchmark=recorded.id[6:12])
-    assert app.selectbox[0].value == recorded.id
+    assert app.query_params["benchmarks"] == recorded.id
+    assert "benchmark" not in app.query_params
 
 
 def test_a_view_stays_chosen_in_a_step_that_has_none(visit: Visit, recorded: Plan) -> None:

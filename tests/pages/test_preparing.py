@@ -60,7 +60,7 @@ def run_another() -> None:
 @pytest.mark.parametrize(
     ("page", "query", "known", "shown"),
     [
-        ("compare", "benchmarks", "experiments solved", "Differences on the same problems"),
+        ("compare", "benchmarks", "experiments solved", "Cost per solved problem"),
         ("problems", "benchmarks", "experiments solved", "Experiments on this problem"),
         ("live", "benchmark", "state finished", "Updated"),
     ],
@@ -99,7 +99,7 @@ def test_what_was_read_is_shown_though_more_was_said_meanwhile(
     held.set()
     ended()
     app.run()
-    assert "Differences on the same problems" in said(app)
+    assert "Cost per solved problem" in said(app)
     assert len(read) == 1
 
 
@@ -114,7 +114,7 @@ def test_a_full_page_is_not_emptied_when_more_was_said(
     run_another()
     app.run()
     assert LOADING not in said(app)
-    assert "Differences on the same problems" in said(app)
+    assert "Cost per solved problem" in said(app)
 
 
 def test_what_the_address_chooses_is_still_chosen_when_all_is_read(
@@ -124,7 +124,7 @@ def test_what_the_address_chooses_is_still_chosen_when_all_is_read(
     held.set()
     ended()
     app.run()  # draws the choice
-    configurations = app.multiselect[-1]
+    configurations = app.main.multiselect[-1]
     configurations.set_value(configurations.value[:1])
     held.clear()
     app.run()
@@ -155,4 +155,4 @@ def test_what_broke_it_is_said_and_it_is_tried_again(
     app.run()
     ended()
     app.run()
-    assert "Differences on the same problems" in said(app)
+    assert "Cost per solved problem" in said(app)

@@ -33,7 +33,7 @@ def test_the_box_of_a_page_leads_to_the_matches(visit: Visit, recorded: Plan) ->
 
 def test_the_kind_and_the_words_are_in_the_address(visit: Visit, recorded: Plan) -> None:
     app = visit("search", q="has_close_elements", kind="program")
-    links = [link.proto for link in app.get("page_link")]
+    links = [link.proto for link in app.main.get("page_link")]
     assert {link.label.partition(" ")[0] for link in links} == {"Program"}
     assert any("experiment=exp_" in link.query_string and "step=" in link.query_string for link in links)
     assert NO_MATCH in said(visit("search", q="has_close_elements", kind="error"))

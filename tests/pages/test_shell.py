@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import tomllib
 from pathlib import Path
 
 import pytest
+
+from pages.ui import shell
 
 ROOT = Path(__file__).parents[2]
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]
@@ -25,12 +26,7 @@ def contrast(first: str, other: str) -> float:
 
 
 def test_the_menu_has_every_page() -> None:
-    menu = next(
-        node.value
-        for node in ast.parse((ROOT / "app.py").read_text()).body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PAGES"
-    )
-    assert set(ast.literal_eval(menu)) == {path.stem for path in (ROOT / "pages").glob("[!_]*.py")}
+    assert set(shell.PAGES) == {path.stem for path in (ROOT / "pages").glob("[!_]*.py")}
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

@@ -53,7 +53,7 @@ def test_a_benchmark_is_listed_by_its_name_first(visit: Visit, recorded: Plan) -
     with open_workspace() as workspace:
         plan = replace(recorded, name="mine")
         workspace.runs.run(plan)
-    assert f"mine · {plan.id}" in visit("live").selectbox[0].options
+    assert f"mine · {plan.id}" in visit("live").sidebar.multiselect[0].options
 
 
 def test_what_ended_as_error_is_not_resumed_but_can_be_retried_and_the_command_is_said(visit: Visit) -> None:
