@@ -1,4 +1,4 @@
-"""How long the Compare page keeps a server busy with 12 configurations, 164 problems and 10 iterations each.
+"""How long the Summary page keeps a server busy with 12 configurations, 164 problems and 10 iterations each.
 
 Run: ``python benchmarks/compare.py`` (needs the ``dev`` extra). The journal is written event by event with made-up
 numbers. Then the comparison and the whole page are timed; the target is 1 second of processor time, which is at most a
@@ -92,8 +92,8 @@ def _measure(workspace: Workspace, plan: Plan) -> None:
     for what, act in (
         ("trials from the store", lambda: workspace.results.trials([plan.id])),
         ("comparison, all curves", lambda: workspace.comparisons.compare(workspace.results.summaries(plan.id))),
-        ("whole Compare page", lambda: _anew(compare)),
-        ("Compare page, another choice", compare.run),
+        ("whole Summary page", lambda: _anew(compare)),
+        ("Summary page, another choice", compare.run),
         ("whole Problems page", problems.run),
     ):
         took = _least(act)

@@ -60,7 +60,7 @@ def _empty(workspace: Workspace) -> None:
         "A benchmark runs strategies with models on coding problems and records every prompt, answer, test result and "
         "cost. The quick look runs three problems and takes a few minutes."
     )
-    offer_first_steps(workspace, "Launch the quick look", preset="quick look")
+    offer_first_steps(workspace, "Run the quick look", preset="quick look")
     st.caption("In a terminal, use these commands:")
     st.code("koderz example\nkoderz quickstart", language="bash")
 
@@ -132,7 +132,7 @@ def _picture(workspace: Workspace, summaries: Sequence[SummaryRow], rows: Sequen
         why = "all calls were free of charge" if free else "no configuration has a known cost above zero"
         st.caption(f"The chart of cost against success is missing, because {why}.")
     elif (number := sum(row.planned for row in summaries)) > LARGE:
-        st.caption(f"The Compare page shows the chart of cost against success of these {count(number)} experiments.")
+        st.caption(f"The Summary page shows the chart of cost against success of these {count(number)} experiments.")
     elif comparison := glimpsed_comparison(workspace, summaries):
         show_headline(answer_of(comparison))
         show_frontier(comparison, about_picture(comparison, summaries, rows))

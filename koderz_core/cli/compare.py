@@ -27,7 +27,7 @@ from koderz_core.times import day, iso
 from koderz_core.workspace.comparisons import Comparison, FrontierCost
 
 SETTINGS = "Settings that differ"
-CURVES_IN_WORDS = "For the curves of success against cost, use --format json or the Compare page of `koderz ui`."
+CURVES_IN_WORDS = "For the curves of success against cost, use --format json or the Summary page of `koderz ui`."
 TIERS = ("frontier", "small_frontier")
 SAMPLING = ("temperature", "max_tokens", "chain_of_thought")
 NONE_YET = (

@@ -39,7 +39,7 @@ class Clone:
 
     @property
     def preset(self) -> Preset:
-        """The clone as a preset of the Launch page."""
+        """The clone as a preset of the New run page."""
         configurations = tuple(self.order.configurations)
         return Preset(self.plan.id, self.plan.name, "", configurations, self.order.problems)
 

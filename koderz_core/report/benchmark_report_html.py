@@ -78,7 +78,7 @@ def html(report: Report) -> str:
 
 
 def charts_of(comparison: Comparison, about: str = "") -> Iterator[Chart]:
-    """The charts of the Compare page that have data. ``about``: dataset, problems and date, hostile text."""
+    """The charts of the Summary page that have data. ``about``: dataset, problems and date, hostile text."""
     pair = leading_pair(comparison.pairs)
     looked_at = (pair.baseline, pair.key) if pair else ()
     view = View(about, chosen=looked_at)

@@ -246,21 +246,21 @@ untrusted. In CSV and Parquet, JSON values are written as text.
 
 FURTHER: Mapping[str, Table] = {
     "attempts": Table(
-        "one line per configuration and attempt, on the page Compare and from `koderz compare --attempts --format "
+        "one line per configuration and attempt, on the page Statistics and from `koderz compare --attempts --format "
         "json`",
         ATTEMPTS,
     ),
     "tiers": Table(
-        "one line per configuration and tier of models, on the page Compare and from `koderz compare --format json`",
+        "one line per configuration and tier of models, on the page Summary and from `koderz compare --format json`",
         TIERS,
     ),
     "roles": Table(
-        "one line per configuration, role and model, on the page Compare and from `koderz compare --format json`",
+        "one line per configuration, role and model, on the page Summary and from `koderz compare --format json`",
         ROLES,
     ),
     "curves": Table(
         "one line per point on the curve of each configuration (share of problems solved against `usd`, `attempts` or "
-        "`seconds`), on the page Compare and from `koderz compare --format json`",
+        "`seconds`), on the page Summary and from `koderz compare --format json`",
         curve_columns("usd"),
     ),
     "margins": Table(

@@ -334,7 +334,7 @@ def across(rows: Sequence[SummaryRow]) -> str | None:
         return (
             "These configurations ran on different problems, which may explain a difference. The command koderz "
             "compare tests each pair on the problems that both configurations ran on. With --same-problems (on the "
-            "Compare page: the option Problems), all figures cover only the problems that all configurations ran on."
+            "Summary page: the option Problems), all figures cover only the problems that all configurations ran on."
         )
     return None
 

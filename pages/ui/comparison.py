@@ -1,4 +1,4 @@
-"""The parts of the Compare page: each answers one question with a chart or a table, its numbers and a remark."""
+"""The parts of the Summary page: each answers one question with a chart or a table, its numbers and a remark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of the Experiment page: links, files and commands of an experiment, and a second one side by side."""
+"""The parts of the Experiments page: links, files and commands of an experiment, and a second one side by side."""
 
 from __future__ import annotations
 

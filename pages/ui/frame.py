@@ -100,7 +100,7 @@ def show_empty(workspace: Workspace, reason: str, icon: str, action: str = "Laun
 
 
 def offer_first_steps(workspace: Workspace, action: str, *, example: bool = True, **query: str) -> None:
-    """Buttons: open the ``example`` on the Compare page, get a model, open Launch (``action``)."""
+    """Buttons: open the ``example`` on the Summary page, get a model, open Launch (``action``)."""
     with st.container(horizontal=True, key="ways"):
         if example and st.button("Open the example", key="example", icon="📖", type="primary"):
             with edge():

@@ -16,7 +16,7 @@ from koderz_core.records.progress import BenchmarkProgress
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.formats import money, numbered
 from koderz_core.report.status import Stage, changed, trouble_notices
-from pages.ui.address import BENCHMARKS, keep, link
+from pages.ui.address import BENCHMARKS, link
 from pages.ui.edge import attempt, edge, forget_failure, show_failure
 from pages.ui.text import called
 
@@ -163,14 +163,7 @@ def _button(
 ) -> None:
     """``place`` distinguishes two buttons of one benchmark."""
     key, about = f"{label.lower()} {place} {row.id}", tip.strip() or None
-    st.button(label, key, about, icon=ICONS[label], on_click=_press, args=[row.id, place, act], disabled=disabled)
-
-
-def _press(benchmark: str, place: str, act: Callable[[], object]) -> None:
-    """Run the action; on the Live page, the address then names the benchmark, so that the page stays with it."""
-    if place == LIVE:
-        keep("benchmark", benchmark)
-    attempt(place, act)
+    st.button(label, key, about, icon=ICONS[label], on_click=attempt, args=[place, act], disabled=disabled)
 
 
 def redraw_on_change(before: Mapping[str, str | None], rows: Rows) -> None:

@@ -1,4 +1,4 @@
-"""The commands that the Experiment page offers: a shell reads them as they are meant, and they plan the same."""
+"""The commands that the Experiments page offers: a shell reads them as they are meant, and they plan the same."""
 
 from __future__ import annotations
 

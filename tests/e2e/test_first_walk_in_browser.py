@@ -54,7 +54,7 @@ def test_a_first_walk_from_an_empty_folder_to_files_to_take_away(
 ) -> None:
     page.goto(dashboard.url)
     expect(page.get_by_text("No benchmark has been run yet")).to_be_visible(timeout=MINUTE)
-    page.get_by_role("button", name="Launch the quick look").click()
+    page.get_by_role("button", name="Run the quick look").click()
     arrived(page, "New run")
     idle(page)
     page.get_by_role("button", name="Start").click()
@@ -82,7 +82,7 @@ def test_the_same_walk_needs_no_mouse(
 ) -> None:
     page.goto(dashboard.url)
     expect(page.get_by_text("No benchmark has been run yet")).to_be_visible(timeout=MINUTE)
-    walk_to(page, "Launch the quick look")
+    walk_to(page, "Run the quick look")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Start")).to_be_enabled(timeout=MINUTE)
     idle(page)  # a button that was just drawn does not listen to keys yet

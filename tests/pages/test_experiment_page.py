@@ -1,4 +1,4 @@
-"""The Experiment page: its timeline, another experiment beside it, its commands, and what has no result."""
+"""The Experiments page: its timeline, another experiment beside it, its commands, and what has no result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Experiment page says of specs and reviews."""
+"""What the Experiments page says of specs and reviews."""
 
 from __future__ import annotations
 
