@@ -110,7 +110,7 @@ def show_related(related: Sequence[Related]) -> None:
     for memory in related:
         with st.container(horizontal=True, vertical_alignment="center"):
             number = memory.memory.id
-            link("memory", f"Memory {number}", "🧠", memory=str(number))
+            link("memory", f"Memory {number}", memory=str(number))
             st.text(f"{plain(one_line(memory.how), 40)}: {plain(one_line(memory.memory.title), TITLE_CHARS)}")
 
 
