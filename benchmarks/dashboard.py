@@ -104,8 +104,8 @@ def show_pages(home: Path) -> int:
 def pages(large: BenchmarkRow, ordinary: BenchmarkRow) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Each page by its address: on an ordinary benchmark, and on the large one."""
     (newest,) = the_workspace().results.experiments(large.id, limit=1)
-    yield "Overview", "overview", {}
-    yield "Launch", "launch", {}
+    yield "Home", "overview", {}
+    yield "New run", "launch", {}
     for size, row in (("", ordinary), (", large", large)):
         yield f"Live{size}", "live", {"benchmark": row.id}
         yield f"Experiment, selection{size}", "experiment", {"benchmark": row.id}

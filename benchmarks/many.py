@@ -200,7 +200,7 @@ def _show_readers(home: Path) -> None:
     print(f"index {index.stat().st_size / 1e6:.1f} MB")
     print(f"koderz reindex                {_took([KODERZ, 'reindex', '--data-dir', str(home)])}")
     overview = _took([sys.executable, str(Path(__file__).with_name("many_overview.py")), str(home)])
-    print(f"Overview in a new server      {overview}, drawn after {json.loads(overview.said)['seconds']:.1f} s")
+    print(f"Home in a new server          {overview}, drawn after {json.loads(overview.said)['seconds']:.1f} s")
 
 
 def _took(command: Sequence[str]) -> Took:

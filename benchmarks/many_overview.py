@@ -1,4 +1,4 @@
-"""For ``benchmarks/many.py``: ``many_overview.py HOME`` draws Overview once in its process and prints the seconds."""
+"""For ``benchmarks/many.py``: ``many_overview.py HOME`` draws Home once in its process and prints the seconds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def main(home: str) -> None:
     began = time.monotonic()
     app = AppTest.from_file(str(APP), default_timeout=SECONDS).run()
     if app.exception or not app.dataframe:
-        raise SystemExit("Overview was not drawn.")
+        raise SystemExit("Home was not drawn.")
     print(json.dumps({"seconds": time.monotonic() - began}))
 
 

@@ -29,7 +29,7 @@ from koderz_core import open_workspace
 
 DOCS = Path(__file__).parents[1] / "docs"
 IMAGES, STUDY60 = DOCS / "images", DOCS / "study" / "journals" / "bench_20a02f27b685.jsonl.gz"
-OF_RESULTS = "experiment,compare,problems"
+OF_RESULTS = "experiment,compare,problems,statistics"
 KODERZ = str(Path(sys.executable).with_name("koderz"))
 PLACE = Path(".local/share/koderz")  # of the data folder in a home folder
 LENT = {"models": "KODERZ_MODELS_DIR", "datasets": "KODERZ_DATASETS_DIR"}  # folders of the data folder

@@ -26,6 +26,16 @@ from playwright.sync_api import Browser
 
 KODERZ = ("-P", "-c", SERVE)
 NOTHING, STREAMLIT = "`python -c pass`", "`python -c 'import streamlit'`"
+STUDY60 = "benchmarks=bench_20a02f27b685"
+PAGES = (
+    ("empty", "", "Home"),
+    ("empty", "launch", "New run"),
+    ("study", f"?{STUDY60}", "Home"),
+    ("study", f"compare?{STUDY60}", "Summary"),
+    ("study", "launch", "New run"),
+)
+"""The data folder, the address and the title."""
+CHART = ".js-plotly-plot .scatterlayer .point >> visible=true"
 IDLE = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
 
 
@@ -60,37 +70,40 @@ def show_commands(empty: Path, study: Path, times: int) -> None:
 
 
 def show_paint(homes: Mapping[str, Path], visits: int) -> None:
-    """Print wall time until the server answers, and from there until a page's title and the whole page are drawn."""
-    print("\n| wall time, median | answers | first: title | first: complete | again: title | again: complete |")
-    print("|---|---|---|---|---|---|")
+    """Print wall time until the server answers, and from there until parts of a page are drawn."""
+    print("\n| wall time, median | answers | first: title | chart | complete | again: title | chart | complete |")
+    print("|---|---|---|---|---|---|---|---|")
     with browser() as opened:
-        for folder, home in homes.items():
-            for path, title in (("", "Overview"), ("launch", "Launch")):
-                seen = [_visited(opened, home, path, title) for _ in range(visits)]
-                columns = (f"{median(column):.2f}" for column in zip(*seen, strict=True))
-                print(f"| {title}, {folder} | {' | '.join(columns)} |", flush=True)
+        for folder, path, title in PAGES:
+            chart = CHART if folder == "study" and title != "New run" else None
+            seen = [_visited(opened, homes[folder], path, title, chart) for _ in range(visits)]
+            columns = ("–" if None in column else f"{median(column):.2f}" for column in zip(*seen, strict=True))
+            print(f"| {title}, {folder} | {' | '.join(columns)} |", flush=True)
 
 
-def _visited(opened: Browser, home: Path, path: str, title: str) -> tuple[float, ...]:
+def _visited(opened: Browser, home: Path, path: str, title: str, chart: str | None) -> tuple[float | None, ...]:
     with tempfile.TemporaryDirectory() as work:
         began = time.perf_counter()
         with dashboard(home, Path(work) / "log") as served:
             answers = time.perf_counter() - began
-            first, again = (_painted(opened, f"{served.url}/{path}", title) for _ in range(2))
+            first, again = (_painted(opened, f"{served.url}/{path}", title, chart) for _ in range(2))
             return (answers, *first, *again)
 
 
-def _painted(opened: Browser, url: str, title: str) -> tuple[float, float]:
-    """Seconds until the page's title and until all of it is drawn, in a browser profile without a cache."""
+def _painted(opened: Browser, url: str, title: str, chart: str | None) -> tuple[float, float | None, float]:
+    """Seconds until a page's title, its first chart and all of it are drawn, in a browser profile without a cache."""
     with opened.new_context(viewport={"width": 1440, "height": 900}) as context:
         page = context.new_page()
         page.set_default_timeout(WITHIN * 1000)
         began = time.perf_counter()
         page.goto(url, wait_until="commit")
         page.get_by_role("heading", name=title, level=1).wait_for()
-        headed = time.perf_counter() - began
+        headed, drawn = time.perf_counter() - began, None
+        if chart:
+            page.wait_for_selector(chart)
+            drawn = time.perf_counter() - began
         page.wait_for_selector(IDLE, state="attached")
-        return headed, time.perf_counter() - began
+        return headed, drawn, time.perf_counter() - began
 
 
 def _processor_seconds(arguments: Sequence[str], home: Path, times: int) -> float:
