@@ -1,0 +1,297 @@
+// The matrix in the browser: a canvas per block of columns, redrawn in place. Names are hostile: textContent only.
+
+const WIDE = 640; // pixels; a narrower matrix has letters beside its cells and the names above them
+const SIZES = [14, 13, 12, 11, 10]; // pixels of a cell with its gap
+const ROW = 14, REPEAT = 5, GAP = 4; // pixels: the least height of a row, the least of one repeat, between rows of repeats
+const SHADES = [1, 0.68, 0.46, 0.3]; // opacity of a cell that was solved at the first, second, third or a later attempt
+const FLAT = 8; // pixels: a lower cell has no room for an outline
+const ORDINALS = ["1st attempt", "2nd", "3rd", "4th or later"];
+const views = new WeakMap();
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  if (!views.has(parentElement)) views.set(parentElement, new View(parentElement));
+  const view = views.get(parentElement);
+  view.send = (place) => setTriggerValue("cell", place);
+  view.show(data);
+  return () => view.watch.disconnect();
+}
+
+class View {
+  constructor(parent) {
+    this.root = add(parent, "div", "matrix");
+    this.root.tabIndex = 0;
+    this.root.setAttribute("role", "application");
+    this.legend = add(this.root, "div", "legend");
+    this.key = add(this.root, "div", "key");
+    this.blocks = add(this.root, "div", "blocks");
+    this.rings = { chosen: add(this.root, "div", "ring chosen"), cursor: add(this.root, "div", "ring cursor") };
+    this.tip = add(this.root, "div", "tip");
+    this.spoken = add(this.root, "div", "spoken");
+    this.spoken.setAttribute("aria-live", "polite");
+    this.cursor = null;
+    this.watch = new ResizeObserver(() => this.data && this.draw());
+    this.watch.observe(this.root);
+    this.listen();
+  }
+
+  listen() {
+    this.root.addEventListener("pointermove", (event) => this.point(this.at(event)));
+    this.root.addEventListener("pointerleave", () => this.point(null));
+    this.root.addEventListener("click", (event) => this.choose(this.at(event)));
+    this.root.addEventListener("keydown", (event) => this.press(event));
+    this.root.addEventListener("blur", () => this.point(null));
+  }
+
+  show(data) {
+    this.data = data;
+    this.chosen = data.chosen;
+    this.root.setAttribute("aria-label", `${data.finding} The arrow keys move between cells, Enter opens one.`);
+    this.draw();
+  }
+
+  draw() {
+    const width = this.root.clientWidth;
+    if (!width) return; // hidden: the observer calls again
+    this.colours = coloursOf(this.root);
+    const { problems, lines, repeats, hardestFirst } = this.data;
+    const shape = JSON.stringify([width, problems.length, repeats, hardestFirst, lines.map((line) => line.name)]);
+    if (shape !== this.shape) this.build(width);
+    this.shape = shape;
+    lines.forEach((line, place) => this.totals.forEach((rows) => (rows[place].textContent = line.total)));
+    this.canvases.forEach((canvas, block) => this.paint(canvas, block));
+    this.explain();
+    this.place("chosen", this.chosen);
+    this.point(this.cursor);
+  }
+
+  build(width) {
+    const { problems, lines, repeats, hardestFirst } = this.data;
+    this.wide = width >= WIDE;
+    this.root.classList.toggle("narrow", !this.wide);
+    const names = this.wide ? Math.min(namesWidth(this.root, lines), 0.4 * width) : 24;
+    const fit = (size) => Math.max(1, Math.floor((width - names) / size));
+    const fewest = Math.min(...SIZES.map((size) => Math.ceil(problems.length / fit(size))));
+    this.size = SIZES.find((size) => Math.ceil(problems.length / fit(size)) === fewest);
+    this.columns = Math.ceil(problems.length / fewest);
+    this.band = Math.max(REPEAT, Math.floor(ROW / repeats));
+    this.row = repeats === 1 ? Math.max(this.size, ROW) : this.band * repeats + GAP;
+    this.blocks.replaceChildren();
+    this.key.replaceChildren();
+    this.totals = this.wide ? [] : [lines.map((line) => this.name(this.key, line))];
+    this.canvases = Array.from({ length: fewest }, (_, block) => {
+      const first = block * this.columns, last = Math.min(first + this.columns, problems.length);
+      const range = fewest > 1 ? `Problems ${first + 1} to ${last}` : `${last} problem${last === 1 ? "" : "s"}`;
+      const title = add(this.blocks, "div", "range");
+      title.textContent = range + (hardestFirst && !first && last > 1 ? ", hardest first" : "");
+      title.style.marginLeft = `${names}px`;
+      return this.block(names, last - first);
+    });
+  }
+
+  block(names, columns) {
+    const block = add(this.blocks, "div", "block"), side = add(block, "div", "side");
+    side.style.width = `${names}px`;
+    const totals = this.data.lines.map((line) => {
+      const row = add(side, "div", "row");
+      row.style.height = `${this.row}px`;
+      return this.name(row, line);
+    });
+    if (this.wide) this.totals.push(totals);
+    const canvas = add(block, "canvas"), scale = window.devicePixelRatio || 1;
+    const size = [columns * this.size, this.data.lines.length * this.row];
+    [canvas.width, canvas.height] = size.map((pixels) => Math.ceil(pixels * scale));
+    [canvas.style.width, canvas.style.height] = size.map((pixels) => `${pixels}px`);
+    canvas.getContext("2d").scale(scale, scale);
+    return canvas;
+  }
+
+  name(parent, line) {
+    const name = add(parent, "div", "name");
+    name.title = line.label;
+    add(name, "b").textContent = line.letter;
+    add(name, "span").textContent = line.name;
+    return add(name, "i");
+  }
+
+  paint(canvas, block) {
+    const { lines, repeats } = this.data, context = canvas.getContext("2d");
+    const first = block * this.columns, columns = Math.round(parseFloat(canvas.style.width) / this.size);
+    context.clearRect(0, 0, canvas.width, canvas.height);
+    lines.forEach((line, place) => {
+      for (let column = 0; column < columns; column++)
+        for (let repeat = 0; repeat < repeats; repeat++) {
+          const code = line.cells[(first + column) * repeats + repeat];
+          if (code >= 0) this.cell(context, code, ...this.corner(column, place, repeat));
+        }
+    });
+  }
+
+  corner(column, line, repeat) {
+    const height = this.data.repeats === 1 ? this.row : this.band;
+    return [column * this.size, line * this.row + repeat * height, this.size - 1, height - 1];
+  }
+
+  cell(context, code, x, y, width, height) {
+    const count = this.data.states.length, [state] = this.data.states[code % count], attempts = Math.floor(code / count);
+    paintCell(context, state, attempts, this.colours, [x, y, width, height]);
+  }
+
+  explain() {
+    const { lines, states } = this.data, found = new Set();
+    for (const line of lines)
+      for (const code of line.cells)
+        if (code >= 0) found.add(code % states.length ? code % states.length : -level(Math.floor(code / states.length)));
+    const items = [...found].sort((a, b) => (a > 0) - (b > 0) || Math.abs(a) - Math.abs(b));
+    const shape = JSON.stringify([items, this.colours]);
+    if (shape === this.explained) return;
+    this.explained = shape;
+    this.legend.replaceChildren();
+    const shades = items.some((item) => item < -1);
+    for (const item of items) this.entry(item, shades);
+  }
+
+  entry(item, shades) {
+    const [state, word] = this.data.states[Math.max(item, 0)], attempts = item > 0 ? 0 : -item;
+    const entry = add(this.legend, "span", "entry"), canvas = add(entry, "canvas"), scale = window.devicePixelRatio || 1;
+    canvas.width = canvas.height = Math.ceil(12 * scale);
+    const context = canvas.getContext("2d");
+    context.scale(scale, scale);
+    paintCell(context, state, attempts, this.colours, [0, 0, 12, 12]);
+    const shade = attempts === 1 ? `${word} at the ${ORDINALS[0]}` : ORDINALS[attempts - 1];
+    add(entry, "span").textContent = item <= 0 && shades ? shade : word;
+  }
+
+  at(event) {
+    const block = this.canvases.findIndex((canvas) => event.composedPath().includes(canvas));
+    if (block < 0) return null;
+    const box = this.canvases[block].getBoundingClientRect();
+    const x = event.clientX - box.left, y = event.clientY - box.top, height = this.corner(0, 0, 0)[3] + 1;
+    const line = clamp(Math.floor(y / this.row), this.data.lines.length);
+    const repeat = clamp(Math.floor((y - line * this.row) / height), this.data.repeats);
+    return [clamp(block * this.columns + Math.floor(x / this.size), this.data.problems.length), line, repeat];
+  }
+
+  press(event) {
+    const { problems, lines, repeats } = this.data;
+    const [problem, line, repeat] = this.cursor || this.chosen || [0, 0, 0], level = line * repeats + repeat;
+    const moves = {
+      ArrowLeft: [problem - 1, level], ArrowRight: [problem + 1, level],
+      ArrowUp: [problem, level - 1], ArrowDown: [problem, level + 1],
+      Home: [0, level], End: [problems.length - 1, level],
+    };
+    if (event.key === "Enter" || event.key === " ") this.choose(this.cursor);
+    else if (event.key === "Escape") this.point(null);
+    else if (moves[event.key]) {
+      const [to, row] = [clamp(moves[event.key][0], problems.length), clamp(moves[event.key][1], lines.length * repeats)];
+      const started = this.cursor || this.chosen;
+      this.point(started ? [to, Math.floor(row / repeats), row % repeats] : [0, 0, 0], true);
+    } else return;
+    event.preventDefault();
+  }
+
+  choose(place) {
+    if (!place || this.code(place) < 0) return;
+    this.chosen = place;
+    this.place("chosen", place);
+    this.send(place);
+  }
+
+  point(place, aloud = false) {
+    this.cursor = place && this.code(place) >= 0 ? place : place && aloud ? place : null;
+    this.place("cursor", this.cursor);
+    this.tip.hidden = !this.cursor;
+    if (!this.cursor) return;
+    const words = this.words(this.cursor), ring = this.rings.cursor;
+    this.tip.replaceChildren(...words.map((word) => Object.assign(document.createElement("div"), { textContent: word })));
+    const left = Math.min(ring.offsetLeft, this.root.clientWidth - this.tip.offsetWidth);
+    this.tip.style.transform = `translate(${Math.max(0, left)}px, ${ring.offsetTop + ring.offsetHeight + 6}px)`;
+    if (aloud) this.spoken.textContent = words.join(", ");
+  }
+
+  words([problem, line, repeat]) {
+    const { problems, lines, states, repeats } = this.data, code = this.code([problem, line, repeat]);
+    const attempts = Math.floor(code / states.length), [state, word] = states[code % states.length] || ["", ""];
+    const tried = `${attempts} attempt${attempts === 1 ? "" : "s"}`;
+    const outcome = { solved: `solved at attempt ${attempts}`, unsolved: `unsolved after ${tried}` }[state];
+    const said = code < 0 ? "no experiment" : outcome || (attempts ? `${word} after ${tried}` : word);
+    return [problems[problem], lines[line].label, repeats > 1 ? `repeat ${repeat + 1} of ${repeats}: ${said}` : said];
+  }
+
+  code([problem, line, repeat]) {
+    return this.data.lines[line]?.cells[problem * this.data.repeats + repeat] ?? -1;
+  }
+
+  place(name, place) {
+    const ring = this.rings[name], canvas = place && this.canvases[Math.floor(place[0] / this.columns)];
+    ring.hidden = !canvas;
+    if (!canvas) return;
+    const [x, y, width, height] = this.corner(place[0] % this.columns, place[1], place[2]);
+    const from = this.root.getBoundingClientRect(), box = canvas.getBoundingClientRect();
+    const sides = { left: box.left - from.left + x - 2, top: box.top - from.top + y - 2, width: width + 4, height: height + 4 };
+    for (const [side, pixels] of Object.entries(sides)) ring.style[side] = `${pixels}px`;
+  }
+}
+
+function paintCell(context, state, attempts, colours, [x, y, width, height]) {
+  const fill = (colour, opacity) => {
+    context.globalAlpha = opacity;
+    context.fillStyle = colour;
+    context.fillRect(x, y, width, height);
+    context.globalAlpha = 1;
+  };
+  const outline = (colour, opacity) => {
+    fill(colour, opacity);
+    context.strokeStyle = colour;
+    context.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
+  };
+  const dash = (from, to) => {
+    context.beginPath();
+    context.moveTo(x + 2, y + from * height);
+    context.lineTo(x + width - 2, y + to * height);
+    context.stroke();
+  };
+  context.lineWidth = 1;
+  if (state === "solved") fill(colours.solved, SHADES[level(attempts) - 1]);
+  else if (state === "unsolved") {
+    if (height < FLAT) fill(colours.unsolved, 0.5);
+    else outline(colours.unsolved, 0.25);
+  } else if (state === "running") outline(colours.running, 0.5);
+  else if (state === "error" || state === "cancelled") {
+    outline(colours.grey, 0.25);
+    context.strokeStyle = colours.text;
+    if (state === "cancelled") dash(0.5, 0.5);
+    else dash(0.15, 0.85), dash(0.85, 0.15);
+  } else if (state === "planned") {
+    context.globalAlpha = 0.6;
+    context.fillStyle = colours.grey;
+    context.fillRect(x + width / 2 - 1, y + height / 2 - 1, 2, 2);
+    context.globalAlpha = 1;
+  } else outline(colours.grey, 0);
+}
+
+function coloursOf(element) {
+  const style = getComputedStyle(element), of = (name) => style.getPropertyValue(`--st-${name}`).trim();
+  const chart = of("chart-categorical-colors").split(",");
+  return { solved: chart[0], unsolved: chart[1], running: chart[2], grey: chart[6], text: of("text-color") };
+}
+
+function namesWidth(element, lines) {
+  const context = document.createElement("canvas").getContext("2d"), style = getComputedStyle(element);
+  context.font = `${style.fontSize} ${style.fontFamily}`;
+  const widths = lines.map((line) => context.measureText(`${line.letter}  ${line.name}  ${line.total}`).width);
+  return Math.ceil(Math.max(80, ...widths)) + 28;
+}
+
+function level(attempts) {
+  return Math.min(Math.max(attempts, 1), SHADES.length);
+}
+
+function clamp(number, length) {
+  return Math.min(Math.max(number, 0), length - 1);
+}
+
+function add(parent, tag, name = "") {
+  const element = document.createElement(tag);
+  if (name) element.className = name;
+  return parent.appendChild(element);
+}
