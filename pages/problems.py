@@ -75,16 +75,12 @@ def _draw(workspace: Workspace, rows: Sequence[SummaryRow], problems: Sequence[D
         st.info("No problem matches this selection.", icon="🟰")
         show_tables(rows, problems, shown)
         return
-    st.subheader("Transcript")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(key="transcript"):
+        st.subheader("Transcript")
         experiment = choose_trial(rows, problems, shown[0])
-        st.page_link("pages/experiment.py", label="Open", icon="🔬", query_params={"experiment": experiment})
     with matrix:
         show_problems(rows, shown, experiment)
         show_tables(rows, problems, shown)
-    st.page_link(
-        "pages/experiment.py", label="Open on its own page", icon="🔬", query_params={"experiment": experiment}
-    )
     show_transcript(workspace, workspace.results.experiment(experiment).experiment)
 
 

@@ -41,7 +41,7 @@ def choose_problems(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) 
 
 def show_problems(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], experiment: str) -> None:
     """One page of the matrix, in which ``experiment`` is marked; a click on a cell chooses another one."""
-    show_matrix(matrix_of_problems(rows, _page_of(problems)), "matrix", _choose, experiment)
+    show_matrix(matrix_of_problems(rows, _page_of(problems)), "matrix", _choose, experiment, "transcript")
     st.caption("Click a cell to read the transcript of its experiment below.")
 
 
@@ -75,8 +75,10 @@ def choose_trial(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], usu
         repeat = f" · repeat {trials[experiment].repeat + 1}" if len(trials) > len(problem.cells) else ""
         return labels[trials[experiment].key] + repeat
 
-    st.text(problem.problem)
-    experiment = choice("experiment", "Experiment", list(trials), label)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text(problem.problem, width="content")
+        experiment = choice("experiment", "Experiment", list(trials), label)
+        st.page_link("pages/experiment.py", label="Open", icon="🔬", query_params={"experiment": experiment})
     if st.session_state.get("transcript") not in (None, experiment):
         keep("step", None)
     st.session_state["transcript"] = experiment

@@ -194,6 +194,7 @@ class View {
     this.chosen = place;
     this.place("chosen", place);
     this.send(place);
+    if (this.data.reveal) document.querySelector(`.st-key-${this.data.reveal}`)?.scrollIntoView({ block: "nearest" });
   }
 
   point(place, aloud = false) {

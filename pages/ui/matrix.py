@@ -22,18 +22,21 @@ STATES = tuple(LOOKS)
 LONGEST_NAME = 120  # characters of a name in a tooltip
 
 
-def show_matrix(matrix: Matrix, key: str, on_choose: Callable[[Spot], object], chosen: str | None = None) -> None:
+def show_matrix(
+    matrix: Matrix, key: str, on_choose: Callable[[Spot], object], chosen: str | None = None, reveal: str = ""
+) -> None:
     """Draw the matrix; new data replace the old in place. The columns are the problems, in the order of ``matrix``.
 
     ``key``: unique on the page and constant. ``on_choose`` is called before the page or fragment runs again, with the
-    experiment of the cell that the user clicked. ``chosen``: the id of the experiment that is marked.
+    experiment of the cell that the user clicked. ``chosen``: the id of the experiment that is marked. ``reveal``: the
+    key of a container on the page that a click scrolls into view.
     """
 
     def choose() -> None:
         if (spot := _clicked(matrix, st.session_state[key].cell)) is not None:
             on_choose(spot)
 
-    _component()(key=key, data=_data(matrix, chosen), on_cell_change=choose)
+    _component()(key=key, data={**_data(matrix, chosen), "reveal": reveal}, on_cell_change=choose)
 
 
 def _clicked(matrix: Matrix, place: object) -> Spot | None:
