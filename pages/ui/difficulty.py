@@ -78,7 +78,7 @@ def choose_trial(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], usu
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text(problem.problem, width="content")
         experiment = choice("experiment", "Experiment", list(trials), label)
-        st.page_link("pages/experiment.py", label="Open", icon="🔬", query_params={"experiment": experiment})
+        st.page_link("pages/experiment.py", label="Experiment page", icon="🔬", query_params={"experiment": experiment})
     if st.session_state.get("transcript") not in (None, experiment):
         keep("step", None)
     st.session_state["transcript"] = experiment

@@ -19,7 +19,7 @@ from koderz_core.report.formats import LOOKS, count, plain
 from koderz_core.report.matrix import Line, Matrix, Spot, matrix_finding
 
 STATES = tuple(LOOKS)
-LONGEST_NAME = 120  # characters of a name in a tooltip
+LONGEST_NAME, LONGEST_SHORT = 120, 32  # characters of a name in a tooltip and beside the cells
 
 
 def show_matrix(
@@ -55,7 +55,7 @@ def _component() -> ComponentRenderer:
 
 def _data(matrix: Matrix, chosen: str | None) -> dict[str, Any]:  # Any: JSON
     """A cell is a number: the place of its state in ``STATES`` + 8 × attempts; -1 without an experiment."""
-    names = short_names(matrix.lines)
+    names = short_names(matrix.lines, LONGEST_SHORT)
     return {
         "problems": [plain(problem, LONGEST_NAME) for problem in matrix.problems],
         "repeats": matrix.repeats,
