@@ -140,7 +140,7 @@ def _show_prompts(details: ExperimentDetails, step: Step, texts: _Texts) -> bool
         for place in range(len(call.messages)):
             if place not in old:
                 _show_message(call, place, texts, before)
-    return bool(step.calls)
+    return any(call.messages for call in step.calls)
 
 
 def _call_before(details: ExperimentDetails, call: CallRow) -> CallRow | None:
