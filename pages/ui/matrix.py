@@ -1,7 +1,8 @@
 """The matrix of problems × configurations: one cell per experiment, drawn on a canvas in the browser.
 
-A component and not Plotly's heatmap, because Plotly needs about a second for 10,000 cells, redraws all of its chart
-when data change, loses the selection then, and has no keyboard. The files ``matrix.js`` and ``matrix.css`` draw it.
+A component and not Plotly's heatmap: Plotly has no keyboard, loses a selection when data change, and with a sign in
+each of 10,000 cells it cannot keep up with an update every two seconds; this canvas draws them in a few milliseconds.
+``matrix.js`` and ``matrix.css`` are the part in the browser.
 """
 
 from __future__ import annotations
