@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from os.path import commonprefix
+from typing import Protocol
 
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 
-from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.records import Tier
 
 TIERS: Mapping[Tier | None, str] = {"local": "circle", "small_frontier": "square", "frontier": "diamond", None: "x"}
@@ -16,6 +16,16 @@ COLOURS = 8  # in the theme
 LONGEST_NAME = 24  # characters next to a point
 TICK, TITLE = 12, 13  # pixels of the texts of axes
 WIDE = 20.0  # a larger ratio of costs gets a logarithmic axis
+
+
+class Named(Protocol):
+    """A configuration with its letter and its full name, which is hostile text."""
+
+    @property
+    def letter(self) -> str: ...
+
+    @property
+    def label(self) -> str: ...
 
 
 def theme_color(place: int) -> str:
@@ -27,7 +37,7 @@ def tier_name(tier: str | None) -> str:
     return "no call yet" if tier is None else tier.replace("_", " ")
 
 
-def short_names(rows: Sequence[ConfigurationFigures]) -> dict[str, str]:
+def short_names(rows: Sequence[Named], longest: int = LONGEST_NAME) -> dict[str, str]:
     """By letter: the label with models without their common beginning; with settings only if names are equal."""
     words = {row.letter: row.label.partition(" (")[0].split() for row in rows}
     models = {word for label in words.values() for word in label[1:] if "-" in word}
@@ -40,9 +50,7 @@ def short_names(rows: Sequence[ConfigurationFigures]) -> dict[str, str]:
     for row in rows:
         if names.count(short[row.letter]) > 1:
             short[row.letter] += row.label[len(row.label.partition(" (")[0]) :]
-    return {
-        letter: name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…" for letter, name in short.items()
-    }
+    return {letter: name if len(name) <= longest else f"{name[: longest - 1]}…" for letter, name in short.items()}
 
 
 def reaches(values: Sequence[float], bounds: Sequence[tuple[float | None, float | None]]) -> dict[str, object]:

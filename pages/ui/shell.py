@@ -18,15 +18,8 @@ from pages.ui.text import listed
 
 BENCHMARK = "benchmark"  # in addresses of earlier versions, where it named the only benchmark
 MOST_LISTED = 200  # benchmarks in the sidebar; the browser receives the list with every page
-OF_BENCHMARKS = (
-    "configurations",
-    "problems",
-    "baseline",
-    "pair",
-    "configuration",
-    "problem",
-)  # other addressed choices
 COMPARED = ("configurations", "problems", "baseline", "pair")  # the choices that the tabs of a benchmark share
+WITHIN = (*COMPARED, "configuration", "problem", "experiment", "step", "beside")  # choices within the benchmarks
 ABOUT_PICKER = "All pages show these benchmarks. The list contains the newest {0}; Home has a table of all benchmarks."
 
 
@@ -146,5 +139,5 @@ def _id_of(workspace: Workspace, name: str) -> str:
 
 def _forget_choices() -> None:
     """Choices within the previous benchmarks mean nothing for other ones."""
-    for name in OF_BENCHMARKS:
+    for name in WITHIN:
         keep(name, None)
