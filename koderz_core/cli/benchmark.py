@@ -218,7 +218,14 @@ def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, 
         return 0
     click.echo(f"{_size(plan, len(plan.experiments()))}.")
     remarks = opened.runs.remarks(plan)
-    for line in (plain(can_show), *remarks, *_offered(offer), *forecast_lines(forecast), *warnings(forecast, plan)):
+    for line in (
+        plain(can_show),
+        *remarks,
+        *ineffective(plan),
+        *_offered(offer),
+        *forecast_lines(forecast),
+        *warnings(forecast, plan),
+    ):
         click.echo(line)
     if forecast.unknown:
         click.echo(

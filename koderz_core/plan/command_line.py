@@ -149,19 +149,23 @@ def _without_ablations(configurations: Sequence[Wanted]) -> tuple[Sequence[Wante
     """
     keys = _keys(configurations)
     grids = {
-        place: _keys(ablations(wanted)) for place, wanted in enumerate(configurations) if is_ablated(wanted.strategy)
+        place: _keys(ablations(wanted))
+        for place, wanted in enumerate(configurations[:-1])
+        if is_ablated(wanted.strategy)
     }
     wholes = [
         wanted
         for place, wanted in enumerate(configurations)
         if not any(keys[place] in grids[earlier] for earlier in grids if earlier < place)
     ]
+    if len(wholes) == len(configurations):
+        return configurations, ""
     ablated = [whole for whole in wholes if is_ablated(whole.strategy)]
     added = {name: _keys(ablation for whole in ablated for ablation in ablations(whole, [name])) for name in ABLATIONS}
     some = [name for name, grid in added.items() if grid and all(key in keys for key in grid)]
     for option, names in ((ALL, list(ABLATIONS)), (",".join(some), some)):
         grid = with_ablations([(whole, names if whole in ablated else ()) for whole in wholes])
-        if len(wholes) < len(configurations) and _keys(grid) == keys:
+        if _keys(grid) == keys:
             return wholes, option
     return configurations, ""
 

@@ -28,6 +28,7 @@ from koderz_core.plan.clone import Clone, as_recorded, clone_of
 from koderz_core.plan.costs import Concern, Costs, concern_of
 from koderz_core.plan.evidence import Evidence
 from koderz_core.plan.forms import StrategyForm, strategy_forms
+from koderz_core.plan.ineffective import ineffective
 from koderz_core.plan.order import MOST_SEEDS, Order, Wanted, configuration
 from koderz_core.plan.presets import Preset, preset_named, presets
 from koderz_core.plan.selection import is_open, select_models
@@ -73,6 +74,10 @@ class Planner:
     def clone(self, benchmark: str) -> Clone:
         """A recorded benchmark, by id, as a new order. Raises JournalError, and as ``clone_of``."""
         return clone_of(self._evidence.plan(benchmark), self._settings)
+
+    def ineffective(self, plan: Plan) -> tuple[str, ...]:
+        """The parts of a plan that cannot act, in sentences."""
+        return tuple(ineffective(plan))
 
     def concern(self, plan: Plan, forecast: Forecast) -> Concern | None:
         """As ``concern_of``."""
