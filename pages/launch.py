@@ -88,19 +88,16 @@ def _show_start(page: Page, opened: OpenDraft, presets: Presets) -> None:
 def _summarise(page: Page, opened: OpenDraft, preset: Preset | None, surveyed: Sequence[Availability]) -> None:
     """The plan with its estimate, the button that starts it, and the equivalent command."""
     workspace, draft = page.workspace, opened.draft
-    figures, bar, facts = st.container(), st.container(key="start-bar"), st.container()
+    figures, bar = st.container(), st.container(key="start-bar")
+    before, facts = st.container(), st.container()
     try:
         plan, forecast, sentences = _planned(page, draft)
+        command = command_of(draft.order, draft.dataset, draft.concurrency, baselines=draft.baselines, preset=preset)
         with facts:
-            show_last_run(page.benchmarks, plan, draft.started)
-            show_ineffective(workspace.plans.ineffective(plan))
-            show_warnings(forecast, plan.budget)
-            for line in sentences:
-                st.text(line)
             show_plan(workspace, plan)
     except KoderzError as error:
         bar.text(NOT_YET)
-        st.text(f"✏️ {error}")
+        before.text(f"✏️ {error}")
         return
     with figures:
         show_figures(plan, forecast)
@@ -110,12 +107,17 @@ def _summarise(page: Page, opened: OpenDraft, preset: Preset | None, surveyed: S
         started = st.button(
             "Start", "start", icon="🚀", type="primary", shortcut="ctrl+enter", disabled=bool(lacking), width="stretch"
         )
-    show_missing_models(lacking, plan)
-    if opened.clone:
-        show_changes(opened.clone, plan)
-    st.caption("Command that starts the same benchmark in a terminal:")
-    command = command_of(draft.order, draft.dataset, draft.concurrency, baselines=draft.baselines, preset=preset)
-    st.code(command, language=None, wrap_lines=True)
+    with before:
+        show_missing_models(lacking, plan)
+        show_last_run(page.benchmarks, plan, draft.started)
+        show_ineffective(workspace.plans.ineffective(plan))
+        show_warnings(forecast, plan.budget)
+        if opened.clone:
+            show_changes(opened.clone, plan)
+        for line in sentences:
+            st.text(line)
+        st.caption("Command that starts the same benchmark in a terminal:")
+        st.code(command, language=None, wrap_lines=True)
     if confirmed(plan.id, workspace.plans.concern(plan, forecast), forecast, started=started):
         with st.spinner("Starting"):
             benchmark = workspace.runs.start(plan, draft.concurrency, forecast)

@@ -42,7 +42,7 @@ def main() -> None:
         "In a terminal, `koderz doctor` also checks every line of the journals. `koderz doctor --real` and `koderz "
         "speed-test MODEL` send real requests to models."
     )
-    st.page_link("pages/launch.py", label="Launch", icon="🚀")
+    st.page_link("pages/launch.py", label="New run", icon="🚀")
 
 
 def _show(findings: Sequence[Finding], alt: str) -> None:

@@ -27,8 +27,9 @@ Presets = Mapping[str, Preset]
 class OpenDraft:
     """The draft of this session, and its state before the first change (``base``).
 
-    ``kept``: as it was last written. ``id``: empty until the first change. ``generation``: part of the keys of the widgets, so that another draft gets
-    new widgets, which do not keep the values of older ones. ``usual``: the page without any choice in its address.
+    ``kept``: as it was last written. ``id``: empty until the first change. ``generation``: part of the keys of the
+    widgets, so that another draft gets new widgets, which do not keep the values of older ones. ``usual``: the page was
+    opened without any choice in its address.
     """
 
     draft: Draft

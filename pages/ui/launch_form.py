@@ -54,7 +54,8 @@ def edit(workspace: Workspace, opened: OpenDraft, surveyed: Sequence[Availabilit
     st.subheader("Configurations")
     draft = replace(draft, rows=_rows(workspace, opened, draft, surveyed))
     st.subheader("Budget")
-    return _budget(workspace, opened, draft)
+    draft = _limits(opened, draft)
+    return replace(draft, baselines=_wants_baselines(workspace, opened, draft))
 
 
 def _rows(workspace: Workspace, opened: OpenDraft, draft: Draft, surveyed: Sequence[Availability]) -> tuple[Row, ...]:
@@ -207,6 +208,7 @@ def _problems(workspace: Workspace, opened: OpenDraft) -> Draft:
             default=initial,
             format_func=WAYS.__getitem__,
             required=True,
+            wrap=True,
             key=opened.key("way"),
         )
     )
@@ -287,8 +289,8 @@ def _use(workspace: Workspace, typed: Typed) -> str:
         return ""
 
 
-def _budget(workspace: Workspace, opened: OpenDraft, draft: Draft) -> Draft:
-    """The draft with its limits and baselines. An empty field sets no limit."""
+def _limits(opened: OpenDraft, draft: Draft) -> Draft:
+    """The draft with the budget and concurrency that are entered. An empty field sets no limit."""
     usual = draft.budget
     with st.container(horizontal=True):
         usd = st.number_input(
@@ -308,16 +310,9 @@ def _budget(workspace: Workspace, opened: OpenDraft, draft: Draft) -> Draft:
             placeholder="No limit",
             help="Cost limit of each experiment. At this limit, an experiment ends with its best program so far.",
         )
-        at_once = st.number_input(
-            "Concurrency",
-            1,
-            64,
-            draft.concurrency,
-            key=opened.key("concurrency"),
-            placeholder="Automatic",
-            help="Number of experiments that run at the same time. By default, koderz chooses a number that suits the "
-            "models.",
-        )
+        about = "Experiments that run at the same time. By default, koderz chooses a number that suits the models."
+        key, usually = opened.key("concurrency"), "Automatic"
+        at_once = st.number_input("Concurrency", 1, 64, draft.concurrency, key=key, placeholder=usually, help=about)
     allow_unpriced = st.checkbox(
         "Allow unpriced models",
         usual.allow_unpriced,
@@ -325,19 +320,14 @@ def _budget(workspace: Workspace, opened: OpenDraft, draft: Draft) -> Draft:
         help="Also call models without a known price. Both budgets count their calls as $0.",
         disabled=usd is None and each is None,
     )
-    draft = replace(draft, budget=Budget(usd, each, allow_unpriced), concurrency=at_once)
-    baselines = st.checkbox(
-        "Also run baselines",
-        draft.baselines,
-        key=opened.key("baselines"),
-        disabled=not _lacks_baselines(workspace, draft),
-        help=ABOUT_BASELINES,
-    )
-    return replace(draft, baselines=baselines)
+    return replace(draft, budget=Budget(usd, each, allow_unpriced), concurrency=at_once)
 
 
-def _lacks_baselines(workspace: Workspace, draft: Draft) -> bool:
+def _wants_baselines(workspace: Workspace, opened: OpenDraft, draft: Draft) -> bool:
+    """Whether to add baselines; without any that the draft lacks, there is nothing to choose."""
     try:
-        return bool(workspace.plans.lacking(draft.order))
+        lacking = bool(workspace.plans.lacking(draft.order))
     except KoderzError:  # the summary says what is not valid
-        return False
+        lacking = False
+    key = opened.key("baselines")
+    return st.checkbox("Also run baselines", draft.baselines, key=key, disabled=not lacking, help=ABOUT_BASELINES)

@@ -15,7 +15,7 @@ from koderz_core.report.forecasts import LAST_RUN, between, receipt
 from koderz_core.report.formats import count, duration, money, numbered, plain
 from koderz_core.workspace.models import Availability
 from pages.ui.draft import CLONE
-from pages.ui.frame import show_isolation, show_origin
+from pages.ui.frame import show_isolation, show_remarks
 from pages.ui.slow_results import prepare
 from pages.ui.text import called, worded
 
@@ -32,10 +32,8 @@ def show_ineffective(sentences: Sequence[str]) -> None:
 
 def show_plan(workspace: Workspace, plan: Plan) -> None:
     """The smallest difference it can show, remarks, dataset and isolation. Raises SandboxError, StoreError."""
-    st.text(workspace.comparisons.can_show(plan))
-    for remark in workspace.runs.remarks(plan):
-        st.text(remark)
-    show_origin(plan.dataset)
+    dataset = f"Dataset: {plan.dataset.said}."
+    show_remarks([workspace.comparisons.can_show(plan), *workspace.runs.remarks(plan), dataset])
     # On a busy machine the first self-test takes seconds; the form can be used meanwhile.
     self_test = prepare("sandbox", workspace.grading.sandbox.self_test, _show_self_test_runs)
     if self_test:
@@ -70,7 +68,7 @@ def show_last_run(benchmarks: Sequence[BenchmarkRow], plan: Plan, started: str) 
 def show_missing_models(lacking: Iterable[Availability], plan: Plan) -> None:
     """The models that cannot be called now, and a warning about scripted models."""
     for row in lacking:
-        st.text(worded(f"{row.id} cannot run: {row.reason}. {row.cure}."))
+        st.text(worded(f"⊘ {row.id} cannot run: {row.reason}. {row.cure}."))
     if scripted(plan.models()):
         st.warning("SCRIPTED models follow a script: their results say nothing about real models.", icon="🎭")
         st.page_link("pages/models.py", label="Requirements of real models", icon="🩺")
@@ -169,7 +167,7 @@ def clone_links(rows: Sequence[BenchmarkRow]) -> None:
 
 
 def clone_link(row: BenchmarkRow) -> None:
-    """A link to Launch, filled with the plan of a benchmark. An imported one cannot run, so it names its file."""
+    """A link to New run, filled with the plan of a benchmark. An imported one cannot run, so it names its file."""
     if row.imported is not None:
         st.text(f"imported from {plain(row.imported)}", width="content")
         return

@@ -55,7 +55,7 @@ def test_a_first_walk_from_an_empty_folder_to_files_to_take_away(
     page.goto(dashboard.url)
     expect(page.get_by_text("No benchmark has been run yet")).to_be_visible(timeout=MINUTE)
     page.get_by_role("button", name="Launch the quick look").click()
-    arrived(page, "Launch")
+    arrived(page, "New run")
     idle(page)
     page.get_by_role("button", name="Start").click()
     expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
