@@ -65,7 +65,7 @@ def show_paint(homes: Mapping[str, Path], visits: int) -> None:
     print("|---|---|---|---|---|---|")
     with browser() as opened:
         for folder, home in homes.items():
-            for path, title in (("", "Overview"), ("launch", "Launch")):
+            for path, title in (("", "Overview"), ("launch", "New run")):
                 seen = [_visited(opened, home, path, title) for _ in range(visits)]
                 columns = (f"{median(column):.2f}" for column in zip(*seen, strict=True))
                 print(f"| {title}, {folder} | {' | '.join(columns)} |", flush=True)

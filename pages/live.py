@@ -25,7 +25,9 @@ from pages.ui.text import called, listed
 
 ABOUT = "Watch iterations as they happen. Closing this tab does not stop the benchmark."
 LATEST = "Follow the newest benchmark"
-NOTHING = "No benchmark has been run yet. Benchmarks that you start on the page New run or in a terminal appear automatically."
+NOTHING = (
+    "No benchmark has been run yet. Benchmarks that you start on the page Launch or in a terminal appear automatically."
+)
 REDRAW_SECONDS = 2.0  # between two drawings of many cells
 
 

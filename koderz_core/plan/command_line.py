@@ -119,9 +119,9 @@ def command_of(
     """
     words = ["koderz", "benchmark"]
     wholes, ablated = _without_ablations(order.configurations)
-    named = preset is not None and same_configurations(wholes, preset.configurations)
-    words += ["--preset", preset.name] if preset and named else []
-    words += [] if preset and named and order.problems == preset.problems else ["--problems", order.problems]
+    named = preset if preset and same_configurations(wholes, preset.configurations) else None
+    words += ["--preset", named.name] if named else []
+    words += [] if named and order.problems == named.problems else ["--problems", order.problems]
     for wanted in () if named else wholes:
         words += ["--configuration", words_of(_without_defaults(wanted))]
     optional: dict[str, tuple[object, object]] = {

@@ -1,4 +1,4 @@
-"""The plan of a launch: size, estimate, budget, baselines, missing models, confirmation of its cost, and cloning."""
+"""The summary of New run: size, estimate, warnings, missing models, confirmation of the cost, last run; and clones."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def show_missing_models(lacking: Iterable[Availability], plan: Plan) -> None:
 
 def show_figures(plan: Plan, forecast: Forecast) -> None:
     """Its size, and the estimate for the remaining experiments: median and 90th percentile of calls, cost and time."""
-    with st.container(horizontal=True, key="figures"):
+    with st.grid(2):
         st.metric("experiments", len(plan.experiments()), help="problems × configurations × repeats")
         if forecast.experiments and not forecast.unknown:
             _show_range("calls (median)", forecast.calls, lambda number: count(round(number)))

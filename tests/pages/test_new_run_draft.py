@@ -114,8 +114,7 @@ def test_a_preset_is_marked_as_modified_and_can_be_restored(visit: Visit) -> Non
 
 def test_another_preset_replaces_the_draft(visit: Visit) -> None:
     app = edited(visit)
-    key = next(choice.key for choice in app.segmented_control if choice.label == "Preset")
-    app.segmented_control(key=key).set_value("zero-shot").run()
+    next(choice for choice in app.segmented_control if choice.label == "Preset").set_value("zero-shot").run()
     assert app.code[-1].value == "koderz benchmark --preset zero-shot"
     assert dict(app.query_params) == {"preset": "zero-shot"}
     assert not badges(app)
