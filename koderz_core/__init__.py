@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from koderz_core.plan.clone import Clone
     from koderz_core.plan.command_line import command_of
     from koderz_core.plan.costs import Concern
-    from koderz_core.plan.forms import Parameter, Preset, Role, StrategyForm
+    from koderz_core.plan.forms import Parameter, Role, StrategyForm
     from koderz_core.plan.order import Order, Wanted
+    from koderz_core.plan.presets import Preset
     from koderz_core.workspace import Workspace, open_workspace, the_workspace
 
 __version__ = "0.1.0"
@@ -47,7 +48,7 @@ _HOMES = {
     "Proposal": "koderz_core.plan.baselines",
     "Order": "koderz_core.plan.order",
     "Parameter": "koderz_core.plan.forms",
-    "Preset": "koderz_core.plan.forms",
+    "Preset": "koderz_core.plan.presets",
     "Role": "koderz_core.plan.forms",
     "StrategyForm": "koderz_core.plan.forms",
     "Wanted": "koderz_core.plan.order",

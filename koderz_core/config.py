@@ -206,14 +206,14 @@ class Settings:
     usd_per_kwh: float = _setting(0.15, "The price of electricity in dollars per kWh.", least=0, most=1e6)
     confirm_usd: float = _setting(
         1.0,
-        "The New run page asks for confirmation before it starts a benchmark whose estimated cost in dollars (90th "
+        "The page New run asks for confirmation before it starts a benchmark whose estimated cost in dollars (90th "
         "percentile) exceeds this amount.",
         least=0,
         most=1e6,
     )
     confirm_hours: float = _setting(
         1.0,
-        "The New run page asks for confirmation before it starts a benchmark whose estimated time in hours (90th "
+        "The page New run asks for confirmation before it starts a benchmark whose estimated time in hours (90th "
         "percentile) exceeds this number.",
         least=0,
         most=1e6,

@@ -1,67 +1,58 @@
-"""Launch: choose problems and configurations, see size and estimated cost, start."""
+"""New run: choose problems and configurations, see size and estimated cost, start."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import streamlit as st
 
-from koderz_core import Clone, KoderzError, Order, Preset, command_of
+from koderz_core import KoderzError, Preset, command_of
+from koderz_core.errors import PlanError
+from koderz_core.records import Plan
+from koderz_core.records.progress import Forecast
+from koderz_core.workspace.drafts import Draft
 from koderz_core.workspace.models import Availability
-from pages.ui.address import BENCHMARKS, choice, go_to
+from pages.ui.address import BENCHMARKS, go_to
+from pages.ui.draft import OpenDraft, Presets, open_draft, start_from
 from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page
-from pages.ui.launch_form import choose_configurations, choose_problems
+from pages.ui.launch_form import edit
 from pages.ui.launch_plan import (
-    choose_baselines,
-    choose_budget,
-    clone_in_address,
     confirmed,
+    in_short,
     show_changes,
-    show_forecast,
+    show_figures,
+    show_ineffective,
+    show_last_run,
     show_missing_models,
     show_plan,
-    show_recorded,
+    show_warnings,
 )
 from pages.ui.tables import availability_table
+from pages.ui.text import called
 
 ABOUT = "Choose problems, strategies and models. Benchmarks run in the background, even if you close this tab."
 FRESH_SECONDS = 15.0  # how long the list of models that can run is cached
+NOT_YET = "This benchmark cannot start yet."
 
 
 def main() -> None:
     page = open_page("launch", ABOUT)
     workspace = page.workspace
     surveyed = _surveyed(str(workspace.settings.home))
-    clone = clone_in_address(workspace, page.benchmarks)
-    preset = clone.preset if clone else _preset(page, surveyed)
+    presets = {preset.name: preset for preset in workspace.plans.presets(surveyed)}
+    opened = open_draft(workspace, presets, page.benchmarks)
+    start = st.container()
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.subheader("Problems")
-        problems, dataset = choose_problems(workspace, preset.problems, clone.dataset if clone else "")
-        st.subheader("Configurations")
-        wanted = choose_configurations(workspace, preset, surveyed)
-    with right:
-        st.subheader("Benchmark")
-        usual, of = (clone.order, f" of {clone.plan.id}") if clone else (Order(wanted), "")
-        with st.container(horizontal=True):
-            seed = int(st.number_input("Seed", 0, value=usual.seed, key=f"seed{of}"))
-            repeats = int(
-                st.number_input(
-                    "Repeats",
-                    1,
-                    value=usual.repeats,
-                    key=f"repeats{of}",
-                    help="Number of experiments per configuration and problem.",
-                )
-            )
-            at_once = int(
-                st.number_input(
-                    "Concurrency", 0, 64, key="at once", help="0: koderz chooses a number that suits the models."
-                )
-            )
-        name = st.text_input("Name", usual.name, key=f"name{of}", help="Distinguishes benchmarks with the same plan.")
-        order = Order(wanted, problems, seed, repeats, str(name), choose_budget(usual.budget, of))
-        _offer(page, order, dataset, at_once or None, surveyed, clone)
-    _show_unavailable(surveyed)
+        opened.keep(workspace, edit(workspace, opened, surveyed))
+        _show_unavailable(surveyed)
+    with start:
+        _show_start(page, opened, presets)
+    with right, st.container(key="summary"):
+        st.subheader("Summary")
+        _summarise(page, opened, presets.get(opened.draft.preset), surveyed)
 
 
 @st.cache_data(ttl=FRESH_SECONDS, show_spinner="Checking which models can run")
@@ -71,52 +62,81 @@ def _surveyed(home: str) -> list[Availability]:  # noqa: ARG001 (the key of the 
     return the_workspace().models.survey()
 
 
-def _preset(page: Page, surveyed: list[Availability]) -> Preset:
-    presets = {preset.name: preset for preset in page.workspace.plans.presets(surveyed)}
-    preset = presets[choice("preset", "Preset", list(presets), lambda name: presets[name].title, short=True)]
-    st.caption(preset.description)
-    return preset
-
-
-def _offer(
-    page: Page,
-    order: Order,
-    dataset: str,
-    concurrency: int | None,
-    surveyed: list[Availability],
-    clone: Clone | None,
-) -> None:
-    """The plan with its estimate, the button that starts it, and the equivalent command."""
-    workspace = page.workspace
-    try:
-        offer, baselines = choose_baselines(workspace, order, dataset, clone)
-        plan = offer.plan
-        workspace.costs.check(plan)
-        command = command_of(order, dataset, concurrency, baselines=baselines)
-        show_plan(workspace, plan, workspace.runs.remarks(plan))
-    except KoderzError as error:
-        st.warning("This benchmark cannot start yet.", icon="✏️")
-        st.text(str(error))
-        return
-    forecast = workspace.costs.forecast(plan, concurrency)
-    show_forecast(forecast, plan.budget)
-    if clone:
-        show_changes(clone, plan)
-    show_recorded(page.benchmarks, plan)
-    lacking = workspace.models.lacking(plan, surveyed)
-    show_missing_models(lacking, plan)
-    started = st.button(
-        "Start", "start", icon="🚀", type="primary", shortcut="ctrl+enter", disabled=bool(lacking), width="stretch"
+def _show_start(page: Page, opened: OpenDraft, presets: Presets) -> None:
+    """The starting point of the draft, a choice of presets, and what the person has changed since then."""
+    cloned = next((row for row in page.benchmarks if row.id == opened.draft.clone), None)
+    key, chosen, changed = opened.key("preset"), opened.draft.preset, opened.changed
+    st.segmented_control(
+        "Preset",
+        list(presets),
+        default=chosen if chosen in presets else None,
+        format_func=lambda name: presets[name].title,
+        key=key,
+        wrap=True,
+        on_change=lambda: start_from(presets[st.session_state[key] or chosen]),
     )
-    st.caption("Command that starts the same benchmark in a terminal:")
-    st.code(command, language=None, wrap_lines=True)
+    if cloned:
+        st.text(f"🧬 A clone of {called(cloned)}: change the inputs that should differ.")
+    elif chosen in presets and not changed:
+        st.caption(presets[chosen].description)
+    if changed:
+        with st.container(horizontal=True, vertical_alignment="center", key="modified"):
+            st.badge("Modified", icon="✏️", color="orange")
+            st.caption(f"Changed: {', '.join(changed)}.", width="content")
+            st.button("Undo all changes", "reset", icon="↩️", on_click=opened.reset)
+
+
+def _summarise(page: Page, opened: OpenDraft, preset: Preset | None, surveyed: Sequence[Availability]) -> None:
+    """The plan with its estimate, the button that starts it, and the equivalent command."""
+    workspace, draft = page.workspace, opened.draft
+    figures, bar = st.container(), st.container(key="start-bar")
+    before, facts = st.container(), st.container()
+    try:
+        plan, forecast, sentences = _planned(page, draft)
+        command = command_of(draft.order, draft.dataset, draft.concurrency, baselines=draft.baselines, preset=preset)
+        with facts:
+            show_plan(workspace, plan)
+    except KoderzError as error:
+        bar.text(NOT_YET)
+        before.text(f"✏️ {error}")
+        return
+    with figures:
+        show_figures(plan, forecast)
+    lacking = workspace.models.lacking(plan, surveyed)
+    with bar:
+        st.text(in_short(plan, forecast))
+        started = st.button(
+            "Start", "start", icon="🚀", type="primary", shortcut="ctrl+enter", disabled=bool(lacking), width="stretch"
+        )
+    with before:
+        show_missing_models(lacking, plan)
+        show_last_run(page.benchmarks, plan, draft.started)
+        show_ineffective(workspace.plans.ineffective(plan))
+        show_warnings(forecast, plan.budget)
+        if opened.clone:
+            show_changes(opened.clone, plan)
+        for line in sentences:
+            st.text(line)
+        st.caption("Command that starts the same benchmark in a terminal:")
+        st.code(command, language=None, wrap_lines=True)
     if confirmed(plan.id, workspace.plans.concern(plan, forecast), forecast, started=started):
         with st.spinner("Starting"):
-            benchmark = workspace.runs.start(plan, concurrency, forecast)
+            benchmark = workspace.runs.start(plan, draft.concurrency, forecast)
+        opened.keep(workspace, replace(draft, started=benchmark))
         go_to("live", **{BENCHMARKS: benchmark})
 
 
-def _show_unavailable(surveyed: list[Availability]) -> None:
+def _planned(page: Page, draft: Draft) -> tuple[Plan, Forecast, tuple[str, ...]]:
+    """The plan, its estimate, and what its baselines are and cost. Raises KoderzError if it cannot start."""
+    if not draft.dataset:
+        raise PlanError("Complete your own problem, and press “Use this problem”.")
+    workspace = page.workspace
+    offer = workspace.plans.propose(draft.order, draft.dataset, baselines=draft.baselines)
+    workspace.costs.check(offer.plan)
+    return offer.plan, workspace.costs.forecast(offer.plan, draft.concurrency), offer.sentences
+
+
+def _show_unavailable(surveyed: Sequence[Availability]) -> None:
     missing = [row for row in surveyed if not row.ready]
     if missing:
         with st.expander("Models that cannot run now, with reasons and solutions"):

@@ -13,7 +13,7 @@ import pytest
 
 import koderz_core
 from koderz_core.cli import COMMANDS, commands
-from koderz_core.cli.order_options import order
+from koderz_core.cli.order import order
 from koderz_core.cli.reference import markdown
 from koderz_core.config import SETTINGS
 

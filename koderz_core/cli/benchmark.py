@@ -23,13 +23,14 @@ from koderz_core.cli.options import (
     report_faults,
     workspace,
 )
-from koderz_core.cli.order_options import order, order_options, settings
+from koderz_core.cli.order import order, problems_in, settings
+from koderz_core.cli.order_options import order_options, problem_options
 from koderz_core.cli.progress import DebugFiles, Progress, debug_folder, debug_options
 from koderz_core.cli.signals import interruptible
 from koderz_core.cli.tables import console, drawn, print_summaries
 from koderz_core.errors import BudgetSpent, Cancelled, PlanError
 from koderz_core.plan.baselines import Proposal
-from koderz_core.plan.costs import unreviewed
+from koderz_core.plan.ineffective import ineffective
 from koderz_core.plan.selection import choices
 from koderz_core.records import Experiment, Outcome, Plan
 from koderz_core.records.plans import SCRIPTED, default_concurrency, scripted
@@ -51,31 +52,7 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
 
 
 @click.command(cls=GroupedCommand)
-@option("Problems", "--problems", help='"0:20", "HumanEval/3,7", "sample:20" or "all".  [default: 0:10]')
-@option(
-    "Problems",
-    "--start",
-    type=Whole(0),
-    default=0,
-    advanced=True,
-    help="Index of the first problem to run, counted from 0. --problems overrides it.",
-)
-@option(
-    "Problems",
-    "--end",
-    type=Whole(1),
-    default=10,
-    advanced=True,
-    help="Index of the last problem to run, plus 1. --problems overrides it.",
-)
-@option(
-    "Problems",
-    "--repeats",
-    type=Whole(1),
-    default=1,
-    show_default=True,
-    help="Number of experiments per configuration and problem.",
-)
+@problem_options
 @option(
     "Output",
     "--fail-under",
@@ -97,23 +74,23 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     "--baselines/--no-baselines",
     default=True,
     show_default=True,
-    help="For the strategy supervised, also run baselines: its coder and stronger models, each with the strategy "
-    "direct. Earlier results of these baselines are reused.",
+    help="For the strategy supervised, also run its coder and stronger models with the strategy direct, as baselines. "
+    "Earlier results are reused.",
 )
 @quiet
 @as_json
 @data_dir
-def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **options: Any) -> int:
+def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
     """Run strategies on a set of problems. The same command resumes a benchmark that was stopped.
 
     With --name, you can extend a benchmark: repeat the command with more problems, configurations or repeats. `koderz
-    resume` then runs the extended benchmark. Without --name, a changed command makes a new benchmark. Experiments that
-    ended with an error are not run again unless you add --retry-errors. If you changed the budget while the benchmark
-    was running, the changed budget still applies.
+    resume` then runs the extended benchmark. Without --name, a changed command makes a new benchmark. A budget
+    that was changed during the run still applies.
     """
-    chosen = f"{options['start']}:{options['end']}" if problems is None else problems
     with workspace(data_dir, **settings(options)) as opened:
-        wanted = order(options, chosen, options["repeats"])
+        name = options["preset"]
+        preset = None if name is None else opened.plans.preset(name, opened.models.survey())
+        wanted = order(options, problems_in(options, preset), options["repeats"], preset)
         offer = opened.plans.propose(wanted, options["dataset"], baselines=options["baselines"])
         plan = offer.plan
         if options["plan_only"]:
@@ -241,7 +218,14 @@ def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, 
         return 0
     click.echo(f"{_size(plan, len(plan.experiments()))}.")
     remarks = opened.runs.remarks(plan)
-    for line in (plain(can_show), *remarks, *_offered(offer), *forecast_lines(forecast), *warnings(forecast, plan)):
+    for line in (
+        plain(can_show),
+        *remarks,
+        *ineffective(plan),
+        *_offered(offer),
+        *forecast_lines(forecast),
+        *warnings(forecast, plan),
+    ):
         click.echo(line)
     if forecast.unknown:
         click.echo(
@@ -258,7 +242,7 @@ def _announce(runner: Runner, origin: str | None, forecast: Forecast | None) -> 
     click.echo(f"{_size(plan, experiments)}{already}.", err=True)
     click.echo(f"Isolation: {isolation(runner.header.isolation, runner.header.self_test)}.", err=True)
     estimate = (*forecast_lines(forecast), *warnings(forecast, plan)) if forecast else ()
-    for line in (*choices(plan), *unreviewed(plan), *estimate, *_remarks(runner, origin)):
+    for line in (*choices(plan), *ineffective(plan), *estimate, *_remarks(runner, origin)):
         click.echo(line, err=True)
 
 

@@ -105,7 +105,7 @@ def _delete(opened: Workspace, benchmarks: list[str], *, yes: bool) -> None:
 @click.argument("file", type=OutputPath())
 @data_dir
 def backup(file: Path, data_dir: Path | None) -> int:
-    """Back up journals, pins, problems entered on the New run page, settings and memories.
+    """Back up journals, pins, problems entered on the page New run, settings and memories.
 
     FILE is the zip file to write. After writing the file, koderz reads it again and checks it.
 

@@ -1,25 +1,21 @@
-"""Options that describe a benchmark, some generated from the strategies, and the order that they make."""
+"""Options that describe a benchmark, some generated from the strategies."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import click
 
 from koderz_core.cli.options import GROUPS, HUMANEVAL_FILE, Command, Number, Whole, option
-from koderz_core.errors import PlanError, UnknownNameError
-from koderz_core.plan.ablations import ABLATIONS, ALL, ablations_named, is_ablated, with_ablations
-from koderz_core.plan.command_line import POLICIES, configuration_of, personas_named, strategy_named
+from koderz_core.plan.ablations import ABLATIONS, ALL
 from koderz_core.plan.forms import Parameter, strategy_form
-from koderz_core.plan.order import MOST_SEEDS, Order, Wanted
-from koderz_core.records import Budget, Plan, Scalar
-from koderz_core.strategies import MODES, PRESETS, STRATEGIES, base_of, complete, create, facts_of, offered
+from koderz_core.plan.order import MOST_SEEDS
+from koderz_core.plan.presets import CATALOGUE
+from koderz_core.strategies import MODES, PRESETS, STRATEGIES, base_of, facts_of, offered
 from koderz_core.strategies.facts import ROLES
 from koderz_core.workspace.grading import FEEDBACKS
 
@@ -43,26 +39,6 @@ COMMON_PARAMETERS = ("max_iterations",)
 
 FOLLOWING: Mapping[str, str] = {"retry_temperature": "temperature"}
 """Parameters that are set together with another, unless they are set themselves."""
-
-
-def parameters_of(options: Mapping[str, Any]) -> dict[str, Scalar]:
-    """The parameters that parsed options set; the others keep their defaults."""
-    chosen = {name: options[name] for name in _PARAMETERS if options[name] is not None}
-    return chosen | ({"personas": personas_named(chosen["personas"])} if "personas" in chosen else {})
-
-
-def models_of(options: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The models that parsed options give to the roles except the coder; several are separated by commas."""
-    chosen = {role: options[f"{role}_model"] for role in ROLES if role != CODER}
-    return {role: names_in(text, FLAGS[f"{role}_model"]) for role, text in chosen.items() if text is not None}
-
-
-def names_in(text: str, option: str) -> tuple[str, ...]:
-    """The names in the value of ``option``, separated by commas. Raises PlanError if there is none."""
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
-    if not names:
-        raise PlanError(f"{option} is empty. Give at least one name, or omit the option.")
-    return names
 
 
 def _parameters() -> dict[str, ByStrategy]:
@@ -147,12 +123,12 @@ def _role_option(role: str, default: str) -> Option:
 
 
 def _role_flag(role: str) -> str:
-    taken = {_flag(name, by_strategy) for name, by_strategy in _PARAMETERS.items()}
+    taken = {_flag(name, by_strategy) for name, by_strategy in PARAMETERS.items()}
     return f"--{role}-model" if f"--{role}" in taken else f"--{role}"
 
 
-_PARAMETERS = _parameters()
-PARAMETER_OPTIONS: Options = tuple(_option(name, by_strategy) for name, by_strategy in _PARAMETERS.items())
+PARAMETERS = _parameters()
+PARAMETER_OPTIONS: Options = tuple(_option(name, by_strategy) for name, by_strategy in PARAMETERS.items())
 
 
 def role_options(coder: str) -> Options:
@@ -163,7 +139,7 @@ def role_options(coder: str) -> Options:
 
 FLAGS: Mapping[str, str] = {
     **{f"{role}_model": _role_flag(role) for role in ROLES},
-    **{name: _flag(name, by_strategy) for name, by_strategy in _PARAMETERS.items()},
+    **{name: _flag(name, by_strategy) for name, by_strategy in PARAMETERS.items()},
 }
 """These options by the names they have after parsing."""
 
@@ -178,6 +154,36 @@ REPLACED: Mapping[str, str] = {
 _problems, _models, _strategy, _limits = (partial(option, group) for group in GROUPS[:4])
 _advanced_strategy = partial(_strategy, advanced=True)
 _SHORTHANDS = "; ".join(f"{mode}: {','.join(strategies)}" for mode, strategies in MODES.items())
+
+FEW = 10  # problems of a benchmark by default
+
+_PROBLEMS: Options = (
+    _problems(
+        "--preset",
+        metavar="NAME",
+        help=f"Ready-made benchmark: {', '.join(CATALOGUE)}. Other options override its values.",
+    ),
+    _problems("--problems", help=f'"0:20", "HumanEval/3,7", "sample:20" or "all".  [default: 0:{FEW}]'),
+    _problems(
+        "--start",
+        type=Whole(0),
+        advanced=True,
+        help="Index of the first problem to run, counted from 0. --problems overrides it.  [default: 0]",
+    ),
+    _problems(
+        "--end",
+        type=Whole(1),
+        advanced=True,
+        help=f"Index of the last problem to run, plus 1. --problems overrides it.  [default: {FEW}]",
+    ),
+    _problems(
+        "--repeats",
+        type=Whole(1),
+        default=1,
+        show_default=True,
+        help="Number of experiments per configuration and problem.",
+    ),
+)
 
 _RESUMED: Options = (
     _problems("--humaneval-path", type=click.Path(path_type=Path), advanced=True, help=HUMANEVAL_FILE),
@@ -265,7 +271,7 @@ _ORDER: Options = (
     _problems(
         "--seed", type=Whole(0, MOST_SEEDS - 1), default=0, show_default=True, advanced=True, help="Random seed."
     ),
-    _problems("--dataset", default="humaneval", show_default=True, help="Name of a dataset, or path of a .jsonl file."),
+    _problems("--dataset", default="humaneval", show_default=True, help="Dataset, or path of a .jsonl file."),
     _limits(
         "--max-cost-per-experiment",
         metavar="USD",
@@ -282,6 +288,11 @@ _ORDER: Options = (
 )
 
 
+def problem_options(command: Command) -> Command:
+    """The options that choose the problems of a benchmark, or a preset."""
+    return _with(_PROBLEMS, command)
+
+
 def order_options(command: Command) -> Command:
     """All options that describe a run."""
     return _with(_ORDER, command)
@@ -296,105 +307,3 @@ def _with(options: Options, command: Command) -> Command:
     for decorate in reversed(options):
         command = decorate(command)
     return command
-
-
-def order(options: Mapping[str, Any], problems: str, repeats: int = 1) -> Order:
-    """The order that parsed options make: their configurations, or every strategy with every coder.
-
-    An option that none of the strategies has is an error: ignored, it would make the user pay for a wrong experiment.
-    """
-    described: Sequence[str] = options["configuration"]
-    configurations = [configuration_of(text) for text in described] if described else _combined(options)
-    replaced = [flag for name, flag in REPLACED.items() if options[name] is not None]
-    if described and replaced:
-        raise PlanError(
-            f"--configuration replaces {', '.join(replaced)}. Put all values into the --configuration text."
-        )
-    if options["ablate"] is not None:
-        configurations = _ablated(configurations, options["ablate"])
-    budget = Budget(options["max_cost"], options["max_cost_per_experiment"], options["allow_unpriced"])
-    return Order(configurations, problems, options["seed"], repeats, options["name"], budget)
-
-
-def _ablated(configurations: Sequence[Wanted], text: str) -> list[Wanted]:
-    """The configurations and their ablations that a text names. Raises PlanError if there is none."""
-    names = ablations_named(text)
-    grid = with_ablations(
-        [(configuration, names if is_ablated(configuration.strategy) else ()) for configuration in configurations]
-    )
-    if len(grid) == len(configurations):
-        raise PlanError(
-            f"--ablate {text} has no effect: no chosen configuration with the strategy supervised or repair has a part "
-            "that this option would remove or change. Omit the option, or choose another ablation or configuration."
-        )
-    return grid
-
-
-def with_budget(plan: Plan, options: Mapping[str, Any]) -> Plan:
-    """A recorded plan with the budget that options set; the rest stays as recorded."""
-    usd = plan.budget.usd if options["max_cost"] is None else options["max_cost"]
-    allow_unpriced = plan.budget.allow_unpriced or options["allow_unpriced"]
-    return replace(plan, budget=replace(plan.budget, usd=usd, allow_unpriced=allow_unpriced))
-
-
-def _combined(options: Mapping[str, Any]) -> list[Wanted]:
-    """Every strategy with every coder, or with all coders together if it uses several; if tested, with every policy."""
-    named = options[f"{CODER}_model"]
-    models, coders = models_of(options), names_in(DEFAULT_CODER if named is None else named, FLAGS[f"{CODER}_model"])
-    strategies, parameters = _strategies(options), parameters_of(options)
-    known = {name for strategy in strategies for name in complete(strategy, {})}
-    for parameter in parameters.keys() - known:
-        raise UnknownNameError(f"parameter of {', '.join(strategies)}", parameter, known)
-    policies = _policies(strategies, options)
-    configurations = [
-        Wanted(strategy, {CODER: coder, **models}, _own(strategy, parameters), **policy)
-        for strategy, coder in _with_coders(strategies, coders)
-        for policy in (policies if facts_of(strategy).tests_programs else [{}])
-    ]
-    used = {
-        role
-        for configuration in configurations
-        for role in create(configuration.strategy, configuration.parameters).roles()
-    }
-    for role in models.keys() - used:
-        raise PlanError(f"No chosen strategy uses the role {role}. Omit the option for the model of this role.")
-    return configurations
-
-
-def _with_coders(strategies: Sequence[str], coders: Sequence[str]) -> list[tuple[str, str | tuple[str, ...]]]:
-    """Each strategy with each coder, then the strategies that use all coders together."""
-    together = [strategy for strategy in strategies if facts_of(strategy).takes_all_coders]
-    each = [(strategy, coder) for coder in coders for strategy in strategies if strategy not in together]
-    return [*each, *((strategy, tuple(coders)) for strategy in together)]
-
-
-def _strategies(options: Mapping[str, Any]) -> list[str]:
-    """The strategies that options or a mode name. Raises PlanError for both."""
-    strategy, mode = options["strategy"], options["mode"]
-    if strategy is not None and mode is not None:
-        raise PlanError(f"--mode {mode} is shorthand for --strategy {','.join(MODES[mode])}. Use only one of the two.")
-    if mode:
-        return [*MODES[mode]]
-    return [strategy_named(name) for name in names_in(DEFAULT_STRATEGY if strategy is None else strategy, "--strategy")]
-
-
-def _policies(strategies: Sequence[str], options: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Every gate with every feedback. Raises PlanError if no strategy here would use them."""
-    chosen = {name: names_in(options[name], f"--{name}") for name in POLICIES if options[name] is not None}
-    if chosen and not any(facts_of(strategy).tests_programs for strategy in strategies):
-        raise PlanError(
-            f"None of the chosen strategies runs gate tests, so --{min(chosen)} would be ignored. Omit the option."
-        )
-    return [dict(zip(chosen, values, strict=True)) for values in product(*chosen.values())]
-
-
-def _own(strategy: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """The parameters that a strategy has, and those set together with them: an option may not apply to it."""
-    following = {name: parameters[leader] for name, leader in FOLLOWING.items() if leader in parameters}
-    known = complete(strategy, {})
-    return {name: value for name, value in {**following, **parameters}.items() if name in known}
-
-
-def settings(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that override a setting."""
-    return {name: options[name] for name in ("humaneval_path", "num_ctx", "timeout", "test_timeout")}

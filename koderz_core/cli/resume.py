@@ -10,7 +10,8 @@ import click
 
 from koderz_core.cli.benchmark import BUG, FinishedRun, conclude, perform, run_options
 from koderz_core.cli.options import GroupedCommand, Number, as_json, data_dir, option, quiet, workspace
-from koderz_core.cli.order_options import settings, taking_up_options, with_budget
+from koderz_core.cli.order import settings, with_budget
+from koderz_core.cli.order_options import taking_up_options
 from koderz_core.plan.command_line import strategy_named
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.workspace import Workspace

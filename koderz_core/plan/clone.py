@@ -20,7 +20,6 @@ from koderz_core.datasets import load
 from koderz_core.datasets.selection import chosen_by
 from koderz_core.errors import DataError, KoderzError, PlanError, UnknownNameError
 from koderz_core.grading.testsets import check_tests
-from koderz_core.plan.forms import Preset
 from koderz_core.plan.order import Order, Wanted, configuration
 from koderz_core.records import Configuration, Dataset, Plan, Scalar
 from koderz_core.report.formats import plain
@@ -36,12 +35,6 @@ class Clone:
 
     plan: Plan
     order: Order
-
-    @property
-    def preset(self) -> Preset:
-        """The clone as a preset of the New run page."""
-        configurations = tuple(self.order.configurations)
-        return Preset(self.plan.id, self.plan.name, "", configurations, self.order.problems)
 
     @property
     def dataset(self) -> str:

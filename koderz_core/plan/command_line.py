@@ -12,6 +12,7 @@ from koderz_core.input_files import read_text
 from koderz_core.plan.ablations import ABLATIONS, ALL, ablations, is_ablated, with_ablations
 from koderz_core.plan.forms import Kind, StrategyForm, strategy_form
 from koderz_core.plan.order import Order, Wanted, as_list
+from koderz_core.plan.presets import Preset
 from koderz_core.prompts.debating import check
 from koderz_core.records import Scalar
 from koderz_core.strategies import base_of, create, recorded
@@ -104,16 +105,24 @@ def words_of(wanted: Wanted) -> str:
 
 
 def command_of(
-    order: Order, dataset: str = "humaneval", concurrency: int | None = None, *, baselines: bool = False
+    order: Order,
+    dataset: str = "humaneval",
+    concurrency: int | None = None,
+    *,
+    baselines: bool = False,
+    preset: Preset | None = None,
 ) -> str:
     """The command line for the same benchmark under the same settings, without defaults.
 
-    ``baselines``: with the baselines that the order lacks.
+    ``baselines``: with the baselines that the order lacks. ``preset``: is named if its configurations are the order's.
     Raises UnknownNameError and PlanError for an unknown strategy or parameter.
     """
-    words = ["koderz", "benchmark", "--problems", order.problems]
+    words = ["koderz", "benchmark"]
     wholes, ablated = _without_ablations(order.configurations)
-    for wanted in wholes:
+    named = preset if preset and same_configurations(wholes, preset.configurations) else None
+    words += ["--preset", named.name] if named else []
+    words += [] if named and order.problems == named.problems else ["--problems", order.problems]
+    for wanted in () if named else wholes:
         words += ["--configuration", words_of(_without_defaults(wanted))]
     optional: dict[str, tuple[object, object]] = {
         "--ablate": (ablated, ""),
@@ -140,21 +149,30 @@ def _without_ablations(configurations: Sequence[Wanted]) -> tuple[Sequence[Wante
     """
     keys = _keys(configurations)
     grids = {
-        place: _keys(ablations(wanted)) for place, wanted in enumerate(configurations) if is_ablated(wanted.strategy)
+        place: _keys(ablations(wanted))
+        for place, wanted in enumerate(configurations[:-1])
+        if is_ablated(wanted.strategy)
     }
     wholes = [
         wanted
         for place, wanted in enumerate(configurations)
         if not any(keys[place] in grids[earlier] for earlier in grids if earlier < place)
     ]
+    if len(wholes) == len(configurations):
+        return configurations, ""
     ablated = [whole for whole in wholes if is_ablated(whole.strategy)]
     added = {name: _keys(ablation for whole in ablated for ablation in ablations(whole, [name])) for name in ABLATIONS}
     some = [name for name, grid in added.items() if grid and all(key in keys for key in grid)]
     for option, names in ((ALL, list(ABLATIONS)), (",".join(some), some)):
         grid = with_ablations([(whole, names if whole in ablated else ()) for whole in wholes])
-        if len(wholes) < len(configurations) and _keys(grid) == keys:
+        if _keys(grid) == keys:
             return wholes, option
     return configurations, ""
+
+
+def same_configurations(first: Sequence[Wanted], second: Sequence[Wanted]) -> bool:
+    """Whether two lists mean the same configurations in the same order. Raises UnknownNameError, PlanError."""
+    return _keys(first) == _keys(second)
 
 
 def _keys(configurations: Iterable[Wanted]) -> list[object]:

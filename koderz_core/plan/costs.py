@@ -19,9 +19,6 @@ from koderz_core.records import Budget, Configuration, Dataset, Plan, PublicProb
 from koderz_core.records.plans import check_limits, default_concurrency
 from koderz_core.records.progress import Forecast
 from koderz_core.report.formats import duration, money, plain
-from koderz_core.strategies import STRATEGIES, create
-from koderz_core.strategies.labels import labels
-from koderz_core.strategies.supervised import Supervised
 from koderz_core.sums import known_sum
 
 RESULTS = frozenset({"solved", "unsolved"})  # outcomes that are never run again
@@ -166,18 +163,3 @@ def _cap(plan: Plan) -> str:
     if plan.budget.usd is None:
         return "No budget limits the total cost of the benchmark."
     return f"The benchmark stops when it has cost {money(plan.budget.usd)} in total, including earlier spending."
-
-
-def unreviewed(plan: Plan) -> Iterator[str]:
-    """A sentence for each configuration that has a reviewer and too few iterations for a review."""
-    names = labels(plan.configurations)
-    for configuration in plan.configurations:
-        strategy = (
-            create(configuration.strategy, configuration.parameters) if configuration.strategy in STRATEGIES else None
-        )
-        if isinstance(strategy, Supervised) and strategy.checkpoints and not strategy.rule.can_apply:
-            yield (
-                f"No review will take place in {plain(names[configuration.id])}: its checkpoint_interval is "
-                f"{strategy.checkpoint_interval} and its max_iterations is {strategy.max_iterations}. Set "
-                "checkpoint_interval to a smaller number than max_iterations."
-            )

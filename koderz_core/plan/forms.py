@@ -1,24 +1,21 @@
-"""What a person can choose: the roles and parameters of each strategy, read from its class, and the presets.
+"""What a person can choose: the roles and parameters of each strategy, read from its class.
 
-The descriptions of strategies are the same in the terminal, on Launch and in the documentation.
+The descriptions of strategies are the same in the terminal, on the page New run and in the documentation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import Field, dataclass, fields, replace
+from dataclasses import Field, dataclass, fields
 from typing import Any, Literal
 
 from koderz_core.errors import PlanError
-from koderz_core.models.availability import FOR_CODING, Availability
 from koderz_core.plan.ablations import ABLATIONS, is_ablated
-from koderz_core.plan.order import Wanted
 from koderz_core.records import Scalar
-from koderz_core.records.plans import scripted
-from koderz_core.strategies import MODES, PRESETS, STRATEGIES, class_of, complete, create, doc_of, facts_of, offered
+from koderz_core.strategies import PRESETS, STRATEGIES, class_of, complete, create, doc_of, facts_of, offered
 from koderz_core.strategies.facts import ROLES
 from koderz_core.strategies.outside import installed
-from koderz_core.strategies.parameters import MOST, about, bounds_of, choices_of, describe
+from koderz_core.strategies.parameters import MOST, Group, bounds_of, choices_of, describe, meaning_of
 
 Kind = Literal["bool", "int", "float", "str"]
 _KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "float", str: "str"}
@@ -29,7 +26,7 @@ class Parameter:
     """A parameter of a strategy; its values have the same ``kind`` as its ``default``.
 
     ``doc``: what it changes, in one line; ``choices``: all values that it takes, empty if that is open. A number is at
-    least ``least`` and at most ``most``.
+    least ``least`` and at most ``most``. ``label``, ``group`` and ``needs`` as in ``Meaning``.
     """
 
     name: str
@@ -39,6 +36,14 @@ class Parameter:
     choices: tuple[str, ...] = ()
     least: int = 0
     most: int = MOST
+    label: str = ""
+    group: Group = "Loop"
+    needs: str = ""
+
+    def can_act(self, values: Mapping[str, Scalar]) -> bool:
+        """Whether the parameter has an effect together with these values of all parameters of its strategy."""
+        needed = values.get(self.needs, True)
+        return needed > 1 if isinstance(needed, int | float) and not isinstance(needed, bool) else bool(needed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +111,20 @@ def _faults(name: str) -> Iterator[str]:
 
 
 def _parameter(field: Field[Any], default: Scalar) -> Parameter:
-    kind = _KINDS[type(default)]
+    kind, meaning = _KINDS[type(default)], meaning_of(field)
     least, most = bounds_of(field.name, field.default)
-    return Parameter(field.name, default, kind, about(field), choices_of(field), least, most)
+    return Parameter(
+        field.name,
+        default,
+        kind,
+        meaning.about,
+        choices_of(field),
+        least,
+        most,
+        meaning.label,
+        meaning.group,
+        meaning.needs,
+    )
 
 
 def _roles(name: str, defaults: dict[str, Scalar]) -> tuple[str, ...]:
@@ -163,129 +179,3 @@ def _section(form: StrategyForm) -> Iterator[str]:
     for parameter in form.parameters:
         yield f"| {parameter.name} | {value_text(parameter.default)} | {values_of(parameter)} | {parameter.doc} |"
     yield ""
-
-
-@dataclass(frozen=True, slots=True)
-class Preset:
-    """A benchmark to start from; ``problems`` as in an order."""
-
-    name: str
-    title: str
-    description: str
-    configurations: tuple[Wanted, ...]
-    problems: str
-
-
-# Placeholders for models of this machine, which are filled in by ``presets``; no model has such a name.
-LOCAL, FAST, ANY = "local", "fast local", "local, else scripted"
-
-BEST_EMBEDDED = ("embedded/qwen2.5-coder-1.5b", "embedded/qwen2.5-coder-0.5b")
-SMALL = BEST_EMBEDDED[-1]
-SCRIPTED = "scripted/weak"
-OPUS, SONNET = "anthropic/claude-opus-4-5", "anthropic/claude-sonnet-5-5"
-
-MODE_DESCRIPTIONS: Mapping[str, str] = {
-    "zero-shot": "One answer per problem, submitted without testing.",
-    "iterative": "A spec, up to 50 iterations and a review every 5 iterations. By default, one model takes every role.",
-    "comparative": "The modes zero-shot and iterative on the same problems.",
-}
-
-
-def _of_mode(mode: str) -> Preset:
-    """The strategies of a mode with their defaults."""
-    wanted = tuple(Wanted(strategy, {"coder": ANY}) for strategy in MODES[mode])
-    return Preset(mode, mode.capitalize(), MODE_DESCRIPTIONS[mode], wanted, "0:10")
-
-
-_CATALOGUE = (
-    Preset(
-        "quick look",
-        "Quick look",
-        "Runs the strategies direct and supervised (at most 3 iterations) on the same 3 problems. Takes a few minutes.",
-        (
-            Wanted("direct", {"coder": ANY}),
-            Wanted(
-                "supervised",
-                {"spec": ANY, "coder": ANY, "reviewer": ANY},
-                {"max_iterations": 3, "checkpoint_interval": 2},
-            ),
-        ),
-        "0:3",
-    ),
-    Preset(
-        "default",
-        "Default",
-        "gpt-oss:20b writes the spec, a local model writes the code, and Claude Sonnet 5.5 writes a review every 5 "
-        "iterations.",
-        (
-            Wanted(
-                "supervised",
-                {"spec": "ollama/gpt-oss:20b", "coder": LOCAL, "reviewer": SONNET},
-                {"max_iterations": 50, "checkpoint_interval": 5},
-            ),
-        ),
-        "0:10",
-    ),
-    Preset(
-        "all free",
-        "All free",
-        "The best local model in every role. The only cost is electricity.",
-        (Wanted("supervised", {"spec": LOCAL, "coder": LOCAL, "reviewer": LOCAL}, {"max_iterations": 50}),),
-        "0:10",
-    ),
-    Preset(
-        "maximum quality",
-        "Maximum quality",
-        "Claude Opus 4.5 writes the spec and the reviews, and a local model writes the code.",
-        (Wanted("supervised", {"spec": OPUS, "coder": LOCAL, "reviewer": OPUS}, {"max_iterations": 50}),),
-        "0:10",
-    ),
-    Preset(
-        "maximum speed",
-        "Maximum speed",
-        "Small models, no spec and at most 4 iterations. gpt-4o-mini writes one review after the second iteration.",
-        (
-            Wanted(
-                "supervised",
-                {"coder": FAST, "reviewer": "openai/gpt-4o-mini"},
-                {"max_iterations": 4, "checkpoint_interval": 2, "spec": False},
-            ),
-        ),
-        "0:10",
-    ),
-    *map(_of_mode, MODES),
-)
-CATALOGUE: Mapping[str, Preset] = {preset.name: preset for preset in _CATALOGUE}
-"""All presets by name, with placeholders for models of this machine."""
-
-
-def presets(surveyed: Sequence[Availability]) -> tuple[Preset, ...]:
-    """All presets, filled with the local models that are ready by the result of ``survey``."""
-    best = _best_local(surveyed)
-    small = any(row.id == SMALL and row.ready for row in surveyed)
-    names = {LOCAL: best or SMALL, FAST: SMALL if small else best or SMALL, ANY: best or SCRIPTED}
-    return tuple(_filled(preset, names) for preset in CATALOGUE.values())
-
-
-def _filled(preset: Preset, names: Mapping[str, str]) -> Preset:
-    configurations = tuple(
-        replace(wanted, models={role: names.get(str(model), str(model)) for role, model in wanted.models.items()})
-        for wanted in preset.configurations
-    )
-    used = {model for wanted in configurations for model in wanted.models.values()}
-    mark = " SCRIPTED: a scripted model answers, because no local model is ready." if SCRIPTED in used else ""
-    return replace(preset, description=preset.description + mark, configurations=configurations)
-
-
-def _best_local(surveyed: Sequence[Availability]) -> str | None:
-    """The best local model: served for coding, then embedded for coding, then other served models; never a script."""
-    ready = [row.id for row in surveyed if row.ready and row.tier == "local" and not scripted([row.id])]
-    return min(ready, key=_rank, default=None)
-
-
-def _rank(model: str) -> int:
-    if model in BEST_EMBEDDED:
-        return 1 + BEST_EMBEDDED.index(model)
-    if model.startswith("embedded/"):
-        return 4
-    return 0 if any(word in model.lower() for word in FOR_CODING) else 3

@@ -27,8 +27,10 @@ from koderz_core.plan.baselines import (
 from koderz_core.plan.clone import Clone, as_recorded, clone_of
 from koderz_core.plan.costs import Concern, Costs, concern_of
 from koderz_core.plan.evidence import Evidence
-from koderz_core.plan.forms import Preset, StrategyForm, presets, strategy_forms
+from koderz_core.plan.forms import StrategyForm, strategy_forms
+from koderz_core.plan.ineffective import ineffective
 from koderz_core.plan.order import MOST_SEEDS, Order, Wanted, configuration
+from koderz_core.plan.presets import Preset, preset_named, presets
 from koderz_core.plan.selection import is_open, select_models
 from koderz_core.records import Configuration, Dataset, Plan, Problem
 from koderz_core.records.plans import check_limits, check_size
@@ -64,9 +66,18 @@ class Planner:
         """The presets, filled with the models that ``available_models`` reports as ready."""
         return presets(surveyed)
 
+    def preset(self, name: str, surveyed: Sequence[Availability]) -> Preset:
+        """One of the ``presets``, by name. Raises UnknownNameError."""
+        known = preset_named(name)
+        return next(preset for preset in presets(surveyed) if preset.name == known)
+
     def clone(self, benchmark: str) -> Clone:
         """A recorded benchmark, by id, as a new order. Raises JournalError, and as ``clone_of``."""
         return clone_of(self._evidence.plan(benchmark), self._settings)
+
+    def ineffective(self, plan: Plan) -> tuple[str, ...]:
+        """The parts of a plan that cannot act, in sentences."""
+        return tuple(ineffective(plan))
 
     def concern(self, plan: Plan, forecast: Forecast) -> Concern | None:
         """As ``concern_of``."""

@@ -39,10 +39,12 @@ class Beam(Reminded):
     draws_samples: ClassVar = True
 
     width: int = parameter(
-        3, "Number of distinct programs kept after each level. The programs that passed the most gate tests are kept."
+        3,
+        "Number of distinct programs kept after each level. The programs that passed the most gate tests are kept.",
+        label="Beam width",
     )
-    branches: int = parameter(2, "Number of repairs of each program that is kept.")
-    depth: int = parameter(4, "Number of levels, including the first level of new programs.")
+    branches: int = parameter(2, "Number of repairs of each program that is kept.", label="Repairs per program")
+    depth: int = parameter(4, "Number of levels, including the first level of new programs.", label="Levels")
     chain_of_thought: bool = True
     temperature: float = 0.8
     max_tokens: int = 1024

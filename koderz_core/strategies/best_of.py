@@ -41,7 +41,13 @@ class BestOf(Reminded):
 
     samples: int = 5
     tests: int = 10
-    judge: bool = parameter(True, "If the vote on the programs' behaviour is a tie, let a judge choose.")
+    judge: bool = parameter(
+        True,
+        "If the vote on the programs' behaviour is a tie, let a judge choose.",
+        label="Judge decides ties",
+        group="Review",
+        needs="samples",
+    )
     chain_of_thought: bool = True
     temperature: float = 0.8
     max_tokens: int = 1024

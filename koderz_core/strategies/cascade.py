@@ -36,7 +36,12 @@ class Cascade(Reminded):
     tests_programs: ClassVar = False
     shows_attempts: ClassVar = False
 
-    threshold: float = parameter(0.9, "Share of the tester's tests that a program must pass to be accepted.")
+    threshold: float = parameter(
+        0.9,
+        "Share of the tester's tests that a program must pass to be accepted.",
+        label="Acceptance threshold",
+        group="Review",
+    )
     tests: int = 10
     chain_of_thought: bool = True
     temperature: float = 0.0

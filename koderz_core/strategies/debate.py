@@ -39,21 +39,33 @@ class Debate(Reminded):
 
     several: ClassVar = ("speaker",)
 
-    agents: str = parameter(USUAL, "Names of the personas that debate, separated by commas.")
+    agents: str = parameter(USUAL, "Names of the personas that debate, separated by commas.", label="Personas")
     rounds: int = parameter(
         2, "Number of rounds. From the second round on, each persona sees the positions of the previous round."
     )
     max_iterations: int = 3
-    turn_tokens: int = parameter(512, "Maximum number of tokens in one turn of the debate. Longer turns are cut off.")
+    turn_tokens: int = parameter(
+        512,
+        "Maximum number of tokens in one turn of the debate. Longer turns are cut off.",
+        label="Maximum turn tokens",
+        group="Prompt",
+    )
     shown_tokens: int = parameter(
-        3000, "Maximum number of tokens that the positions of the previous round may use in a prompt."
+        3000,
+        "Maximum number of tokens that the positions of the previous round may use in a prompt.",
+        label="Maximum tokens of positions",
+        group="Prompt",
+        needs="rounds",
     )
     chain_of_thought: bool = True
     temperature: float = 0.0
     retry_temperature: float = 0.8
     max_tokens: int = 1024
     personas: str = parameter(
-        "", "Your own personas, in a .yaml file or as YAML text, in addition to the built-in personas."
+        "",
+        "Your own personas, in a .yaml file or as YAML text, in addition to the built-in personas.",
+        label="Your own personas",
+        group="Prompt",
     )
 
     def __post_init__(self) -> None:

@@ -61,9 +61,12 @@ class Ensemble(Reminded):
     weights: str = parameter(
         "0.25,0.25,0.25,0.25",
         "Weights of the parts of CodeBLEU: n-grams, keyword-weighted n-grams, syntax, data flow.",
+        label="CodeBLEU weights",
     )
     normalise: bool = parameter(
-        True, "Remove comments and docstrings and normalise the formatting before programs are compared."
+        True,
+        "Remove comments and docstrings and normalise the formatting before programs are compared.",
+        label="Normalise programs",
     )
     chain_of_thought: bool = True
     temperature: float = 0.8

@@ -74,6 +74,8 @@ class Ladder(Reminded):
     steps: str = parameter(
         "",
         "Temperature of each attempt: 0,0.3*2 is one attempt at 0 and two at 0.3. Replaces the parameter temperature.",
+        label="Temperature per attempt",
+        group="Prompt",
     )
 
     def __post_init__(self) -> None:

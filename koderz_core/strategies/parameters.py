@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, replace
 from inspect import cleandoc
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.records import Sampling, Scalar
@@ -17,26 +17,67 @@ MOST = 10**9
 WARMEST = 2
 """The highest temperature that any provider accepts."""
 
-ABOUT: Mapping[str, str] = {
-    "max_iterations": "Maximum number of programs per experiment.",
-    "spec": "Write a spec of the problem first and give it to the coder.",
-    "chain_of_thought": "Let the coder reason in words before it writes its program.",
-    "temperature": "Sampling temperature; 0 means greedy decoding. Some strategies have a retry_temperature for later "
-    "attempts.",
-    "retry_temperature": "Sampling temperature after the first attempt. With 0, small models often repeat a program.",
-    "max_tokens": "Maximum number of tokens in one answer of the coder. Longer answers are cut off.",
-    "review_tokens": "Maximum number of tokens in a spec or a review. Longer texts are cut off.",
-    "tests": "Maximum number of tests or example calls that the tester writes. They never affect the score.",
-    "samples": "Number of programs that each coder writes.",
+Group = Literal["Loop", "Prompt", "Review", "Memory"]
+"""The parts of a strategy that a parameter can belong to, in the order of a form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a parameter changes, in one line (``about``), its ``label`` on a form, and the ``group`` that it belongs to.
+
+    ``needs``: the parameter without which it has no effect: a switch that must be on, or a number that must exceed 1.
+    """
+
+    about: str
+    label: str = ""
+    group: Group = "Loop"
+    needs: str = ""
+
+
+SHARED: Mapping[str, Meaning] = {
+    "max_iterations": Meaning("Maximum number of programs per experiment.", "Maximum iterations"),
+    "spec": Meaning("Write a spec of the problem first and give it to the coder.", "Write a spec first", "Prompt"),
+    "chain_of_thought": Meaning("Let the coder reason in words before it writes its program.", group="Prompt"),
+    "temperature": Meaning(
+        "Sampling temperature; 0 means greedy decoding. Some strategies have a retry_temperature for later attempts.",
+        group="Prompt",
+    ),
+    "retry_temperature": Meaning(
+        "Sampling temperature after the first attempt. With 0, small models often repeat a program.",
+        group="Prompt",
+        needs="max_iterations",
+    ),
+    "max_tokens": Meaning(
+        "Maximum number of tokens in one answer of the coder. Longer answers are cut off.",
+        "Maximum answer tokens",
+        "Prompt",
+    ),
+    "review_tokens": Meaning(
+        "Maximum number of tokens in a spec or a review. Longer texts are cut off.", "Maximum review tokens", "Review"
+    ),
+    "tests": Meaning(
+        "Maximum number of tests or example calls that the tester writes. They never affect the score.",
+        "Maximum tests of the tester",
+        "Review",
+    ),
+    "samples": Meaning("Number of programs that each coder writes."),
 }
 """Parameters of several strategies, by name: each means the same in all of them."""
 
 Value = TypeVar("Value", bool, int, float, str)
 
 
-def parameter(default: Value, about: str, choices: tuple[str, ...] = ()) -> Value:
-    """A parameter of one strategy. ``about``: what it changes, in one line; ``choices``: all words that it takes."""
-    return field(default=default, metadata={"about": about, "choices": choices})
+def parameter(
+    default: Value,
+    about: str,
+    choices: tuple[str, ...] = (),
+    *,
+    label: str = "",
+    group: Group = "Loop",
+    needs: str = "",
+) -> Value:
+    """A parameter of one strategy. ``choices``: all words that it takes; the other arguments as in ``Meaning``."""
+    return field(default=default, metadata={"meaning": Meaning(about, label, group, needs), "choices": choices})
 
 
 def bounds_of(name: str, default: Any) -> tuple[int, int]:  # Any: a dataclass' field has any default
@@ -79,9 +120,10 @@ def describe(strategy: type) -> Description:
     return Description(doc.replace("``", "").strip(), calls, source)
 
 
-def about(parameter: Field[Any]) -> str:
-    """What a parameter changes, in one line: by its field, else by its meaning in all strategies."""
-    return str(parameter.metadata.get("about", ABOUT.get(parameter.name, "")))
+def meaning_of(parameter: Field[Any]) -> Meaning:
+    """The meaning of a parameter: by its field, else its meaning in all strategies. Its label is never empty."""
+    meaning: Meaning = parameter.metadata.get("meaning") or SHARED.get(parameter.name, Meaning(""))
+    return meaning if meaning.label else replace(meaning, label=parameter.name.replace("_", " ").capitalize())
 
 
 def choices_of(parameter: Field[Any]) -> tuple[str, ...]:

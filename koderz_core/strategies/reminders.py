@@ -30,9 +30,13 @@ class Reminded:
         False,
         "Add lessons from failures on other problems to the coder's prompt. The command `koderz cortex lessons` "
         "extracts and stores such lessons.",
+        group="Memory",
     )
     examples: bool = parameter(
-        False, "Add two other problems, with programs that solved them in earlier benchmarks, to the coder's prompt."
+        False,
+        "Add two other problems, with programs that solved them in earlier benchmarks, to the coder's prompt.",
+        label="Solved examples",
+        group="Memory",
     )
 
 

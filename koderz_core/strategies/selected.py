@@ -39,6 +39,7 @@ class Selected(Reminded):
         QUALITY,
         "Measure that ranks the coders: success rate, seconds, cost, context size, or the given order.",
         POLICIES,
+        label="Ranking of coders",
     )
     chain_of_thought: bool = True
     temperature: float = 0.0

@@ -54,10 +54,15 @@ class Supervised(Reminded):
     """
 
     max_iterations: int = 50
-    checkpoint_interval: int = parameter(5, "Number of iterations between two reviews.")
+    checkpoint_interval: int = parameter(
+        5, "Number of iterations between two reviews.", label="Review interval", group="Review", needs="checkpoints"
+    )
     spec: bool = True
     checkpoints: bool = parameter(
-        True, "Let a reviewer see the attempts, and give the reviewer's guidance to the coder."
+        True,
+        "Let a reviewer see the attempts, and give the reviewer's guidance to the coder.",
+        label="Reviews",
+        group="Review",
     )
     chain_of_thought: bool = True
     temperature: float = 0.0
@@ -68,25 +73,52 @@ class Supervised(Reminded):
         "Prompt for the spec. minimal: asks for a description of the task; detailed: also asks for edge cases and a "
         "plan.",
         PROMPTS,
+        group="Prompt",
+        needs="spec",
     )
     reuse_spec: bool = parameter(
-        False, "Reuse a spec that the same model has already written for the same problem, if there is one."
+        False,
+        "Reuse a spec that the same model has already written for the same problem, if there is one.",
+        label="Reuse specs",
+        group="Memory",
+        needs="spec",
     )
-    previous_error: bool = parameter(True, "Show the coder the test results of its last program.")
-    history_tokens: int = parameter(0, "Maximum number of tokens that a prompt uses for attempts before the last one.")
+    previous_error: bool = parameter(
+        True,
+        "Show the coder the test results of its last program.",
+        label="Include last error",
+        group="Prompt",
+        needs="max_iterations",
+    )
+    history_tokens: int = parameter(
+        0,
+        "Maximum number of tokens that a prompt uses for attempts before the last one.",
+        label="Maximum history tokens",
+        group="Prompt",
+        needs="max_iterations",
+    )
     escape_after: int = parameter(
-        2, "Number of repeated programs in a row after which the prompt shows no program, except just after a review."
+        2,
+        "Number of repeated programs in a row after which the prompt shows no program, except just after a review.",
+        label="Fresh prompt after repeats",
+        needs="max_iterations",
     )
     checkpoint_when: str = parameter(
         INTERVAL,
         "interval: review after a fixed number of iterations; adaptive: review earlier if attempts make no progress "
         "or half the budget is spent.",
         (INTERVAL, ADAPTIVE),
+        label="Review trigger",
+        group="Review",
+        needs="checkpoints",
     )
     disclosure: bool = parameter(
         True,
         "Request two additional sections: an approach to the problem in the first review, and test criteria in the "
         "second review.",
+        label="Additional sections",
+        group="Review",
+        needs="checkpoints",
     )
     review_tokens: int = ADVICE_TOKENS
 

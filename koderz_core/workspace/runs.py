@@ -21,7 +21,6 @@ from koderz_core.models.worst_case import WorstCases
 from koderz_core.notices.delivery import Notices
 from koderz_core.notices.messages import benchmark_ended
 from koderz_core.plan.clone import dataset_of, forked
-from koderz_core.plan.costs import unreviewed
 from koderz_core.plan.selection import choices
 from koderz_core.plan.strategy_files import require_strategies
 from koderz_core.records import Cost, Plan, Usage
@@ -146,12 +145,11 @@ class Runs:
         return forked(plan, self.settings, {row.name for row in self.results.benchmarks()})
 
     def remarks(self, plan: Plan) -> Iterator[str]:
-        """What to know about a plan before it runs, in sentences: selected models, missing reviews, left-out tests.
+        """What to know about a plan before it runs: selected models, left-out tests.
 
         Raises as ``Grading.remarks``.
         """
         yield from choices(plan)
-        yield from unreviewed(plan)
         yield from self.grading.remarks(plan)
 
     def runner(

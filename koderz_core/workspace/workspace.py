@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.bundles import Bundles
     from koderz_core.workspace.comparisons import Awaiting, Comparisons
     from koderz_core.workspace.datasets import Datasets
+    from koderz_core.workspace.drafts import Drafts
     from koderz_core.workspace.experiments import Experiments
     from koderz_core.workspace.exports import Exports
     from koderz_core.workspace.grading import Grading
@@ -96,6 +97,12 @@ class Workspace:
         from koderz_core.plan.planner import Planner
 
         return Planner(self.settings, self._evidence, self.costs, self.datasets.load, self.grading.gate)
+
+    @part
+    def drafts(self) -> Drafts:
+        from koderz_core.workspace.drafts import Drafts
+
+        return Drafts(self.settings.home / "drafts")
 
     @part
     def runs(self) -> Runs:

@@ -1,4 +1,4 @@
-"""The picture of cost against success on the pages Summary and Overview, in a wide and in a narrow variant."""
+"""The picture of cost against success on the pages Summary and Home, in a wide and in a narrow variant."""
 
 from __future__ import annotations
 

@@ -1,22 +1,25 @@
-"""Inputs of a launch: configurations (strategy, models per role, parameters) and problems."""
+"""The form of the page New run: problems, configurations (strategy, models per role, parameters) and budget."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import get_args
 
 import streamlit as st
 
-from koderz_core import KoderzError, Parameter, Preset, Role, StrategyForm, Wanted, Workspace, with_ablations
+from koderz_core import KoderzError, Parameter, Role, StrategyForm, Wanted, Workspace, with_ablations
 from koderz_core.plan.forms import calls_of
-from koderz_core.records import Scalar
+from koderz_core.records import Budget, Scalar
 from koderz_core.report.formats import numbered, plain
-from koderz_core.strategies.parameters import overrides_for
+from koderz_core.strategies.parameters import Group, overrides_for
 from koderz_core.workspace.datasets import way_of
+from koderz_core.workspace.drafts import Draft, Row, Typed
 from koderz_core.workspace.grading import FEEDBACKS, GATES
 from koderz_core.workspace.models import Availability
+from pages.ui.draft import OpenDraft
 
-SAME = "same as coder"
+SAME = "Same as coder"
 ABOUT_MODELS = "⊘ marks models that cannot run now. You can also type the name of any other model."
 ABOUT_SEVERAL = "Choose one or more models. Strategies such as cascade call them in the order of your selection."
 ABOUT_GATE = (
@@ -28,57 +31,65 @@ ABOUT_ABLATIONS = (
     "Add variants of this configuration: each variant omits one optional part of the strategy, or has another review "
     "interval or another temperature. The variants show how much each part contributes."
 )
-WAYS = ("range", "list", "sample", "all", "my own problem")
-PROMPT = 'def double(number: int) -> int:\n    """Return twice the number."""\n'
-TESTS = "assert double(2) == 4\nassert double(-1) == -2\n"
+ABOUT_BASELINES = (
+    "Also run the strategy `direct` on the same problems: with the coder, and with every spec or reviewer model that "
+    "belongs to the tier frontier or small frontier. Without these baselines, the benchmark cannot show what "
+    "supervision adds or saves."
+)
+OWN = "own"
+WAYS = {"range": "Range", "list": "List", "sample": "Random sample", "all": "All", OWN: "Your own problem"}
+GROUPS: tuple[Group, ...] = get_args(Group)
+EXAMPLE = Typed(
+    'def double(number: int) -> int:\n    """Return twice the number."""\n',
+    "assert double(2) == 4\nassert double(-1) == -2\n",
+)
+Models = Mapping[str, str]
+"""Each model with the reason why it cannot run now, empty if it can."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A configuration and the names of its ablations."""
+def edit(workspace: Workspace, opened: OpenDraft, surveyed: Sequence[Availability]) -> Draft:
+    """The draft as the person has entered it now."""
+    st.subheader("Problems")
+    draft = _problems(workspace, opened)
+    st.subheader("Configurations")
+    draft = replace(draft, rows=_rows(workspace, opened, draft, surveyed))
+    st.subheader("Budget")
+    draft = _limits(opened, draft)
+    return replace(draft, baselines=_wants_baselines(workspace, opened, draft))
 
-    wanted: Wanted
-    ablations: tuple[str, ...] = ()
 
-
-def choose_configurations(workspace: Workspace, preset: Preset, surveyed: Sequence[Availability]) -> list[Wanted]:
-    """The configurations as the user edited them, each with its ablations; another preset replaces them."""
-    rows = _rows(preset)
+def _rows(workspace: Workspace, opened: OpenDraft, draft: Draft, surveyed: Sequence[Availability]) -> tuple[Row, ...]:
+    """The configurations. A button that adds or removes one redraws the page with the draft as it is now."""
     forms = {form.name: form for form in workspace.plans.strategies()}
     models = {row.id: "" if row.ready else row.reason for row in sorted(surveyed, key=lambda row: not row.ready)}
-    for key in list(rows):
-        with st.container(border=True, key=f"row-{key}"):
-            rows[key] = _row(rows[key], f"{st.session_state['generation of rows']} {key}", forms, models)
-            if len(rows) > 1 and st.button(
-                "Remove", key=f"remove {st.session_state['generation of rows']} {key}", icon="🗑️"
-            ):
-                del rows[key]
-                st.rerun()
-    if st.button("Add a configuration", icon="➕", key="add"):
-        rows[max(rows) + 1] = Row(rows[max(rows)].wanted)
+    rows, removed = list[Row](), -1
+    for place, row in enumerate(draft.rows):
+        with st.container(border=True, key=f"row-{place + 1}"):
+            rows.append(_row(row, opened.key(f"row {place + 1}"), forms, models))
+            if len(draft.rows) > 1 and st.button("Remove", opened.key(f"remove {place + 1}"), icon="🗑️"):
+                removed = place
+    if removed >= 0:
+        opened.draft = replace(draft, rows=(*rows[:removed], *rows[removed + 1 :]))
+        opened.generation += 1  # so that the widgets of the rows that follow do not keep the values of other rows
         st.rerun()
-    return with_ablations([(row.wanted, row.ablations) for row in rows.values()])
+    if st.button("Add a configuration", "add", icon="➕"):
+        opened.draft = replace(draft, rows=(*rows, Row(rows[-1].wanted)))
+        st.rerun()
+    return tuple(rows)
 
 
-def _rows(preset: Preset) -> dict[int, Row]:
-    """The rows by number. A new preset starts a new generation, whose widgets do not keep older values."""
-    state = st.session_state
-    if state.get("rows of") != preset:
-        state["rows of"], state["generation of rows"] = preset, state.get("generation of rows", 0) + 1
-        state["rows"] = dict(enumerate(map(Row, preset.configurations), start=1))
-    rows: dict[int, Row] = state["rows"]
-    return rows
-
-
-def _row(row: Row, key: str, forms: Mapping[str, StrategyForm], models: Mapping[str, str]) -> Row:
-    names, initial = list(forms), row.wanted
-    form = forms[str(st.selectbox("Strategy", names, names.index(initial.strategy), key=f"strategy {key}"))]
+def _row(row: Row, key: str, forms: Mapping[str, StrategyForm], models: Models) -> Row:
+    initial = row.wanted
+    form = forms[str(st.selectbox("Strategy", list(forms), _place(forms, initial.strategy), key=f"strategy {key}"))]
     st.text(form.doc)
     st.caption(plain(calls_of(form)))
     place = st.container(horizontal=True, key=f"roles {key}")
-    parameters = _parameters(form, initial, key)
+    parameters, policies = _parameters(form, initial, key)
+    try:
+        used: Sequence[str] = form.asked(parameters)
+    except KoderzError:  # the summary says which value is not valid
+        return Row(Wanted(form.name, initial.models, parameters, **policies), row.ablations)
     with place:
-        used = form.asked(parameters)
         roles = sorted((role for role in form.roles if role.name in used), key=lambda role: role.name != "coder")
         chosen = {role.name: _models(role, initial, key, models) for role in roles}
     overrides = overrides_for(used, initial.parameters)
@@ -87,10 +98,14 @@ def _row(row: Row, key: str, forms: Mapping[str, StrategyForm], models: Mapping[
             "Sampling settings that apply to one role only: "
             + " ".join(f"{name}={value}" for name, value in overrides.items())
         )
-    policies = _policies(initial, key) if form.tested else {}
     named = {role: names for role, names in chosen.items() if names and names != SAME}
     wanted = Wanted(form.name, named, parameters | overrides, **policies)
     return Row(wanted, _ablations(wanted, row.ablations, form.ablations, key) if form.ablations else ())
+
+
+def _place(options: Sequence[str] | Mapping[str, object], value: str) -> int:
+    """The place of a value among the options, 0 if it is not one of them."""
+    return list(options).index(value) if value in options else 0
 
 
 def _ablations(whole: Wanted, initial: Sequence[str], choices: Sequence[str], key: str) -> tuple[str, ...]:
@@ -109,18 +124,7 @@ def _ablations(whole: Wanted, initial: Sequence[str], choices: Sequence[str], ke
     return tuple(chosen)
 
 
-def _policies(initial: Wanted, key: str) -> dict[str, str]:
-    """Gate and feedback; a gate can also be typed."""
-    gates = list(dict.fromkeys([*GATES, initial.gate]))
-    place, feedbacks = gates.index(initial.gate), list(FEEDBACKS)
-    with st.container(horizontal=True):
-        gate = st.selectbox("gate", gates, place, key=f"gate {key}", accept_new_options=True, help=ABOUT_GATE)
-        place = feedbacks.index(initial.feedback)
-        feedback = st.selectbox("feedback", feedbacks, place, key=f"feedback {key}", help=ABOUT_FEEDBACK)
-    return {"gate": str(gate), "feedback": str(feedback)}
-
-
-def _models(role: Role, initial: Wanted, key: str, models: Mapping[str, str]) -> str | tuple[str, ...]:
+def _models(role: Role, initial: Wanted, key: str, models: Models) -> str | tuple[str, ...]:
     """Models that can run now come first, the others show the reason; any other name can be typed."""
     names = initial.models.get(role.name, ())
     now = [names] if isinstance(names, str) else list(names)
@@ -129,117 +133,201 @@ def _models(role: Role, initial: Wanted, key: str, models: Mapping[str, str]) ->
     def label(model: str) -> str:
         return f"⊘ {model}: {models[model]}" if models.get(model) else model
 
-    key, about = f"{role.name} {key}", f"{role.doc} {ABOUT_MODELS}"
+    key, about, title = f"{role.name} {key}", f"{role.doc} {ABOUT_MODELS}", role.name.capitalize()
     if role.several:
         about = f"{role.doc} {ABOUT_SEVERAL} {ABOUT_MODELS}"
         none = "Choose or type a model" if role.name == "coder" else SAME
         chosen = st.multiselect(
-            role.name, options, now, label, key=key, help=about, placeholder=none, accept_new_options=True
+            title, options, now, label, key=key, help=about, placeholder=none, accept_new_options=True
         )
         return str(chosen[0]) if len(chosen) == 1 else tuple(map(str, chosen))
     options = options if role.name == "coder" else [SAME, *options]
     place = options.index(now[0]) if now else 0
-    return str(st.selectbox(role.name, options, place, label, key=key, help=about, accept_new_options=True))
+    return str(st.selectbox(title, options, place, label, key=key, help=about, accept_new_options=True))
 
 
-def _parameters(form: StrategyForm, initial: Wanted, key: str) -> dict[str, Scalar]:
-    """The parameters that differ from their defaults."""
-    changed: dict[str, Scalar] = {}
-    with st.expander("Parameters"), st.grid(3):
-        for parameter in form.parameters:
-            now = initial.parameters.get(parameter.name, parameter.default)
-            value = _parameter(parameter, now, f"{form.name} {parameter.name} {key}")
-            if value != parameter.default:
-                changed[parameter.name] = value
-    return changed
+def _parameters(form: StrategyForm, initial: Wanted, key: str) -> tuple[dict[str, Scalar], dict[str, str]]:
+    """The parameters that differ from their defaults, and the gate and feedback, in a tab for each group."""
+    keys = {parameter.name: f"{form.name} {parameter.name} {key}" for parameter in form.parameters}
+    now = {parameter.name: initial.parameters.get(parameter.name, parameter.default) for parameter in form.parameters}
+    values = {name: st.session_state.get(keys[name], value) for name, value in now.items()}
+    used = {parameter.group for parameter in form.parameters} | ({"Loop"} if form.tested else set())
+    groups = [group for group in GROUPS if group in used]
+    policies = dict[str, str]()
+    for group, tab in zip(groups, st.tabs(groups, key=f"groups {form.name} {key}"), strict=True):
+        with tab:
+            switches = st.container(horizontal=True)
+            fields = st.grid(3)
+        if group == "Loop" and form.tested:
+            with fields:
+                policies = _policies(initial, key)
+        for parameter in [parameter for parameter in form.parameters if parameter.group == group]:
+            name, idle = parameter.name, not parameter.can_act(values)
+            with switches if parameter.kind == "bool" else fields:
+                disabled = idle and values[name] == parameter.default
+                now[name] = _parameter(parameter, now[name], keys[name], disabled=disabled)
+    return {it.name: now[it.name] for it in form.parameters if now[it.name] != it.default}, policies
 
 
-def _parameter(parameter: Parameter, value: Scalar, key: str) -> Scalar:
-    label, about = parameter.name.replace("_", " "), parameter.doc
+def _policies(initial: Wanted, key: str) -> dict[str, str]:
+    """Gate and feedback; a gate can also be typed."""
+    gates, feedbacks = list(dict.fromkeys([*GATES, initial.gate])), list(FEEDBACKS)
+    place = gates.index(initial.gate)
+    gate = st.selectbox("Gate tests", gates, place, key=f"gate {key}", accept_new_options=True, help=ABOUT_GATE)
+    place = _place(feedbacks, initial.feedback)
+    feedback = st.selectbox("Feedback", feedbacks, place, key=f"feedback {key}", help=ABOUT_FEEDBACK)
+    return {"gate": str(gate), "feedback": str(feedback)}
+
+
+def _parameter(parameter: Parameter, value: Scalar, key: str, *, disabled: bool) -> Scalar:
+    """A parameter, which is ``disabled`` while it cannot act."""
+    label, about = parameter.label, f"{parameter.doc} Parameter: {parameter.name}"
     if parameter.kind == "bool":
-        return st.checkbox(label, bool(value), key=key, help=about)
+        return st.checkbox(label, bool(value), key=key, help=about, disabled=disabled, width="content")
+    least, most = parameter.least, parameter.most
     if parameter.kind == "int":
-        return int(st.number_input(label, parameter.least, parameter.most, int(value or 0), key=key, help=about))
+        return int(st.number_input(label, least, most, int(value or 0), key=key, help=about, disabled=disabled))
     if parameter.kind == "float":
         now = float(value or 0)
-        most = max(float(parameter.most), now)  # a clone may have a value beyond the usual range
-        return float(st.number_input(label, float(parameter.least), most, now, 0.1, key=key, help=about))
+        top = max(float(most), now)  # a clone may have a value beyond the usual range
+        return float(st.number_input(label, float(least), top, now, 0.1, key=key, help=about, disabled=disabled))
     if choices := parameter.choices:
-        return str(st.selectbox(label, choices, choices.index(str(value)), key=key, help=about))
-    return str(st.text_input(label, str(value), key=key, help=about))
+        place = _place(choices, str(value))
+        return str(st.selectbox(label, choices, place, key=key, help=about, disabled=disabled))
+    return str(st.text_input(label, str(value), key=key, help=about, disabled=disabled))
 
 
-def choose_problems(workspace: Workspace, initial: str, dataset: str) -> tuple[str, str]:
-    """The problems as an order names them, and their dataset.
-
-    ``initial``: the proposed problems in the same form; ``dataset``: their dataset, empty for any.
-    """
-    of = f" of {initial} {dataset}" if dataset else ""
+def _problems(workspace: Workspace, opened: OpenDraft) -> Draft:
+    """The draft with the problems that are entered, their dataset, repeats, seed and name."""
+    draft = opened.draft
+    initial = OWN if draft.typed else way_of(draft.problems)
     way = str(
-        st.segmented_control("Selection of problems", WAYS, default=way_of(initial), required=True, key=f"way{of}")
+        st.segmented_control(
+            "Selection of problems",
+            list(WAYS),
+            default=initial,
+            format_func=WAYS.__getitem__,
+            required=True,
+            wrap=True,
+            key=opened.key("way"),
+        )
     )
-    if way == "my own problem":
-        return "all", _own(workspace)
-    return _terms(way, initial if way == way_of(initial) else ""), _published(workspace, dataset)
+    if way == OWN:
+        draft = _own(workspace, opened)
+    else:
+        with st.container(horizontal=True):
+            draft = replace(draft, typed=None, problems=_terms(way, draft.problems if way == initial else "", opened))
+            draft = replace(draft, dataset=_dataset(workspace, opened))
+    with st.container(horizontal=True):
+        repeats = st.number_input(
+            "Repeats",
+            1,
+            value=draft.repeats,
+            key=opened.key("repeats"),
+            help="Number of experiments per configuration and problem.",
+        )
+        seed = st.number_input("Seed", 0, value=draft.seed, key=opened.key("seed"))
+        about = "Distinguishes benchmarks with the same plan."
+        name = st.text_input("Name (optional)", draft.name, key=opened.key("name"), help=about)
+    return replace(draft, repeats=int(repeats), seed=int(seed), name=str(name))
 
 
-def _published(workspace: Workspace, initial: str) -> str:
+def _dataset(workspace: Workspace, opened: OpenDraft) -> str:
     """A published dataset; for a missing file the page shows the command that downloads it."""
-    names = dict.fromkeys([initial, *workspace.datasets.names()] if initial else workspace.datasets.names())
+    initial = "" if opened.draft.typed else opened.draft.dataset
+    names = list(filter(None, dict.fromkeys([*workspace.datasets.names(), initial])))
     cures = {name: workspace.datasets.how_to_get(name) for name in names}
     named = {name: f"{name} (not downloaded)" if cure else name for name, cure in cures.items()}
-    dataset = str(st.selectbox("Dataset", list(cures), format_func=named.__getitem__, key=f"dataset {initial}".strip()))
+    place, key = _place(names, initial), opened.key("dataset")
+    dataset = str(st.selectbox("Dataset", names, place, format_func=named.__getitem__, key=key))
     if cures[dataset]:
         st.info("The file of this dataset is not on this machine. To download it, run in a terminal:", icon="⬇️")
         st.code(cures[dataset], language="sh")
-        st.stop()
     return dataset
 
 
-def _terms(way: str, initial: str) -> str:
+def _terms(way: str, initial: str, opened: OpenDraft) -> str:
     if way == "range":
         first, _, end = initial.partition(":")
-        with st.container(horizontal=True):
-            low = int(st.number_input("From problem", 0, value=int(first or 0), key=f"from {initial}"))
-            high = int(st.number_input("Up to problem (exclusive)", 1, value=int(end or 10), key=f"to {initial}"))
+        low = int(st.number_input("First problem", 0, value=int(first or 0), key=opened.key("from")))
+        high = int(st.number_input("End (exclusive)", 1, value=int(end or 10), key=opened.key("to")))
         return f"{low}:{high}"
     if way == "list":
-        return str(
-            st.text_input(
-                "Problem numbers or ids, separated by commas", initial or "0, 3, 7", key=f"listed {initial}".strip()
-            )
-        )
+        label = "Problem numbers or ids, separated by commas"
+        return str(st.text_input(label, initial or "0, 3, 7", key=opened.key("listed")))
     if way == "sample":
-        proposed = int(initial.partition(":")[2] or 20)
-        size = int(
-            st.number_input(
-                "Sample size (the seed selects the problems)", 1, value=proposed, key=f"sampled {initial}".strip()
-            )
-        )
+        proposed, about = int(initial.partition(":")[2] or 20), "The seed selects the problems."
+        size = int(st.number_input("Sample size", 1, value=proposed, key=opened.key("sampled"), help=about))
         return f"sample:{size}"
     return "all"
 
 
-def _own(workspace: Workspace) -> str:
-    """The dataset of a problem that the user types. It is saved on use, so that it can be run again."""
-    prompt = st.text_area("Signature and description", PROMPT, height=140, key="own prompt")
-    tests = st.text_area(
-        "Tests", TESTS, height=120, key="own tests", help="Plain assert statements, or a function check(candidate)."
-    )
-    solution = st.text_area("Solution (optional)", height=100, key="own solution")
-    typed = (str(prompt), str(tests), str(solution))
-    if st.button("Use this problem", key="own used"):
-        _use(workspace, typed)
-    used, dataset = st.session_state.get("own", (None, ""))
-    if used != typed:
+def _own(workspace: Workspace, opened: OpenDraft) -> Draft:
+    """The draft with a problem that the user types. It is saved on use, so that it can be run again."""
+    draft, initial = opened.draft, opened.draft.typed or EXAMPLE
+    with st.container(key="own"):
+        prompt = st.text_area("Signature and description", initial.prompt, height=140, key=opened.key("own prompt"))
+        about = "Plain assert statements, or a function check(candidate)."
+        tests = st.text_area("Tests", initial.tests, height=120, key=opened.key("own tests"), help=about)
+        solution = st.text_area("Solution (optional)", initial.solution, height=100, key=opened.key("own solution"))
+    typed = Typed(str(prompt), str(tests), str(solution))
+    dataset = draft.dataset if draft.typed == typed else ""
+    if st.button("Use this problem", "own used"):
+        dataset = _use(workspace, typed)
+    if not dataset:
         st.info("Press “Use this problem” when the problem is complete.", icon="✏️")
-        st.stop()
-    return str(dataset)
+    return replace(draft, typed=typed, problems="all", dataset=dataset)
 
 
-def _use(workspace: Workspace, typed: tuple[str, str, str]) -> None:
+def _use(workspace: Workspace, typed: Typed) -> str:
+    """The name of the saved problem; empty if it is not complete yet."""
     try:
-        st.session_state["own"] = (typed, workspace.grading.keep_problem(*typed))
+        return workspace.grading.keep_problem(typed.prompt, typed.tests, typed.solution)
     except KoderzError as error:
         st.warning("The problem is not complete yet.", icon="✏️")
         st.text(str(error))
+        return ""
+
+
+def _limits(opened: OpenDraft, draft: Draft) -> Draft:
+    """The draft with the budget and concurrency that are entered. An empty field sets no limit."""
+    usual = draft.budget
+    with st.container(horizontal=True):
+        usd = st.number_input(
+            "Budget ($)",
+            0.0,
+            value=usual.usd,
+            key=opened.key("budget"),
+            placeholder="No limit",
+            help="Cost limit of the whole benchmark. Experiments that would exceed this limit are cancelled without a "
+            "result. You can resume them.",
+        )
+        each = st.number_input(
+            "Budget per experiment ($)",
+            0.0,
+            value=usual.per_experiment_usd,
+            key=opened.key("budget each"),
+            placeholder="No limit",
+            help="Cost limit of each experiment. At this limit, an experiment ends with its best program so far.",
+        )
+        about = "Experiments that run at the same time. By default, koderz chooses a number that suits the models."
+        key, usually = opened.key("concurrency"), "Automatic"
+        at_once = st.number_input("Concurrency", 1, 64, draft.concurrency, key=key, placeholder=usually, help=about)
+    allow_unpriced = st.checkbox(
+        "Allow unpriced models",
+        usual.allow_unpriced,
+        key=opened.key("allow unpriced"),
+        help="Also call models without a known price. Both budgets count their calls as $0.",
+        disabled=usd is None and each is None,
+    )
+    return replace(draft, budget=Budget(usd, each, allow_unpriced), concurrency=at_once)
+
+
+def _wants_baselines(workspace: Workspace, opened: OpenDraft, draft: Draft) -> bool:
+    """Whether to add baselines; without any that the draft lacks, there is nothing to choose."""
+    try:
+        lacking = bool(workspace.plans.lacking(draft.order))
+    except KoderzError:  # the summary says what is not valid
+        lacking = False
+    key = opened.key("baselines")
+    return st.checkbox("Also run baselines", draft.baselines, key=key, disabled=not lacking, help=ABOUT_BASELINES)

@@ -1,4 +1,4 @@
-"""The plan of a launch: size, estimate, budget, baselines, missing models, confirmation of its cost, and cloning."""
+"""The summary of New run: size, estimate, warnings, missing models, confirmation of the cost, last run; and clones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import streamlit as st
 
-from koderz_core import Clone, Concern, Order, Proposal, Workspace
+from koderz_core import Clone, Concern, Workspace
 from koderz_core.records import Budget, Plan
 from koderz_core.records.plans import scripted
 from koderz_core.records.progress import Forecast, Range, Receipt
@@ -14,30 +14,27 @@ from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.forecasts import LAST_RUN, between, receipt
 from koderz_core.report.formats import count, duration, money, numbered, plain
 from koderz_core.workspace.models import Availability
-from pages.ui.address import keep, link, matching_option
-from pages.ui.frame import show_isolation, show_origin
+from pages.ui.address import BENCHMARKS, link
+from pages.ui.draft import CLONE
+from pages.ui.frame import show_isolation, show_remarks
 from pages.ui.slow_results import prepare
 from pages.ui.text import called, worded
 
 CONFIRMED = "confirmed benchmark"
-ABOUT_BASELINES = (
-    "Also run the strategy `direct` on the same problems: with the coder, and with every spec or reviewer model that "
-    "belongs to the tier frontier or small frontier. Without these baselines, the benchmark cannot show what "
-    "supervision adds or saves."
-)
 MOST_CLONE_LINKS = 4  # that fit on a line or two
-CLONE_KEY = "clone"  # in the address and in the session
 
 
-def show_plan(workspace: Workspace, plan: Plan, remarks: Iterable[str]) -> None:
-    """Its size, the smallest difference it can show, dataset and isolation. Raises SandboxError, StoreError."""
-    st.metric("experiments", len(plan.experiments()), help="problems × configurations × repeats")
-    sizes = ((len(plan.problems), "problem"), (len(plan.configurations), "configuration"), (plan.repeats, "repeat"))
-    st.text(" × ".join(numbered(number, thing) for number, thing in sizes))
-    st.text(workspace.comparisons.can_show(plan))
-    for remark in remarks:
-        st.text(remark)
-    show_origin(plan.dataset)
+def show_ineffective(sentences: Sequence[str]) -> None:
+    """Parts of the plan that cannot act; the sentences may quote a user's text."""
+    if sentences:
+        st.warning("A part of this benchmark has no effect:", icon="⚠️")
+        st.text("\n".join(sentences))
+
+
+def show_plan(workspace: Workspace, plan: Plan) -> None:
+    """The smallest difference it can show, remarks, dataset and isolation. Raises SandboxError, StoreError."""
+    dataset = f"Dataset: {plan.dataset.said}."
+    show_remarks([workspace.comparisons.can_show(plan), *workspace.runs.remarks(plan), dataset])
     # On a busy machine the first self-test takes seconds; the form can be used meanwhile.
     self_test = prepare("sandbox", workspace.grading.sandbox.self_test, _show_self_test_runs)
     if self_test:
@@ -48,64 +45,63 @@ def _show_self_test_runs() -> None:
     st.caption("Isolation of programs: the self-test of the sandbox is running.")
 
 
-def show_recorded(benchmarks: Sequence[BenchmarkRow], plan: Plan) -> None:
-    """Say that the same plan continues a recorded benchmark."""
-    recorded = next((row for row in benchmarks if row.id == plan.id), None)
-    if recorded is not None:
-        st.info(
-            f"Already recorded: {recorded.planned - recorded.left} of {recorded.planned} experiments. koderz does not "
-            "run recorded experiments again. To run them again, choose another seed or name.",
-            icon="📼",
-        )
+def show_last_run(benchmarks: Sequence[BenchmarkRow], plan: Plan, started: str) -> None:
+    """The recorded benchmark of the same plan, else the one that this draft ``started``, with a link to it."""
+    rows = {row.id: row for row in benchmarks}
+    row = rows.get(plan.id) or rows.get(started)
+    if row is None:
+        return
+    done = f"{row.planned - row.left} of {numbered(row.planned, 'experiment')}"
+    with st.container(border=True, key="last run"):
+        if row.id == plan.id:
+            st.text(
+                f"📼 Already recorded: {done}. koderz does not run recorded experiments again. To run them again, "
+                "choose another seed or name."
+            )
+        else:
+            st.text(f"📼 Last run of this draft: {called(row)}, {done}.")
+        if row.under_way:
+            link("live", "Watch the run", "📡", **{BENCHMARKS: row.id})
+        else:
+            link("compare", "See results", "⚖️", **{BENCHMARKS: row.id})
 
 
 def show_missing_models(lacking: Iterable[Availability], plan: Plan) -> None:
     """The models that cannot be called now, and a warning about scripted models."""
     for row in lacking:
-        st.text(worded(f"{row.id} cannot run: {row.reason}. {row.cure}."))
+        st.text(worded(f"⊘ {row.id} cannot run: {row.reason}. {row.cure}."))
     if scripted(plan.models()):
         st.warning("SCRIPTED models follow a script: their results say nothing about real models.", icon="🎭")
         link("models", "Requirements of real models", "🩺")
 
 
-def choose_budget(usual: Budget, of: str) -> Budget:
-    """The budget, at first ``usual``; an empty field sets no limit. ``of`` makes the widgets' keys unique."""
-    with st.container(horizontal=True):
-        usd = st.number_input(
-            "Budget ($)",
-            0.0,
-            value=usual.usd,
-            key=f"budget{of}",
-            help="Cost limit of the whole benchmark. Experiments that would exceed this limit are cancelled without a "
-            "result. You can resume them.",
-        )
-        each = st.number_input(
-            "Budget per experiment ($)",
-            0.0,
-            value=usual.per_experiment_usd,
-            key=f"budget each{of}",
-            help="Cost limit of each experiment. At this limit, an experiment ends with its best program so far.",
-        )
-    allow_unpriced = st.checkbox(
-        "Allow unpriced models",
-        usual.allow_unpriced,
-        key=f"allow unpriced{of}",
-        help="Also call models without a known price. Both budgets count their calls as $0.",
-        disabled=usd is None and each is None,
-    )
-    return Budget(usd, each, allow_unpriced)
-
-
-def show_forecast(forecast: Forecast, budget: Budget) -> None:
-    """The estimate for the remaining experiments: median and 90th percentile of calls, price and time."""
-    if forecast.unknown:
-        st.caption("No estimate yet: there are no comparable finished experiments.")
-    elif forecast.experiments:
-        with st.container(horizontal=True):
+def show_figures(plan: Plan, forecast: Forecast) -> None:
+    """Its size, and the estimate for the remaining experiments: median and 90th percentile of calls, cost and time."""
+    with st.grid(2):
+        st.metric("experiments", len(plan.experiments()), help="problems × configurations × repeats")
+        if forecast.experiments and not forecast.unknown:
             _show_range("calls (median)", forecast.calls, lambda number: count(round(number)))
             _show_range("cost (median)", forecast.cost_usd, money)
             _show_range("time (median)", forecast.seconds, duration)
+    sizes = ((len(plan.problems), "problem"), (len(plan.configurations), "configuration"), (plan.repeats, "repeat"))
+    st.text(" × ".join(numbered(number, thing) for number, thing in sizes))
+    if forecast.unknown:
+        st.caption("No estimate yet: there are no comparable finished experiments.")
+    elif forecast.experiments:
         st.caption(f"Estimated from {numbered(forecast.past, 'finished experiment')}.")
+
+
+def in_short(plan: Plan, forecast: Forecast) -> str:
+    """The size and the estimate on one line, for a narrow screen."""
+    cost, seconds = forecast.cost_usd, forecast.seconds
+    parts = [numbered(len(plan.experiments()), "experiment")]
+    parts += [f"about {money(cost.p50)}"] if cost else []
+    parts += [f"about {duration(seconds.p50)}"] if seconds else []
+    return " · ".join(parts)
+
+
+def show_warnings(forecast: Forecast, budget: Budget) -> None:
+    """Models without a known price, and a budget that may not be enough."""
     for model in forecast.unpriced:
         st.text(f"No price is known for {model}.")
     if forecast.may_exceed(budget.usd):
@@ -161,24 +157,8 @@ def _store_confirmation(benchmark: str) -> None:
     st.session_state[CONFIRMED] = benchmark
 
 
-def choose_baselines(workspace: Workspace, order: Order, dataset: str, clone: Clone | None) -> tuple[Proposal, bool]:
-    """The plan of an order with its missing baselines, if the user wants them. Raises as ``Planner.propose``.
-
-    A ``clone`` adds none by default, because its benchmark had the baselines that were wanted.
-    """
-    lacking = workspace.plans.lacking(order)
-    of = f" of {clone.plan.id}" if clone else ""
-    wanted = st.checkbox(
-        "Measure baselines too", value=clone is None, key=f"baselines{of}", disabled=not lacking, help=ABOUT_BASELINES
-    )
-    offer = workspace.plans.propose(order, dataset, baselines=wanted)
-    for line in offer.sentences:
-        st.text(line)
-    return offer, wanted
-
-
 def clone_links(rows: Sequence[BenchmarkRow]) -> None:
-    """Links to clone each of a few benchmarks; for more benchmarks, Overview and Live have the links."""
+    """Links to clone each of a few benchmarks; for more benchmarks, Home and Live have the links."""
     if len(rows) > MOST_CLONE_LINKS:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="clones"):
@@ -188,41 +168,11 @@ def clone_links(rows: Sequence[BenchmarkRow]) -> None:
 
 
 def clone_link(row: BenchmarkRow) -> None:
-    """A link to Launch, filled with the plan of a benchmark. An imported one cannot run, so it names its file."""
+    """A link to New run, filled with the plan of a benchmark. An imported one cannot run, so it names its file."""
     if row.imported is not None:
         st.text(f"imported from {plain(row.imported)}", width="content")
         return
-    link("launch", "Clone", "🧬", **{CLONE_KEY: row.id})
-
-
-def clone_in_address(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> Clone | None:
-    """The clone that the address asks for, None if it asks for none. Raises as ``Planner.clone``."""
-    requested = st.query_params.get(CLONE_KEY)
-    if requested is None:
-        return None
-    rows = {row.id: row for row in benchmarks}
-    chosen = matching_option(requested, list(rows))
-    if chosen not in rows:
-        st.warning(
-            "The link points to a benchmark that does not exist. Choose another starting point below.", icon="🔎"
-        )
-        keep(CLONE_KEY, None)
-        return None
-    clone = _clone_of(workspace, rows[chosen])
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.text(f"🧬 A clone of {called(rows[chosen])}: change the inputs that should differ.")
-        link("launch", "Start from a preset instead", "↩️")
-    return clone
-
-
-def _clone_of(workspace: Workspace, row: BenchmarkRow) -> Clone:
-    """The clone, read once per session because a journal is long; read again if the benchmark has grown."""
-    cached: tuple[tuple[str, int], Clone] | None = st.session_state.get(CLONE_KEY)
-    version = (row.id, row.planned)
-    if cached is None or cached[0] != version:
-        with st.spinner("Reading the plan of the benchmark"):
-            cached = st.session_state[CLONE_KEY] = (version, workspace.plans.clone(row.id))
-    return cached[1]
+    link("launch", "Clone", "🧬", **{CLONE: row.id})
 
 
 def show_changes(clone: Clone, plan: Plan) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from koderz_core import Wanted
 from koderz_core.cli.benchmark import benchmark
-from koderz_core.cli.order_options import order
+from koderz_core.cli.order import order
 from koderz_core.errors import PlanError, UnknownNameError, UsageError
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from koderz_core import Order, Wanted, Workspace, open_workspace
 from koderz_core.cli.benchmark import benchmark, run
-from koderz_core.cli.order_options import order
+from koderz_core.cli.order import order
 from koderz_core.errors import PlanError
 from koderz_core.records import Plan
 from koderz_core.records.rows import ExperimentRow

@@ -99,7 +99,7 @@ def test_what_a_page_needs_stands_in_the_workspace() -> None:
     with open_workspace() as workspace:
         assert [form.name for form in workspace.plans.strategies()] == [*offered()]
         assert command_of(order).endswith("'direct coder=scripted/weak'")
-        assert next(preset.name for preset in workspace.plans.presets([])) == "quick look"
+        assert next(preset.name for preset in workspace.plans.presets([])) == "quick-look"
         with pytest.raises(DataError, match="prompt"):
             workspace.grading.keep_problem("", TESTS)
 

@@ -12,7 +12,7 @@ import pytest
 import koderz_core
 from koderz_core import lazy
 from koderz_core.cli.benchmark import benchmark
-from koderz_core.cli.order_options import order
+from koderz_core.cli.order import order
 from koderz_core.plan.order import Wanted
 from koderz_core.records import fingerprint
 from koderz_core.strategies import STRATEGIES, complete, offered

@@ -68,12 +68,11 @@ def launch(page: Page, url: str, coder: str = "scripted/stubborn", iterations: i
     expect(page.get_by_role("button", name="Remove")).to_have_count(0)
     choose(page, "coder", coder)
     expect(page.get_by_text(f"coder={coder}")).to_be_visible()
-    page.get_by_text("Parameters").click()
-    count = page.get_by_label("max iterations", exact=True)
+    count = page.get_by_label("Maximum iterations", exact=True)
     count.fill(str(iterations))
     count.press("Enter")
     expect(page.get_by_text(f"max_iterations={iterations}")).to_be_visible()
-    page.get_by_text("Measure baselines too").click()
+    page.get_by_text("Also run baselines").click()
     expect(page.get_by_text("--no-baselines")).to_be_visible()
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_role("heading", name="Live", exact=True)).to_be_visible(timeout=MINUTE)
@@ -222,7 +221,7 @@ def test_an_open_page_recovers_from_a_killed_server_and_says_what_was_interrupte
 
 def test_a_typed_problem_is_run(dashboard: Server, page: Page) -> None:
     page.goto(f"{dashboard.url}/launch?preset=quick+look")
-    page.get_by_text("my own").click()
+    page.get_by_text("Your own problem").click()
     page.get_by_label("Solution (optional)").fill("def double(number: int) -> int:\n    return 2 * number\n")
     page.get_by_role("button", name="Use this problem").click()
     expect(page.get_by_text("--dataset typed-")).to_be_visible()

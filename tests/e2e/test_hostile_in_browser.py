@@ -64,7 +64,7 @@ def test_no_page_obeys_what_a_person_pastes_or_a_model_is_saying_just_now(
         box = page.get_by_role("combobox", name="coder")
         box.fill(f"vllm/{chat.models[0]}")
         box.press("Enter")
-        page.get_by_text("my own").click()
+        page.get_by_text("Your own problem").click()
         page.get_by_label("Signature and description").fill(f'def f():\n    r"""{HOSTILE}"""\n'.replace("\x1b", ""))
         page.get_by_label("Tests", exact=True).fill("assert f() == 1")
         page.get_by_role("button", name="Use this problem").click()

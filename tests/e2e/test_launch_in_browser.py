@@ -37,3 +37,21 @@ def test_a_clone_is_changed_and_begins_once_a_person_has_agreed(server: Serve, p
     dialog.get_by_role("button", name="Start it").click()
     expect(page.get_by_text("3 of 3 experiments")).to_be_visible(timeout=MINUTE)
     assert plan.id not in page.url
+
+
+def test_a_reload_keeps_what_was_entered(server: Serve, page: Page, tmp_path: Path) -> None:
+    page.goto(f"{server(tmp_path / 'home', NO_WEIGHTS).url}/launch")
+    repeats = page.get_by_role("spinbutton", name="Repeats", exact=True)
+    repeats.fill("2")
+    repeats.press("Enter")
+    name = page.get_by_role("textbox", name="Name (optional)")
+    name.fill("mine")
+    name.press("Enter")
+    command = page.get_by_text("koderz benchmark --preset quick-look --repeats 2 --name mine")
+    expect(command).to_be_visible(timeout=MINUTE)
+    expect(page.get_by_text("Changed: repeats, name.")).to_be_visible()
+    page.reload()
+    expect(command).to_be_visible(timeout=MINUTE)
+    expect(repeats).to_have_value("2")
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.get_by_role("button", name="Start")).to_be_in_viewport()

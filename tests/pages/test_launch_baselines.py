@@ -18,11 +18,11 @@ def _a_frontier_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_baselines_are_part_of_a_supervised_benchmark_until_they_are_turned_off(visit: Visit) -> None:
     app = visit("launch")
-    next(box for box in app.selectbox if box.label == "reviewer").set_value("scripted/strong").run()
+    next(box for box in app.selectbox if box.label == "Reviewer").set_value("scripted/strong").run()
     assert "effect of supervision: direct SCRIPTED strong. Cost of the baselines: at most $" in said(app)
     assert app.metric[0].value == "9"
     assert "--no-baselines" not in app.code[-1].value
-    app.checkbox(key="baselines").uncheck().run()
+    app.checkbox(key="baselines 1").uncheck().run()
     assert not app.exception
     assert app.metric[0].value == "6"
     assert "--no-baselines" in app.code[-1].value
@@ -30,5 +30,5 @@ def test_baselines_are_part_of_a_supervised_benchmark_until_they_are_turned_off(
 
 def test_where_nothing_is_lacking_there_is_nothing_to_choose(visit: Visit) -> None:
     app = visit("launch")  # its quick look asks the one model directly too
-    assert app.checkbox(key="baselines").disabled
+    assert app.checkbox(key="baselines 1").disabled
     assert "Baselines" not in said(app)

@@ -27,14 +27,14 @@ def test_what_is_not_known_is_said_to_be_so(visit: Visit) -> None:
 def test_an_interval_that_leaves_no_room_for_a_review_is_named(visit: Visit) -> None:
     app = visit("launch", preset="quick look")
     assert "No review will take place" not in said(app)
-    next(element for element in app.number_input if element.label == "checkpoint interval").set_value(3).run()
+    next(element for element in app.number_input if element.label == "Review interval").set_value(3).run()
     assert "No review will take place in supervised SCRIPTED weak: its checkpoint_interval is 3" in said(app)
 
 
 def test_a_budget_is_part_of_the_command_that_does_the_same(visit: Visit) -> None:
     app = visit("launch")
-    app.number_input(key="budget").set_value(2.5).run()
-    app.number_input(key="budget each").set_value(0.5).run()
+    app.number_input(key="budget 1").set_value(2.5).run()
+    app.number_input(key="budget each 1").set_value(0.5).run()
     assert not app.exception
     command = app.code[-1].value
     assert "--max-cost 2.5" in command
@@ -82,6 +82,6 @@ def test_a_model_that_keeps_failing_is_told_while_its_benchmark_runs_wherever_th
 def test_what_the_plan_can_show_changes_with_its_problems(visit: Visit) -> None:
     app = visit("launch")
     assert "no difference can be statistically significant" in said(app)
-    app.segmented_control(key="way").set_value("all").run()
+    app.segmented_control(key="way 1").set_value("all").run()
     assert "With 164 problems a difference below" in said(app)
     assert "These numbers assume that two configurations differ on about 25 % of the problems" in said(app)

@@ -12,7 +12,7 @@ Visit = Callable[..., AppTest]
 
 def test_a_chosen_gate_and_feedback_are_part_of_the_command(visit: Visit) -> None:
     app = visit("launch")
-    gates, feedbacks = ([box for box in app.selectbox if box.label == name] for name in ("gate", "feedback"))
+    gates, feedbacks = ([box for box in app.selectbox if box.label == name] for name in ("Gate tests", "Feedback"))
     assert (len(gates), len(feedbacks)) == (1, 1)  # of supervised: direct never runs gate tests
     gates[0].set_value("split:0.5")
     feedbacks[0].set_value("count").run()
@@ -22,9 +22,9 @@ def test_a_chosen_gate_and_feedback_are_part_of_the_command(visit: Visit) -> Non
 
 def test_problems_that_a_gate_leaves_out_are_told(visit: Visit) -> None:
     app = visit("launch")
-    app.segmented_control(key="way").set_value("list").run()
-    app.text_input(key="listed").set_value("30:35").run()
-    next(box for box in app.selectbox if box.label == "gate").set_value("split:0.5").run()
+    app.segmented_control(key="way 1").set_value("list").run()
+    app.text_input(key="listed 1").set_value("30:35").run()
+    next(box for box in app.selectbox if box.label == "Gate tests").set_value("split:0.5").run()
     assert not app.exception
     reason = "the tests consist of only one assert or one loop"
     told = f"Problems left out for all configurations: 2 of 5 ({reason}: HumanEval/32, HumanEval/34)."

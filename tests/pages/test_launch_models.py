@@ -19,11 +19,11 @@ def test_roles_of_which_all_models_are_asked_take_several_in_their_order(visit: 
     app = visit("launch")
     strategy(app, "cascade")
     assert "asks one coder after the other, so it needs several" in said(app)
-    (coder,) = (box for box in app.multiselect if box.label == "coder")
+    (coder,) = (box for box in app.multiselect if box.label == "Coder")
     coder.set_value(["scripted/weak", "scripted/strong"]).run()
     assert not app.exception
     assert "'cascade coder=scripted/weak,scripted/strong'" in app.code[-1].value
-    assert [box.label for box in app.selectbox if box.label == "tester"] == ["tester"]
+    assert [box.label for box in app.selectbox if box.label == "Tester"] == ["Tester"]
 
 
 def test_a_strategy_says_what_it_does_what_it_costs_in_calls_and_where_it_comes_from(visit: Visit) -> None:

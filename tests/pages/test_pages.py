@@ -103,18 +103,18 @@ def test_launch_shows_the_equal_command_and_counts_experiments(visit: Visit) -> 
 
 def test_launch_says_what_is_wrong_and_offers_no_start(visit: Visit) -> None:
     app = visit("launch")
-    app.segmented_control(key="way").set_value("list").run()
-    app.text_input(key="listed").set_value("HumanEval/999").run()
+    app.segmented_control(key="way 1").set_value("list").run()
+    app.text_input(key="listed 1").set_value("HumanEval/999").run()
     assert "HumanEval/999" in said(app)
     assert not [button for button in app.button if button.key == "start"]
 
 
 def test_a_typed_problem_can_be_launched_and_its_fault_is_named(visit: Visit) -> None:
     app = visit("launch")
-    app.segmented_control(key="way").set_value("my own problem").run()
+    app.segmented_control(key="way 1").set_value("own").run()
     app.button(key="own used").click().run()
     assert "--dataset typed-" in said(app)
-    app.text_area(key="own tests").set_value("print(1)")
+    app.text_area(key="own tests 1").set_value("print(1)")
     app.button(key="own used").click().run()
     assert "assert" in said(app)
     assert not [button for button in app.button if button.key == "start"]
@@ -122,7 +122,7 @@ def test_a_typed_problem_can_be_launched_and_its_fault_is_named(visit: Visit) ->
 
 def test_a_dataset_that_is_not_here_is_shown_with_the_command_that_fetches_it(visit: Visit) -> None:
     app = visit("launch")
-    app.selectbox(key="dataset").set_value("mbpp+").run()
+    app.selectbox(key="dataset 1").set_value("mbpp+").run()
     assert not app.exception
     assert "koderz download-data mbpp+" in {block.value for block in app.code}
     assert not [button for button in app.button if button.key == "start"]
@@ -146,10 +146,10 @@ def test_start_runs_in_the_background_and_leads_to_live(visit: Visit, tmp_path: 
 
 def test_a_problem_that_was_changed_after_it_was_used_cannot_be_started(visit: Visit) -> None:
     app = visit("launch")
-    app.segmented_control(key="way").set_value("my own problem").run()
+    app.segmented_control(key="way 1").set_value("own").run()
     app.button(key="own used").click().run()
     assert [button for button in app.button if button.key == "start"]
-    app.text_area(key="own tests").set_value("assert double(5) == 999").run()
+    app.text_area(key="own tests 1").set_value("assert double(5) == 999").run()
     assert not [button for button in app.button if button.key == "start"]
 
 

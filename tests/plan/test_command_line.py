@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from koderz_core.cli.benchmark import benchmark
-from koderz_core.cli.order_options import order as order_of
+from koderz_core.cli.order import order as order_of
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
 from koderz_core.errors import PlanError, UsageError

@@ -14,10 +14,11 @@ from koderz_core.models.availability import Availability
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.pricing import price
 from koderz_core.models.providers import PROVIDERS
-from koderz_core.plan.costs import unreviewed
-from koderz_core.plan.forms import CATALOGUE, Parameter, Preset, StrategyForm, presets, strategy_forms
+from koderz_core.plan.forms import Parameter, StrategyForm, strategy_forms
+from koderz_core.plan.ineffective import ineffective
 from koderz_core.plan.order import Order, Wanted, configuration
 from koderz_core.plan.planner import draft
+from koderz_core.plan.presets import CATALOGUE, Preset, presets
 from koderz_core.records import Tier, Usage
 from koderz_core.strategies import MODES, offered
 from koderz_core.strategies.parameters import MOST
@@ -43,21 +44,21 @@ def preset(name: str, surveyed: Sequence[Availability]) -> Preset:
     ],
 )
 def test_local_roles_are_filled_with_the_best_local_model_that_is_ready(here: list[str], best: str) -> None:
-    free = preset("all free", [*map(ready, here), ready("openai/gpt-4o", "frontier")])
+    free = preset("all-free", [*map(ready, here), ready("openai/gpt-4o", "frontier")])
     assert set(free.configurations[0].models.values()) == {best}
 
 
 def test_speed_takes_the_small_model_where_quality_takes_the_large_one() -> None:
     here = [ready("embedded/qwen2.5-coder-1.5b"), ready("embedded/qwen2.5-coder-0.5b")]
-    assert preset("maximum speed", here).configurations[0].models["coder"] == "embedded/qwen2.5-coder-0.5b"
-    assert preset("maximum quality", here).configurations[0].models["coder"] == "embedded/qwen2.5-coder-1.5b"
+    assert preset("maximum-speed", here).configurations[0].models["coder"] == "embedded/qwen2.5-coder-0.5b"
+    assert preset("maximum-quality", here).configurations[0].models["coder"] == "embedded/qwen2.5-coder-1.5b"
 
 
 def test_without_any_local_model_a_quick_look_is_scripted_and_says_so() -> None:
-    quick = preset("quick look", [NOTHING])
+    quick = preset("quick-look", [NOTHING])
     assert set(quick.configurations[0].models.values()) == {"scripted/weak"}
     assert "SCRIPTED" in quick.description
-    assert "SCRIPTED" not in preset("quick look", [ready("embedded/qwen2.5-coder-0.5b")]).description
+    assert "SCRIPTED" not in preset("quick-look", [ready("embedded/qwen2.5-coder-0.5b")]).description
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
@@ -74,7 +75,7 @@ def test_whatever_has_a_reviewer_leaves_an_iteration_after_its_first_review(name
     ours = Preset("", "", "", (Wanted("supervised", {"coder": "scripted/weak"}, PARAMETERS),), "0:1")
     settings, chosen = load_settings(), ours if name == "quickstart" else preset(name, [])
     plan = draft(Order(chosen.configurations, "0:1"), load("humaneval", settings), settings)
-    assert list(unreviewed(plan)) == []
+    assert list(ineffective(plan)) == []
 
 
 @pytest.mark.parametrize(("interval", "when"), [(5, "interval"), (3, "interval"), (3, "adaptive")])
@@ -82,7 +83,7 @@ def test_a_reviewer_who_is_never_asked_is_named_before_anything_is_paid(interval
     settings = load_settings()
     few = {"max_iterations": 3 if when == "interval" else 2, "checkpoint_interval": interval, "checkpoint_when": when}
     wanted = [Wanted("supervised", {"coder": "scripted/weak"}, few), Wanted("repair", {"coder": "scripted/weak"}, {})]
-    (said,) = unreviewed(draft(Order(wanted, "0:1"), load("humaneval", settings), settings))
+    (said,) = ineffective(draft(Order(wanted, "0:1"), load("humaneval", settings), settings))
     assert said.startswith("No review will take place in supervised SCRIPTED weak: its checkpoint_interval")
 
 
@@ -110,7 +111,10 @@ def test_every_paid_model_of_a_preset_is_offered_now_and_has_a_price() -> None:
 
 
 def undescribed(form: StrategyForm) -> list[Parameter]:
-    return [replace(parameter, doc="", least=0, most=MOST) for parameter in form.parameters]
+    return [
+        replace(parameter, doc="", least=0, most=MOST, label="", group="Loop", needs="")
+        for parameter in form.parameters
+    ]
 
 
 def test_a_form_shows_a_strategys_parameters_and_the_roles_it_asks_under_them() -> None:

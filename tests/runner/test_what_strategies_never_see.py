@@ -20,7 +20,7 @@ from koderz_core.grading.canonical import Canonical, Expectations
 from koderz_core.grading.gates import FEEDBACKS
 from koderz_core.grading.problem_tests import Divider
 from koderz_core.grading.testsets import Split
-from koderz_core.plan.forms import CATALOGUE
+from koderz_core.plan.presets import CATALOGUE
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from koderz_core.errors import PlanError
 from koderz_core.plan.forms import calls_of, strategies_markdown, strategy_form
 from koderz_core.strategies import STRATEGIES, class_of, create, offered
 from koderz_core.strategies.facts import ROLES, Facts
-from koderz_core.strategies.parameters import Description, about, choices_of, describe
+from koderz_core.strategies.parameters import Description, choices_of, describe, meaning_of, parameter
 
 DOCS = Path(koderz_core.__file__).parents[1] / "docs" / "strategies.md"
 
@@ -27,7 +27,7 @@ class Choosy:
     words. It is an example.
     """
 
-    word: str = field(default="one", metadata={"about": "Which word.", "choices": ("one", "two")})
+    word: str = parameter("one", "Which word.", ("one", "two"))
     temperature: float = 0.0
     unsaid: int = 1
 
@@ -67,9 +67,9 @@ def test_who_says_nothing_of_calls_is_said_to_say_nothing(monkeypatch: pytest.Mo
 
 def test_a_parameter_is_explained_by_its_field_else_as_everywhere() -> None:
     word, temperature, unsaid = fields(Choosy)
-    assert (about(word), choices_of(word)) == ("Which word.", ("one", "two"))
-    assert about(temperature).startswith("Sampling temperature")
-    assert (about(unsaid), choices_of(unsaid)) == ("", ())
+    assert (meaning_of(word).about, choices_of(word)) == ("Which word.", ("one", "two"))
+    assert meaning_of(temperature).about.startswith("Sampling temperature")
+    assert (meaning_of(unsaid).about, choices_of(unsaid)) == ("", ())
 
 
 def test_a_word_that_a_field_does_not_offer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

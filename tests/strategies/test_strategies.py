@@ -15,7 +15,7 @@ from koderz_core.records.plans import IMPORTED
 from koderz_core.strategies import PRESETS, STRATEGIES, called, complete, create, facts_of, offered
 from koderz_core.strategies.direct import Direct
 from koderz_core.strategies.ladder import Ladder
-from koderz_core.strategies.parameters import ABOUT, about
+from koderz_core.strategies.parameters import SHARED, meaning_of
 from koderz_core.strategies.supervised import Supervised
 
 
@@ -163,8 +163,8 @@ def test_a_configuration_records_every_parameter() -> None:
 
 
 def test_every_parameter_is_explained_in_one_line_and_nothing_else_is() -> None:
-    said = {field.name: about(field) for strategy in STRATEGIES.values() for field in fields(strategy)}
-    assert ABOUT.keys() <= said.keys()
+    said = {field.name: meaning_of(field).about for strategy in STRATEGIES.values() for field in fields(strategy)}
+    assert SHARED.keys() <= said.keys()
     assert all(text.endswith(".") and "\n" not in text and len(text) < 140 for text in said.values())
 
 

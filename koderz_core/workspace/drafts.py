@@ -1,0 +1,132 @@
+"""Drafts of benchmarks: what a person has entered on the page New run so far, kept in the data folder."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgspec
+
+from koderz_core.errors import KoderzError
+from koderz_core.files import kept_names, replace_file
+from koderz_core.plan.ablations import with_ablations
+from koderz_core.plan.clone import Clone
+from koderz_core.plan.command_line import same_configurations
+from koderz_core.plan.order import Order, Wanted
+from koderz_core.plan.presets import Preset
+from koderz_core.records import Budget
+
+MOST_DRAFTS = 100  # the oldest ones are deleted
+_NAME = re.compile(r"[0-9a-f]{8}")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A configuration and the names of its ablations."""
+
+    wanted: Wanted
+    ablations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A problem that a person types."""
+
+    prompt: str
+    tests: str
+    solution: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A benchmark as a person has entered it so far; it may be incomplete or invalid.
+
+    ``preset`` and ``clone``: the preset or the id of the benchmark that it started from; the other is empty.
+    ``dataset``: empty if ``typed``, the person's own problem, is not a dataset yet. ``concurrency`` None: the default.
+    ``started``: the id of the benchmark that was last started from it.
+    """
+
+    rows: tuple[Row, ...]
+    problems: str
+    dataset: str = "humaneval"
+    preset: str = ""
+    clone: str = ""
+    typed: Typed | None = None
+    seed: int = 0
+    repeats: int = 1
+    name: str = ""
+    budget: Budget = field(default_factory=Budget)
+    concurrency: int | None = None
+    baselines: bool = True
+    started: str = ""
+
+    @property
+    def order(self) -> Order:
+        """The order that it makes."""
+        wanted = with_ablations([(row.wanted, row.ablations) for row in self.rows])
+        return Order(wanted, self.problems, self.seed, self.repeats, self.name, self.budget)
+
+    def changed(self, base: Draft) -> tuple[str, ...]:
+        """The names of its parts that differ from those of the draft that it started from."""
+        return tuple(_changed(self, base))
+
+
+def draft_of_preset(preset: Preset) -> Draft:
+    """A preset as a draft."""
+    return Draft(tuple(map(Row, preset.configurations)), preset.problems, preset=preset.name)
+
+
+def draft_of_clone(clone: Clone) -> Draft:
+    """A recorded benchmark as a draft, without baselines: its benchmark has those that were wanted."""
+    order = clone.order
+    rows = tuple(map(Row, order.configurations))
+    draft = Draft(rows, order.problems, clone.dataset, clone=clone.plan.id, budget=order.budget, baselines=False)
+    return replace(draft, seed=order.seed, repeats=order.repeats, name=order.name)
+
+
+def _changed(draft: Draft, base: Draft) -> Iterator[str]:
+    try:
+        same = same_configurations(draft.order.configurations, base.order.configurations)
+    except KoderzError:
+        same = False  # a value that no strategy accepts
+    if not same:
+        yield "configurations"
+    if (draft.problems, draft.typed) != (base.problems, base.typed):
+        yield "problems"
+    names = ("dataset", "repeats", "seed", "name", "budget", "concurrency", "baselines")
+    yield from (name for name in names if getattr(draft, name) != getattr(base, name))
+
+
+class Drafts:
+    """The drafts of a data folder, by id.
+
+    A draft that cannot be written is lost when its page is reloaded, which is no reason to interrupt anyone's work.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def find(self, name: str) -> Draft | None:
+        """The draft with this id; None if there is none, or if another version of koderz wrote it."""
+        if not _NAME.fullmatch(name):
+            return None
+        with suppress(OSError, msgspec.DecodeError):
+            return msgspec.json.decode(self._path(name).read_bytes(), type=Draft)
+        return None
+
+    def keep(self, draft: Draft, name: str = "") -> str:
+        """Write a draft, under a new id if no ``name`` is given; returns the id."""
+        with suppress(OSError):
+            if not name:
+                for old in list(kept_names(self._folder, "*.json").values())[MOST_DRAFTS - 1 :]:
+                    old.unlink(missing_ok=True)
+            name = name or secrets.token_hex(4)
+            replace_file(self._path(name), msgspec.json.encode(draft), durable=False)
+        return name
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.json"
