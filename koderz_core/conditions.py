@@ -23,7 +23,10 @@ TIME_LIMIT, HELD_OUT = "test_timeout", "held_out"
 _OPTIONS = {TIME_LIMIT: "--test-timeout", "num_ctx": "--num-ctx"}
 BY_CANONICAL = "4 x canonical"
 """The default time limit of tests; a limit that the user has set is a number of seconds."""
+BY_TEST = "4 x canonical, each plus test"
+"""The default if there are plus tests, which had one limit together in earlier versions."""
 _CANONICAL_TEXT = "4 times the time of the canonical solution"
+_TEXTS = {BY_CANONICAL: _CANONICAL_TEXT, BY_TEST: f"{_CANONICAL_TEXT}, for each plus test separately"}
 PLUS = "plus tests"
 _NAMES = {
     TIME_LIMIT: "the time limit of tests",
@@ -57,21 +60,26 @@ def conditions(configurations: Sequence[Configuration], settings: Settings) -> d
     }
 
 
-def time_limit(settings: Settings) -> Scalar:
+def time_limit(settings: Settings, default: str = BY_CANONICAL) -> Scalar:
     """The condition of the time limit of tests: the number of seconds that the user has set, else the default."""
-    return settings.test_timeout if "test_timeout" in settings.stated else BY_CANONICAL
+    return settings.test_timeout if "test_timeout" in settings.stated else default
 
 
-def of_problems(problems: Iterable[Problem]) -> dict[str, Scalar]:
-    """The tests of these problems beyond the base tests. A plan without this condition is scored without them."""
-    return {HELD_OUT: PLUS} if any(problem.plus for problem in problems) else {}
+def of_problems(problems: Iterable[Problem], settings: Settings) -> dict[str, Scalar]:
+    """The tests of these problems beyond the base tests, and the time limit of all tests then.
+
+    A plan without the first condition is scored without them.
+    """
+    return (
+        {HELD_OUT: PLUS, TIME_LIMIT: time_limit(settings, BY_TEST)} if any(problem.plus for problem in problems) else {}
+    )
 
 
 def time_limit_text(value: Scalar) -> str:
     """The recorded time limit of tests, in words."""
     if value is None:
         return "unknown"
-    return _CANONICAL_TEXT if value == BY_CANONICAL else f"{value} s"
+    return _TEXTS.get(str(value), f"{value} s")
 
 
 def policy_of(plan: Plan, configuration: Configuration) -> TestPolicy:
@@ -81,8 +89,9 @@ def policy_of(plan: Plan, configuration: Configuration) -> TestPolicy:
         gate=configuration.gate,
         seed=plan.seed,
         seconds=float(limit) if isinstance(limit, int | float) else None,
-        by_canonical=limit == BY_CANONICAL,
+        by_canonical=limit in _TEXTS,
         plus=plan.conditions.get(HELD_OUT) == PLUS,
+        each_limited=limit == BY_TEST,
     )
 
 
@@ -126,7 +135,7 @@ def check_same(benchmark: str, now: Conditions, then: Conditions) -> None:
 
 def _changed(now: Conditions, then: Conditions) -> Iterator[str]:
     for name, before in then.items():
-        if name == TIME_LIMIT and now.get(name) == BY_CANONICAL:
+        if name == TIME_LIMIT and now.get(name) in _TEXTS:
             continue  # the user asks for no other limit, so the recorded one applies
         if _plain(name, now.get(name, before)) != _plain(name, before):
             was, present = (time_limit_text(it) if name == TIME_LIMIT else it for it in (before, now[name]))
@@ -145,7 +154,7 @@ def _what(name: str) -> str:
 
 
 def _cure(name: str, before: Scalar) -> str:
-    if before == BY_CANONICAL:
+    if before in _TEXTS:
         return f"omit {_OPTIONS[TIME_LIMIT]} and unset KODERZ_TEST_TIMEOUT"
     if name in _OPTIONS:
         return f"{_OPTIONS[name]} {before}"

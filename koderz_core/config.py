@@ -183,7 +183,7 @@ class Settings:
     test_timeout: float = _setting(
         10.0,
         "The time limit in seconds for all tests of one program. If it is not set, koderz uses 4 times the time of the "
-        "canonical solution (at least 4 s), or 10 s if there is no canonical solution.",
+        "canonical solution (at least 4 s), or 10 s if there is no canonical solution, and limits each plus test.",
         above=0,
         most=3600,
     )

@@ -200,7 +200,7 @@ _RESUMED: Options = (
         metavar="SECONDS",
         type=Number(0),
         advanced=True,
-        help="Timeout of the tests of one program.  [default: 4 times the canonical solution's time, at least 4 s]",
+        help="Timeout of all tests of one program.  [default: 4 times the canonical solution's time (docs/tests.md)]",
     ),
     _limits(
         "--concurrency",

@@ -34,8 +34,10 @@ LEAST_SECONDS = 4.0
 _MOST_MEASUREMENTS = 3
 _MOST_TEXTS = 250  # texts of a recording, each one answer of a probe
 TIMES_CANONICAL = 4.0
-"""EvalPlus 0.3.1 allows each input 4 times the canonical solution's time, at least 1 s. Here all inputs share one."""
-EXPECTATIONS_VERSION = "2"
+LEAST_TEST_SECONDS = 1.0
+"""EvalPlus 0.3.1 allows each input 4 times the canonical solution's time, and at least 1 s: ``evalplus/config.py``,
+DEFAULT_GT_TIME_LIMIT_FACTOR and DEFAULT_MIN_TIME_LIMIT. So does koderz for plus tests."""
+EXPECTATIONS_VERSION = "3"
 """Version of the cached expectations. A change makes koderz ignore records of other versions."""
 
 Reference = Callable[[Problem, Sequence[str]], Answers]
@@ -124,16 +126,21 @@ def limit(seconds: float) -> float:
     return max(LEAST_SECONDS, TIMES_CANONICAL * seconds)
 
 
+def limit_each(seconds: float) -> float:
+    """The time limit of a program on one plus test, for which the canonical solution took ``seconds``."""
+    return max(LEAST_TEST_SECONDS, TIMES_CANONICAL * seconds)
+
+
 @dataclass(frozen=True, slots=True)
 class Expected:
     """``calls`` and ``answers`` as in ``records.Cases``, both empty if there are no inputs.
 
-    ``seconds``: processor time of the canonical solution for all inputs.
+    ``seconds``: processor time of the canonical solution for each input.
     """
 
     calls: str
     answers: str
-    seconds: float
+    seconds: tuple[float, ...]
 
 
 class Expectations:
@@ -155,16 +162,17 @@ class Expectations:
     def _compute(self, problem: Problem, plus: PlusTests) -> Expected:
         calls = _calls(problem, plus)
         if not calls:  # such as Mbpp/793
-            return Expected("", "", 0.0)
+            return Expected("", "", ())
         answers = self._reference(problem, calls)
-        pairs = [(call, out) for call, out in zip(calls, answers.outputs, strict=True) if out is not None]
-        if not pairs:
+        every = zip(calls, answers.outputs, answers.seconds, strict=True)
+        kept = [(call, output, seconds) for call, output, seconds in every if output is not None]
+        if not kept:
             raise DataError(
                 f"The plus tests of {problem.id} cannot be used: none of the values that the canonical solution "
                 "returns can be compared with the values of another program. Omit that problem."
             )
-        calls, outputs = zip(*pairs, strict=True)
-        return Expected("\n".join(calls), "\n".join(outputs), answers.seconds)
+        calls, outputs, seconds = zip(*kept, strict=True)
+        return Expected("\n".join(calls), "\n".join(outputs), seconds)
 
 
 def _calls(problem: Problem, plus: PlusTests) -> Sequence[str]:

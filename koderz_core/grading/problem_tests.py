@@ -73,7 +73,9 @@ class Divider:
         tests = self.gate(problem, policy)
         if isinstance(tests, Outside):
             return tests
-        plus = plus_tests(problem, self._expectations()) if policy.plus and problem.plus else TestSet()
+        plus = TestSet()
+        if policy.plus and problem.plus:
+            plus = plus_tests(problem, self._expectations(), each_limited=policy.each_limited)
         if policy.seconds is not None:
             plus = replace(plus, seconds=policy.seconds)
             tests = _limited(tests, policy.seconds, policy.seconds)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from koderz_core.datasets.evalplus import NEED_ARGUMENTS, with_like
 from koderz_core.errors import UsageError
-from koderz_core.grading.canonical import Expectations, limit
+from koderz_core.grading.canonical import Expectations, limit, limit_each
 from koderz_core.records import Cases, PlusTests, Problem, TestSet, Verdict
 from koderz_core.sandbox.inside.values import decode
 from koderz_core.sandbox.inside.wire import WireError
@@ -58,8 +58,8 @@ def _not_run(tests: TestSet) -> Verdict:
     return Verdict("-" * number, (), False, None, "", 0.0, isolation="none", test_seconds=(0.0,) * number)
 
 
-def plus_tests(problem: Problem, expectations: Expectations) -> TestSet:
-    """One test per input whose answer can be judged.
+def plus_tests(problem: Problem, expectations: Expectations, *, each_limited: bool = False) -> TestSet:
+    """One test per input whose answer can be judged. ``each_limited``: each test has its own time limit as well.
 
     Raises UsageError if the problem has no plus tests, DataError and SandboxError as ``Expectations.of``.
     """
@@ -69,10 +69,11 @@ def plus_tests(problem: Problem, expectations: Expectations) -> TestSet:
         return TestSet()
     search = plus.oracle == "some"
     answers = _search_results(expected.answers) if search else expected.answers
+    limits = "\n".join(f"{limit_each(seconds):g}" for seconds in expected.seconds) if each_limited else ""
     return TestSet(
         with_like("", plus.tolerance, plus.oracle),
-        limit(expected.seconds),
-        cases=Cases(expected.calls, answers, search, by_arguments=plus.oracle in NEED_ARGUMENTS),
+        limit(sum(expected.seconds)),
+        cases=Cases(expected.calls, answers, search, plus.oracle in NEED_ARGUMENTS, limits),
     )
 
 
@@ -81,12 +82,12 @@ def split_plus(tests: TestSet, is_shown: Callable[[Sequence[object]], bool]) -> 
     cases = tests.cases
     if cases is None:
         return TestSet(), tests
-    shown: list[tuple[str, str]] = []
-    rest: list[tuple[str, str]] = []
-    for call, answer in zip(cases.calls.split("\n"), cases.answers.split("\n"), strict=True):
-        arguments = _arguments(call)
-        (shown if arguments is not None and is_shown(arguments) else rest).append((call, answer))
-    return _of_pairs(tests, cases, shown), _of_pairs(tests, cases, rest)
+    shown: list[tuple[str, ...]] = []
+    rest: list[tuple[str, ...]] = []
+    for test in zip(*(column.split("\n") for column in _columns(cases)), strict=True):
+        arguments = _arguments(test[0])
+        (shown if arguments is not None and is_shown(arguments) else rest).append(test)
+    return _of_lines(tests, cases, shown), _of_lines(tests, cases, rest)
 
 
 def require_plus(problem: Problem) -> PlusTests:
@@ -107,11 +108,16 @@ def _arguments(line: str) -> list[object] | None:
     return arguments if isinstance(arguments, list) else None
 
 
-def _of_pairs(tests: TestSet, cases: Cases, pairs: list[tuple[str, str]]) -> TestSet:
-    if not pairs:
+def _columns(cases: Cases) -> tuple[str, ...]:
+    """The texts with a line per test."""
+    return (cases.calls, cases.answers, cases.limits) if cases.limits else (cases.calls, cases.answers)
+
+
+def _of_lines(tests: TestSet, cases: Cases, lines: list[tuple[str, ...]]) -> TestSet:
+    if not lines:
         return TestSet()
-    calls, answers = ("\n".join(lines) for lines in zip(*pairs, strict=True))
-    return replace(tests, cases=replace(cases, calls=calls, answers=answers))
+    calls, answers, *limits = ("\n".join(column) for column in zip(*lines, strict=True))
+    return replace(tests, cases=replace(cases, calls=calls, answers=answers, limits="".join(limits)))
 
 
 def _search_results(answers: str) -> str:

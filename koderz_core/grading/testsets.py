@@ -23,7 +23,8 @@ class TestPolicy:
 
     ``gate`` is a name that ``gates.gate_of`` reads, and ``seed`` draws the part of a ``split`` gate. ``seconds`` is the
     user's time limit for a program on each test set. Without it, ``by_canonical`` sets the limit to four times the
-    canonical solution's time. With ``plus``, the plus tests of a problem are part of the score.
+    canonical solution's time. With ``plus``, the plus tests of a problem are part of the score, and with
+    ``each_limited``, each of them has its own time limit as well.
     """
 
     __test__ = False  # pytest: not a test class
@@ -32,6 +33,7 @@ class TestPolicy:
     seconds: float | None = None
     by_canonical: bool = False
     plus: bool = False
+    each_limited: bool = False
 
 
 _NONE = TestSet()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from koderz_core.conditions import HELD_OUT, conditions
+from koderz_core.conditions import HELD_OUT, TIME_LIMIT, conditions
 from koderz_core.config import Settings
 from koderz_core.models.catalogue import resolve
 from koderz_core.plan.command_line import SUPERVISED
@@ -60,7 +60,7 @@ def lacking_baselines(order: Order, settings: Settings) -> tuple[Wanted, ...]:
 def sought(plan: Plan, direct: Configuration, settings: Settings) -> Sought:
     """The properties that a measurement must have to replace a direct configuration of a plan."""
     now = {name: value for name, value in conditions((direct,), settings).items() if name not in _IRRELEVANT}
-    now[HELD_OUT] = plan.conditions.get(HELD_OUT)
+    now |= {name: plan.conditions.get(name) for name in (HELD_OUT, TIME_LIMIT)}
     return Sought(direct, plan.dataset.sha256, now, plan.problems, plan.repeats)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from koderz_core.conditions import (
     BY_CANONICAL,
+    BY_TEST,
     HELD_OUT,
     TIME_LIMIT,
     conditions,
@@ -102,7 +103,7 @@ def is_plannable(plan: Plan, dataset: Dataset, now: Settings) -> bool:
         today = tuple(configuration(wanted_of(recorded), now) for recorded in plan.configurations)
     except KoderzError:
         return False
-    of = of_problems(problem for problem in dataset.problems if problem.id in plan.problems)
+    of = of_problems([problem for problem in dataset.problems if problem.id in plan.problems], now)
     restored = {name: plan.conditions[name] for name in (TIME_LIMIT, CONTEXT) if name in plan.conditions}
     under = {**conditions(today, now), **of, **restored}
     return as_recorded(replace(plan, configurations=today, conditions=under), now).id == plan.id
@@ -145,13 +146,15 @@ def as_recorded(plan: Plan, settings: Settings) -> Plan:
     """The plan; if only a journal under earlier conditions exists, the plan with the conditions of that journal.
 
     Earlier versions of koderz named all prompts instead of those of a plan's roles, and the context size for all models
-    instead of those that it affects; the time limit of tests was always the setting; and plus tests did not count.
+    instead of those that it affects; the time limit of tests was always the setting, and later one for all plus tests
+    together; and plus tests did not count.
     """
     prompts = {**of_prompts(ONCE_NAMED), **plan.conditions}
     once = {name: value for name, value in prompts.items() if name != HELD_OUT}
-    if once.get(TIME_LIMIT) == BY_CANONICAL:
-        once[TIME_LIMIT] = settings.test_timeout
-    earlier = (once, {"num_ctx": settings.num_ctx, **once})
+    together = dict(plan.conditions)
+    if plan.conditions.get(TIME_LIMIT) in {BY_CANONICAL, BY_TEST}:
+        together[TIME_LIMIT], once[TIME_LIMIT] = BY_CANONICAL, settings.test_timeout
+    earlier = (together, once, {"num_ctx": settings.num_ctx, **once})
     plans = (plan, *(replace(plan, conditions=named) for named in earlier))
     return next((candidate for candidate in plans if _journal(candidate, settings).exists()), plan)
 
@@ -185,7 +188,7 @@ def forked(plan: Plan, settings: Settings, taken: Container[str]) -> Plan:
                 f"{plan.dataset.name} no longer contains the problem {problem}, so {plan.id} cannot be forked."
             )
         check_tests(problems[problem])
-    now = conditions(plan.configurations, settings) | of_problems(problems[problem] for problem in plan.problems)
+    now = conditions(plan.configurations, settings) | of_problems([problems[name] for name in plan.problems], settings)
     stem = plan.name or f"{plan.id}-fork"
     names = (f"{stem}-{number}" for number in count(2))
     name = stem if not plan.name and stem not in taken else next(name for name in names if name not in taken)

@@ -11,13 +11,15 @@ class Cases:
 
     ``calls`` and ``answers`` have a line per test: the list of its arguments, and the answer, both as JSON that
     ``sandbox.inside.values`` describes. ``search``: only whether the answer is a match counts. ``by_arguments``: the
-    arguments determine which answers are correct.
+    arguments determine which answers are correct. ``limits`` has a line per test as well, with its own time limit in
+    seconds; it is empty if the tests have only the time limit of the test set.
     """
 
     calls: str
     answers: str
     search: bool = False
     by_arguments: bool = False
+    limits: str = ""
 
     def __len__(self) -> int:
         return self.calls.count("\n") + 1

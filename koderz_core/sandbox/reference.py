@@ -23,11 +23,11 @@ _SCRIPT = box.INSIDE / "reference.py"
 class Answers:
     """One line of ``records.Cases`` per call, None for an answer that is too large or not plain data.
 
-    ``seconds``: processor time for making the calls and writing the lines.
+    ``seconds``: processor time of each call, with writing its line.
     """
 
     outputs: tuple[str | None, ...]
-    seconds: float
+    seconds: tuple[float, ...]
 
 
 def answers(problem: Problem, calls: Sequence[str], *, boxed: bool = True) -> Answers:

@@ -17,6 +17,11 @@ GRACE_SECONDS = 5.0
 """The host ends a worker this many seconds after the judge's own deadline."""
 CROWDED_TIMES = 5.0
 """On a busy machine, a program may take this multiple of its time limit in wall time."""
+TOTAL_SECONDS = 62.0
+"""If each test has its own time limit, the limit of all tests together, in wall time, while none has failed.
+
+EvalPlus 0.3.1 waits ``min(60, sum of the limits) + 1 + 1`` seconds: ``evalplus/eval/__init__.py``, ``untrusted_check``.
+"""
 _TRIES = 2
 
 
@@ -40,11 +45,16 @@ class Order:
     def content(self) -> dict[str, object]:
         names = ("preamble", "code", "tests", "entry_point", "names", "mirrors", "shared", "seconds", "memory_bytes")
         order = {name: getattr(self, name) for name in (*names, "cases")}
-        return {"order": {**order, "most_seconds": self.most_seconds}, "calls": self.calls}
+        limits = {"most_seconds": self.most_seconds, "total_seconds": self.total_seconds}
+        return {"order": {**order, **limits}, "calls": self.calls}
 
     @property
     def most_seconds(self) -> float:
         return CROWDED_TIMES * self.seconds
+
+    @property
+    def total_seconds(self) -> float:
+        return TOTAL_SECONDS if self.cases and self.cases.limits else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +146,7 @@ def _send(workers: Workers, order: Order) -> Answer:
             f"worker accepts at most {MAX_FRAME_BYTES / 1e6:.0f} MB. Make the tests smaller, or omit that problem."
         )
     with workers.worker(order.problem.rpartition("/")[0]) as worker:
-        frame = worker.answer(message, order.most_seconds + GRACE_SECONDS)
+        frame = worker.answer(message, max(order.most_seconds, order.total_seconds) + GRACE_SECONDS)
         try:
             answer = _ANSWERS.decode(frame)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:

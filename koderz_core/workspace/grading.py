@@ -182,7 +182,7 @@ class Grading:
     def _policy(self) -> TestPolicy:
         """All base tests, under the time limit of the settings."""
         own = self._settings.test_timeout if "test_timeout" in self._settings.stated else None
-        return TestPolicy(seconds=own, by_canonical=own is None)
+        return TestPolicy(seconds=own, by_canonical=own is None, each_limited=own is None)
 
     def _expectations(self) -> Expectations:
         reference = partial(answers, boxed=self.judge.isolation != "limited")

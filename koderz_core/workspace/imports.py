@@ -169,7 +169,9 @@ class Imports:
             Imported(file.path.name, sha256, file.format, graded, read),
             dataset.origin if dataset else _unknown_dataset(name),
             order.name or stem(file.path),
-            {TIME_LIMIT: time_limit(self._settings), **of_problems(dataset.problems)} if graded and dataset else {},
+            {TIME_LIMIT: time_limit(self._settings), **of_problems(dataset.problems, self._settings)}
+            if graded and dataset
+            else {},
             tiers,
         )
         parts = tuple(plans(file.results, source))

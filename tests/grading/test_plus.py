@@ -88,6 +88,12 @@ def test_answers_are_computed_once_and_again_when_anything_changes(tmp_path: Pat
     assert (same[0], len(asked)) == (same[1], 3)
 
 
+def test_the_time_of_each_input_is_its_own() -> None:
+    counting = problem("def count(x):\n    return sum(range(x))\n", "[]")
+    quick, slow = answers(counting, ["[1]", "[3000000]"]).seconds
+    assert slow > 10 * quick
+
+
 def test_a_spoiled_cache_is_computed_anew(tmp_path: Path) -> None:
     tests = plus_of(problem(HALF, "[[3]]"), tmp_path)
     (kept,) = tmp_path.glob("*.json")

@@ -64,7 +64,7 @@ def _value(call: str, scope: dict[str, object]) -> str | None:
 
 
 def divider(folder: Path, judge: Judge, seconds: float = 0.5) -> Divider:
-    answers = Answers(("12", "14"), seconds)
+    answers = Answers(("12", "14"), (seconds, 0.0))
     return Divider(Canonical(folder / "c", lambda: judge), lambda: Expectations(folder / "e", lambda *_: answers))
 
 
@@ -132,6 +132,15 @@ def test_limits_are_four_times_what_the_canonical_solution_took(tmp_path: Path) 
     assert [tests.seconds for tests in (quick.gate, quick.base, quick.plus)] == [4.0, 4.0, 4.0]
 
 
+def test_each_plus_test_has_the_limit_of_its_own_input(tmp_path: Path) -> None:
+    """``max(1 s, 4 x the canonical solution's time)``, as EvalPlus 0.3.1 has it."""
+    policy = TestPolicy(by_canonical=True, plus=True, each_limited=True)
+    found = divider(tmp_path, Judge(), seconds=0.5).divide(replace(PROBLEM, plus=PlusTests("[[4], [7]]")), policy)
+    assert isinstance(found, Split)
+    parts = [tests.cases and tests.cases.limits for tests in (found.plus, found.plus_shown, found.plus_rest)]
+    assert (parts, found.plus.seconds) == (["2\n1", "2", "1"], 4.0)
+
+
 def test_what_took_long_is_measured_again_and_the_least_counts(tmp_path: Path) -> None:
     judge, seconds = Judge(), iter((9.0, 2.0, 3.0))
     check = judge.check
@@ -145,6 +154,8 @@ def test_a_limit_that_somebody_set_wins(tmp_path: Path) -> None:
     found = divider(tmp_path, Judge(seconds=9.0)).divide(PROBLEM, TestPolicy("split:0.5", seconds=7.0, plus=True))
     assert isinstance(found, Split)
     assert {tests.seconds for tests in (found.gate, found.base, found.rest, found.plus)} == {7.0}
+    assert found.plus.cases
+    assert found.plus.cases.limits == ""
 
 
 def test_a_solution_that_fails_its_tests_measures_nothing(tmp_path: Path) -> None:
@@ -273,7 +284,7 @@ def test_plus_inputs_that_the_base_tests_pass_however_it_is_written_are_not_held
     source = TestSet(f"def check(candidate):\n    {tests}\n")
     solution = f"{public.prompt}    return a + (b or type(a)()) + (more or type(a)())\n"
     problem = Problem(public, source, solution, PlusTests(inputs))
-    kept = Expectations(tmp_path / "e", lambda _, calls: Answers(("0",) * len(calls), 0.1))
+    kept = Expectations(tmp_path / "e", lambda _, calls: Answers(("0",) * len(calls), (0.1,) * len(calls)))
     found = Divider(Canonical(tmp_path / "c", Judge), lambda: kept).divide(problem, TestPolicy(plus=True))
     assert isinstance(found, Split)
     assert score_kind(unseen(found, gate_was_seen=True)) == kind

@@ -9,7 +9,16 @@ from typing import Any
 
 import pytest
 
-from koderz_core.conditions import BY_CANONICAL, HELD_OUT, PLUS, check_same, conditions, of_prompts, policy_of
+from koderz_core.conditions import (
+    BY_CANONICAL,
+    BY_TEST,
+    HELD_OUT,
+    PLUS,
+    check_same,
+    conditions,
+    of_prompts,
+    policy_of,
+)
 from koderz_core.config import Settings, load_settings
 from koderz_core.datasets import load
 from koderz_core.errors import PlanError, UnknownNameError
@@ -75,7 +84,8 @@ def test_who_sets_the_time_limit_is_told_in_the_conditions() -> None:
 def test_the_limit_that_was_recorded_holds_where_nobody_asks_for_another() -> None:
     check_same("b", conditions(OURS, load_settings()), {"test_timeout": 10.0})
     canonical = "4 times the time of the canonical solution"
-    for then, shown in ((BY_CANONICAL, canonical), (10.0, "10.0 s")):
+    each = f"{canonical}, for each plus test separately"
+    for then, shown in ((BY_CANONICAL, canonical), (BY_TEST, each), (10.0, "10.0 s")):
         with pytest.raises(PlanError, match=f"the time limit of tests was {shown} and is now 9.0 s"):
             check_same("b", conditions(OURS, load_settings(test_timeout=9.0)), {"test_timeout": then})
 
@@ -86,6 +96,7 @@ def test_the_limit_that_was_recorded_holds_where_nobody_asks_for_another() -> No
         ({}, TestPolicy()),
         ({"test_timeout": 10.0}, TestPolicy(seconds=10.0)),
         ({"test_timeout": BY_CANONICAL, HELD_OUT: PLUS}, TestPolicy(by_canonical=True, plus=True)),
+        ({"test_timeout": BY_TEST, HELD_OUT: PLUS}, TestPolicy(by_canonical=True, plus=True, each_limited=True)),
     ],
 )
 def test_what_a_journal_recorded_decides_how_tests_are_used(bench: Make, recorded: Any, policy: TestPolicy) -> None:
@@ -102,7 +113,7 @@ PLUSSED = Dataset(
 def test_a_plan_names_what_it_is_scored_on_and_one_from_before_is_found_without(settings: Settings) -> None:
     order = Order([Wanted("direct", CODER)])
     plan = draft(order, PLUSSED, settings)
-    assert (plan.conditions[HELD_OUT], plan.conditions["test_timeout"]) == (PLUS, BY_CANONICAL)
+    assert (plan.conditions[HELD_OUT], plan.conditions["test_timeout"]) == (PLUS, BY_TEST)
     prompts = of_prompts(ONCE_NAMED)
     once = {name: value for name, value in plan.conditions.items() if name != HELD_OUT}
     once |= {"test_timeout": 10.0, **prompts}
@@ -110,13 +121,16 @@ def test_a_plan_names_what_it_is_scored_on_and_one_from_before_is_found_without(
     settings.journals_dir.mkdir(parents=True)
     (settings.journals_dir / f"{before.id}.jsonl").touch()
     assert draft(order, PLUSSED, settings) == before
+    together = replace(plan, conditions={**plan.conditions, "test_timeout": BY_CANONICAL})
+    (settings.journals_dir / f"{together.id}.jsonl").touch()
+    assert draft(order, PLUSSED, settings) == together
 
 
 def test_an_older_benchmark_goes_on_as_it_was_scored(bench: Make) -> None:
     made = bench(lambda _: RIGHT)
     made.plan = replace(made.plan, name="mine", conditions={"test_timeout": 10.0})
     made.go()
-    now = {"test_timeout": BY_CANONICAL, HELD_OUT: PLUS, "vllm at": "http://a/v1"}
+    now = {"test_timeout": BY_TEST, HELD_OUT: PLUS, "vllm at": "http://a/v1"}
     made.plan = replace(made.plan, problems=("tiny/1",), conditions=now)
     assert made.go().plan.conditions == {"test_timeout": 10.0, "vllm at": "http://a/v1"}
 

@@ -202,7 +202,7 @@ def made(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
 
 
 def reference(calls: Sequence[str]) -> Answers:
-    return Answers(tuple(str(eval(call)[0] * FACTOR) for call in calls), 0.0)
+    return Answers(tuple(str(eval(call)[0] * FACTOR) for call in calls), (0.0,) * len(calls))
 
 
 def heard(made: Any, monkeypatch: pytest.MonkeyPatch) -> Told:

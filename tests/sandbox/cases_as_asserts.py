@@ -23,8 +23,11 @@ def as_asserts(tests: TestSet) -> TestSet:
     return replace(tests, source=f"{FUTURE}{text}\ndef check(candidate):\n{asserts}", cases=None)
 
 
-def cases(*pairs: tuple, tolerance: float = 0.0, oracle: str = "", seconds: float | None = None) -> TestSet:
-    """Each pair: the arguments of a call, and its right answer."""
+def cases(
+    *pairs: tuple, tolerance: float = 0.0, oracle: str = "", seconds: float | None = None, limit: str = ""
+) -> TestSet:
+    """Each pair: the arguments of a call, and its right answer. ``limit``: the seconds of each test."""
     calls, answers = ("\n".join(json.dumps(encode(value)) for value in column) for column in zip(*pairs, strict=True))
-    made = Cases(calls, answers, oracle == "some", oracle in NEED_ARGUMENTS)
+    limits = "\n".join([limit] * len(pairs)) if limit else ""
+    made = Cases(calls, answers, oracle == "some", oracle in NEED_ARGUMENTS, limits)
     return TestSet(with_like("", tolerance, oracle), seconds, cases=made)

@@ -108,6 +108,50 @@ def test_a_call_that_does_not_return_leaves_what_was_answered_before_it():
     assert (verdict.error, verdict.message, verdict.completed) == ("timeout", "stopped after 0.5 s", False)
 
 
+SLEEPY = "import time\ndef double(x):\n    time.sleep(0.3)\n    return 2 * x"
+FOUR = [([x], 2 * x) for x in range(4)]
+
+
+def test_tests_with_limits_of_their_own_may_exceed_that_of_the_set():
+    verdict = judged(SLEEPY, cases(*FOUR, seconds=0.5, limit="1"))
+    assert (verdict.passed, verdict.seconds > 1.2) == (True, True)
+    assert judged(SLEEPY, cases(*FOUR, seconds=0.5)).error == "timeout"
+
+
+def test_a_test_that_exceeds_its_own_limit_ends_the_program():
+    verdict = judged("import time\ndef double(x):\n    time.sleep(60 * (x == 2))\n    return 2 * x", timed(seconds=9.0))
+    assert (verdict.marks, verdict.message) == ("PPF-", "stopped after 0.5 s in one test")
+    assert verdict.seconds < 2
+
+
+def test_all_tests_together_have_a_limit_even_if_each_is_in_time(monkeypatch):
+    monkeypatch.setattr("koderz_core.sandbox.requests.TOTAL_SECONDS", 1.0)
+    verdict = judged(SLEEPY, timed(seconds=0.4))
+    assert (verdict.marks, verdict.message) == ("PPPF", "stopped after 1 s")
+
+
+def test_a_program_that_failed_a_test_has_only_the_time_of_the_set():
+    verdict = judged(SLEEPY.replace("2 * x", "2 * x or 1"), timed(seconds=0.7))
+    assert (verdict.marks, verdict.error, verdict.seconds < 1.1) == ("FPF-", "assertion", True)
+
+
+def test_a_program_that_does_not_load_has_only_the_time_of_the_set():
+    verdict = judged("while True: pass", timed(seconds=0.4))
+    assert (verdict.marks, verdict.message) == ("----", "stopped after 0.4 s")
+
+
+@pytest.mark.parametrize("piece", [b" ", b'{"number"', b"[" * 4096])
+def test_nothing_but_an_answer_starts_the_time_of_the_next_test(piece):
+    drip = f"import os\ndef double(x):\n    while True: os.write(3, {piece!r}) and __import__('time').sleep(0.01)"
+    verdict = judged(drip, timed(seconds=9.0))
+    assert (verdict.marks, verdict.message) == ("F---", "stopped after 0.5 s in one test")
+    assert verdict.seconds < 2
+
+
+def timed(seconds):
+    return cases(*FOUR, seconds=seconds, limit="0.5")
+
+
 def test_each_call_says_how_long_it_took():
     verdict = judged("import time\ndef double(x):\n    time.sleep(0.05 * (x == 2))\n    return 2 * x")
     assert verdict.test_seconds[1] > 0.04 > verdict.test_seconds[0]

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
+from .deadline import Deadline
 from .faults import ProgramEndedError, TestsBrokenError, describe
 from .handles import Handle
 from .literals import Large, literal
@@ -41,6 +42,7 @@ class Cases(NamedTuple):
     search: bool
     by_arguments: bool
     large: bool
+    limits: tuple[float, ...]
 
     @property
     def sources(self) -> Sources:
@@ -77,18 +79,19 @@ def _compiled(source: str) -> CodeType:
 
 
 @lru_cache(_KEPT)
-def ready(source: str, calls: str, answers: str, search: bool, by_arguments: bool) -> Cases:
+def ready(source: str, calls: str, answers: str, search: bool, by_arguments: bool, limits: str) -> Cases:
     """The decoded tests. Raises TestsBrokenError if they are invalid."""
     lines = tuple(calls.split("\n"))
     try:
         code = _compiled(source)
         right = tuple(_answer(load) for load in json.loads(f"[{answers.replace(chr(10), ',')}]"))
-        if len(lines) != len(right):
-            raise ValueError(f"{len(lines)} calls, {len(right)} answers")
+        seconds = tuple(map(float, limits.split("\n"))) if limits else ()
+        if len(lines) != len(right) or len(seconds) not in {0, len(lines)}:
+            raise ValueError(f"{len(lines)} calls, {len(right)} answers, {len(seconds)} time limits")
     except (SyntaxError, ValueError, WireError) as error:
         raise TestsBrokenError(describe(error)) from None
     large = any(isinstance(answer, Large) for answer in right)
-    return Cases(code, lines, right, search, by_arguments, large)
+    return Cases(code, lines, right, search, by_arguments, large, seconds)
 
 
 def _answer(encoded: Json) -> object:
@@ -96,8 +99,11 @@ def _answer(encoded: Json) -> object:
     return Large(large) if large else decode(encoded)
 
 
-def execute(cases: Cases, program: Program, function: Handle, recorder: Recorder) -> None:
-    """Mark every test by the answer of the program's function. Raises ProgramEndedError, which fails the next test."""
+def execute(cases: Cases, program: Program, function: Handle, recorder: Recorder, deadline: Deadline) -> None:
+    """Mark every test by the answer of the program's function. Raises ProgramEndedError, which fails the next test.
+
+    The time of a test is that between two answers, by the judge's clock, without the judge's own work.
+    """
     names: dict[str, Any] = {"__name__": "tests"}  # Any: a module's names
     exec(cases.code, names)  # noqa: S102 (the point)
     target = number_of(function)
@@ -105,7 +111,7 @@ def execute(cases: Cases, program: Program, function: Handle, recorder: Recorder
     marking = _Marking(cases, names["like"], names["some"] if cases.search else lambda answer: answer, recorder)
     try:
         for calls in _batches(cases):
-            for reply in program.answers(target, calls):
+            for reply in program.answers(target, calls, lambda: marking.wait(deadline)):
                 marking.mark(program, reply)
     except ProgramEndedError as error:
         marking.end(error)
@@ -128,6 +134,11 @@ class _Marking:
     def __init__(self, cases: Cases, like: Compare, seen: Compare, recorder: Recorder) -> None:
         self._cases, self._like, self._seen, self._recorder = cases, like, seen, recorder
         self._index = 0
+
+    def wait(self, deadline: Deadline) -> AbstractContextManager[None]:
+        """The context of a wait for the next answer, with the time limit of its test."""
+        limits = self._cases.limits
+        return deadline.test(limits[self._index]) if limits else nullcontext()
 
     def mark(self, program: Program, reply: Message) -> None:
         index = self._index

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from .faults import CannotCrossError, Fault, ProgramEndedError, TestsBrokenError, excerpt, revive, shown
@@ -84,17 +85,23 @@ class Program:
             self._read(apply_changes, reply["changes"], known)
         return self._read(decode, reply.get("value"), known)
 
-    def answers(self, target: int, calls: Calls) -> Iterator[Message]:
-        """The answer to each call, in order, as soon as it arrives; ``value`` reads it. Raises ProgramEndedError."""
+    def answers(self, target: int, calls: Calls, wait: Callable[[], AbstractContextManager[None]]) -> Iterator[Message]:
+        """The answer to each call, in order, as soon as it arrives; ``value`` reads it. Raises ProgramEndedError.
+
+        ``wait``: the context of each wait for the program.
+        """
         self.calls += calls.number
         first = int.from_bytes(os.urandom(6), "big")  # random, so that no answer can be sent before its question
         due, end, began = first, first + calls.number, time.monotonic()
         try:
             self.check_alive()
-            self._channel.send_text(calls.question(target, first))
+            with wait():
+                self._channel.send_text(calls.question(target, first))
             self._zygote.prepare()
             while due < end:
-                for reply in self._channel.lines():
+                with wait():
+                    replies = self._channel.lines()
+                for reply in replies:
                     if due == end or reply.get("number") != due:
                         raise WireError("an answer that nobody asked for")
                     yield reply

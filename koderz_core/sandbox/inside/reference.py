@@ -37,9 +37,9 @@ def main() -> None:
 
 
 def _answers(order: dict[str, Any], inside: Any) -> dict[str, Any]:  # Any: JSON; modules
-    """Answers as lines of JSON, None for an answer that is not plain data; seconds are processor time."""
+    """Answers as lines of JSON, None for an answer that is not plain data, and the processor time of each call."""
     outputs: list[str | None] = []
-    seconds = 0.0
+    seconds: list[float] = []
     try:
         scope: dict[str, Any] = {"__name__": "reference"}  # Any: a module's names
         exec(compile(order["code"], "<canonical>", "exec", dont_inherit=True), scope)  # noqa: S102 (the point)
@@ -49,7 +49,7 @@ def _answers(order: dict[str, Any], inside: Any) -> dict[str, Any]:  # Any: JSON
             started = time.process_time()
             answer = function(*arguments)
             outputs.append(_line(answer, inside))
-            seconds += time.process_time() - started  # with _line, since programs write answers as well
+            seconds.append(round(time.process_time() - started, 6))  # with _line, as programs write answers too
     except BaseException as error:  # noqa: BLE001 (every error of a solution is reported)
         return {"fault": f"{type(error).__name__}: {str(error)[:300]} (call {len(outputs)})"}
     return {"outputs": outputs, "seconds": seconds}

@@ -26,7 +26,8 @@ class Order(NamedTuple):
 
     ``names``: further names of the program that the tests use. ``mirrors``: changes of arguments in place are applied
     to the tests' objects as well. ``shared``: the tests run in the program's own process. ``cases``: the content of
-    ``koderz_core.records.Cases``, for tests that consist of cases.
+    ``koderz_core.records.Cases``, for tests that consist of cases. ``total_seconds``: the time limit of all tests
+    together while none has failed, if each test has its own limit as well; 0 if not.
     """
 
     preamble: str
@@ -40,6 +41,7 @@ class Order(NamedTuple):
     most_seconds: float
     memory_bytes: int
     cases: Message | None = None
+    total_seconds: float = 0.0
 
 
 class Report(NamedTuple):
@@ -71,13 +73,14 @@ def _apart(order: Order, tests: suite.Suite | cases.Cases, zygote: Zygote, on_an
     recorder = Recorder(tests.sources, lambda: program.calls > 0)
     completed = stuck = False
     try:
-        with Deadline(order.seconds, order.most_seconds, program, patient=order.cases is not None):
+        with Deadline(order.seconds, order.most_seconds, program, patient=order.cases is not None) as deadline:
             values = program.load(for_candidate(order), on_answer)
             entry = values[order.entry_point]
             if not isinstance(entry, Handle):
                 raise program.end(_DEATH)
             if isinstance(tests, cases.Cases):
-                cases.execute(tests, program, entry, recorder)
+                deadline.extend(order.total_seconds, lambda: recorder.first is None)
+                cases.execute(tests, program, entry, recorder, deadline)
             else:  # they get a stub for the function, also under its real name, and the other names that they use
                 stub = function(entry, order.entry_point)
                 suite.execute(tests, order.preamble, {**values, order.entry_point: stub}, stub, recorder)
@@ -137,5 +140,5 @@ def for_candidate(order: Order) -> Message:
         "code": order.code,
         "entry_point": order.entry_point,
         "names": [order.entry_point, *order.names],
-        "limits": (order.seconds, order.memory_bytes),
+        "limits": (max(order.seconds, order.total_seconds), order.memory_bytes),
     }

@@ -63,13 +63,13 @@ class Channel:
         return _object(_parsed(self._read(size_bytes)))
 
     def lines(self) -> Iterator[Message]:
-        """The messages of all lines that have arrived, at least one. Raises as ``receive`` after the valid ones."""
+        """The messages of all lines that have arrived, at least one. They raise as ``receive`` after the valid ones."""
         lines = self._read_lines()
         try:
             messages = iter(_parsed(b"[%b]" % b",".join(lines)))
         except WireError:
             messages = map(_parsed, lines)
-        yield from map(_object, messages)
+        return map(_object, messages)
 
     def close(self) -> None:
         for fd in {self.read_fd, self.write_fd}:
