@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, str] = {
     "results": "results:results",
     "analyze": "analyze:analyze",
     "show-spec": "show_spec:show_spec",
+    "label": "label:label",
     "compare": "compare:compare",
     "frontier-costs": "compare:frontier_costs",
     "import": "import_results:import_results",

@@ -15,6 +15,7 @@ from koderz_core.journal import Journal
 from koderz_core.journal.checking import reason
 from koderz_core.records.annotations import Annotation
 
+
 def annotations_folder(journals: Path) -> Path:
     """The folder of annotations beside the folder of ``journals``."""
     return journals.with_name("labels")

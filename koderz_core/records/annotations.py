@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from koderz_core.errors import UnknownNameError
+
 SUGGESTED = ("wrong test", "unclear problem", "cheats")
 
 
@@ -32,6 +34,14 @@ def labels_by_experiment(annotations: Iterable[Annotation]) -> dict[str, list[st
 def notes_by_experiment(annotations: Iterable[Annotation]) -> dict[str, str]:
     """The note on each experiment that has one."""
     return {annotation.experiment: annotation.text for annotation in annotations if annotation.kind == "note"}
+
+
+def labelled(annotations: Sequence[Annotation], label: str) -> tuple[str, ...]:
+    """The experiments with a label. Raises UnknownNameError if none has it."""
+    found = tuple(it.experiment for it in annotations if (it.kind, it.text) == ("label", label))
+    if not found:
+        raise UnknownNameError("label", label, labels_in_use(annotations))
+    return found
 
 
 def labels_in_use(annotations: Iterable[Annotation]) -> Sequence[str]:

@@ -168,8 +168,8 @@ _SOLVERS = f"""(select f.*, {_SOLVER} || if(min(f.benchmark) over same = max(f.b
     window same as (partition by {_SOLVER}))"""  # noqa: S608 (ours)
 _WANTED = "($benchmarks::varchar[] is null or list_contains($benchmarks::varchar[], {}))"
 _ANNOTATIONS = """
-(select unnest($experiment::varchar[]) as experiment, unnest($kind::varchar[]) as kind, unnest($text::varchar[]) as text,
-    unnest($at::double[]) as "at")
+(select unnest($experiment::varchar[]) as experiment, unnest($kind::varchar[]) as kind,
+    unnest($text::varchar[]) as text, unnest($at::double[]) as "at")
 """
 _FROM = f"""
 join experiments e on e.id = x.experiment
@@ -197,7 +197,7 @@ order by x.experiment, x.iteration
 select {_OF}, x.* exclude (position) from {{lines}} x {_FROM} order by x.experiment, x.ordinal, x.attempt
 """,  # noqa: S608 (ours)
     "labels": f"""
-select {_OF}, x.* from {{lines}} x {_FROM} order by e.benchmark, f.label, e.problem, e.repeat, e.id, x.kind, x.at, x.text
+select {_OF}, x.* from {{lines}} x {_FROM} order by e.benchmark, f.label, e.problem, e.repeat, x.kind, x.at, x.text
 """,  # noqa: S608 (ours)
     "samples": f"""
 select r.problem as task_id, coalesce(t.text, '') as solution, f.solver as model

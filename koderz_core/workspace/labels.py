@@ -44,11 +44,13 @@ class Labels:
     ) -> None:
         """Add and remove labels of an experiment (by id), and replace its note; None keeps the note, "" removes it.
 
-        Raises UsageError for an invalid text, in a dashboard that shows a bundle, and for an unknown label to remove.
+        Keys in the texts are masked. Raises UsageError for an invalid text, in a dashboard that shows a bundle, and for
+        an unknown label to remove.
         """
         require_own(self.settings.home)
-        before = self.of(experiment)
-        events = list(_changes(before, [_label(text) for text in add], list(remove), _note(note)))
+        mask = self.settings.redaction().text
+        labels, text = [_label(mask(label)) for label in add], None if note is None else _note(mask(note))
+        events = list(_changes(self.of(experiment), labels, list(remove), text))
         if not events:
             return
         journal = self.settings.journals_dir / f"{self._benchmark(experiment)}.jsonl"
@@ -82,9 +84,9 @@ def _label(text: str) -> str:
     return _checked(" ".join(text.split()), "label", MOST_LABEL, least=1)
 
 
-def _note(text: str | None) -> str | None:
+def _note(text: str) -> str:
     """The note with plain line ends. Raises UsageError."""
-    return None if text is None else _checked("\n".join(text.splitlines()).strip(), "note", MOST_NOTE, least=0)
+    return _checked("\n".join(text.splitlines()).strip(), "note", MOST_NOTE, least=0)
 
 
 def _checked(text: str, kind: str, most: int, least: int) -> str:
