@@ -11,6 +11,7 @@ from pages.ui.address import choice, keep
 from pages.ui.edge import edge
 from pages.ui.experiment import show_commands, show_links, show_pair
 from pages.ui.frame import Page, open_page, show_empty, show_facts, show_provenance
+from pages.ui.labels import choose_labelled
 from pages.ui.pickers import choose_experiment
 from pages.ui.status import show_scripted, show_standing
 from pages.ui.steps import choose_step, show_step
@@ -67,7 +68,8 @@ def _choose(page: Page) -> None:
     labels = {row.id: listed(row) for row in page.benchmarks}
     benchmark = choice("benchmark", "Benchmark", list(labels), labels.__getitem__)
     rows = page.workspace.results.progress(benchmark).experiments
-    chosen = choose_experiment(rows, f"experiments of {benchmark}")
+    shown = choose_labelled(page.workspace, benchmark, rows)
+    chosen = choose_experiment(shown.rows, f"experiments of {benchmark}", shown.labels)
     if chosen:
         keep("experiment", chosen)
         st.rerun()

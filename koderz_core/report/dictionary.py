@@ -222,11 +222,11 @@ CALLS: tuple[Column, ...] = (
 )
 
 LABELS: tuple[Column, ...] = (
-    *_OF,
     text("experiment", "id of the experiment"),
     text("kind", "`label`, or `note` for the note on the experiment"),
     text("text", "the label or the note, as a person wrote it"),
     number("at", "time at which the label was added or the note was written", "", "s since 1970"),
+    *_OF,
 )
 
 TABLES: Mapping[str, Table] = {

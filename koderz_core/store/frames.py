@@ -81,9 +81,9 @@ def _column(name: str, kind: str, form: Form) -> str:
 class Part:
     """A part of the tables: one table by name, for these benchmarks (by id; None: all), these columns (empty: all).
 
-    The columns are those of the row records of the same name; ``labels`` holds annotations. All tables except
-    experiments begin with benchmark, dataset, its SHA-256 and licence, configuration, label, strategy, models, problem
-    and repeat, and iterations end with ``program``, the text that ``code`` names. ``models`` reads
+    The columns are those of the row records of the same name; iterations and calls begin with benchmark, dataset, its
+    SHA-256 and licence, configuration, label, strategy, models, problem and repeat, and iterations end with
+    ``program``, the text that ``code`` names. Labels are annotations and end with those columns. ``models`` reads
     ``coder: a, b; reviewer: c``.
     """
 
@@ -101,7 +101,7 @@ class Tables:
 
     con: DuckDBPyConnection
     writers: Writers
-    annotations: Callable[[], Sequence[Annotation]]
+    annotations: Callable[[], Sequence[Annotation]] = tuple
 
     def frame(self, part: Part, limit: int | None = None) -> DataFrame:
         """``experiments``, ``iterations``, ``calls`` or ``labels``; ``limit``: only the first lines."""
@@ -197,7 +197,7 @@ order by x.experiment, x.iteration
 select {_OF}, x.* exclude (position) from {{lines}} x {_FROM} order by x.experiment, x.ordinal, x.attempt
 """,  # noqa: S608 (ours)
     "labels": f"""
-select {_OF}, x.* from {{lines}} x {_FROM} order by e.benchmark, f.label, e.problem, e.repeat, x.kind, x.at, x.text
+select x.*, {_OF} from {{lines}} x {_FROM} order by e.benchmark, f.label, e.problem, e.repeat, x.kind, x.at, x.text
 """,  # noqa: S608 (ours)
     "samples": f"""
 select r.problem as task_id, coalesce(t.text, '') as solution, f.solver as model

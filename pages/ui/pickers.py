@@ -16,7 +16,7 @@ from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.report.formats import count
 from koderz_core.report.status import benchmarks_of, experiments_of
 from pages.ui.address import choice, keep
-from pages.ui.tables import BENCHMARK_COLUMNS, benchmark_table, experiment_table, selected
+from pages.ui.tables import BENCHMARK_COLUMNS, EXPERIMENT_COLUMNS, benchmark_table, experiment_table, selected
 from pages.ui.text import listed
 
 PROBLEM_SET = "problems"  # in the address
@@ -87,7 +87,7 @@ def choose_benchmark(rows: Sequence[BenchmarkRow], usual: BenchmarkRow | None) -
     return next((row for row in part if row.id == chosen), usual if part[0] is rows[0] else part[0])
 
 
-def choose_experiment(rows: Sequence[ExperimentRow], key: str) -> str | None:
+def choose_experiment(rows: Sequence[ExperimentRow], key: str, labels: Mapping[str, Sequence[str]]) -> str | None:
     """Show a table in the order of the rows; the id of the chosen experiment. ``key`` is unique on the page."""
     st.caption("Select a row to open its experiment.")
     matching = rows
@@ -98,7 +98,8 @@ def choose_experiment(rows: Sequence[ExperimentRow], key: str) -> str | None:
     if not part:
         st.info("No experiment matches the search.", icon="🟰")
         return None
-    return selected(experiment_table(part), f"{key} {part[0].id}", "experiment", alt="Experiments of the benchmark")
+    options = {"column_config": EXPERIMENT_COLUMNS, "alt": "Experiments of the benchmark"}
+    return selected(experiment_table(part, labels), f"{key} {part[0].id}", "experiment", **options)
 
 
 def _page_of(rows: Sequence[Row], size: int, key: str, order: str = "") -> Sequence[Row]:
