@@ -14,7 +14,7 @@ from koderz_core.report.timeline import RETURNED, SIDES, settings_beside, steps_
 from koderz_core.workspace.experiments import StepPair, aligned
 from pages.ui.address import choice, chosen_line, keep
 from pages.ui.edge import edge
-from pages.ui.labels import offer_labels, show_labels
+from pages.ui.labels import show_labels
 from pages.ui.tables import frame, show_words, tall
 from pages.ui.text import show_diff, show_text
 
@@ -41,7 +41,6 @@ def show_links(workspace: Workspace, row: ExperimentRow) -> None:
             on_click="ignore",
             help="Download the prompts, answers, programs and test results, each in its own file.",
         )
-        offer_labels(workspace, row)
         st.page_link("pages/live.py", label="Benchmark", icon="📡", query_params={"benchmark": row.benchmark})
         st.caption(row.id)
     show_labels(workspace, row)

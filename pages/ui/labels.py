@@ -20,45 +20,46 @@ ADD = f"Choose a label, or type your own (at most {MOST_LABEL} characters)"
 MOST_SHOWN = 400  # characters of all labels: those of another person's folder may be many
 
 
-def offer_labels(workspace: Workspace, row: ExperimentRow) -> None:
-    """A form for the labels and the note of an experiment. A bundle is read-only."""
-    if workspace.bundles.shown_level:
-        return
-    labels, note = _annotated(workspace, row)
-    place, shown = f"labels of {row.id}", f"{row.id} {hash((tuple(labels), note))}"
-    chosen_key, note_key = f"labels {shown}", f"note {shown}"
+def show_labels(workspace: Workspace, row: ExperimentRow) -> None:
+    """The labels and the note of an experiment, and a form to change them."""
+    annotations = [each for each in workspace.results.annotations(row.benchmark) if each.experiment == row.id]
+    labels = labels_by_experiment(annotations).get(row.id, [])
+    note = notes_by_experiment(annotations).get(row.id, "")
+    lines = [f"Labels: {plain(' · '.join(labels), MOST_SHOWN)}"] if labels else []
+    lines += [f"Note: {plain(note)}"] if note else []
+    if lines:
+        st.text("\n".join(lines))
+    if not workspace.bundles.shown_level:  # a bundle is read-only
+        _offer_form(workspace, row.id, labels, note)
+
+
+def _offer_form(workspace: Workspace, experiment: str, labels: Sequence[str], note: str) -> None:
+    place, shown = f"labels of {experiment}", f"of {experiment} with {hash((tuple(labels), note))}"
+    labels_key, note_key = f"labels {shown}", f"note {shown}"
 
     def save() -> None:
-        chosen, text = st.session_state[chosen_key], st.session_state[note_key]
+        chosen, text = st.session_state[labels_key], st.session_state[note_key]
         added, removed = _without(chosen, labels), _without(labels, chosen)
-        attempt(place, lambda: workspace.labels.change(row.id, add=added, remove=removed, note=text))
+        attempt(place, lambda: workspace.labels.change(experiment, add=added, remove=removed, note=text))
 
-    with st.popover("Labels and note", icon="🏷️", key=f"open {shown}"):  # a change closes it: it is another one then
-        show_failure(place)
-        with st.form(f"form {shown}", border=False):
-            options = list(dict.fromkeys((*labels, *workspace.labels.offered())))
+    with st.expander("Labels and note", icon="🏷️"), st.form(f"form {shown}", border=False):
+        left, right = st.columns(2)
+        known = list(dict.fromkeys((*labels, *workspace.labels.offered())))
+        with left:
             st.multiselect(
                 "Labels",
-                options,
+                known,
                 labels,
-                key=chosen_key,
+                key=labels_key,
                 placeholder=ADD,
                 wrap=True,
                 accept_new_options=True,
                 max_selections=MOST_LABELS,
             )
-            st.text_area("Note", note, max_chars=MOST_NOTE, key=note_key)
             st.caption(ABOUT)
-            st.form_submit_button("Save", type="primary", on_click=save, key=f"save {shown}")
-
-
-def show_labels(workspace: Workspace, row: ExperimentRow) -> None:
-    """The labels and the note of an experiment, if there are any."""
-    labels, note = _annotated(workspace, row)
-    lines = [f"Labels: {plain(' · '.join(labels), MOST_SHOWN)}"] if labels else []
-    lines += [f"Note: {plain(note)}"] if note else []
-    if lines:
-        st.text("\n".join(lines))
+        right.text_area("Note", note, max_chars=MOST_NOTE, key=note_key)
+        st.form_submit_button("Save", type="primary", on_click=save, key=f"save {shown}")
+    show_failure(place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +79,6 @@ def choose_labelled(workspace: Workspace, benchmark: str, rows: Sequence[Experim
         return Labelled(rows, labels)
     wanted = choice("label", "Label", ["", *labels_in_use(annotations)], lambda label: label or "all experiments")
     return Labelled([row for row in rows if not wanted or wanted in labels.get(row.id, ())], labels)
-
-
-def _annotated(workspace: Workspace, row: ExperimentRow) -> tuple[list[str], str]:
-    annotations = [each for each in workspace.results.annotations(row.benchmark) if each.experiment == row.id]
-    return labels_by_experiment(annotations).get(row.id, []), notes_by_experiment(annotations).get(row.id, "")
 
 
 def _without(labels: Sequence[str], others: Sequence[str]) -> list[str]:
