@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, str] = {
     "change": "control:change",
     "results": "results:results",
     "analyze": "analyze:analyze",
+    "search": "search:search",
     "show-spec": "show_spec:show_spec",
     "label": "label:label",
     "compare": "compare:compare",
