@@ -1,7 +1,8 @@
-"""Labels and notes in a bundle: what each level holds of them, the same bytes without them, and hostile ones refused."""
+"""Labels and notes in a bundle: the content at each level, the same bytes without them, and hostile ones refused."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,9 @@ def test_without_labels_the_bytes_are_those_of_before(opened: Workspace, labelle
 
 
 @pytest.mark.parametrize("how", [lambda text: text.replace(b"[path]", b"\\u001b"), lambda text: text * 2 + b"{}\n"])
-def test_a_bundle_with_a_hostile_label_is_refused(opened: Workspace, labelled: str, tmp_path: Path, how) -> None:
+def test_a_bundle_with_a_hostile_label_is_refused(
+    opened: Workspace, labelled: str, tmp_path: Path, how: Callable[[bytes], bytes]
+) -> None:
     path = changed(made(opened, labelled, tmp_path), "labels.jsonl", how, also_hash=True)
     assert {difference.what for difference in checked_bundle(path).verified.differences} == {"a line"}
     with pytest.raises(DataError, match="was refused"):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+from pathlib import Path
+
 import pytest
 
 from koderz_core import open_workspace
@@ -10,22 +14,27 @@ from koderz_core.errors import UsageError
 from koderz_core.report.dictionary import TABLES
 from koderz_core.report.export_request import TABLE_FORMS, ExportOrder
 
-ORDER = ("benchmark", "--problems", "0:2", "--strategy", "direct", "--coder", "scripted/strong,scripted/never")
+GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1.jsonl"
 
 
 @pytest.fixture(autouse=True)
-def experiments(koderz) -> list[str]:
-    assert koderz(*ORDER).code in {0, 4}
+def experiments(koderz, settings) -> list[str]:
+    """The experiments of a recorded benchmark."""
+    settings.journals_dir.mkdir(parents=True)
+    name = json.loads(GOLDEN.read_text().splitlines()[0])["event"]["benchmark"]
+    shutil.copy(GOLDEN, settings.journals_dir / f"{name}.jsonl")
     return [row["id"] for row in koderz("results", "--experiments", "--json").json]
 
 
 def exported() -> dict[tuple[str, str], bytes]:
     found = {}
     with open_workspace() as workspace:
-        for table in set(TABLES) - {"labels"}:
-            for form in TABLE_FORMS:
-                with workspace.exports.file(ExportOrder(table, form)) as file:
-                    found[table, form] = file.read()
+        orders = [("experiments", form) for form in TABLE_FORMS] + [
+            (table, "csv") for table in TABLES if table != "labels"
+        ]
+        for order in orders:
+            with workspace.exports.file(ExportOrder(*order)) as file:
+                found[order] = file.read()
     return found
 
 
@@ -61,10 +70,11 @@ def test_the_table_holds_the_labels_with_their_experiments(koderz, experiments) 
     assert said.out.splitlines() == ["experiment,kind,text", *lines]
 
 
-@pytest.mark.parametrize("wrong", ["", " ", "x" * 61, "\x1b[31mred", "right\u202eleft", "half \udc80"])
-def test_a_text_that_cannot_be_shown_is_refused(koderz, experiments, wrong: str) -> None:
-    with open_workspace() as workspace, pytest.raises(UsageError):
-        workspace.labels.change(experiments[0], add=[wrong])
+def test_a_text_that_cannot_be_shown_is_refused(koderz, experiments) -> None:
+    with open_workspace() as workspace:
+        for wrong in ("", " ", "x" * 61, "\x1b[31mred", "right\u202eleft", "half \udc80"):
+            with pytest.raises(UsageError):
+                workspace.labels.change(experiments[0], add=[wrong])
     assert koderz("label", experiments[0], "--json").json == []
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from koderz_core.config import load_settings
+from koderz_core.diagnosis.journals import check_annotations
 from koderz_core.journal.annotations import annotations_file, read
 
 Koderz = Any
@@ -28,15 +30,14 @@ def line(labels: Path, **event: object) -> bytes:
     return json.dumps(entry | {"event": event}).encode() + b"\n"
 
 
-@pytest.mark.parametrize("label", ["x" * 1000, "\x1b[2J", "a\u202eb", "", "\ud800", 3])
-def test_a_hostile_label_in_a_file_counts_for_nothing_and_the_doctor_removes_it(
-    labels: Path, koderz: Koderz, label: object
-) -> None:
+def test_hostile_lines_count_for_nothing_and_the_doctor_removes_them(labels: Path, koderz: Koderz) -> None:
     sound = labels.read_bytes()
-    labels.write_bytes(line(labels, label=label) + sound)
+    hostile = [line(labels, label=label) for label in ("x" * 1000, "\x1b[2J", "a\u202eb", "", "\ud800", 3)]
+    labels.write_bytes(b"".join(hostile) + sound)
     assert [annotation.text for annotation in read(labels)] == ["cheats", "see line 3"]
-    assert f"{labels.stem}: line 1 cannot be read" in koderz("doctor").out
-    assert f"labels of {labels.stem} had 1 unreadable line" in koderz("doctor", "--repair").out
+    (finding,) = check_annotations(load_settings())
+    assert (finding.subject, finding.cure) == (labels.stem, "koderz doctor --repair")
+    assert f"labels of {labels.stem} had 6 unreadable lines" in koderz("doctor", "--repair").out
     assert labels.read_bytes() == sound
 
 
