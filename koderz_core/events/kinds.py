@@ -18,10 +18,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
-from msgspec import Meta
-
+from koderz_core.events.annotations import ExperimentLabelled, ExperimentNoted
 from koderz_core.records import (
     Allowance,
     Control,
@@ -346,29 +345,6 @@ class ConsensusReached:
     by: Literal["gate", "codebleu"]
     candidates: tuple[Considered, ...]
     weights: tuple[float, ...] = ()
-
-
-MOST_LABEL, MOST_NOTE = 60, 2000  # characters that koderz writes
-_WIDER = 4  # as long as masks of a bundle can make a text
-_VISIBLE = r"\A[^\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]*\Z"
-_VISIBLE_LINES = _VISIBLE.replace(r"\x00-\x1f", r"\x00-\x08\x0b-\x1f")
-
-
-@dataclass(frozen=True, slots=True)
-class ExperimentLabelled:
-    """A person added a label to an experiment, or removed it. Never in the journal of a benchmark."""
-
-    kind: ClassVar[Kind] = "experiment_labelled"
-    label: Annotated[str, Meta(min_length=1, max_length=_WIDER * MOST_LABEL, pattern=_VISIBLE)]
-    removed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ExperimentNoted:
-    """A person wrote the note on an experiment, which replaces an earlier one; "" removes it. Where: as above."""
-
-    kind: ClassVar[Kind] = "experiment_noted"
-    note: Annotated[str, Meta(max_length=_WIDER * MOST_NOTE, pattern=_VISIBLE_LINES)]
 
 
 Note = SpecWritten | CheckpointReviewed | TurnSpoken | ConsensusReached

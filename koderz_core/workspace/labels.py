@@ -10,10 +10,9 @@ from koderz_core.bundles.creation import require_own
 from koderz_core.config import Settings
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.events import Entry, Event, ExperimentLabelled, ExperimentNoted
-from koderz_core.events.kinds import MOST_LABEL, MOST_NOTE
+from koderz_core.events.annotations import MOST_LABEL, MOST_NOTE, label_of, note_of
 from koderz_core.journal.annotations import record
 from koderz_core.records.annotations import SUGGESTED, Annotation, labels_in_use
-from koderz_core.report.formats import count, plain
 from koderz_core.store.results import Results
 
 __all__ = ["MOST_LABEL", "MOST_LABELS", "MOST_NOTE", "Labels"]
@@ -49,7 +48,7 @@ class Labels:
         """
         require_own(self.settings.home)
         mask = self.settings.redaction().text
-        labels, text = [_label(mask(label)) for label in add], None if note is None else _note(mask(note))
+        labels, text = [label_of(mask(label)) for label in add], None if note is None else note_of(mask(note))
         events = list(_changes(self.of(experiment), labels, list(remove), text))
         if not events:
             return
@@ -77,22 +76,3 @@ def _changes(
     yield from map(ExperimentLabelled, new)
     if note is not None and note != next((annotation.text for annotation in before if annotation.kind == "note"), ""):
         yield ExperimentNoted(note)
-
-
-def _label(text: str) -> str:
-    """The label with single spaces. Raises UsageError."""
-    return _checked(" ".join(text.split()), "label", MOST_LABEL, least=1)
-
-
-def _note(text: str) -> str:
-    """The note with plain line ends. Raises UsageError."""
-    return _checked("\n".join(text.splitlines()).strip(), "note", MOST_NOTE, least=0)
-
-
-def _checked(text: str, kind: str, most: int, least: int) -> str:
-    if not least <= len(text) <= most:
-        wanted = f"{least} to {count(most)}" if least else f"at most {count(most)}"
-        raise UsageError(f"The {kind} has {count(len(text))} characters. Use {wanted} characters.")
-    if plain(text) != text:
-        raise UsageError(f"The {kind} contains a character that cannot be displayed. Remove control characters.")
-    return text
