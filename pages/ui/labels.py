@@ -57,8 +57,9 @@ def _offer_form(workspace: Workspace, experiment: str, labels: Sequence[str], no
                 max_selections=MOST_LABELS,
             )
             st.caption(ABOUT)
-        right.text_area("Note", note, max_chars=MOST_NOTE, key=note_key)
-        st.form_submit_button("Save", type="primary", on_click=save, key=f"save {shown}")
+        with right:  # the labels can need more lines while they are edited, which must not move the button
+            st.text_area("Note", note, max_chars=MOST_NOTE, key=note_key)
+            st.form_submit_button("Save", type="primary", on_click=save, key=f"save {shown}")
     show_failure(place)
 
 
