@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
-from koderz_core.cli.tables import console, terminal_table
+from koderz_core.cli.tables import MOST_OF_LABELS, console, terminal_table
 from koderz_core.errors import UsageError
 from koderz_core.records.annotations import Annotation, labels_by_experiment, notes_by_experiment
 from koderz_core.report.formats import MARKS, one_line, plain
@@ -84,7 +84,7 @@ def _print_all(opened: Workspace, annotations: Sequence[Annotation]) -> None:
             plain(row.problem),
             plain(row.label),
             MARKS[row.shown],
-            plain(", ".join(labels.get(row.id, ()))),
+            plain(", ".join(labels.get(row.id, ())), MOST_OF_LABELS),
             one_line(notes.get(row.id, ""))[:LISTED],
         )
     console().print(table)

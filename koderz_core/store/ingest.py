@@ -325,7 +325,7 @@ def _marks(tests: str, verdict: Verdict | None) -> dict[str, Value]:
 
 
 def _no_rows(_event: Event, _place: Place) -> tuple[Change, ...]:
-    """Only a resumed experiment needs this event, or it belongs into another journal."""
+    """Only a resumed experiment needs this event, or it belongs to a journal of labels."""
     return ()
 
 
