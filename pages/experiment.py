@@ -10,6 +10,7 @@ from pages.ui.address import BENCHMARKS, keep
 from pages.ui.edge import edge
 from pages.ui.experiment import show_commands, show_links, show_pair
 from pages.ui.frame import Page, open_page, show_empty, show_provenance
+from pages.ui.labels import choose_labelled
 from pages.ui.pickers import choose_experiment
 from pages.ui.shell import choose_one
 from pages.ui.transcript import show_transcript
@@ -54,7 +55,8 @@ def _choose(page: Page) -> None:
         return
     benchmark = choose_one(page.chosen).id
     rows = page.workspace.results.progress(benchmark).experiments
-    chosen = choose_experiment(rows, f"experiments of {benchmark}")
+    shown = choose_labelled(page.workspace, benchmark, rows)
+    chosen = choose_experiment(shown.rows, f"experiments of {benchmark}", shown.labels)
     if chosen:
         keep("experiment", chosen)
         st.rerun()

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from koderz_core.bundles.archive import unpacked
-from koderz_core.bundles.documents import JOURNAL, KPI, MANIFEST, SchemaName, faults, kpi, sha256
+from koderz_core.bundles.documents import JOURNAL, KPI, LABELS, MANIFEST, SchemaName, faults, kpi, sha256
 from koderz_core.errors import DataError, JournalError
 from koderz_core.events import decode
 from koderz_core.events.tally import tally
-from koderz_core.verification.journals import Difference, Verified, verify_journal
+from koderz_core.verification.journals import Difference, Verified, verify_annotations, verify_journal
 
 _Json = dict[str, Any]  # Any: JSON in the form of a schema
 MOST_SHOWN = 50  # differences of one document
@@ -27,6 +27,7 @@ class CheckedBundle:
     run_id: str
     level: str
     journal: bytes
+    labels: bytes
 
 
 def checked_bundle(path: Path) -> CheckedBundle:
@@ -36,7 +37,7 @@ def checked_bundle(path: Path) -> CheckedBundle:
         raise DataError(f"{path.name} is not a bundle of koderz: it has no {MANIFEST}.")
     manifest, wrong = _document(files, "manifest", MANIFEST)
     if wrong:
-        return CheckedBundle(Verified(path.name, {"files": len(files)}, tuple(wrong)), "", "", b"")
+        return CheckedBundle(Verified(path.name, {"files": len(files)}, tuple(wrong)), "", "", b"", b"")
     figures, not_figures = _document(files, "kpi", KPI)
     verified = Verified(
         path.name,
@@ -45,9 +46,9 @@ def checked_bundle(path: Path) -> CheckedBundle:
         tuple(f"{file['path']} was truncated in the bundle" for file in manifest["files"] if file["truncated"]),
     )
     if not not_figures and not any(file["truncated"] for file in manifest["files"] if file["path"] == JOURNAL):
-        verified = verified.and_also(_verified_journal(files.get(JOURNAL, b""), manifest["run_id"], figures))
-    level, journal = manifest["privacy_level"], files.get(JOURNAL, b"")
-    return CheckedBundle(verified, manifest["run_id"], level, journal)
+        verified = verified.and_also(_verified_journals(files, manifest["run_id"], figures))
+    level, journal, labels = manifest["privacy_level"], files.get(JOURNAL, b""), files.get(LABELS, b"")
+    return CheckedBundle(verified, manifest["run_id"], level, journal, labels)
 
 
 def _document(files: Mapping[str, bytes], schema: SchemaName, name: str) -> tuple[_Json, list[Difference]]:
@@ -86,13 +87,13 @@ def _wrong_flags(manifest: _Json) -> Iterator[Difference]:
         yield Difference("the truncation flag", MANIFEST, str(not truncated), str(truncated))
 
 
-def _verified_journal(journal: bytes, run_id: str, figures: _Json) -> Verified:
+def _verified_journals(files: Mapping[str, bytes], run_id: str, figures: _Json) -> Verified:
     try:
-        entries = [entry for line in journal.splitlines() if (entry := decode(line))]
+        entries = [entry for line in files.get(JOURNAL, b"").splitlines() if (entry := decode(line))]
     except JournalError as error:
         return Verified(run_id, {}, (Difference("the text", JOURNAL, str(error), "a journal"),))
     told = tally(entries)
-    verified = verify_journal(run_id, entries, told)
+    verified = verify_journal(run_id, entries, told).and_also(verify_annotations(files.get(LABELS, b""), told))
     if not told.opened:
         return verified
     expected = json.loads(json.dumps(kpi(told)))

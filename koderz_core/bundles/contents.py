@@ -13,6 +13,7 @@ from koderz_core.bundles.documents import (
     EXPERIMENTS,
     JOURNAL,
     KPI,
+    LABELS,
     LICENCES,
     MANIFEST,
     PRICES,
@@ -30,9 +31,14 @@ WHOLE = (KPI, MANIFEST)
 """Files that are never truncated, because half a document is useless."""
 
 
-def contents(entries: Sequence[Entry], told: Tally, level: Level, cap: int) -> list[BundleFile]:
-    """All files except the manifest, by path. A file longer than ``cap`` bytes is cut after its last whole line."""
-    made = sorted(_files(entries, told, level), key=lambda file: file.path)
+def contents(
+    entries: Sequence[Entry], labels: Sequence[Entry], told: Tally, level: Level, cap: int
+) -> list[BundleFile]:
+    """All files except the manifest, by path. A file longer than ``cap`` bytes is cut after its last whole line.
+
+    ``labels``: the changes that make the labels and notes in effect.
+    """
+    made = sorted((*_files(entries, told, level), *_labels(labels)), key=lambda file: file.path)
     return [file if file.path in WHOLE else _cut(file, cap) for file in made]
 
 
@@ -54,6 +60,11 @@ def _files(entries: Sequence[Entry], told: Tally, level: Level) -> Iterator[Bund
             yield _file(f"{folder}/consensus.json", document(msgspec.to_builtins(experiment.consensus)))
         if level != SAFEST:
             yield from _programs(folder, experiment, texts)
+
+
+def _labels(labels: Sequence[Entry]) -> Iterator[BundleFile]:
+    if labels:
+        yield _file(LABELS, b"".join(map(encode, labels)))
 
 
 def _programs(folder: str, one: ExperimentTally, texts: Mapping[str, str]) -> Iterator[BundleFile]:
@@ -153,6 +164,7 @@ This bundle contains a benchmark that koderz recorded. Its privacy level is {lev
   its hash and its id were computed from the masked text.
 - `{KPI}`: the figures, in the format of koderz' `kpi.schema.json`.
 - `{MANIFEST}`: the list of all files, with the SHA-256 of each.
+- `{LABELS}`: the labels and notes of a person on the experiments, if there are any. They change no figure.
 - `{EXPERIMENTS}/`: the test results of each experiment. If the privacy level allows it, the folder also contains
   the first program (`before.py`), the submitted program (`after.py`) and the difference between the two programs
   (`change.diff`).

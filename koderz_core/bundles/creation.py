@@ -20,11 +20,12 @@ from koderz_core.bundles.archive import BundleFile, packed
 from koderz_core.bundles.checks import checked_bundle
 from koderz_core.bundles.contents import contents
 from koderz_core.bundles.documents import KPI_VERSION, MANIFEST, MANIFEST_VERSION, document, manifest
-from koderz_core.bundles.privacy import Identities, Level, redacted
+from koderz_core.bundles.privacy import SAFEST, Identities, Level, redacted
 from koderz_core.errors import DataError, JournalError, KoderzError, UsageError
 from koderz_core.events.tally import tally
-from koderz_core.files import Lock, replacement
+from koderz_core.files import Lock, replace_file, replacement
 from koderz_core.journal import read_all
+from koderz_core.journal.annotations import annotations_file, entry_of, read
 from koderz_core.notices.mask import masked_keys, masked_output
 from koderz_core.verification.journals import Verified
 
@@ -58,14 +59,18 @@ class BundleOptions:
 def make(journal: Path, options: BundleOptions, path: Path) -> WrittenBundle:
     """Write a bundle of the present content of ``journal`` to ``path``, atomically. Raises DataError, JournalError.
 
-    The same journal at the same level always gives the same bytes.
+    The same journal with the same labels and notes at the same level always gives the same bytes.
     """
     level = options.level
-    entries = redacted(read_all(journal), level, options.identities)
+    every = read(annotations_file(journal))
+    labels = [entry_of(annotation) for annotation in every if level != SAFEST or annotation.kind == "label"]
+    whole = redacted([*read_all(journal), *labels], level, options.identities)
+    entries, labels = whole[: len(whole) - len(labels)], whole[len(whole) - len(labels) :]
     told = tally(entries)
     if not told.opened:
         raise JournalError(f"The journal {journal.name} does not contain a plan, so it cannot be bundled.")
-    files = contents(entries, told, level, options.cap)
+    labels = [entry for entry in labels if entry.experiment in told.experiments]
+    files = contents(entries, labels, told, level, options.cap)
     listed = document(manifest(told, level, files, options.version))
     comment = (
         f"koderz {told.opened[-1].benchmark}; privacy={level}; schema=kpi@{KPI_VERSION},manifest@{MANIFEST_VERSION}"
@@ -169,7 +174,10 @@ def open_bundle(path: Path, home: Path) -> None:
         )
     journals = home / "journals"
     journals.mkdir(parents=True)
-    (journals / f"{checked.run_id}.jsonl").write_bytes(checked.journal)
+    journal = journals / f"{checked.run_id}.jsonl"
+    journal.write_bytes(checked.journal)
+    if checked.labels:
+        replace_file(annotations_file(journal), checked.labels)
     (home / MARK).write_text(json.dumps({"run_id": checked.run_id, "privacy_level": checked.level}), encoding="utf-8")
 
 

@@ -26,6 +26,7 @@ from koderz_core.times import iso
 
 KPI, JOURNAL, MANIFEST, README = "kpi.json", "journal.jsonl", "manifest.json", "README.md"
 ENVIRONMENT, PRICES, LICENCES, EXPERIMENTS = "environment.json", "prices.json", "licences.md", "experiments"
+LABELS = "labels.jsonl"
 KPI_VERSION = "1.0.0"
 MANIFEST_VERSION = "1.0.0"
 Document = dict[str, object]

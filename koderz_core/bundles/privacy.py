@@ -26,6 +26,7 @@ from koderz_core.events import (
     ControlObeyed,
     Entry,
     ExperimentFinished,
+    ExperimentLabelled,
     MemoryRecalled,
     ProgramProbed,
     SpecWritten,
@@ -73,9 +74,10 @@ _NUMBERS = re.compile(r"(?<![\w.])(?!127\.0\.0\.1(?![\w.])|0\.0\.0\.0(?![\w.]))(
 Level = Literal["public_safe", "team_safe", "full_internal"]
 SAFEST: Level = "public_safe"
 ABOUT: Mapping[Level, str] = {
-    "public_safe": "for everyone: all figures, but no texts of models, problems or tests, and no keys, paths, hosts or "
-    "user names",
-    "team_safe": "for your team: figures, programs, prompts and answers; keys, paths, hosts and user names are masked",
+    "public_safe": "for everyone: all figures and your labels, but no texts of models, problems or tests, no notes and "
+    "no keys, paths, hosts or user names",
+    "team_safe": "for your team: figures, programs, prompts, answers, labels and notes; keys, paths, hosts and user "
+    "names are masked",
     "full_internal": "for yourself: everything except keys",
 }
 REDACTIONS: Mapping[Level, tuple[str, ...]] = {
@@ -236,6 +238,7 @@ WORDED: Mapping[type, frozenset[str]] = {
     Cost: frozenset({"source"}),
     Usage: frozenset({"service_tier"}),
     TurnSpoken: frozenset({"speaker"}),
+    ExperimentLabelled: frozenset({"label"}),
 }
 """Words of a user or a provider that are needed to understand figures. Names and keys in them are masked."""
 

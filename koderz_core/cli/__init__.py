@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = {
     "analyze": "analyze:analyze",
     "search": "search:search",
     "show-spec": "show_spec:show_spec",
+    "label": "label:label",
     "compare": "compare:compare",
     "frontier-costs": "compare:frontier_costs",
     "import": "import_results:import_results",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from koderz_core.cli.label import print_annotations
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.progress import print_dump
 from koderz_core.cli.tables import (
@@ -17,6 +18,7 @@ from koderz_core.cli.tables import (
     print_summaries,
     terminal_table,
 )
+from koderz_core.records.annotations import labels_by_experiment
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.plans import natural
 from koderz_core.records.progress import SummaryRow
@@ -71,6 +73,8 @@ def analyze(
         else:
             details = opened.results.experiment(chosen)
             print_json(details) if as_json else print_details(details)
+            if not as_json:
+                print_annotations(opened.labels.of(chosen))
             if show_code and not as_json:
                 print_programs(details, opened.experiments.read([chosen], tried_programs).texts)
         if dump:
@@ -162,7 +166,8 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
     if progress.receipt:
         click.echo(f"\n{receipt(progress.receipt, LAST_RUN)}")
     click.echo()
-    print_experiments(sorted(rows, key=lambda row: (row.label, natural(row.problem), row.repeat)))
+    labels = labels_by_experiment(opened.results.annotations(benchmark))
+    print_experiments(sorted(rows, key=lambda row: (row.label, natural(row.problem), row.repeat)), labels)
 
 
 def _supervision(opened: Workspace, summaries: Sequence[SummaryRow]) -> None:

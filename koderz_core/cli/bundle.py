@@ -18,7 +18,7 @@ from koderz_core.report.dictionary import TABLES, markdown
 from koderz_core.report.dump import DumpFile, write
 from koderz_core.report.export_request import ENDINGS, REPORT_FORMS, ExportOrder
 from koderz_core.report.formats import count, plain
-from koderz_core.workspace.bundles import ABOUT, KEPT, SAFEST, Verified, checked_bundle
+from koderz_core.workspace.bundles import ABOUT, ANNOTATIONS, KEPT, SAFEST, Verified, checked_bundle
 
 _LEVELS = "; ".join(f"{level}: {about}" for level, about in ABOUT.items())
 STDOUT = Path("-")
@@ -43,6 +43,8 @@ def bundle(benchmark: str, privacy: str, out: Path | None, pin: bool, data_dir: 
     with workspace(data_dir) as opened:
         made = opened.bundles.make(opened.names.benchmark(benchmark), privacy, out, pinned=pin)
         click.echo(f"Written and verified: {made.path} ({count(made.size)} bytes, privacy level {made.level})")
+        if labels := made.verified.checked.get(ANNOTATIONS):
+            click.echo(f"The bundle contains labels and notes that you wrote: {labels}")
         if made.truncated:
             click.echo(f"These files were too long and were truncated: {', '.join(made.truncated)}", err=True)
         return report_faults(opened)

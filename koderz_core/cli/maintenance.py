@@ -16,7 +16,7 @@ from koderz_core.workspace import Workspace
 
 MOST_DAYS = 36_500  # a century
 LISTED = 20
-KINDS = ("journal", "pin", "problem file")  # files of which a backup may contain several
+KINDS = ("journal", "pin", "label file", "problem file")  # files of which a backup may contain several
 
 
 def _yes(command: Command) -> Command:
@@ -32,7 +32,7 @@ def _yes(command: Command) -> Command:
 @_yes
 @data_dir
 def delete(benchmarks: tuple[str, ...], data_dir: Path | None, *, yes: bool) -> None:
-    """Delete benchmarks with their journals, index rows and memories. BENCH is a name, an id or the start of an id.
+    """Delete benchmarks: journals, labels, index rows, memories. BENCH is a name, an id or the start of an id.
 
     Without --yes, the command only shows what it would delete. koderz refuses to delete running and pinned benchmarks.
     Deletion cannot be undone without a backup.
@@ -94,7 +94,8 @@ def _delete(opened: Workspace, benchmarks: list[str], *, yes: bool) -> None:
         memories = f"{number} {'memory' if number == 1 else 'memories'}"
         if number is None:
             memories = "but the memories on the server are kept"
-        click.echo(f"{verb} {plain(deletion.benchmark)}: {deletion.size / 1e6:.1f} MB, {memories}.")
+        labels = f", labels and notes: {deletion.annotations}" if deletion.annotations else ""
+        click.echo(f"{verb} {plain(deletion.benchmark)}: {deletion.size / 1e6:.1f} MB, {memories}{labels}.")
     if not deletions:
         click.echo("Nothing to delete.")
     elif not yes:
@@ -105,7 +106,7 @@ def _delete(opened: Workspace, benchmarks: list[str], *, yes: bool) -> None:
 @click.argument("file", type=OutputPath())
 @data_dir
 def backup(file: Path, data_dir: Path | None) -> int:
-    """Back up journals, pins, problems entered on the page New run, settings and memories.
+    """Back up journals, labels, pins, problems entered on the page New run, settings and memories.
 
     FILE is the zip file to write. After writing the file, koderz reads it again and checks it.
 
@@ -162,6 +163,8 @@ def _counted(names: Iterable[str]) -> str:
 def _kind(name: str) -> str:
     if name.startswith("journals/"):
         return "journal" if name.endswith(".jsonl") else "pin"
+    if name.startswith("labels/"):
+        return "label file"
     return "problem file" if name.startswith("problems/") else name
 
 

@@ -9,6 +9,7 @@ import click
 from koderz_core.cli.options import Whole, as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import print_experiments, print_summaries
 from koderz_core.records import Outcome
+from koderz_core.records.annotations import labelled, labels_by_experiment
 
 
 @click.command()
@@ -16,6 +17,7 @@ from koderz_core.records import Outcome
 @click.option("--experiments", is_flag=True, help="Show one line per experiment instead of per configuration.")
 @click.option("--problem", help="Show only experiments on this problem.")
 @click.option("--success-only", is_flag=True, help="Show only solved experiments.")
+@click.option("--label", metavar="NAME", help="Show only experiments with this label.")
 @click.option(
     "--limit", type=Whole(0), default=20, show_default=True, help="Maximum number of lines; 0 shows all lines."
 )
@@ -26,6 +28,7 @@ def results(  # noqa: PLR0913, PLR0917 (one argument per option)
     experiments: bool,
     problem: str | None,
     success_only: bool,
+    label: str | None,
     limit: int,
     as_json: bool,
     data_dir: Path | None,
@@ -38,10 +41,12 @@ def results(  # noqa: PLR0913, PLR0917 (one argument per option)
             if benchmark
             else None
         )
-        if experiments or problem is not None or success_only:
+        if experiments or problem is not None or success_only or label is not None:
             outcome: Outcome | None = "solved" if success_only else None
-            rows = found.experiments(chosen, found.find_problem(problem), outcome, limit or None)
-            print_json(rows) if as_json else print_experiments(rows)
+            annotations = found.annotations(chosen)
+            among = None if label is None else labelled(annotations, label)
+            rows = found.experiments(chosen, found.find_problem(problem), outcome, limit or None, among)
+            print_json(rows) if as_json else print_experiments(rows, labels_by_experiment(annotations))
         else:
             summaries = found.summaries(chosen)
             shown = summaries[: limit or None]

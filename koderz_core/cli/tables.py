@@ -32,6 +32,7 @@ from koderz_core.workspace.names import figures_of
 
 PIPED_WIDTH = 140  # columns without a terminal
 WORDS = ("", "configuration", "tier", "result", "next result")
+MOST_OF_LABELS = 200  # characters
 MOST_LEAST = 32  # maximum of the minimum width of a column of names, in characters
 
 
@@ -112,11 +113,14 @@ def print_summaries(
         console().print(plain(remark), style="dim")
 
 
-def print_experiments(rows: Sequence[ExperimentRow]) -> None:
-    """One line per experiment."""
+def print_experiments(rows: Sequence[ExperimentRow], labels: Mapping[str, Sequence[str]] | None = None) -> None:
+    """One line per experiment; ``labels`` by id, in a column of their own if there are any."""
+    labelled = {row.id: labels[row.id] for row in rows if labels and row.id in labels}
     table = terminal_table()
     for name in ("experiment", "problem", "configuration", "outcome", "tests", "iterations", "time", "cost"):
         table.add_column(name, no_wrap=name != "configuration")
+    if labelled:
+        table.add_column("labels", overflow="fold")
     for row in rows:
         table.add_row(
             row.id,
@@ -127,6 +131,7 @@ def print_experiments(rows: Sequence[ExperimentRow]) -> None:
             str(row.iterations),
             duration(row.seconds),
             money(row.cost_usd),
+            *((plain(", ".join(labelled.get(row.id, ())), MOST_OF_LABELS),) if labelled else ()),
         )
     console().print(table)
 

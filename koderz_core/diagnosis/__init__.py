@@ -12,7 +12,7 @@ from functools import partial
 from koderz_core.config import Settings
 from koderz_core.diagnosis.findings import SIGNS, Diagnosis, Finding
 from koderz_core.diagnosis.installation import datasets, disk, grader, keys, notices, ports, versions
-from koderz_core.diagnosis.journals import check_journals
+from koderz_core.diagnosis.journals import check_annotations, check_journals
 from koderz_core.models.availability import Availability
 from koderz_core.records.plans import scripted
 
@@ -42,6 +42,7 @@ def diagnose(
         datasets,
         disk,
         partial(check_journals, unread=unread),
+        check_annotations,
         keys,
         notices,
         ports,

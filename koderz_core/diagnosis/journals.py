@@ -9,6 +9,7 @@ from koderz_core.config import Settings
 from koderz_core.diagnosis.findings import Finding
 from koderz_core.errors import JournalError
 from koderz_core.journal import dead_writer, holder
+from koderz_core.journal.annotations import annotations_folder
 from koderz_core.journal.checking import check, torn
 
 REPAIR = "koderz doctor --repair"
@@ -33,6 +34,21 @@ def check_journals(settings: Settings, unread: Collection[str] | None = None) ->
     listed = " (listed above)" if findings else ""
     result = f"journals checked: {len(paths)}; findings: {len(findings)}{listed}"
     yield Finding("journals", str(settings.journals_dir), "ready", result)
+
+
+def check_annotations(settings: Settings) -> Iterator[Finding]:
+    """The journals of labels and notes that are damaged. koderz leaves their unreadable lines out."""
+    for path in sorted(annotations_folder(settings.journals_dir).glob("*.jsonl")):
+        try:
+            faults = check(path)
+        except JournalError as error:
+            yield Finding("labels", path.stem, "absent", str(error).partition(". ")[0], f"Check {path}")
+            continue
+        if faults.later:
+            result = "some labels were written by a later version of koderz"
+            yield Finding("labels", path.stem, "absent", result, "Upgrade koderz")
+        elif faults.corrupt:
+            yield Finding("labels", path.stem, "absent", f"{_lines(faults.corrupt)} cannot be read", REPAIR)
 
 
 def index(fault: str) -> Iterator[Finding]:

@@ -1,5 +1,6 @@
 """The events of a benchmark, one frozen record each, and their form in a journal."""
 
+from koderz_core.events.annotations import ExperimentLabelled, ExperimentNoted
 from koderz_core.events.kinds import (
     KINDS,
     AllowanceSet,
@@ -49,6 +50,8 @@ __all__ = [
     "Entry",
     "Event",
     "ExperimentFinished",
+    "ExperimentLabelled",
+    "ExperimentNoted",
     "ExperimentStarted",
     "ForecastMade",
     "MemoryRecalled",

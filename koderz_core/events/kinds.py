@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import ClassVar, Literal, get_args
 
+from koderz_core.events.annotations import ExperimentLabelled, ExperimentNoted
 from koderz_core.records import (
     Allowance,
     Control,
@@ -365,6 +366,8 @@ Event = (
     | CandidateScored
     | ExperimentFinished
     | BenchmarkClosed
+    | ExperimentLabelled
+    | ExperimentNoted
 )
 
 KINDS: Mapping[Kind, type[Event]] = {event.kind: event for event in get_args(Event)}

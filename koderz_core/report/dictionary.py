@@ -221,6 +221,14 @@ CALLS: tuple[Column, ...] = (
     ),
 )
 
+LABELS: tuple[Column, ...] = (
+    text("experiment", "id of the experiment"),
+    text("kind", "`label`, or `note` for the note on the experiment"),
+    text("text", "the label or the note, as a person wrote it"),
+    number("at", "time at which the label was added or the note was written", "", "s since 1970"),
+    *_OF,
+)
+
 TABLES: Mapping[str, Table] = {
     "experiments": Table("one line per experiment: outcome, tests, tokens, cost, time", EXPERIMENTS),
     "iterations": Table("one line per tested program, with the program and the test results", ITERATIONS),
@@ -229,12 +237,13 @@ TABLES: Mapping[str, Table] = {
         "one line per configuration: success rate, cost and verifier precision, with intervals", CONFIGURATIONS
     ),
     "pairs": Table("one line per configuration that is compared with the baseline on the same problems", PAIRS),
+    "labels": Table("one line per label or note that a person added to an experiment", LABELS),
 }
 """By name; the columns are in the order in which they are written."""
 
 HEAD = """# Data dictionary
 
-This page explains the columns of all tables. The page Export and `koderz export` write the first five tables. Other
+This page explains the columns of all tables. The page Export and `koderz export` write the first six tables. Other
 pages and commands show the other tables. `koderz export --dictionary` prints this page.
 
 Times are seconds since 1970 (UTC), durations are in seconds, money is in US dollars, and intervals have a confidence

@@ -65,9 +65,11 @@ def experiments(
     problem: str | None = None,
     outcome: Outcome | None = None,
     limit: int | None = None,
+    among: Collection[str] | None = None,
 ) -> list[ExperimentRow]:
-    """Experiments that match all arguments, the most recently updated first, those that have not started last."""
-    parameters = {"benchmark": benchmark, "problem": problem, "outcome": outcome, "limit": limit}
+    """As ``Results.experiments``."""
+    ids = None if among is None else list(among)
+    parameters = {"benchmark": benchmark, "problem": problem, "outcome": outcome, "limit": limit, "among": ids}
     held = in_effect(index.con)
     return [index.writers.shown(row, held) for row in _read(index.con, _MATCHING, parameters)]
 
@@ -199,6 +201,7 @@ _MATCHING = """
 where r.id in (
     select id from experiments where ($benchmark is null or benchmark = $benchmark)
         and ($problem is null or problem = $problem) and ($outcome is null or outcome = $outcome)
+        and ($among::varchar[] is null or id in (select unnest($among::varchar[])))
     order by coalesce(finished_at, started_at) desc nulls last, id limit $limit
 )
 order by coalesce(r.finished_at, r.started_at) desc nulls last, r.id

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
@@ -10,6 +10,7 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import UnknownNameError
+from koderz_core.records.annotations import Annotation
 from koderz_core.records.rows import Excerpt, Provenance
 from koderz_core.store.index import SAW_BASE_TESTS, Writers, records
 from koderz_core.store.schema import KEYS
@@ -82,7 +83,8 @@ class Part:
 
     The columns are those of the row records of the same name; iterations and calls begin with benchmark, dataset, its
     SHA-256 and licence, configuration, label, strategy, models, problem and repeat, and iterations end with
-    ``program``, the text that ``code`` names. ``models`` reads ``coder: a, b; reviewer: c``.
+    ``program``, the text that ``code`` names. Labels are annotations and end with those columns. ``models`` reads
+    ``coder: a, b; reviewer: c``.
     """
 
     table: str
@@ -92,20 +94,25 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The tables of an open index. Every method raises UnknownNameError for an unknown table."""
+    """The tables of an open index. Every method raises UnknownNameError for an unknown table.
+
+    ``annotations``: reads those of all benchmarks, which are not in the index.
+    """
 
     con: DuckDBPyConnection
     writers: Writers
+    annotations: Callable[[], Sequence[Annotation]] = tuple
 
     def frame(self, part: Part, limit: int | None = None) -> DataFrame:
-        """``experiments``, ``iterations`` or ``calls``; ``limit``: only the first lines."""
+        """``experiments``, ``iterations``, ``calls`` or ``labels``; ``limit``: only the first lines."""
         parameters = self._parameters(part) | ({} if limit is None else {"limit": limit})
         return self.con.execute(_select(part, limited=limit is not None), parameters).df()
 
     def excerpt(self, part: Part, limit: int) -> Excerpt:
         """The first ``limit`` lines of ``frame``, and the number of all lines."""
         first = self.frame(part, limit)
-        counted = self.con.execute(_COUNTS[part.table], {"benchmarks": _ids(part)}).fetchone()
+        values = {"benchmarks": _ids(part)} | self._annotated(part)
+        counted = self.con.execute(_COUNTS[part.table], values).fetchone()
         return Excerpt(first, int(counted[0]) if counted else 0)
 
     def copy(self, part: Part, form: Form, file: BinaryIO) -> None:
@@ -118,19 +125,27 @@ class Tables:
 
     def _parameters(self, part: Part) -> dict[str, object]:
         """The parameters of the query. ``left``: benchmarks with running experiments and without a process."""
-        values: dict[str, object] = {"benchmarks": _ids(part)}
+        values = {"benchmarks": _ids(part)} | self._annotated(part)
         if part.table == "experiments":
             running = self.con.execute("select distinct benchmark from experiments where state = 'running'").fetchall()
             values["left"] = [row[0] for row in running if self.writers.state(row[0], "running") != "running"]
         return values
+
+    def _annotated(self, part: Part) -> dict[str, object]:
+        """The columns of all annotations, as parameters."""
+        if part.table != "labels":
+            return {}
+        rows = self.annotations()
+        columns = ("experiment", "kind", "text", "at")
+        return {column: [getattr(row, column) for row in rows] for column in columns}
 
 
 def _select(part: Part, *, limited: bool) -> str:
     if part.table not in _FRAMES:
         raise UnknownNameError("table", part.table, _FRAMES)
     columns = ", ".join(map(quoted, part.columns)) or "*"
-    lines = part.table
-    if limited and part.table != "experiments":
+    lines = _ANNOTATIONS if part.table == "labels" else part.table
+    if limited and part.table in KEYS and part.table != "experiments":
         lines = _FIRST.format(table=part.table, key=", ".join(f"y.{column}" for column in KEYS[part.table]))
     limit = " limit $limit" if limited else ""
     return f"select {columns} from ({_FRAMES[part.table].format(lines=lines)}){limit}"  # noqa: S608 (ours, quoted)
@@ -152,6 +167,10 @@ _SOLVERS = f"""(select f.*, {_SOLVER} || if(min(f.benchmark) over same = max(f.b
     where $benchmarks::varchar[] is null or list_contains($benchmarks::varchar[], f.benchmark)
     window same as (partition by {_SOLVER}))"""  # noqa: S608 (ours)
 _WANTED = "($benchmarks::varchar[] is null or list_contains($benchmarks::varchar[], {}))"
+_ANNOTATIONS = """
+(select unnest($experiment::varchar[]) as experiment, unnest($kind::varchar[]) as kind,
+    unnest($text::varchar[]) as text, unnest($at::double[]) as "at")
+"""
 _FROM = f"""
 join experiments e on e.id = x.experiment
 join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
@@ -176,6 +195,9 @@ order by x.experiment, x.iteration
 """,  # noqa: S608 (ours)
     "calls": f"""
 select {_OF}, x.* exclude (position) from {{lines}} x {_FROM} order by x.experiment, x.ordinal, x.attempt
+""",  # noqa: S608 (ours)
+    "labels": f"""
+select x.*, {_OF} from {{lines}} x {_FROM} order by e.benchmark, f.label, e.problem, e.repeat, x.kind, x.at, x.text
 """,  # noqa: S608 (ours)
     "samples": f"""
 select r.problem as task_id, coalesce(t.text, '') as solution, f.solver as model
@@ -204,9 +226,9 @@ _COUNTS: Mapping[str, str] = {
     "experiments": f"select count(*) from experiments e where {_WANTED.format('e.benchmark')}",  # noqa: S608 (ours)
     **{
         table: f"""
-select count(*) from {table} x semi join experiments e on e.id = x.experiment and {_WANTED.format("e.benchmark")}
+select count(*) from {lines} x semi join experiments e on e.id = x.experiment and {_WANTED.format("e.benchmark")}
 """  # noqa: S608 (ours)
-        for table in ("iterations", "calls")
+        for table, lines in {"iterations": "iterations", "calls": "calls", "labels": _ANNOTATIONS}.items()
     },
 }
 """The number of lines of each, without any join of lines."""

@@ -23,6 +23,8 @@ from koderz_core.events import (
     ControlObeyed,
     Event,
     ExperimentFinished,
+    ExperimentLabelled,
+    ExperimentNoted,
     ExperimentStarted,
     ForecastMade,
     MemoryRecalled,
@@ -323,7 +325,7 @@ def _marks(tests: str, verdict: Verdict | None) -> dict[str, Value]:
 
 
 def _no_rows(_event: Event, _place: Place) -> tuple[Change, ...]:
-    """Only a resumed experiment needs this event."""
+    """Only a resumed experiment needs this event, or it belongs to a journal of labels."""
     return ()
 
 
@@ -348,5 +350,7 @@ CHANGES: Mapping[type[Event], Meaning] = {
     CandidateScored: _candidate_scored,
     ExperimentFinished: _experiment_finished,
     BenchmarkClosed: _benchmark_closed,
+    ExperimentLabelled: _no_rows,
+    ExperimentNoted: _no_rows,
 }
 """The changes of each kind of event."""

@@ -13,7 +13,9 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from koderz_core.errors import UnknownNameError
+from koderz_core.journal.annotations import annotations_folder, read
 from koderz_core.records import Outcome
+from koderz_core.records.annotations import Annotation
 from koderz_core.records.progress import BenchmarkProgress, Snapshot, meant
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.records.trials import Trial
@@ -133,10 +135,26 @@ class Results:
         problem: str | None = None,
         outcome: Outcome | None = None,
         limit: int | None = None,
+        among: Collection[str] | None = None,
     ) -> list[ExperimentRow]:
-        """Experiments that match all arguments, the most recently updated first, those that have not started last."""
+        """Experiments that match all arguments, the most recently updated first, those that have not started last.
+
+        ``among``: the ids of experiments, None for all.
+        """
         ask = self._all_experiments if limit is None else self._newest_experiments
-        return ask(benchmark, problem, outcome, limit)
+        return ask(benchmark, problem, outcome, limit, among)
+
+    def annotations(self, benchmark: str | None = None) -> tuple[Annotation, ...]:
+        """The labels and notes on the experiments of a benchmark (by id; None: of all). Raises JournalError.
+
+        They are not in the index. After each change, all are read again: 10,000 take less than 0.1 s of processor time.
+        """
+        folder = annotations_folder(self.store.journals_dir)
+        by_benchmark = self.shared.at(
+            folder, journals(folder), lambda: {path.stem: read(path) for path in sorted(folder.glob("*.jsonl"))}
+        )
+        chosen = list(by_benchmark) if benchmark is None else [benchmark]
+        return tuple(annotation for name in chosen for annotation in by_benchmark.get(name, ()))
 
     def trials(self, benchmarks: Collection[str], *, tries: bool = True, apart: bool = False) -> list[Trial]:
         """Every experiment of these benchmarks (by id), by benchmark, configuration, problem and repeat.
@@ -155,7 +173,7 @@ class Results:
     def tables(self, *, apart: bool = False) -> Iterator[Tables]:
         """The current tables. Other readers wait until they are closed, unless they are a copy (``apart``)."""
         with self._index(apart=apart) as index:
-            yield Tables(index.con, index.writers)
+            yield Tables(index.con, index.writers, self.annotations)
 
     def state(self) -> str:
         """A digest that changes when a journal grows; everything computed before is then out of date."""

@@ -1,8 +1,8 @@
 """Backups: a zip of files with a manifest that describes each file; writing, checking and restoring one.
 
-A backup contains journals, pins, typed problems, settings and memories. It leaves out the index, caches and weights,
-which koderz can rebuild or download. It is written and verified as a whole or not at all. A restore checks every file
-before it puts the first one into place, and never overwrites a file.
+A backup contains journals, labels, pins, typed problems, settings and memories. It leaves out the index, caches and
+weights, which koderz can rebuild or download. It is written and verified as a whole or not at all. A restore checks
+every file before it puts the first one into place, and never overwrites a file.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MANIFEST = "manifest.json"
 MEMORIES = "cortex.db"
 SETTINGS = ("settings.toml", "models.toml")
 _NAMES = re.compile(
-    r"journals/[A-Za-z0-9_-]{1,100}\.(jsonl|pin)|problems/typed-[0-9a-f]{12}\.jsonl|settings\.toml|models\.toml|cortex\.db",
+    r"journals/[A-Za-z0-9_-]{1,100}\.(jsonl|pin)|labels/[A-Za-z0-9_-]{1,100}\.jsonl|problems/typed-[0-9a-f]{12}\.jsonl|settings\.toml|models\.toml|cortex\.db",
     re.ASCII,
 )
 _WANTED = "Give the path of a file that `koderz backup` has written."
@@ -102,7 +102,7 @@ def back_up(source: Source, path: Path, version: str, now: float) -> BackupRepor
     try:
         with replacement(path, private=False) as whole:
             with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
-                for pattern in ("journals/*.jsonl", "journals/*.pin", "problems/typed-*.jsonl"):
+                for pattern in ("journals/*.jsonl", "journals/*.pin", "labels/*.jsonl", "problems/typed-*.jsonl"):
                     for file in sorted(source.home.glob(pattern)):
                         writer.add(archive, str(file.relative_to(source.home)), file)
                 writer.add_settings(archive, source)

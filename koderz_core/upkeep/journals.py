@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from koderz_core.errors import JournalError, UsageError
@@ -54,14 +54,24 @@ class _LineInfo:
 
 def repair_journals(folder: Path) -> Iterator[Repair]:
     """Repair every journal of a folder that no process writes, and remove leftovers of processes that are gone."""
+    yield from _repair_all(folder, _repair_lines)
+    for stem in sorted({left.stem for suffix in ("lock", "control") for left in folder.glob(f"*.{suffix}")}):
+        yield from _remove_leftovers(folder / f"{stem}.jsonl")
+
+
+def repair_annotations(folder: Path) -> Iterator[Repair]:
+    """Repair every journal of labels and notes in a folder: only its unreadable lines are lost."""
+    for repair in _repair_all(folder, _remove_corrupt_lines):
+        yield replace(repair, subject=f"labels of {repair.subject}")
+
+
+def _repair_all(folder: Path, repair_lines: Callable[[Path], Repair]) -> Iterator[Repair]:
     for path in sorted(folder.glob("*.jsonl")):
         try:
-            yield from _repair(path)
+            yield from _repair(path, repair_lines)
         except (JournalError, OSError) as error:
             why = reason(error) if isinstance(error, OSError) else error
             yield Repair(path.stem, f"cannot be repaired: {why}", sound=False)
-    for stem in sorted({left.stem for suffix in ("lock", "control") for left in folder.glob(f"*.{suffix}")}):
-        yield from _remove_leftovers(folder / f"{stem}.jsonl")
 
 
 def _remove_leftovers(journal: Path) -> Iterator[Repair]:
@@ -74,7 +84,7 @@ def _remove_leftovers(journal: Path) -> Iterator[Repair]:
     yield Repair(journal.stem, "no longer has a journal; its lock and control file were removed")
 
 
-def _repair(path: Path) -> Iterator[Repair]:
+def _repair(path: Path, repair_lines: Callable[[Path], Repair]) -> Iterator[Repair]:
     if (pid := holder(path)) is not None:
         writer = f"process {pid}" if pid else "an unknown process"
         yield Repair(path.stem, f"is being written by {writer} and was left unchanged", skipped=True)
@@ -85,7 +95,7 @@ def _repair(path: Path) -> Iterator[Repair]:
         yield Repair(path.stem, message, sound=False)
         return
     if condition.corrupt:
-        yield _repair_lines(path)
+        yield repair_lines(path)
         return
     actions, dead = [], dead_writer(path)
     if dead:
@@ -107,19 +117,37 @@ def _repair_lines(path: Path) -> Repair:
             message = "has lost its first line, which contains the plan: restore the journal from a backup"
             return Repair(path.stem, message, sound=False)
         lost = _suspects(infos) | _unfinished(infos)
-        taken = len([*path.parent.glob(f"{path.name}.damaged*")])
-        before = path.with_name(f"{path.name}.damaged{f'-{taken + 1}' if taken else ''}")
-        with replacement(path, part=path.with_suffix(".part")) as file:
-            file.writelines(line.content for line in lines(path) if _stays(line, lost))
-            sync(file)
-            shutil.copystat(path, file.name)  # the time of the last write is the age of the benchmark
-            before.hardlink_to(path)
-    corrupt = [str(number) for number, info in enumerate(infos, 1) if info.corrupt]
-    shown = ", ".join(corrupt[:MOST_LINES]) + (f" and {len(corrupt) - MOST_LINES} more" if corrupt[MOST_LINES:] else "")
-    several = "lines" if len(corrupt) > 1 else "line"
+        before = _rewrite(path, lambda line: _stays(line, lost))
     again = f". Experiments that may be affected: {len(lost)}. To run them again: koderz resume {path.stem}"
-    removed = f"had {len(corrupt)} unreadable {several} ({several} {shown}), now removed{again if lost else ''}"
-    return Repair(path.stem, f"{removed}. The original file is {before.name}")
+    removed = _removed([number for number, info in enumerate(infos, 1) if info.corrupt])
+    return Repair(path.stem, f"{removed}{again if lost else ''}. The original file is {before.name}")
+
+
+def _remove_corrupt_lines(path: Path) -> Repair:
+    with acquire(path):
+        corrupt = [number for number, line in enumerate(lines(path), 1) if line.corrupt]
+        before = _rewrite(path, lambda line: not line.corrupt)
+    return Repair(path.stem, f"{_removed(corrupt)}. The original file is {before.name}")
+
+
+def _rewrite(path: Path, stays: Callable[[Line], bool]) -> Path:
+    """Rewrite a journal with only some of its lines, and return the file as it was."""
+    taken = len([*path.parent.glob(f"{path.name}.damaged*")])
+    before = path.with_name(f"{path.name}.damaged{f'-{taken + 1}' if taken else ''}")
+    with replacement(path, part=path.with_suffix(".part")) as file:
+        file.writelines(line.content for line in lines(path) if stays(line))
+        sync(file)
+        shutil.copystat(path, file.name)  # the time of the last write is the age of the benchmark
+        before.hardlink_to(path)
+    return before
+
+
+def _removed(corrupt: Sequence[int]) -> str:
+    """``had 2 unreadable lines (lines 3, 8), now removed``; ``corrupt``: their numbers."""
+    more = f" and {len(corrupt) - MOST_LINES} more" if len(corrupt) > MOST_LINES else ""
+    shown = ", ".join(map(str, corrupt[:MOST_LINES])) + more
+    several = "lines" if len(corrupt) > 1 else "line"
+    return f"had {len(corrupt)} unreadable {several} ({several} {shown}), now removed"
 
 
 def _info(line: Line) -> _LineInfo:

@@ -7,14 +7,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from koderz_core.errors import JournalError
 from koderz_core.events import (
     Entry,
+    ExperimentLabelled,
+    ExperimentNoted,
     ExperimentStarted,
     TextStored,
+    decode,
     texts_of,
 )
 from koderz_core.events.tally import ExperimentTally, Tally
 from koderz_core.records import Plan
+
+ANNOTATIONS = "labels and notes"
+"""What ``Verified`` calls them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,28 @@ def verify_journal(name: str, entries: Sequence[Entry], journal: Tally) -> Verif
     )
     counts = {"texts": len(texts), "headers": len(journal.opened), "experiment ids": len(journal.experiments)}
     return Verified(name, counts, differences)
+
+
+def verify_annotations(content: bytes, journal: Tally) -> Verified:
+    """Verify the labels and notes on the experiments of a journal, of which ``journal`` is the tally."""
+    lines = content.splitlines()
+    differences = tuple(
+        wrong for number, line in enumerate(lines, 1) for wrong in _wrong_annotation(number, line, journal)
+    )
+    return Verified(journal.plan.id, {ANNOTATIONS: len(lines)} if lines else {}, differences)
+
+
+def _wrong_annotation(number: int, line: bytes, journal: Tally) -> Iterator[Difference]:
+    where = f"the labels, line {number}"
+    try:
+        entry = decode(line)
+    except JournalError as error:
+        yield Difference("a line", where, str(error), "a label or a note")
+        return
+    if entry is None or not isinstance(entry.event, ExperimentLabelled | ExperimentNoted):
+        yield Difference("a line", where, "another event", "a label or a note")
+    elif entry.experiment not in journal.experiments:
+        yield Difference("the experiment", where, str(entry.experiment), "an experiment of the benchmark")
 
 
 def _wrong_texts(texts: Mapping[str, str], named: Mapping[str, str]) -> Iterator[Difference]:

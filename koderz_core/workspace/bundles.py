@@ -34,14 +34,16 @@ from koderz_core.config import Settings, load_settings
 from koderz_core.errors import JournalError, KoderzError
 from koderz_core.events.tally import tally
 from koderz_core.journal import read_all
+from koderz_core.journal.annotations import annotations_file
 from koderz_core.report.export_request import ExportOrder
 from koderz_core.store.results import Results
 from koderz_core.verification.figures import Lines, Shown, verify_figures
-from koderz_core.verification.journals import Difference, Verified, verify_journal
+from koderz_core.verification.journals import ANNOTATIONS, Difference, Verified, verify_annotations, verify_journal
 from koderz_core.workspace.exports import Exports
 
 __all__ = [
     "ABOUT",
+    "ANNOTATIONS",
     "FILE_NAME",
     "KEPT",
     "SAFEST",
@@ -78,6 +80,9 @@ class Bundles:
             return Verified(benchmark, {}, (Difference("a line", path.name, str(error), "a journal"),))
         totals = tally(entries)
         found = verify_journal(benchmark, entries, totals)
+        labels = annotations_file(path)
+        if totals.opened and labels.exists():
+            found = found.and_also(verify_annotations(labels.read_bytes(), totals))
         if not totals.opened or any(difference.what in ("the id", "the benchmark") for difference in found.differences):
             return found  # the store would show another benchmark
         return found.and_also(verify_figures(totals, self._shown(benchmark)))

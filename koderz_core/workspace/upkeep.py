@@ -12,6 +12,7 @@ from koderz_core.config import PROGRAMS, SETTINGS, Settings
 from koderz_core.errors import InfrastructureError, StoreError, UsageError
 from koderz_core.examples import EXAMPLE, example_journal
 from koderz_core.files import keep_file
+from koderz_core.journal.annotations import annotations_file, annotations_folder, read
 from koderz_core.memory.client import memory_file
 from koderz_core.memory.memory_file import count_of_benchmark, forget_benchmark
 from koderz_core.report.formats import numbered
@@ -22,6 +23,7 @@ from koderz_core.upkeep.journals import (
     Repair,
     remove,
     remove_left_copies,
+    repair_annotations,
     repair_journals,
     require_removable,
     set_pin,
@@ -40,12 +42,13 @@ ABOUT_EXAMPLE = (
 class Deletion:
     """A benchmark to delete, or one that was deleted: the bytes of its files, and the number of its memories.
 
-    ``memories`` None: they are on another server and stay there.
+    ``memories`` None: they are on another server and stay there. ``annotations``: labels and notes.
     """
 
     benchmark: str
     size: int
     memories: int | None
+    annotations: int
 
 
 class Upkeep:
@@ -59,6 +62,7 @@ class Upkeep:
         """Repair what can be repaired without losing sound data: journals, locks, left-over copies, the index."""
         mended = list(repair_journals(self._settings.journals_dir))
         yield from mended
+        yield from repair_annotations(annotations_folder(self._settings.journals_dir))
         yield from remove_left_copies(self._settings.home, self._clock())
         if fault := self.index_fault():
             try:
@@ -108,7 +112,9 @@ class Upkeep:
         """Return what ``delete`` would delete. Raises UsageError if it runs or is pinned, InfrastructureError."""
         journal = self._journal(benchmark)
         require_removable(journal)
-        return Deletion(benchmark, size_in_bytes(journal), count_of_benchmark(self._settings, benchmark))
+        labels = annotations_file(journal)
+        size = size_in_bytes(journal) + size_in_bytes(labels)
+        return Deletion(benchmark, size, count_of_benchmark(self._settings, benchmark), len(read(labels)))
 
     def old(self, keep: int | None, days: float | None) -> list[str]:
         """Return the benchmarks that are not among the newest ``keep`` and older than ``days``, the oldest first.
@@ -121,7 +127,7 @@ class Upkeep:
         return [path.stem for path in reversed(old) if _may_go(path)]
 
     def delete(self, benchmarks: Iterable[str]) -> Iterator[Deletion]:
-        """Delete benchmarks one by one: memories, then journal. At the end the index is updated.
+        """Delete benchmarks one by one: memories, then journal, then labels and notes. At the end the index is updated.
 
         Raises as ``deletion``; benchmarks deleted before the error stay deleted.
         """
@@ -130,6 +136,8 @@ class Upkeep:
                 deletion = self.deletion(benchmark)
                 forget_benchmark(self._settings, benchmark)
                 remove(self._journal(benchmark))
+                if (labels := annotations_file(self._journal(benchmark))).parent.exists():
+                    remove(labels)
                 for left in self._settings.cache_dir.glob(f"{benchmark}.jsonl.*.mirroring"):
                     left.unlink(missing_ok=True)
                 yield deletion

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.grading import Grading
     from koderz_core.workspace.health import Health
     from koderz_core.workspace.imports import Imports
+    from koderz_core.workspace.labels import Labels
     from koderz_core.workspace.memories import Memories
     from koderz_core.workspace.mirror_thread import MirrorThread
     from koderz_core.workspace.models import Models
@@ -124,6 +125,12 @@ class Workspace:
         from koderz_core.workspace.experiments import Experiments
 
         return Experiments(self.settings, self.results, self.datasets)
+
+    @part
+    def labels(self) -> Labels:
+        from koderz_core.workspace.labels import Labels
+
+        return Labels(self.settings, self.results)
 
     @part
     def comparisons(self) -> Comparisons:

@@ -38,7 +38,7 @@ INVALID = "This link is not valid or has expired. Open the Export page of this d
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A preview to read; ``state`` of the journals, because a new state makes an older preview outdated."""
+    """A preview to read; ``state`` of its sources, because a new state makes an older preview outdated."""
 
     workspace: Workspace
     order: ExportOrder
@@ -62,7 +62,8 @@ def offer_reports(rows: Sequence[SummaryRow]) -> None:
 
 def show_preview(workspace: Workspace, order: ExportOrder) -> None:
     """The first lines of the file."""
-    excerpt = _excerpt(Preview(workspace, order, workspace.results.state()))
+    annotations = workspace.results.annotations() if order.table == "labels" else ()
+    excerpt = _excerpt(Preview(workspace, order, f"{workspace.results.state()} {hash(annotations)}"))
     lines, columns = numbered(excerpt.lines, "line"), numbered(len(excerpt.frame.columns), "column")
     excerpted = f"The preview shows the first {SHOWN} of {lines}; the file contains all lines."
     st.caption(f"{lines}, {columns}. {excerpted if excerpt.lines > SHOWN else ''}".strip())

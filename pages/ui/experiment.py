@@ -14,6 +14,7 @@ from koderz_core.report.timeline import RETURNED, SIDES, settings_beside, steps_
 from koderz_core.workspace.experiments import StepPair, aligned
 from pages.ui.address import choice, chosen_line, keep, link
 from pages.ui.edge import edge
+from pages.ui.labels import show_labels
 from pages.ui.tables import frame, show_words, tall
 from pages.ui.text import show_diff, show_text
 
@@ -24,7 +25,7 @@ STEPS = {"step": st.column_config.TextColumn("step", pinned=True)}  # stays in s
 
 
 def show_links(workspace: Workspace, row: ExperimentRow) -> None:
-    """The experiment's name, and links to its neighbours, its files and its benchmark."""
+    """The experiment's name and labels, and links to its neighbours, its files and its benchmark."""
     near = workspace.results.neighbours(row.id)
     st.text(f"{row.problem} · {row.label}" + (f" · repeat {row.repeat + 1}" if row.repeat else ""))
     with st.container(horizontal=True, vertical_alignment="center", key="ways"):
@@ -42,6 +43,7 @@ def show_links(workspace: Workspace, row: ExperimentRow) -> None:
         )
         link("experiment", "All experiments", "📋")
         st.caption(row.id)
+    show_labels(workspace, row)
 
 
 def _neighbour(label: str, icon: str, key: str, other: str | None) -> None:

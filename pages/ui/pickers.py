@@ -16,7 +16,7 @@ from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.report.formats import count
 from koderz_core.report.status import benchmarks_of, experiments_of
 from pages.ui.address import BENCHMARKS, choice, keep
-from pages.ui.tables import BENCHMARK_COLUMNS, benchmark_table, experiment_table, selected
+from pages.ui.tables import BENCHMARK_COLUMNS, EXPERIMENT_COLUMNS, benchmark_table, experiment_table, selected
 
 PROBLEM_SET = "problems"  # in the address
 BENCHMARKS_PER_PAGE = 50
@@ -78,7 +78,7 @@ def choose_in_table(rows: Sequence[BenchmarkRow], chosen: Sequence[BenchmarkRow]
         st.rerun()
 
 
-def choose_experiment(rows: Sequence[ExperimentRow], key: str) -> str | None:
+def choose_experiment(rows: Sequence[ExperimentRow], key: str, labels: Mapping[str, Sequence[str]]) -> str | None:
     """Show a table in the order of the rows; the id of the chosen experiment. ``key`` is unique on the page."""
     st.caption("Select a row to open its experiment.")
     matching = rows
@@ -89,7 +89,8 @@ def choose_experiment(rows: Sequence[ExperimentRow], key: str) -> str | None:
     if not part:
         st.info("No experiment matches the search.", icon="🟰")
         return None
-    return selected(experiment_table(part), f"{key} {part[0].id}", "experiment", alt="Experiments of the benchmark")
+    options = {"column_config": EXPERIMENT_COLUMNS, "alt": "Experiments of the benchmark"}
+    return selected(experiment_table(part, labels), f"{key} {part[0].id}", "experiment", **options)
 
 
 def _page_of(rows: Sequence[Row], size: int, key: str, order: str = "") -> Sequence[Row]:

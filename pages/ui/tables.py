@@ -54,9 +54,12 @@ TEST_COLUMNS = {
 TEST_MARKS = {"P": "✓", "F": "✗", "-": "·"}
 
 
-def experiment_table(rows: Sequence[ExperimentRow]) -> pd.DataFrame:
-    """One line per experiment."""
-    return pd.DataFrame(
+EXPERIMENT_COLUMNS = {"labels": st.column_config.ListColumn(width=170)}
+
+
+def experiment_table(rows: Sequence[ExperimentRow], labels: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """One line per experiment; ``labels`` by id, in a column of their own if there are any."""
+    table = pd.DataFrame(
         {
             "outcome": [outcome(row) + (" (shared)" if row.shared else "") for row in rows],
             "problem": [row.problem for row in rows],
@@ -69,6 +72,9 @@ def experiment_table(rows: Sequence[ExperimentRow]) -> pd.DataFrame:
             "experiment": [row.id for row in rows],
         }
     )
+    if any(row.id in labels for row in rows):
+        table.insert(2, "labels", [list(labels.get(row.id, ())) for row in rows])
+    return table
 
 
 def outcome(row: ExperimentRow) -> str:

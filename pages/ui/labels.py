@@ -1,0 +1,86 @@
+"""Labels and a note of your own on an experiment, and the filter of a list of experiments by label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from koderz_core import Workspace
+from koderz_core.records.annotations import labels_by_experiment, labels_in_use, notes_by_experiment
+from koderz_core.records.rows import ExperimentRow
+from koderz_core.report.formats import plain
+from koderz_core.workspace.labels import MOST_LABEL, MOST_LABELS, MOST_NOTE
+from pages.ui.address import choice, keep
+from pages.ui.edge import attempt, show_failure
+
+ABOUT = "Labels and notes never change a result. Bundles contain your labels; public bundles contain no notes."
+ADD = f"Choose a label, or type your own (at most {MOST_LABEL} characters)"
+MOST_SHOWN = 400  # characters of all labels: those of another person's folder may be many
+
+
+def show_labels(workspace: Workspace, row: ExperimentRow) -> None:
+    """The labels and the note of an experiment, and a form to change them."""
+    annotations = [each for each in workspace.results.annotations(row.benchmark) if each.experiment == row.id]
+    labels = labels_by_experiment(annotations).get(row.id, [])
+    note = notes_by_experiment(annotations).get(row.id, "")
+    lines = [f"Labels: {plain(' · '.join(labels), MOST_SHOWN)}"] if labels else []
+    lines += [f"Note: {plain(note)}"] if note else []
+    if lines:
+        st.text("\n".join(lines))
+    if not workspace.bundles.shown_level:  # a bundle is read-only
+        _offer_form(workspace, row.id, labels, note)
+
+
+def _offer_form(workspace: Workspace, experiment: str, labels: Sequence[str], note: str) -> None:
+    place, shown = f"labels of {experiment}", f"of {experiment} with {hash((tuple(labels), note))}"
+    labels_key, note_key = f"labels {shown}", f"note {shown}"
+
+    def save() -> None:
+        chosen, text = st.session_state[labels_key], st.session_state[note_key]
+        added, removed = _without(chosen, labels), _without(labels, chosen)
+        attempt(place, lambda: workspace.labels.change(experiment, add=added, remove=removed, note=text))
+
+    with st.expander("Labels and note", icon="🏷️"), st.form(f"form {shown}", border=False):
+        left, right = st.columns(2)
+        known = list(dict.fromkeys((*labels, *workspace.labels.offered())))
+        with left:
+            st.multiselect(
+                "Labels",
+                known,
+                labels,
+                key=labels_key,
+                placeholder=ADD,
+                wrap=True,
+                accept_new_options=True,
+                max_selections=MOST_LABELS,
+            )
+            st.caption(ABOUT)
+        with right:  # the labels can need more lines while they are edited, which must not move the button
+            st.text_area("Note", note, max_chars=MOST_NOTE, key=note_key)
+            st.form_submit_button("Save", type="primary", on_click=save, key=f"save {shown}")
+    show_failure(place)
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Experiments, and the labels of each that has some, by id."""
+
+    rows: Sequence[ExperimentRow]
+    labels: Mapping[str, Sequence[str]]
+
+
+def choose_labelled(workspace: Workspace, benchmark: str, rows: Sequence[ExperimentRow]) -> Labelled:
+    """The experiments of a benchmark with the label that the address names; all without one."""
+    annotations = workspace.results.annotations(benchmark)
+    labels = labels_by_experiment(annotations)
+    if not labels:
+        keep("label", None)
+        return Labelled(rows, labels)
+    wanted = choice("label", "Label", ["", *labels_in_use(annotations)], lambda label: label or "all experiments")
+    return Labelled([row for row in rows if not wanted or wanted in labels.get(row.id, ())], labels)
+
+
+def _without(labels: Sequence[str], others: Sequence[str]) -> list[str]:
+    return [label for label in labels if label not in others]
