@@ -30,14 +30,14 @@ LOOKS: Mapping[str, Mapping[str, object]] = {
         "quiet": "#56606B",
         "ground": "#FCFCFA",
         "line": "#D5DCDE",
-        "colours": ("#0072B2", "#D55E00", "#00A656", "#C04285", "#403100", "#3B8EFC", "#56606B", "#5B2A86"),
+        "colours": ("#0A5C94", "#E23D00", "#0E8F62", "#B868AC", "#2E2200", "#1492FE", "#6A5048", "#3B2A78"),
     },
     "dark": {
         "text": "#E4EAF0",
         "quiet": "#A3AFBB",
         "ground": "#10161D",
         "line": "#33404D",
-        "colours": ("#B2D7FC", "#E77609", "#009A61", "#CC79A7", "#F0E442", "#005EDB", "#CED4D6", "#B18FE9"),
+        "colours": ("#84C5FC", "#F39A40", "#168955", "#C084BC", "#F0EC6A", "#7C8CFF", "#C9CCC4", "#8A57ED"),
     },
 }
 """The dashboard's colours, by their places in a figure."""

@@ -54,7 +54,7 @@ class CostAxis:
         """The axis for Plotly, with about ``most`` ticks."""
         ticks = self._powers(most) if self.least else _even(self.low, self.high, most)
         values = [tick for tick in ticks if self.low <= tick <= self.high]
-        texts = [_dollars(tick * self.unit) for tick in values]
+        texts = [dollars(tick * self.unit) for tick in values]
         if self.least and self.free:
             values, texts = [self.least, *values], ["$0", *texts]
         kind = "log" if self.least else "linear"
@@ -98,6 +98,6 @@ def _even(low: float, high: float, most: int) -> Iterator[float]:
     return (step * at for at in range(math.ceil(max(low, 0.0) / step), math.floor(high / step) + 1))
 
 
-def _dollars(usd: float) -> str:
+def dollars(usd: float) -> str:
     """``$0.02``, ``$500``: a round number without needless digits."""
     return f"${Decimal(f'{usd:.4g}'):,f}"

@@ -42,7 +42,7 @@ from koderz_core.workspace.comparisons import (
 )
 from pages.ui.address import choice, chosen_line, switch
 from pages.ui.edge import edge
-from pages.ui.frontier import without
+from pages.ui.frontier import PAIR, subject, without
 from pages.ui.slow_results import attempts_of
 from pages.ui.tables import WORD_COLUMNS, frame, led_by, offer_csv, show_chart, show_words, tall
 from pages.ui.text import show_diff, show_text
@@ -50,7 +50,7 @@ from pages.ui.text import show_diff, show_text
 FEW_COLUMNS = 6  # of a table in words; more may not fit
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds"}
 LONGEST_LIST = 320  # pixels; a longer list scrolls
-CONFIGURATION, PAIR = "configuration", "pair"  # in the address
+CONFIGURATION = "configuration"  # in the address
 
 
 def chosen_axis() -> Axis:
@@ -161,7 +161,8 @@ def show_costs(comparison: Comparison) -> None:
     """Cost per solved problem: a chart by role and model, and a table by tier of model."""
     if has_role_costs(comparison):
         table = frame(roles_table(comparison))
-        show_chart(cost_by_role(comparison), "costs-by-role", costs_alt(comparison), table, role_rows(comparison))
+        rows, alt = role_rows(comparison), costs_alt(comparison)
+        show_chart(cost_by_role(comparison), "costs-by-role", alt, table, rows, subject(comparison))
     elif any(tier.cost_usd is None or tier.cost_usd for row in comparison.configurations for tier in row.tiers):
         st.info("No configuration has a known cost per solved problem, so no chart can be drawn.", icon="🏷️")
     else:
