@@ -77,14 +77,15 @@ def _draw(page: Page, rows: Sequence[SummaryRow], baseline: str | None, ready: C
     pair, found = addressed_pair(comparison), answer_of(comparison)
     show_headline(found)
     show_warnings(comparison)
-    show_frontier(comparison, about_picture(comparison, rows, page.benchmarks), pair)
+    about = about_picture(comparison, rows, page.benchmarks)
+    show_frontier(comparison, about, pair)
     show_details(found)
     show_configurations(comparison)
     show_findings(comparison)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Success against", width="content")
-        axis = chosen_axis()
-    show_curves(comparison, axis, pair)
+        axis = chosen_axis(comparison)
+    show_curves(comparison, axis, pair, about)
     st.subheader("Differences on the same problems")
     if show_pairs(workspace, comparison) != pair:
         st.rerun()  # what is above also depends on the pair, which is in the address now

@@ -28,7 +28,7 @@ from koderz_core.records import Tier
 from koderz_core.records.progress import RoleCost, SummaryRow
 from koderz_core.records.trials import Trial
 
-AXES: tuple[Axis, ...] = ("attempts", "usd", "seconds")
+AXES: tuple[Axis, ...] = ("attempts", "usd", "seconds", "tokens", "joules")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from koderz_core.analysis.comparison import AXES, Comparison
 from koderz_core.analysis.pairs import leading_pair
 from koderz_core.report import formats
 from koderz_core.report.benchmark_report import TITLE, TO_CITE, Report, bibtex
+from koderz_core.report.charts import file_subject
 from koderz_core.report.charts_costs import cost_by_role, costs_alt, has_role_costs
 from koderz_core.report.charts_curves import TITLES, curves_alt, success_by
 from koderz_core.report.charts_frontier import View, chart_title, cost_against_success, frontier_alt, has_costs
@@ -70,7 +71,7 @@ def html(report: Report) -> str:
             "<noscript><p>Charts need JavaScript. The tables below contain the same numbers.</p></noscript>",
             *map(_tabled, report.tables),
             *_foot(report),
-            f'</main>\n<script type="application/json" id="charts">{_data(charts)}</script>',
+            f'</main>\n<script type="application/json" id="charts">{_data(charts, file_subject(report.comparison))}</script>',
             *(f"<script>{script}</script>" for script in scripts),
             "</body>\n</html>\n",
         )
@@ -91,7 +92,7 @@ def charts_of(comparison: Comparison, about: str = "") -> Iterator[Chart]:
     for axis in AXES:
         if comparison.curves[axis].curves:
             title, alt = f"Success against {TITLES[axis]}", curves_alt(comparison, axis)
-            caption, figure = formats.about_curves(comparison, axis), success_by(comparison, axis, looked_at)
+            caption, figure = formats.about_curves(comparison, axis), success_by(comparison, axis, view)
             yield Chart(f"by-{axis}", title, alt, caption, figure)
     if has_role_costs(comparison):
         figure = cost_by_role(comparison)
@@ -145,10 +146,10 @@ def _text(text: str) -> str:
     return escape(plain(text))
 
 
-def _data(charts: Sequence[Chart]) -> str:
-    """JSON that cannot end its script element."""
+def _data(charts: Sequence[Chart], subject: str) -> str:
+    """JSON that cannot end its script element. ``subject``: for the names of files."""
     figures = {chart.name: json.loads(chart.figure.update_layout(template=None).to_json()) for chart in charts}
-    return json.dumps({"looks": LOOKS, "figures": figures}).replace("<", "\\u003c")
+    return json.dumps({"looks": LOOKS, "figures": figures, "subject": subject}).replace("<", "\\u003c")
 
 
 def _policy(scripts: Sequence[str]) -> str:

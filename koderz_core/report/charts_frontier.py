@@ -14,11 +14,8 @@ from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.pairs import Key
 from koderz_core.analysis.tradeoff import Point
 from koderz_core.report.budget import in_unit
-from koderz_core.report.charts import COLOURS, TIERS, reaches, theme_color, tier_name
+from koderz_core.report.charts import COLOURS, GROUND, NEUTRAL, TEXT, TIERS, reaches, theme_color, tier_name
 from koderz_core.report.charts_frontier_labels import (
-    GROUND,
-    NEUTRAL,
-    TEXT,
     Canvas,
     Located,
     corner_label,
@@ -82,7 +79,7 @@ def cost_against_success(comparison: Comparison, view: View = View()) -> go.Figu
     _cases(figure, canvas, points, colours)
     _frontier(figure, canvas, points, colours)
     if view.budget is not None:
-        _budget(figure, canvas, view.budget)
+        budget_line(figure, canvas.costs, view.budget, (canvas.lowest, canvas.highest))
     _marks(figure, canvas, points, colours, view.chosen)
     write(figure, canvas, labels(comparison, canvas, points, view.chosen), points)
     if corner:
@@ -273,17 +270,19 @@ def _frontier(figure: go.Figure, canvas: Canvas, points: Sequence[Located], colo
     )
 
 
-def _budget(figure: go.Figure, canvas: Canvas, usd: float) -> None:
-    """The budget as a line with its amount; what costs more is shaded."""
-    x, ends = canvas.costs.shown(usd), [canvas.lowest, canvas.highest]
-    corners = {"x": [x, x, *[canvas.costs.high] * 2], "y": [*ends, *reversed(ends)]}
+def budget_line(figure: go.Figure, axis: CostAxis, usd: float, ends: tuple[float, float]) -> None:
+    """The budget as a line with its amount, between two heights; what costs more is shaded."""
+    if not axis.low <= usd <= axis.high:
+        return
+    x = axis.shown(usd)
+    corners = {"x": [x, x, axis.high, axis.high], "y": [*ends, *reversed(ends)]}
     shade = {"fill": "toself", "fillcolor": NEUTRAL, "line": {"width": 0}, "opacity": 0.1}
     figure.add_scatter(**corners, **shade, mode="lines", **HIDDEN)
     figure.add_scatter(x=[x, x], y=ends, mode="lines", line={"width": 1.5, "color": TEXT}, **HIDDEN)
     figure.add_annotation(
-        x=canvas.costs.position(usd),
-        y=canvas.lowest,
-        text=f"budget {in_unit(usd, canvas.costs)}",
+        x=axis.position(usd),
+        y=ends[0],
+        text=f"budget {in_unit(usd, axis)}",
         textangle=-90,
         showarrow=False,
         xanchor="left",

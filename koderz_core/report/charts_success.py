@@ -9,7 +9,7 @@ import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ship
 
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.configurations import ConfigurationFigures
-from koderz_core.report.charts import TIERS, reaches, tier_name
+from koderz_core.report.charts import NEUTRAL, TEXT, TIERS, reaches, tier_name
 from koderz_core.report.charts_frontier import (
     HIDDEN,
     MARK,
@@ -21,7 +21,6 @@ from koderz_core.report.charts_frontier import (
     pointed,
     with_title,
 )
-from koderz_core.report.charts_frontier_labels import GROUND, NEUTRAL, TEXT
 from koderz_core.report.formats import case_bounds, percent, plain, solved_rate
 
 LANE, CLOSE, ENDS = 22, 17, 120  # pixels of a line, of a line of many, and of the rest of the chart

@@ -49,7 +49,13 @@ from koderz_core.report.supervision import review_rows, reviews_table, supervise
 MOST_PLACES = 12  # of a curve in a table
 PARTS = 7
 HELD = "‡"
-AMOUNTS = {"attempts": "number of attempts", "usd": "dollars per problem", "seconds": "seconds per problem"}
+AMOUNTS = {
+    "attempts": "number of attempts",
+    "usd": "dollars per problem",
+    "seconds": "seconds per problem",
+    "tokens": "tokens per problem",
+    "joules": "joules per problem",
+}
 SETTING = "setting"
 
 

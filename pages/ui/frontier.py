@@ -11,6 +11,7 @@ from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report import formats
 from koderz_core.report.budget import budgets, in_unit, nearest, within_budget, written
+from koderz_core.report.charts import file_subject
 from koderz_core.report.charts_frontier import (
     View,
     axis_of,
@@ -46,12 +47,6 @@ def about_picture(comparison: Comparison, rows: Sequence[SummaryRow], benchmarks
     days = [day(row.opened_at) for row in benchmarks if row.id in used]
     problems = comparison.tradeoff.problems or max(row.problems for row in rows)
     return chart_title([row.dataset for row in rows], problems, days)
-
-
-def subject(comparison: Comparison) -> str:
-    """The benchmarks of a chart, for the name of its file."""
-    first, *others = dict.fromkeys(row.benchmark for row in comparison.configurations)
-    return f"{first}-and-{len(others)}-more" if others else first
 
 
 def show_frontier(comparison: Comparison, about: str, pair: Pair | None = None) -> None:
@@ -111,7 +106,13 @@ def _picture(comparison: Comparison, view: View, alt: str) -> str | None:
     show = chosen_point if view.chosen else show_picture
     variant = "-narrow" if view.narrow else ""
     with st.container(key=f"picture{variant or '-wide'}"):
-        return show(draw(comparison, view), "frontier", alt, subject(comparison), variant)
+        return show(draw(comparison, view), "frontier", alt, file_subject(comparison), variant)
+
+
+def chosen_budget(comparison: Comparison) -> float | None:
+    """The budget in the address, in dollars per problem; None: no limit."""
+    amounts = budgets(axis_of(located(comparison))) if has_costs(comparison) else []
+    return nearest(st.query_params.get(BUDGET, ""), amounts) if amounts else None
 
 
 def _budget(axis: CostAxis) -> float | None:

@@ -10,6 +10,7 @@ from test_comparison_tables import TWO, compared, row, trials
 from koderz_core.analysis.comparison import Comparison, compare
 from koderz_core.report.benchmark_report_html import charts_of
 from koderz_core.report.charts_curves import curves_alt, success_by
+from koderz_core.report.charts_frontier import View
 from koderz_core.report.formats import CURVES, about_curves, curves_beside_rates
 
 
@@ -22,8 +23,10 @@ def retried() -> Comparison:
 
 def traces(comparison: Comparison, axis: str, letter: str) -> list[dict[str, list[float]]]:
     """The band, the solid line and, where there is one, the dotted line of a configuration."""
-    drawn = success_by(comparison, axis, [configuration.key for configuration in comparison.configurations]).data
-    return [{"x": list(line.x), "y": list(line.y)} for line in drawn if line.legendgroup == letter]
+    drawn = success_by(comparison, axis, View()).data
+    return [
+        {"x": list(line.x), "y": list(line.y)} for line in drawn if line.legendgroup == letter and not line.customdata
+    ]
 
 
 def test_a_line_and_its_band_end_where_the_configuration_ended_and_a_dotted_line_goes_on() -> None:
@@ -35,7 +38,7 @@ def test_a_line_and_its_band_end_where_the_configuration_ended_and_a_dotted_line
 
 
 def test_every_attempt_of_the_longest_configuration_has_its_place_on_the_axis() -> None:
-    axis = success_by(retried(), "attempts", []).layout.xaxis
+    axis = success_by(retried(), "attempts", View()).layout.xaxis
     assert (axis.range, axis.dtick) == ((0.5, 5.5), 1)
     _, once, dotted = traces(retried(), "attempts", "A")
     _, retry = traces(retried(), "attempts", "B")
