@@ -90,7 +90,7 @@ def _draw(page: Page, rows: Sequence[SummaryRow], baseline: str | None, ready: C
     if show_pairs(workspace, comparison) != pair:
         st.rerun()  # what is above also depends on the pair, which is in the address now
     st.subheader("Cost per solved problem")
-    show_costs(comparison)
+    show_costs(comparison, about)
     st.subheader("Verifier precision and supervision")
     show_checks(comparison)
     st.subheader("Attempt by attempt")

@@ -58,6 +58,7 @@ class Chart:
 def html(report: Report) -> str:
     """The whole report. Hostile texts are escaped; only the scripts named in its policy run."""
     charts = tuple(charts_of(report.comparison, _about(report)))
+    data = _data(charts, file_subject(report.comparison))
     scripts = (get_plotlyjs(), _beside("report.js"))
     return "\n".join(
         (
@@ -71,7 +72,7 @@ def html(report: Report) -> str:
             "<noscript><p>Charts need JavaScript. The tables below contain the same numbers.</p></noscript>",
             *map(_tabled, report.tables),
             *_foot(report),
-            f'</main>\n<script type="application/json" id="charts">{_data(charts, file_subject(report.comparison))}</script>',
+            f'</main>\n<script type="application/json" id="charts">{data}</script>',
             *(f"<script>{script}</script>" for script in scripts),
             "</body>\n</html>\n",
         )
@@ -95,7 +96,7 @@ def charts_of(comparison: Comparison, about: str = "") -> Iterator[Chart]:
             caption, figure = formats.about_curves(comparison, axis), success_by(comparison, axis, view)
             yield Chart(f"by-{axis}", title, alt, caption, figure)
     if has_role_costs(comparison):
-        figure = cost_by_role(comparison)
+        figure = cost_by_role(comparison, about)
         yield Chart("costs", "Cost per solved problem", costs_alt(comparison), formats.COSTS, figure)
 
 

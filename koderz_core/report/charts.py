@@ -18,6 +18,8 @@ LONGEST_NAME = 24  # characters next to a point
 TICK, TITLE = 12, 13  # pixels of the texts of axes
 TEXT, GROUND, NEUTRAL = "#000037", "#000038", "#000036"
 """Placeholders of Streamlit for the colours of texts, of the page and of neutral marks; the report replaces them."""
+# The legend: names are long, and below the chart they may take several rows.
+BELOW = {"yref": "container", "y": 0.01, "yanchor": "bottom", "tracegroupgap": 0}
 WIDE = 20.0  # a larger ratio of costs gets a logarithmic axis
 
 
@@ -63,9 +65,8 @@ def reaches(values: Sequence[float], bounds: Sequence[tuple[float | None, float 
 
 
 def calm(figure: go.Figure, height: int) -> go.Figure:
-    """The chart with the shared layout; its legend is above it."""
-    legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "font": {"size": TICK, "color": TEXT}}
+    """The chart with the shared texts of axes and margins."""
     fonts = {"tickfont": {"size": TICK, "color": TEXT}, "title_font": {"size": TITLE, "color": TEXT}}
     figure.update_xaxes(**fonts)
     figure.update_yaxes(**fonts)
-    return figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 8, "b": 8}, legend=legend)
+    return figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 8, "b": 8})

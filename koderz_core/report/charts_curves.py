@@ -17,7 +17,7 @@ from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.curves import Curve, Curves
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key
-from koderz_core.report.charts import COLOURS, NEUTRAL, TEXT, TICK, WIDE, calm, short_names, theme_color
+from koderz_core.report.charts import BELOW, COLOURS, NEUTRAL, TEXT, TICK, WIDE, calm, short_names, theme_color
 from koderz_core.report.charts_frontier import HIDDEN, LEFT, View, budget_line, with_title
 from koderz_core.report.cost_axis import CostAxis, unit_of
 from koderz_core.report.formats import amount, marked_rate, money
@@ -30,8 +30,6 @@ FEW = 12  # curves; more have no names in the legend, and the pointer shows one 
 PLACES = 80  # at which the pointer shows all curves
 MOST_BANDS = 2  # more would hide each other; then only the selected two have bands
 MOST_TICKS, MOST_MARKED = 20, 5  # ticks of attempts, and of other amounts
-# The legend: names are long, and below the chart they may take several rows.
-BELOW = {"yref": "container", "y": 0.01, "yanchor": "bottom", "tracegroupgap": 0}
 UNSEEN = 0.01  # pixels of marks that only the pointer finds
 DOTTED = "1.5px,3.5px"  # Plotly's own dots look like dashes in thin lines
 DASHES = ("solid", "dash", "longdashdot")  # none that looks like a level without further tries

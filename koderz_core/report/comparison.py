@@ -24,6 +24,7 @@ from koderz_core.report.columns import (
     shown,
     text_table,
 )
+from koderz_core.report.compositions import compositions_table
 from koderz_core.report.configuration_columns import (
     CEILINGS,
     CONFIGURATIONS,
@@ -43,7 +44,15 @@ from koderz_core.report.formats import (
     value_text,
 )
 from koderz_core.report.pair_columns import PAIRS, pair_rows, pairs
-from koderz_core.report.spending import margin_rows, margins_table, role_rows, roles_table, tier_rows, tiers_table
+from koderz_core.report.spending import (
+    margin_rows,
+    margins_table,
+    role_rows,
+    roles_table,
+    tier_margins_table,
+    tier_rows,
+    tiers_table,
+)
 from koderz_core.report.supervision import review_rows, reviews_table, supervised, supervision_table
 
 MOST_PLACES = 12  # of a curve in a table
@@ -71,6 +80,8 @@ def tables(comparison: Comparison) -> tuple[TextTable, ...]:
         supervision_table(reviewed),
         reviews_table(reviewed),
         margins_table(comparison),
+        compositions_table(comparison),
+        tier_margins_table(comparison),
         settings_table(comparison),
     )
     return tuple(table for table in made if table.rows)

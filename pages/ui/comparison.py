@@ -31,7 +31,14 @@ from koderz_core.report.configuration_columns import configuration_rows
 from koderz_core.report.formats import TextTable, numbered
 from koderz_core.report.headline import Answer, answer
 from koderz_core.report.pair_columns import pair_rows
-from koderz_core.report.spending import margins_table, role_rows, roles_table, tier_rows, tiers_table
+from koderz_core.report.spending import (
+    margins_table,
+    role_rows,
+    roles_table,
+    tier_margins_table,
+    tier_rows,
+    tiers_table,
+)
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_table
 from koderz_core.workspace.comparisons import (
     AXES,
@@ -160,12 +167,12 @@ def show_curves(comparison: Comparison, axis: Axis, pair: Pair | None, about: st
     st.caption((formats.about_curves(comparison, axis) + limit + left_out).replace("$", r"\$"))
 
 
-def show_costs(comparison: Comparison) -> None:
-    """Cost per solved problem: a chart by role and model, and a table by tier of model."""
+def show_costs(comparison: Comparison, about: str = "") -> None:
+    """Cost per solved problem: a chart by role and model, and a table by tier. ``about``: as ``about_picture``."""
     if has_role_costs(comparison):
         table = frame(roles_table(comparison))
         rows, alt = role_rows(comparison), costs_alt(comparison)
-        show_chart(cost_by_role(comparison), "costs-by-role", alt, table, rows, file_subject(comparison))
+        show_chart(cost_by_role(comparison, about), "costs-by-role", alt, table, rows, file_subject(comparison))
     elif any(tier.cost_usd is None or tier.cost_usd for row in comparison.configurations for tier in row.tiers):
         st.info("No configuration has a known cost per solved problem, so no chart can be drawn.", icon="🏷️")
     else:
@@ -181,6 +188,9 @@ def show_costs(comparison: Comparison) -> None:
             "configurations on the Pareto frontier."
         )
         show_words(margins_table(comparison))
+    if (by_tier := tier_margins_table(comparison)).rows:
+        st.caption(by_tier.title)
+        show_words(by_tier)
 
 
 def show_checks(comparison: Comparison) -> None:
