@@ -90,11 +90,12 @@ def charts_of(comparison: Comparison, about: str = "") -> Iterator[Chart]:
     elif ranked(comparison):
         figure = success_alone(comparison, view)
         yield Chart("success", "Success", success_alt(comparison), formats.success_alone(comparison), figure)
-    for axis in AXES:
-        if comparison.curves[axis].curves:
-            title, alt = f"Success against {TITLES[axis]}", curves_alt(comparison, axis)
-            caption, figure = formats.about_curves(comparison, axis), success_by(comparison, axis, view)
-            yield Chart(f"by-{axis}", title, alt, caption, figure)
+    drawn = [axis for axis in AXES if comparison.curves[axis].curves]
+    for axis in drawn:
+        common = (formats.CURVES,) if axis == drawn[0] else ()
+        title, caption = f"Success against {TITLES[axis]}", " ".join((*common, *formats.about_axis(comparison, axis)))
+        figure = success_by(comparison, axis, view)
+        yield Chart(f"by-{axis}", title, curves_alt(comparison, axis), caption, figure)
     if has_role_costs(comparison):
         figure = cost_by_role(comparison, about)
         yield Chart("costs", "Cost per solved problem", costs_alt(comparison), formats.COSTS, figure)

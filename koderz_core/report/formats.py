@@ -331,7 +331,12 @@ def value_text(value: Scalar) -> str:
 
 def about_curves(comparison: Comparison, axis: Axis) -> str:
     """How to read the curves of an axis, and why some end at another level than the rates in the table."""
-    return " ".join((CURVES, *([ENERGY] if axis == "joules" else []), *curves_beside_rates(comparison, axis)))
+    return " ".join((CURVES, *about_axis(comparison, axis)))
+
+
+def about_axis(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
+    """``about_curves`` without what is the same for all axes."""
+    return (*([ENERGY] if axis == "joules" else []), *curves_beside_rates(comparison, axis))
 
 
 def missing_curves(comparison: Comparison) -> str:
