@@ -110,6 +110,30 @@ def test_the_colours_of_the_picture_are_part_of_the_address(visit: Visit, plan: 
     assert "colour" not in visit("compare", benchmarks=plan.id).query_params
 
 
+@pytest.mark.parametrize(
+    ("clicked", "base", "other"),
+    [("c", "a", "c"), ("b", "b", "a"), ("a", "a", "b")],
+    ids=["third", "other", "baseline"],
+)
+def test_a_click_chooses_the_pair_and_a_second_click_the_baseline(clicked: str, base: str, other: str) -> None:
+    def page(clicked: str) -> None:
+        from types import SimpleNamespace  # noqa: PLC0415 (a script of its own)
+
+        from pages.ui.frontier import _choose  # noqa: PLC0415 (as above)
+
+        _choose(f"x/{clicked}", SimpleNamespace(baseline=("x", "a"), key=("x", "b")))  # type: ignore[arg-type]
+
+    found = AppTest.from_function(page, args=(clicked,)).run().query_params
+    assert (found.get("baseline", ["x/a"])[0], found.get("pair", ["x/b"])[0]) == (f"x/{base}", f"x/{other}")
+
+
+def test_only_what_was_measured_can_be_chosen_and_the_reason_is_given(visit: Visit, plan: Plan) -> None:
+    app = visit("compare", benchmarks=plan.id)
+    (axes,) = (group for group in app.get("button_group") if group.label == "Success against")
+    assert "joules" not in axes.options
+    assert "joules (known only for local models)" in said(app)
+
+
 def test_each_configuration_has_its_interval_and_each_pair_its_test(visit: Visit, plan: Plan) -> None:
     app = visit("compare", benchmarks=plan.id)
     assert all("[" in cell for cell in table(app, "solved [95 %]")["solved [95 %]"])
