@@ -28,7 +28,7 @@ from koderz_core.report.comparison import (
     with_reviews,
 )
 from koderz_core.report.configuration_columns import configuration_rows
-from koderz_core.report.formats import TextTable, numbered
+from koderz_core.report.formats import TextTable, money, numbered
 from koderz_core.report.headline import Answer, answer
 from koderz_core.report.pair_columns import pair_rows
 from koderz_core.report.spending import (
@@ -58,7 +58,7 @@ from pages.ui.text import show_diff, show_text
 
 FEW_COLUMNS = 6  # of a table in words; more may not fit
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds", "tokens": "tokens", "joules": "joules"}
-LIMIT = " The vertical line marks the budget, here as a limit for each single problem."
+LIMIT = " The vertical line marks the budget of {}, here as a limit for each single problem."
 LONGEST_LIST = 320  # pixels; a longer list scrolls
 CONFIGURATION = "configuration"  # in the address
 
@@ -160,9 +160,10 @@ def show_curves(comparison: Comparison, axis: Axis, pair: Pair | None, about: st
     if missing := formats.missing_curves(comparison):
         st.caption(missing)
     view = View(about, chosen=(pair.baseline, pair.key) if pair else (), budget=chosen_budget(comparison))
-    alt, table, rows = curves_alt(comparison, axis), frame(curves_table(comparison, axis)), curve_rows(comparison, axis)
+    limit = LIMIT.format(money(view.budget)) if axis == "usd" and view.budget else ""
+    alt, rows = curves_alt(comparison, axis) + limit, curve_rows(comparison, axis)
+    table = frame(curves_table(comparison, axis))
     show_chart(success_by(comparison, axis, view), f"curves-{axis}", alt, table, rows, file_subject(comparison))
-    limit = LIMIT if axis == "usd" and view.budget else ""
     left_out = without(comparison, comparison.curves[axis].left_out)
     st.caption((formats.about_curves(comparison, axis) + limit + left_out).replace("$", r"\$"))
 
