@@ -94,8 +94,8 @@ def _draw(comparison: Comparison, about: str, pair: Pair | None) -> None:
         clicked = [_picture(comparison, replace(view, narrow=narrow), alt) for narrow in (False, True)]
     if pair:
         st.caption(CLICK)
-        if any(_choose(key, pair) for key in clicked if key):
-            st.rerun()
+        for key in filter(None, clicked):
+            _choose(key, pair)
     if st.query_params.get(BUDGET) != before and st.query_params.get("axis") == "usd":
         st.rerun()  # the curves against dollars show the budget, too
 
@@ -126,18 +126,23 @@ def _budget(axis: CostAxis) -> float | None:
     return amounts.get(scale(BUDGET, f"Budget per {per}", labels))
 
 
-def _choose(clicked: str, pair: Pair) -> bool:
-    """Put the clicked configuration into the address; whether that changed anything.
+def _choose(clicked: str, pair: Pair) -> None:
+    """Put the pair after a click into the address, and draw the page with it."""
+    before = "/".join(pair.baseline), "/".join(pair.key)
+    baseline, other = after = after_click(clicked, *before)
+    if after == before:
+        return
+    if baseline != before[0]:
+        keep("baseline", baseline)
+    keep(PAIR, other)
+    st.rerun()
 
-    A click on the one that is compared with the baseline makes it the baseline.
-    """
-    baseline, other = "/".join(pair.baseline), "/".join(pair.key)
-    if clicked == baseline:
-        return False
+
+def after_click(clicked: str, baseline: str, other: str) -> tuple[str, str]:
+    """The baseline and the configuration that is compared with it; a second click on the latter makes it the former."""
     if clicked == other:
-        keep("baseline", other)
-    keep(PAIR, baseline if clicked == other else clicked)
-    return True
+        return other, baseline
+    return baseline, other if clicked == baseline else clicked
 
 
 def _caption(comparison: Comparison, *, priced: bool) -> str:

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from koderz_core import Order, Wanted, Workspace, open_workspace
 from koderz_core.records import Plan
+from pages.ui.frontier import after_click
 from pages.ui.slow_results import comparison_of
 
 Visit = Callable[..., AppTest]
@@ -110,21 +111,23 @@ def test_the_colours_of_the_picture_are_part_of_the_address(visit: Visit, plan: 
     assert "colour" not in visit("compare", benchmarks=plan.id).query_params
 
 
-@pytest.mark.parametrize(
-    ("clicked", "base", "other"),
-    [("c", "a", "c"), ("b", "b", "a"), ("a", "a", "b")],
-    ids=["third", "other", "baseline"],
-)
-def test_a_click_chooses_the_pair_and_a_second_click_the_baseline(clicked: str, base: str, other: str) -> None:
-    def page(clicked: str) -> None:
-        from types import SimpleNamespace  # noqa: PLC0415 (a script of its own)
+def test_a_click_chooses_the_pair_and_a_second_click_the_baseline() -> None:
+    assert after_click("C", baseline="A", other="B") == ("A", "C")
+    assert after_click("C", baseline="A", other="C") == ("C", "A")
+    assert after_click("A", baseline="A", other="C") == ("A", "C")
 
-        from pages.ui.frontier import _choose  # noqa: PLC0415 (as above)
 
-        _choose(f"x/{clicked}", SimpleNamespace(baseline=("x", "a"), key=("x", "b")))  # type: ignore[arg-type]
-
-    found = AppTest.from_function(page, args=(clicked,)).run().query_params
-    assert (found.get("baseline", ["x/a"])[0], found.get("pair", ["x/b"])[0]) == (f"x/{base}", f"x/{other}")
+def test_a_budget_in_the_address_is_rounded_and_answered_and_the_slider_changes_it(visit: Visit) -> None:
+    with open_workspace() as workspace:
+        workspace.upkeep.open_example()
+    app = visit("compare", budget="0.000021", axis="usd")
+    assert not app.error
+    assert app.query_params["budget"] == "0.00002"
+    assert "For at most $0.000020 per problem ($0.02 per 1,000 problems): A " in said(app)
+    assert "The vertical line marks the budget of $0.000020, here as a limit" in said(app).replace("\\$", "$")
+    app = app.select_slider[0].set_value("no limit").run()
+    assert "budget" not in app.query_params
+    assert "Without a budget: C " in said(app)
 
 
 def test_only_what_was_measured_can_be_chosen_and_the_reason_is_given(visit: Visit, plan: Plan) -> None:
