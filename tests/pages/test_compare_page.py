@@ -120,11 +120,13 @@ def test_a_click_chooses_the_pair_and_a_second_click_the_baseline() -> None:
 def test_a_budget_in_the_address_is_rounded_and_answered_and_the_slider_changes_it(visit: Visit) -> None:
     with open_workspace() as workspace:
         workspace.upkeep.open_example()
-    app = visit("compare", budget="0.000021", axis="usd")
+    app = visit("compare", budget="0.000052", axis="usd")
     assert not app.error
-    assert app.query_params["budget"] == "0.00002"
-    assert "For at most $0.000020 per problem ($0.02 per 1,000 problems): A " in said(app)
-    assert "The vertical line marks the budget of $0.000020, here as a limit" in said(app).replace("\\$", "$")
+    assert app.query_params["budget"] == "0.00005"
+    assert "For at most $0.000050 per problem ($0.05 per 1,000 problems): A direct 0.5b solves 61 % [39, 80]" in said(
+        app
+    )
+    assert r"The vertical line marks the budget of \$0.000050, here as a limit" in said(app)
     app = app.select_slider[0].set_value("no limit").run()
     assert "budget" not in app.query_params
     assert "Without a budget: C " in said(app)
