@@ -272,7 +272,7 @@ def end(trial: Trial, axis: str) -> float:
     last = trial.tries[-1] if trial.tries and (trial.tries[-1].gate_passed or not trial.scored) else None
     if axis == "attempts":
         return last.iteration if last else trial.attempts
-    used = (last.usd if last else trial.usd) if axis == "usd" else (last.seconds if last else trial.seconds)
+    used: float | None = getattr(last or trial, axis)
     return math.nan if used is None else used
 
 

@@ -28,6 +28,8 @@ class Try:
     held_out_passed: bool | None
     usd: float | None
     seconds: float
+    tokens: float | None
+    joules: float | None
 
 
 @dataclass
@@ -70,6 +72,14 @@ class Trial:
     def usd(self) -> float | None:
         return total(self.calls)
 
+    @property
+    def tokens(self) -> float | None:
+        return total(self.calls, "tokens")
+
+    @property
+    def joules(self) -> float | None:
+        return total(self.calls, "joules")
+
 
 @dataclass
 class Journal:
@@ -82,9 +92,9 @@ class Journal:
     trials: list[Trial]
 
 
-def total(calls: list[Json]) -> float | None:
-    """The dollars of calls; None if a price is unknown."""
-    known = [call["usd"] for call in calls if call["usd"] is not None]
+def total(calls: list[Json], unit: str = "usd") -> float | None:
+    """The dollars of calls, or another amount; None if that of a call is unknown."""
+    known = [call[unit] for call in calls if call[unit] is not None]
     return sum(known) if len(known) == len(calls) else None
 
 
@@ -109,7 +119,10 @@ class _Fold:
             if handle := getattr(self, f"_on_{line['kind']}", None):
                 handle(line["event"], line["experiment"] or "", line["ordinal"])
         for (experiment, ordinal, attempt), usd in unanswered(lines).items():
-            self._calls[experiment][ordinal, attempt] |= {"usd": usd}
+            energy = lines[0]["event"]["energy"]
+            second = energy["local_watts"] * energy["usd_per_kwh"] / 3.6e6 + energy["local_usd_per_hour"] / 3600
+            joules = usd / second * energy["local_watts"]  # both are proportional to the seconds
+            self._calls[experiment][ordinal, attempt] |= {"usd": usd, "tokens": 0, "joules": joules}
 
     def journal(self) -> Journal:
         trials = [self._trial(experiment_id) for experiment_id in self._started]
@@ -133,6 +146,8 @@ class _Fold:
 
     def _on_call_finished(self, event: Json, experiment: str, ordinal: int) -> None:
         told = {"finished": True, "usd": event["cost"]["usd"], "seconds": event["seconds"]}
+        parts, kwh = [event["usage"].get(f"{side}_tokens") for side in ("input", "output")], event["cost"].get("kwh")
+        told |= {"tokens": None if None in parts else sum(parts), "joules": None if kwh is None else kwh * 3.6e6}
         self._attempt[experiment, ordinal].update({**event["usage"], **told})
 
     def _on_code_tested(self, event: Json, experiment: str, ordinal: int) -> None:
@@ -169,6 +184,8 @@ class _Fold:
             _passed(score["held_out"]) if score else None,
             total(calls),
             sum(step["seconds"] for step in (*(call for call in calls if call["finished"]), *tests)),
+            total(calls, "tokens"),
+            total(calls, "joules"),
         )
 
 

@@ -44,16 +44,17 @@ def _draw(page: Page, compared: Compared) -> None:
     pair, found = addressed_pair(comparison), answer_of(comparison)
     show_headline(found)
     show_warnings(comparison)
-    show_frontier(comparison, about_picture(comparison, compared.rows, page.benchmarks), pair)
+    about = about_picture(comparison, compared.rows, page.benchmarks)
+    show_frontier(comparison, about, pair)
     show_details(found)
     show_configurations(comparison)
     show_findings(comparison)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Success against", width="content")
-        axis = chosen_axis()
-    show_curves(comparison, axis, pair)
+        axis = chosen_axis(comparison)
+    show_curves(comparison, axis, pair, about)
     st.subheader("Cost per solved problem")
-    show_costs(comparison)
+    show_costs(comparison, about)
     show_remarks(comparison.remarks)
 
 

@@ -143,7 +143,7 @@ def test_the_bounds_stand_beside_every_rate_and_only_where_something_is_missing(
     assert "55 to 95 %" in [row[table.columns.index("worst–best")] for row in table.rows]
     figure = success_alone(found(complete), View())
     assert len(figure.data) == drawn + 1
-    assert any("55 to 95 % of all planned problems" in text for one in figure.data for text in one.customdata or ())
+    assert any("55 to 95 % of all planned problems" in text for one in figure.data for text, _ in one.customdata or ())
 
 
 def test_in_files_the_bounds_always_stand_and_are_the_rate_where_nothing_is_missing(

@@ -28,7 +28,7 @@ from koderz_core.records import Tier
 from koderz_core.records.progress import RoleCost, SummaryRow
 from koderz_core.records.trials import Trial
 
-AXES: tuple[Axis, ...] = ("attempts", "usd", "seconds")
+AXES: tuple[Axis, ...] = ("attempts", "usd", "seconds", "tokens", "joules")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ class Comparison:
 
     ``baseline``: the one that the others are compared with in ``pairs``; None if there is no other. ``groups``: best
     first, without a significant difference inside a group. ``margins``: the cost of one more solve along the frontier.
+    ``tier_margins``: the same along the best configurations of each composition of tiers; empty if there is only one.
     ``findings``: the conclusions and their uncertainty; each pair has its own. ``remarks``: sentences without which the
     numbers mislead. ``across``: the remark that they are not of the same problems, None if they are.
     ``mixed_problems``: on how many problems one is scored by the tests it stopped on and another by held-out tests.
@@ -72,6 +73,7 @@ class Comparison:
     remarks: tuple[str, ...] = ()
     across: str | None = None
     roles: tuple[RoleCost, ...] = ()
+    tier_margins: tuple[Margin[Key], ...] = ()
 
     @property
     def scripted(self) -> bool:
@@ -119,7 +121,15 @@ def compare(
         curves={axis: curves(_shared(trials_by_key), axis) for axis in axes},
         differences=differences(rows),
         mixed_problems=of_two_kinds(trials_by_key.values()),
+        tier_margins=margins({key: trials_by_key[key] for key in _best_of_tiers(configurations)}),
     )
+
+
+def _best_of_tiers(configurations: Sequence[ConfigurationFigures]) -> list[Key]:
+    """Of each composition of tiers the configuration that solves most for a known cost; empty if there is only one."""
+    priced = [row for row in configurations if row.share is not None and row.cost_usd is not None]
+    best = {row.composition: row.key for row in sorted(priced, key=lambda row: row.share or 0.0)}
+    return list(best.values()) if len(best) > 1 else []
 
 
 def _trials_by_key(rows: Sequence[SummaryRow], trials: Sequence[Trial]) -> dict[Key, list[Trial]]:

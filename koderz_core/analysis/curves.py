@@ -1,4 +1,4 @@
-"""Success against attempts, dollars and seconds; the ceiling set by false passes; the break-even price."""
+"""Success against attempts, dollars and other amounts; the ceiling set by false passes; the break-even price."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Curve(Generic[K]):
 class Curves(Generic[K]):
     """Curves of one axis, each to its own end, and the last of these ends.
 
-    ``left_out``: configurations without a result, or with an unknown price or duration.
+    ``left_out``: configurations without a result, or with an unknown amount, such as a price.
     """
 
     axis: Axis

@@ -13,7 +13,7 @@ from koderz_core.analysis.bootstrap import Array, ratio, sums, weights
 from koderz_core.records.trials import Trial
 from koderz_core.sums import all_known
 
-Axis = Literal["attempts", "usd", "seconds"]
+Axis = Literal["attempts", "usd", "seconds", "tokens", "joules"]
 CENSORED, SUCCESS, FALSE_PASS, GAVE_UP = range(4)
 NEARLY = 1e-9  # sums of equal numbers can differ in the last digits
 
@@ -167,6 +167,6 @@ def _used(trial: Trial, axis: Axis) -> float | None:
     last = trial.tries[-1] if trial.tries and (trial.tries[-1].gate_passed or not trial.scored) else None
     if axis == "attempts":
         return last.iteration if last else trial.attempts
-    if axis == "usd":
-        return trial.usd if last is None or last.usd is None else last.usd
-    return last.seconds if last else trial.seconds
+    used: float | None = getattr(last, axis, None)
+    whole: float | None = getattr(trial, axis)
+    return whole if used is None else used

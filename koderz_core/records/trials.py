@@ -17,7 +17,9 @@ from koderz_core.sums import known_sum
 
 
 class Try(msgspec.Struct, frozen=True, gc=False):
-    """One iteration of a trial. ``usd`` and ``seconds`` are cumulative up to its end; ``usd`` None: unknown.
+    """One iteration of a trial. ``usd``, ``seconds``, ``tokens`` and ``joules`` are cumulative up to its end.
+
+    None: unknown. ``joules``: only of models on this machine.
 
     ``code``: SHA-256 of its program, None if the reply held none. ``held_out_passed`` None: not scored on such tests.
     ``checkpoints``: the number of earlier reviews by a stronger model with advice.
@@ -33,6 +35,8 @@ class Try(msgspec.Struct, frozen=True, gc=False):
     usd: float | None
     seconds: float
     checkpoints: int = 0
+    tokens: int | None = None
+    joules: float | None = None
 
 
 class Trial(msgspec.Struct, frozen=True, gc=False):
@@ -42,7 +46,7 @@ class Trial(msgspec.Struct, frozen=True, gc=False):
     its finished calls, None if unknown; the ``frontier`` ones are those of calls to models of the tiers frontier and
     small frontier. ``gate_passed``: whether the returned program passed the tests that the loop saw, None without any.
     ``code``: SHA-256 of the returned program. ``small_frontier_usd``: the part of ``frontier_usd`` for small frontier
-    models.
+    models. ``joules``: the energy of its calls, known only for models on this machine.
     """
 
     benchmark: str
@@ -63,6 +67,7 @@ class Trial(msgspec.Struct, frozen=True, gc=False):
     seconds: float | None
     tries: tuple[Try, ...] = ()
     small_frontier_usd: float | None = 0.0
+    joules: float | None = None
 
     @property
     def key(self) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from koderz_core.analysis.comparison import AXES, Comparison
 from koderz_core.analysis.pairs import leading_pair
 from koderz_core.report import formats
 from koderz_core.report.benchmark_report import TITLE, TO_CITE, Report, bibtex
+from koderz_core.report.charts import file_subject
 from koderz_core.report.charts_costs import cost_by_role, costs_alt, has_role_costs
 from koderz_core.report.charts_curves import TITLES, curves_alt, success_by
 from koderz_core.report.charts_frontier import View, chart_title, cost_against_success, frontier_alt, has_costs
@@ -30,14 +31,14 @@ LOOKS: Mapping[str, Mapping[str, object]] = {
         "quiet": "#56606B",
         "ground": "#FCFCFA",
         "line": "#D5DCDE",
-        "colours": ("#0072B2", "#D55E00", "#00A656", "#C04285", "#403100", "#3B8EFC", "#56606B", "#5B2A86"),
+        "colours": ("#0A5C94", "#E23D00", "#0E8F62", "#B868AC", "#2E2200", "#1492FE", "#6A5048", "#3B2A78"),
     },
     "dark": {
         "text": "#E4EAF0",
         "quiet": "#A3AFBB",
         "ground": "#10161D",
         "line": "#33404D",
-        "colours": ("#B2D7FC", "#E77609", "#009A61", "#CC79A7", "#F0E442", "#005EDB", "#CED4D6", "#B18FE9"),
+        "colours": ("#84C5FC", "#F39A40", "#168955", "#C084BC", "#F0EC6A", "#7C8CFF", "#C9CCC4", "#8A57ED"),
     },
 }
 """The dashboard's colours, by their places in a figure."""
@@ -57,6 +58,7 @@ class Chart:
 def html(report: Report) -> str:
     """The whole report. Hostile texts are escaped; only the scripts named in its policy run."""
     charts = tuple(charts_of(report.comparison, _about(report)))
+    data = _data(charts, file_subject(report.comparison))
     scripts = (get_plotlyjs(), _beside("report.js"))
     return "\n".join(
         (
@@ -70,7 +72,7 @@ def html(report: Report) -> str:
             "<noscript><p>Charts need JavaScript. The tables below contain the same numbers.</p></noscript>",
             *map(_tabled, report.tables),
             *_foot(report),
-            f'</main>\n<script type="application/json" id="charts">{_data(charts)}</script>',
+            f'</main>\n<script type="application/json" id="charts">{data}</script>',
             *(f"<script>{script}</script>" for script in scripts),
             "</body>\n</html>\n",
         )
@@ -88,13 +90,14 @@ def charts_of(comparison: Comparison, about: str = "") -> Iterator[Chart]:
     elif ranked(comparison):
         figure = success_alone(comparison, view)
         yield Chart("success", "Success", success_alt(comparison), formats.success_alone(comparison), figure)
-    for axis in AXES:
-        if comparison.curves[axis].curves:
-            title, alt = f"Success against {TITLES[axis]}", curves_alt(comparison, axis)
-            caption, figure = formats.about_curves(comparison, axis), success_by(comparison, axis, looked_at)
-            yield Chart(f"by-{axis}", title, alt, caption, figure)
+    drawn = [axis for axis in AXES if comparison.curves[axis].curves]
+    for axis in drawn:
+        common = (formats.CURVES,) if axis == drawn[0] else ()
+        title, caption = f"Success against {TITLES[axis]}", " ".join((*common, *formats.about_axis(comparison, axis)))
+        figure = success_by(comparison, axis, view)
+        yield Chart(f"by-{axis}", title, curves_alt(comparison, axis), caption, figure)
     if has_role_costs(comparison):
-        figure = cost_by_role(comparison)
+        figure = cost_by_role(comparison, about)
         yield Chart("costs", "Cost per solved problem", costs_alt(comparison), formats.COSTS, figure)
 
 
@@ -145,10 +148,10 @@ def _text(text: str) -> str:
     return escape(plain(text))
 
 
-def _data(charts: Sequence[Chart]) -> str:
-    """JSON that cannot end its script element."""
+def _data(charts: Sequence[Chart], subject: str) -> str:
+    """JSON that cannot end its script element. ``subject``: for the names of files."""
     figures = {chart.name: json.loads(chart.figure.update_layout(template=None).to_json()) for chart in charts}
-    return json.dumps({"looks": LOOKS, "figures": figures}).replace("<", "\\u003c")
+    return json.dumps({"looks": LOOKS, "figures": figures, "subject": subject}).replace("<", "\\u003c")
 
 
 def _policy(scripts: Sequence[str]) -> str:

@@ -9,12 +9,17 @@ from typing import Protocol
 
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 
+from koderz_core.analysis.comparison import Comparison
 from koderz_core.records import Tier
 
 TIERS: Mapping[Tier | None, str] = {"local": "circle", "small_frontier": "square", "frontier": "diamond", None: "x"}
 COLOURS = 8  # in the theme
 LONGEST_NAME = 24  # characters next to a point
 TICK, TITLE = 12, 13  # pixels of the texts of axes
+TEXT, GROUND, NEUTRAL = "#000037", "#000038", "#000036"
+"""Placeholders of Streamlit for the colours of texts, of the page and of neutral marks; the report replaces them."""
+# The legend: names are long, and below the chart they may take several rows.
+BELOW = {"yref": "container", "y": 0.01, "yanchor": "bottom", "tracegroupgap": 0}
 WIDE = 20.0  # a larger ratio of costs gets a logarithmic axis
 
 
@@ -53,6 +58,12 @@ def short_names(rows: Sequence[Named], longest: int = LONGEST_NAME) -> dict[str,
     return {letter: name if len(name) <= longest else f"{name[: longest - 1]}…" for letter, name in short.items()}
 
 
+def file_subject(comparison: Comparison) -> str:
+    """The benchmarks of a chart, for the name of its file."""
+    first, *others = dict.fromkeys(row.benchmark for row in comparison.configurations)
+    return f"{first}-and-{len(others)}-more" if others else first
+
+
 def reaches(values: Sequence[float], bounds: Sequence[tuple[float | None, float | None]]) -> dict[str, object]:
     """Error bars from values to their bounds; none without a bound."""
     pairs = list(zip(values, bounds, strict=True))
@@ -62,8 +73,8 @@ def reaches(values: Sequence[float], bounds: Sequence[tuple[float | None, float 
 
 
 def calm(figure: go.Figure, height: int) -> go.Figure:
-    """The chart with the shared layout; its legend is above it."""
-    legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
-    figure.update_xaxes(tickfont={"size": TICK}, title_font={"size": TITLE})
-    figure.update_yaxes(tickfont={"size": TICK}, title_font={"size": TITLE})
-    return figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 8, "b": 8}, legend=legend)
+    """The chart with the shared texts of axes and margins."""
+    fonts = {"tickfont": {"size": TICK, "color": TEXT}, "title_font": {"size": TITLE, "color": TEXT}}
+    figure.update_xaxes(**fonts)
+    figure.update_yaxes(**fonts)
+    return figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 8, "b": 8})

@@ -11,7 +11,8 @@ import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ship
 
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.configurations import ConfigurationFigures
-from koderz_core.report.charts import COLOURS, TICK, calm, short_names, theme_color
+from koderz_core.report.charts import BELOW, COLOURS, TEXT, TICK, calm, short_names, theme_color
+from koderz_core.report.charts_frontier import View, with_title
 from koderz_core.report.formats import count, marked_rate, money, numbered, one_line
 from koderz_core.report.spending import RoleRow, role_parts
 
@@ -24,7 +25,8 @@ PATTERNS = ("", "/", ".", "x", "-", "\\", "|", "+")
 
 
 OVER = {"fillmode": "overlay", "fgopacity": 0.45, "solidity": 0.15, "size": 9}  # values stay readable on patterns
-WORDS = {"size": TICK, "color": theme_color(6)}
+WORDS = {"size": TICK, "color": TEXT}
+TOP, AROUND = 60, 180  # pixels of the title, and of everything except the lanes
 
 
 class _Part(NamedTuple):
@@ -37,8 +39,11 @@ def has_role_costs(comparison: Comparison) -> bool:
     return any(_drawn(row.usd_per_solved) for row in role_parts(comparison))
 
 
-def cost_by_role(comparison: Comparison) -> go.Figure:
-    """Dollars per solved problem, with the total and the success rate at the right end of each bar."""
+def cost_by_role(comparison: Comparison, about: str = "") -> go.Figure:
+    """Dollars per solved problem, with the total and the success rate at the right end of each bar.
+
+    ``about``: dataset, problems and date, for its title.
+    """
     figure, found = go.Figure(), role_parts(comparison)
     parts = _parts(found)
     looks = _looks(parts)
@@ -64,16 +69,14 @@ def cost_by_role(comparison: Comparison) -> go.Figure:
             customdata=[_hover(row) for row in rows],
             hovertemplate="%{customdata}<extra></extra>",
         )
-    return _laid_out(figure, comparison, _name_lanes(figure, comparison, found))
+    _lay_out(figure, comparison, _name_lanes(figure, comparison, found))
+    with_title(figure, View(about, narrow=True), "Cost per solved problem")
+    return figure.update_layout(legend={**BELOW, "traceorder": "normal"})
 
 
-def _laid_out(figure: go.Figure, comparison: Comparison, longest: float) -> go.Figure:
+def _lay_out(figure: go.Figure, comparison: Comparison, longest: float) -> None:
     """With its axes; ``longest``: the longest bar, in dollars."""
-    figure.update_layout(
-        barmode="stack",
-        legend={"traceorder": "normal", "font": {"size": TICK}},
-        uniformtext={"minsize": 11, "mode": "hide"},
-    )
+    figure.update_layout(barmode="stack", uniformtext={"minsize": 11, "mode": "hide"})
     figure.update_xaxes(
         title="US$ per solved problem", tickprefix="$", exponentformat="none", nticks=5, range=[0, ROOM * longest]
     )
@@ -81,7 +84,7 @@ def _laid_out(figure: go.Figure, comparison: Comparison, longest: float) -> go.F
     figure.update_yaxes(
         type="category", categoryarray=order, autorange="reversed", showticklabels=False, showgrid=False
     )
-    return calm(figure, 110 + LANE * len(order))
+    calm(figure, AROUND + LANE * len(order)).update_layout(margin_t=TOP)
 
 
 def costs_alt(comparison: Comparison) -> str:

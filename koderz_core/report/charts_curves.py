@@ -1,13 +1,14 @@
-"""The chart of success against attempts, dollars or seconds: a staircase per configuration, in its band."""
+"""The chart of success against an amount, such as attempts or dollars: a staircase per configuration, in its band."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
+from statistics import mean
 
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 
@@ -16,16 +17,37 @@ from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.curves import Curve, Curves
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key
-from koderz_core.report.charts import COLOURS, WIDE, calm, theme_color
-from koderz_core.report.formats import amount, duration, marked_rate, money
+from koderz_core.report.charts import BELOW, COLOURS, NEUTRAL, TEXT, TICK, WIDE, calm, short_names, theme_color
+from koderz_core.report.charts_frontier import HIDDEN, LEFT, View, budget_line, with_title
+from koderz_core.report.cost_axis import CostAxis, unit_of
+from koderz_core.report.formats import amount, marked_rate, money
 
-HEIGHT = 430
-ROOM = 64  # pixels for letters at the end
+HEIGHT = 470
+TOP, ROOM = 52, 44  # pixels for the title, and for letters at the end
+LEAST, MOST = -3, 109  # percent at the ends of the axis of success
+LETTER = 5.5  # percent between the letters of two curves
+FEW = 12  # curves; more have no names in the legend, and the pointer shows one of them
+PLACES = 80  # at which the pointer shows all curves
 MOST_BANDS = 2  # more would hide each other; then only the selected two have bands
-MOST_TICKS = 20
+MOST_TICKS, MOST_MARKED = 20, 5  # ticks of attempts, and of other amounts
+UNSEEN = 0.01  # pixels of marks that only the pointer finds
 DOTTED = "1.5px,3.5px"  # Plotly's own dots look like dashes in thin lines
 DASHES = ("solid", "dash", "longdashdot")  # none that looks like a level without further tries
-TITLES = {"attempts": "attempts", "usd": "dollars per problem", "seconds": "seconds per problem"}
+TITLES = {
+    "attempts": "attempts",
+    "usd": "dollars per problem",
+    "seconds": "seconds per problem",
+    "tokens": "tokens per problem",
+    "joules": "joules per problem",
+}
+POINTED = {
+    "attempts": "%{x:d} attempts",
+    "usd": "%{x:$.2r} per problem",
+    "seconds": "%{x:.2~r} s per problem",
+    "tokens": "%{x:,.2~r} tokens per problem",
+    "joules": "%{x:,.2~r} J per problem",
+}
+"""The amount under the pointer, in Plotly's format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,34 +61,41 @@ class Tread:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A curve and its style. ``strong``: it is selected and has a band."""
+    """A curve and its style. ``named``: its name, escaped. ``strong``: it is selected and has a band."""
 
     curve: Curve[Key]
     row: ConfigurationFigures
+    named: str
     treads: Sequence[Tread]
     colour: str
     dash: str
     strong: bool
 
 
-def success_by(comparison: Comparison, axis: Axis, looked_at: Sequence[Key]) -> go.Figure:
-    """Share solved by the amount used; ``looked_at``: the configurations with bands if there are many."""
+def success_by(comparison: Comparison, axis: Axis, view: View) -> go.Figure:
+    """Share solved by the amount used; ``view.chosen``: the configurations with bands if there are many."""
     figure, found = go.Figure(), comparison.curves[axis]
     floor = least_shown(found)
-    left, right = extent(found, floor)
-    lines = _lines(comparison, found, floor, looked_at)
+    over = extent(found, floor)
+    lines = _lines(comparison, found, floor, view.chosen)
     for line in lines:
         if line.strong:
             _band(figure, line)
     for line in lines:
-        _solid(figure, line, axis)
+        _solid(figure, line)
         if line.curve.end < found.end:
-            _held(figure, line, axis, right)
-    _ends(figure, [(line.curve, line.row) for line in lines])
-    _reached(figure, comparison, axis, looked_at)
-    figure.update_xaxes(title=TITLES[axis], **_ticks(axis, floor, (left, right)))
-    figure.update_yaxes(title="share of problems solved", range=[-3, 109], ticksuffix=" %")
-    return calm(figure, HEIGHT).update_layout(margin_r=ROOM)
+            _held(figure, line, over[1])
+    scale = _scale(axis, floor, over)
+    if view.budget is not None and axis == "usd":
+        budget_line(figure, scale, view.budget, (LEAST, MOST))
+    _pointer(figure, lines, axis, over)
+    _ends(figure, lines)
+    _reached(figure, comparison, axis, view.chosen)
+    figure.update_xaxes(**_ticks(axis, scale, over), automargin=True, unifiedhovertitle_text=f"within {POINTED[axis]}")
+    figure.update_yaxes(title="Share of problems solved", range=[LEAST, MOST], ticksuffix=" %", automargin=False)
+    figure = calm(figure, HEIGHT).update_layout(margin={"l": LEFT, "t": TOP, "r": ROOM}, hovermode=_hovermode(lines))
+    with_title(figure, replace(view, narrow=True), f"Success against {TITLES[axis]}")
+    return figure.update_layout(legend=BELOW, hoverlabel_font={"size": TICK, "color": TEXT})
 
 
 def curves_alt(comparison: Comparison, axis: Axis) -> str:
@@ -120,20 +149,27 @@ def heights(of: Sequence[Tread], levels: Sequence[float]) -> list[float]:
     return [100 * levels[tread.step] for tread in of for _ in range(2)]
 
 
-def _lines(comparison: Comparison, found: Curves[Key], floor: float, looked_at: Sequence[Key]) -> list[Line]:
+def _lines(comparison: Comparison, found: Curves[Key], floor: float, chosen: Sequence[Key]) -> list[Line]:
     rows = {row.key: (place, row) for place, row in enumerate(comparison.configurations)}
     few = len(found.curves) <= MOST_BANDS
+    names = short_names(comparison.configurations) if len(found.curves) <= FEW else {}
     return [
         Line(
             curve=curve,
             row=rows[curve.key][1],
+            named=_named(rows[curve.key][1], names),
             treads=treads(curve, found.axis, floor),
             colour=theme_color(rows[curve.key][0] % COLOURS),
             dash=DASHES[rows[curve.key][0] // COLOURS % len(DASHES)],
-            strong=few or curve.key in looked_at,
+            strong=few or curve.key in chosen,
         )
         for curve in found.curves
     ]
+
+
+def _named(row: ConfigurationFigures, names: Mapping[str, str]) -> str:
+    """The letter and the short name, if it is known. Labels are hostile text, and Plotly interprets tags."""
+    return f"<b>{row.letter}</b> {escape(names.get(row.letter, ''))}".strip()
 
 
 def _band(figure: go.Figure, line: Line) -> None:
@@ -153,52 +189,104 @@ def _band(figure: go.Figure, line: Line) -> None:
     )
 
 
-def _solid(figure: go.Figure, line: Line, axis: Axis) -> None:
+def _solid(figure: go.Figure, line: Line) -> None:
     """The curve up to its own end."""
-    texts = _hover(line, axis)
     figure.add_scatter(
         x=corners(line.treads),
         y=heights(line.treads, line.curve.share),
         mode="lines",
-        name=line.row.letter,
+        name=line.named,
         legendgroup=line.row.letter,
-        line={"color": line.colour, "dash": line.dash, "width": 2.5 if line.strong else 1.2},
-        customdata=[texts[tread.step] for tread in line.treads for _ in range(2)],
-        hovertemplate="%{customdata}<extra></extra>",
+        line={"color": line.colour, "dash": line.dash, "width": 3 if line.strong else 1.5},
+        hoverinfo="skip",
     )
 
 
-def _held(figure: go.Figure, line: Line, axis: Axis, right: float) -> None:
+def _held(figure: go.Figure, line: Line, right: float) -> None:
     """Its level from a dot at its own end to the end of the axis, as a dotted line: no further attempts."""
-    level = line.curve.share[-1]
-    reached = marked_rate(level, None, None, line.row.marks)
-    text = f"{_name(line.row)}{reached} after {amount(axis, line.curve.end)}, no further attempts"
     figure.add_scatter(
         x=[line.treads[-1].right if line.treads else 0.5, right],
-        y=[100 * level] * 2,
+        y=[100 * line.curve.share[-1]] * 2,
         mode="lines+markers",
-        name=line.row.letter,
         legendgroup=line.row.letter,
-        showlegend=False,
         opacity=0.9,
         line={"color": line.colour, "dash": DOTTED, "width": 1.5},
         marker={"color": line.colour, "size": [6 if line.strong else 4, 0], "line": {"width": 0}},
-        customdata=[text] * 2,
-        hovertemplate="%{customdata}<extra></extra>",
+        **HIDDEN,
     )
 
 
-def _ends(figure: go.Figure, curves: Sequence[tuple[Curve[Key], ConfigurationFigures]]) -> None:
-    """The letter of each curve at its end; letters at about the same height are joined."""
-    heights: dict[int, list[tuple[Curve[Key], ConfigurationFigures]]] = {}
-    for curve, row in sorted(curves, key=lambda line: line[0].share[-1]):
-        near = next((height for height in heights if abs(height - 100 * curve.share[-1]) < 3), None)
-        heights.setdefault(round(100 * curve.share[-1]) if near is None else near, []).append((curve, row))
-    for height, there in heights.items():
-        letters = " ".join(sorted(row.letter for _, row in there))
-        figure.add_annotation(
-            x=1.0, xref="paper", y=height, text=f"<b>{letters}</b>", showarrow=False, xanchor="left", xshift=4
+def _pointer(figure: go.Figure, lines: Sequence[Line], axis: Axis, over: tuple[float, float]) -> None:
+    """Invisible marks at common places, so that the pointer shows the levels of all curves at one amount."""
+    for line in lines:
+        places, swatch = _places(axis, over), f"<span style='color:{line.colour}'>■</span> "
+        figure.add_scatter(
+            x=places,
+            y=[100 * line.curve.share[_step(line.curve, place)] for place in places],
+            mode="markers",
+            marker={"color": "rgba(0,0,0,0)", "size": UNSEEN},
+            legendgroup=line.row.letter,
+            customdata=[f"{swatch}{line.named}: {_level(line, place)}" for place in places],
+            hovertemplate="%{customdata}<extra></extra>",
+            showlegend=False,
         )
+
+
+def _places(axis: Axis, over: tuple[float, float]) -> list[float]:
+    left, right = over
+    if axis == "attempts":
+        return [float(number) for number in range(1, round(right - 0.5) + 1)]
+    if left:
+        return [left * (right / left) ** (place / PLACES) for place in range(PLACES + 1)]
+    return [right * place / PLACES for place in range(PLACES + 1)]
+
+
+def _step(curve: Curve[Key], place: float) -> int:
+    return bisect_right(curve.at, place * (1 + 1e-9)) - 1
+
+
+def _level(line: Line, place: float) -> str:
+    """``62 % [49, 73]``: the height of a curve with its interval; after its end without."""
+    curve, step = line.curve, _step(line.curve, place)
+    if place > curve.end * (1 + 1e-9):
+        return f"{marked_rate(curve.share[-1], None, None, line.row.marks)}, no further attempts"
+    return marked_rate(curve.share[step], curve.low[step], curve.high[step], line.row.marks)
+
+
+def _hovermode(lines: Sequence[Line]) -> str:
+    return "x unified" if len(lines) <= FEW else "closest"
+
+
+def _ends(figure: go.Figure, lines: Sequence[Line]) -> None:
+    """The letter of each curve next to its end, with a line to it; only the selected ones if there are many."""
+    named = [line for line in lines if line.strong or len(lines) <= FEW]
+    named.sort(key=lambda line: line.curve.share[-1])
+    levels = [100 * line.curve.share[-1] for line in named]
+    for line, level, height in zip(named, levels, apart(levels, LETTER), strict=True):
+        figure.add_annotation(
+            x=1,
+            xref="paper",
+            y=level,
+            ax=16,
+            ay=height,
+            ayref="y",
+            text=f"<b>{line.row.letter}</b>",
+            xanchor="left",
+            font={"size": TICK, "color": TEXT},
+            arrowhead=0,
+            arrowwidth=1.5,
+            arrowcolor=line.colour,
+        )
+
+
+def apart(levels: Sequence[float], gap: float) -> list[float]:
+    """Rising levels moved as little as possible until neighbours have a gap (isotonic least squares of the rest)."""
+    blocks: list[list[float]] = []
+    for at, level in enumerate(levels):
+        blocks.append([level - at * gap])
+        while len(blocks) > 1 and mean(blocks[-2]) >= mean(blocks[-1]):
+            blocks[-2:] = [blocks[-2] + blocks[-1]]
+    return [at * gap + even for at, even in enumerate(mean(block) for block in blocks for _ in block)]
 
 
 def _reached(figure: go.Figure, comparison: Comparison, axis: Axis, looked_at: Sequence[Key]) -> None:
@@ -207,46 +295,32 @@ def _reached(figure: go.Figure, comparison: Comparison, axis: Axis, looked_at: S
     if pair is None or pair.break_even is None or axis != "usd":
         return
     even, its, other = pair.break_even, comparison.of(pair.key).letter, comparison.of(pair.baseline).letter
-    quiet = {"dash": "dash", "width": 1, "color": theme_color(6)}
+    quiet = {"dash": "dash", "width": 1, "color": NEUTRAL}
     if even.usd is None:
-        text = f"{other} solved no problem, so there is no success rate that {its} could reach"
+        text = f"{other} solved no problem, so it has no rate to reach"
     elif math.isinf(even.usd):
-        text = f"{its} never reaches the success rate of {other} (dashed line)"
+        text = f"{its} never reaches the rate of {other} (dashed)"
     else:
-        text = f"{its} reaches the success rate of {other} (dashed line) at {money(even.usd)}"
+        text = f"{its} reaches the rate of {other} (dashed) at {money(even.usd)}"
     if even.usd is not None:
         figure.add_hline(y=100 * even.target, line=quiet)
     if even.usd and even.usd <= comparison.curves[axis].end:
         figure.add_shape(x0=even.usd, x1=even.usd, y0=-3, y1=100 * even.target, line=quiet)
     place = {"x": 0.0, "xref": "paper", "xanchor": "left", "y": 1.0, "yref": "paper", "yanchor": "top"}
-    figure.add_annotation(text=text, showarrow=False, **place)
+    figure.add_annotation(text=text, showarrow=False, font={"size": TICK, "color": TEXT}, **place)
 
 
-def _ticks(axis: Axis, floor: float, over: tuple[float, float]) -> dict[str, object]:
+def _scale(axis: Axis, floor: float, over: tuple[float, float]) -> CostAxis:
+    """Dollars in the unit of the chart of cost against success; other amounts as they are."""
     left, right = over
-    if not floor:
-        ticks: Mapping[Axis, Mapping[str, object]] = {
-            "attempts": {"tick0": 1, "dtick": 1 if right <= MOST_TICKS + 1 else None},
-            "usd": {"tickprefix": "$", "exponentformat": "none"},
-            "seconds": {"ticksuffix": " s"},
-        }
-        return {"range": [left, right], **ticks[axis]}
-    powers = range(math.ceil(math.log10(floor)), math.floor(math.log10(right)) + 1)
-    formatted = money if axis == "usd" else duration
-    places = [10.0**power for power in powers]
-    span = [math.log10(left), math.log10(right)]
-    return {"type": "log", "range": span, "tickvals": places, "ticktext": [formatted(place) for place in places]}
+    return CostAxis(left, right, unit_of(right) if axis == "usd" else 1, floor or None, free=False)
 
 
-def _hover(line: Line, axis: Axis) -> list[str]:
-    curve, name = line.curve, _name(line.row)
-    steps = zip(curve.at, curve.share, curve.low, curve.high, strict=True)
-    return [
-        f"{name}{marked_rate(share, low, high, line.row.marks)} within {amount(axis, at)}"
-        for at, share, low, high in steps
-    ]
-
-
-def _name(row: ConfigurationFigures) -> str:
-    """The configuration in a text under the pointer. Labels are hostile text, and Plotly interprets tags."""
-    return f"<b>{row.letter}</b> {escape(row.label)}<br>"
+def _ticks(axis: Axis, scale: CostAxis, over: tuple[float, float]) -> dict[str, object]:
+    """The axis for Plotly. Logarithmic axes and dollars have ticks of their own."""
+    if axis == "attempts":
+        return {"title": "Attempts", "range": list(over), "tick0": 1, "dtick": 1 if over[1] <= MOST_TICKS + 1 else None}
+    if axis == "usd":
+        return scale.options(MOST_MARKED) | {"title": scale.short_title}
+    title = TITLES[axis].capitalize() + (" (logarithmic)" if scale.least else "")
+    return scale.options(MOST_MARKED, "") | {"title": title}

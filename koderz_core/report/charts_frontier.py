@@ -13,11 +13,9 @@ from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.pairs import Key
 from koderz_core.analysis.tradeoff import Point
-from koderz_core.report.charts import COLOURS, TIERS, reaches, theme_color, tier_name
+from koderz_core.report.budget import in_unit
+from koderz_core.report.charts import COLOURS, GROUND, NEUTRAL, TEXT, TIERS, reaches, theme_color, tier_name
 from koderz_core.report.charts_frontier_labels import (
-    GROUND,
-    NEUTRAL,
-    TEXT,
     Canvas,
     Located,
     corner_label,
@@ -28,7 +26,7 @@ from koderz_core.report.charts_frontier_labels import (
     write_corner,
 )
 from koderz_core.report.compositions import compositions
-from koderz_core.report.cost_axis import cost_axis
+from koderz_core.report.cost_axis import CostAxis, cost_axis
 from koderz_core.report.formats import chance, marked_rate, money, money_span, numbered, percent, plain, share_cases
 from koderz_core.report.label_places import Box, text_width
 
@@ -41,6 +39,7 @@ ENTRY, ROW, NARROWER = 40.0, 20.0, 0.9  # pixels of a sign in the legend and of 
 FONT = "system-ui, sans-serif"  # a saved picture cannot contain the font of the page
 LONGEST_TITLE = 90  # characters
 HIDDEN = {"hoverinfo": "skip", "showlegend": False}
+RING = 3  # pixels of the ring around a chosen point
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +47,15 @@ class View:
     """How the chart is drawn.
 
     ``about``: dataset, problems and date, for its title. ``narrow``: for about 350 pixels, else for about 1000.
-    ``by_tier``: colours mean compositions of tiers, else configurations. ``chosen``: their names come first.
+    ``by_tier``: colours mean compositions of tiers, else configurations. ``chosen``: their names come first, and their
+    points have a ring. ``budget``: dollars per problem, drawn as a vertical line.
     """
 
     about: str = ""
     narrow: bool = False
     by_tier: bool = False
     chosen: Sequence[Key] = ()
+    budget: float | None = None
 
     @property
     def width(self) -> int:
@@ -77,7 +78,9 @@ def cost_against_success(comparison: Comparison, view: View = View()) -> go.Figu
     _intervals(figure, canvas, points, colours)
     _cases(figure, canvas, points, colours)
     _frontier(figure, canvas, points, colours)
-    _marks(figure, canvas, points, colours)
+    if view.budget is not None:
+        budget_line(figure, canvas.costs, view.budget, (canvas.lowest, canvas.highest))
+    _marks(figure, canvas, points, colours, view.chosen)
     write(figure, canvas, labels(comparison, canvas, points, view.chosen), points)
     if corner:
         write_corner(figure, canvas, corner)
@@ -146,14 +149,14 @@ def canvas_of(points: Sequence[Located], view: View, entries: Sequence[str]) -> 
     shares = [share for _, point, _ in points for share in (point.success, point.success_low, point.success_high)]
     known = [100 * share for share in shares if share is not None]
     known += [100 * bound for _, point, _ in points if point.cases for bound in (point.cases.worst, point.cases.best)]
-    return Canvas(frame, cost_axis(_costs(points)), max(-4.0, min(known) - 6), min(104.0, max(known) + 6))
+    return Canvas(frame, axis_of(points), max(-4.0, min(known) - 6), min(104.0, max(known) + 6))
 
 
-def _costs(points: Sequence[Located]) -> list[float]:
-    """The costs that the axis has to show: the points, and their intervals up to ``FURTHEST``."""
+def axis_of(points: Sequence[Located]) -> CostAxis:
+    """The axis of costs, which shows all points, and their intervals up to ``FURTHEST``."""
     most = FURTHEST * max(usd for usd, _, _ in points)
     bounds = [bound for _, point, _ in points for bound in (point.usd_low, point.usd_high) if bound is not None]
-    return [usd for usd, _, _ in points] + [min(bound, most) for bound in bounds if bound > 0]
+    return cost_axis([usd for usd, _, _ in points] + [min(bound, most) for bound in bounds if bound > 0])
 
 
 def _baseline(figure: go.Figure, canvas: Canvas, base: Sequence[tuple[float, Point[Key]]]) -> None:
@@ -262,12 +265,42 @@ def _frontier(figure: go.Figure, canvas: Canvas, points: Sequence[Located], colo
             "color": [colours[row.key] for _, _, row in likely],
             "opacity": 0.25,
         },
+        unselected={"marker": {"opacity": 0.25}},
         **HIDDEN,
     )
 
 
-def _marks(figure: go.Figure, canvas: Canvas, points: Sequence[Located], colours: Mapping[Key, str]) -> None:
+def budget_line(figure: go.Figure, axis: CostAxis, usd: float, ends: tuple[float, float]) -> None:
+    """The budget as a line with its amount, between two heights; what costs more is shaded."""
+    if not axis.low <= usd <= axis.high:
+        return
+    x = axis.shown(usd)
+    corners = {"x": [x, x, axis.high, axis.high], "y": [*ends, *reversed(ends)]}
+    shade = {"fill": "toself", "fillcolor": NEUTRAL, "line": {"width": 0}, "opacity": 0.1}
+    figure.add_scatter(**corners, **shade, mode="lines", **HIDDEN)
+    figure.add_scatter(x=[x, x], y=ends, mode="lines", line={"width": 1.5, "color": TEXT}, **HIDDEN)
+    figure.add_annotation(
+        x=axis.position(usd),
+        y=ends[0],
+        text=f"budget {in_unit(usd, axis)}",
+        textangle=-90,
+        showarrow=False,
+        xanchor="left",
+        yanchor="bottom",
+        xshift=2,
+        font={"size": TICK, "color": TEXT},
+    )
+
+
+def _marks(
+    figure: go.Figure,
+    canvas: Canvas,
+    points: Sequence[Located],
+    colours: Mapping[Key, str],
+    chosen: Sequence[Key],
+) -> None:
     """The configurations: the colour names it, the shape its tier; all of it under the pointer."""
+    edges = [edge(ring=row.key in chosen) for _, _, row in points]
     figure.add_scatter(
         x=[canvas.costs.shown(usd) for usd, _, _ in points],
         y=[100 * point.success for _, point, _ in points],
@@ -275,14 +308,30 @@ def _marks(figure: go.Figure, canvas: Canvas, points: Sequence[Located], colours
         marker={
             "symbol": [TIERS[row.tier] for _, _, row in points],
             "color": [colours[row.key] for _, _, row in points],
-            "size": MARK,
+            "size": [MARK + RING if row.key in chosen else MARK for _, _, row in points],
             "opacity": 1,
-            "line": {"width": 1, "color": GROUND},
+            "line": {name: [each[name] for each in edges] for name in ("width", "color")},
         },
-        customdata=[_hover(point, row) for _, point, row in points],
-        hovertemplate="%{customdata}<extra></extra>",
-        showlegend=False,
+        **pointed([(row.key, _hover(point, row)) for _, point, row in points]),
     )
+
+
+def edge(*, ring: bool) -> dict[str, object]:
+    """The edge of a mark: a ring if it is chosen."""
+    return {"width": RING, "color": TEXT} if ring else {"width": 1, "color": GROUND}
+
+
+def pointed(points: Sequence[tuple[Key, str]]) -> dict[str, object]:
+    """Options of a trace whose points can be pointed at and chosen: their keys, and their texts under the pointer.
+
+    The key is the second of ``customdata``. A click changes no opacity.
+    """
+    return {
+        "customdata": [(text, "/".join(key)) for key, text in points],
+        "hovertemplate": "%{customdata[0]}<extra></extra>",
+        "unselected": {"marker": {"opacity": 1}},
+        "showlegend": False,
+    }
 
 
 def percentage(share: float | None) -> float | None:
@@ -337,4 +386,5 @@ def with_title(figure: go.Figure, view: View, title: str) -> go.Figure:
         legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": {"size": TICK, "color": TEXT}},
         hoverlabel={"align": "left"},
         font_family=FONT,
+        dragmode="zoom",  # else Streamlit would set another tool as soon as points can be chosen
     )

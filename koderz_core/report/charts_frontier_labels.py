@@ -13,12 +13,10 @@ from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.pairs import Key
 from koderz_core.analysis.tradeoff import Point
-from koderz_core.report.charts import short_names
+from koderz_core.report.charts import NEUTRAL, TEXT, short_names
 from koderz_core.report.cost_axis import CostAxis
 from koderz_core.report.label_places import LINE, POINT, Box, Label, Line, Placed, around, place, text_width
 
-TEXT, GROUND, NEUTRAL = "#000037", "#000038", "#000036"
-"""Placeholders of Streamlit for the colours of texts, of the page and of neutral marks; the report replaces them."""
 LABEL, SMALL = 13, 12  # pixels of texts
 Located = tuple[float, Point[Key], ConfigurationFigures]
 """A configuration with known dollars per problem."""

@@ -9,9 +9,18 @@ import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ship
 
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.configurations import ConfigurationFigures
-from koderz_core.report.charts import TIERS, reaches, tier_name
-from koderz_core.report.charts_frontier import HIDDEN, MARK, TICK, View, colours_of, percentage, with_title
-from koderz_core.report.charts_frontier_labels import GROUND, NEUTRAL, TEXT
+from koderz_core.report.charts import NEUTRAL, TEXT, TIERS, reaches, tier_name
+from koderz_core.report.charts_frontier import (
+    HIDDEN,
+    MARK,
+    TICK,
+    View,
+    colours_of,
+    edge,
+    percentage,
+    pointed,
+    with_title,
+)
 from koderz_core.report.formats import case_bounds, percent, plain, solved_rate
 
 LANE, CLOSE, ENDS = 22, 17, 120  # pixels of a line, of a line of many, and of the rest of the chart
@@ -23,7 +32,7 @@ def success_alone(comparison: Comparison, view: View) -> go.Figure:
     figure, rows, colours = go.Figure(), ranked(comparison), colours_of(comparison, view)
     names = _names(rows, narrow=view.narrow)
     for row in rows:
-        _row(figure, row, names[row.letter], colours[row.key])
+        _row(figure, row, names[row.letter], colours[row.key], ring=row.key in view.chosen)
     for tier, sign in TIERS.items():
         if any(row.tier == tier for row in rows):
             marker = {"symbol": sign, "color": NEUTRAL, "size": MARK}
@@ -38,7 +47,7 @@ def success_alone(comparison: Comparison, view: View) -> go.Figure:
     return with_title(figure, view, "Success")
 
 
-def _row(figure: go.Figure, row: ConfigurationFigures, lane: str, colour: str) -> None:
+def _row(figure: go.Figure, row: ConfigurationFigures, lane: str, colour: str, *, ring: bool) -> None:
     """The line of a configuration: its mark, its interval, and a thin bar for missing results."""
     share = 100 * (row.share or 0.0)
     low, high = (row.rate.low, row.rate.high) if row.rate else (None, None)
@@ -48,15 +57,13 @@ def _row(figure: go.Figure, row: ConfigurationFigures, lane: str, colour: str) -
         ends, thin = [100 * row.cases.worst, 100 * row.cases.best], {"width": 0.8, "color": colour}
         figure.add_scatter(x=ends, y=[lane] * 2, mode="lines", line=thin, **HIDDEN)
     figure.add_scatter(x=[share], y=[lane], error_x=bars, opacity=0.5, marker={"opacity": 0}, **HIDDEN)
-    mark = {"symbol": TIERS[row.tier], "color": colour, "size": MARK, "line": {"width": 1, "color": GROUND}}
+    mark = {"symbol": TIERS[row.tier], "color": colour, "size": MARK, "line": edge(ring=ring)}
     figure.add_scatter(
         x=[share],
         y=[lane],
         mode="markers",
         marker=mark,
-        customdata=[_hover(row)],
-        hovertemplate="%{customdata}<extra></extra>",
-        showlegend=False,
+        **pointed([(row.key, _hover(row))]),
     )
 
 

@@ -24,6 +24,7 @@ from koderz_core.report.columns import (
     shown,
     text_table,
 )
+from koderz_core.report.compositions import compositions_table
 from koderz_core.report.configuration_columns import (
     CEILINGS,
     CONFIGURATIONS,
@@ -43,13 +44,27 @@ from koderz_core.report.formats import (
     value_text,
 )
 from koderz_core.report.pair_columns import PAIRS, pair_rows, pairs
-from koderz_core.report.spending import margin_rows, margins_table, role_rows, roles_table, tier_rows, tiers_table
+from koderz_core.report.spending import (
+    margin_rows,
+    margins_table,
+    role_rows,
+    roles_table,
+    tier_margins_table,
+    tier_rows,
+    tiers_table,
+)
 from koderz_core.report.supervision import review_rows, reviews_table, supervised, supervision_table
 
 MOST_PLACES = 12  # of a curve in a table
 PARTS = 7
 HELD = "‡"
-AMOUNTS = {"attempts": "number of attempts", "usd": "dollars per problem", "seconds": "seconds per problem"}
+AMOUNTS = {
+    "attempts": "number of attempts",
+    "usd": "dollars per problem",
+    "seconds": "seconds per problem",
+    "tokens": "tokens per problem",
+    "joules": "joules per problem",
+}
 SETTING = "setting"
 
 
@@ -65,6 +80,8 @@ def tables(comparison: Comparison) -> tuple[TextTable, ...]:
         supervision_table(reviewed),
         reviews_table(reviewed),
         margins_table(comparison),
+        compositions_table(comparison),
+        tier_margins_table(comparison),
         settings_table(comparison),
     )
     return tuple(table for table in made if table.rows)

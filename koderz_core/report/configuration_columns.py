@@ -42,7 +42,13 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.rates import Interval
     from koderz_core.analysis.tradeoff import Point
 
-AXIS_UNITS = {"attempts": "attempts", "usd": "US dollars", "seconds": "seconds"}
+AXIS_UNITS = {
+    "attempts": "attempts",
+    "usd": "US dollars",
+    "seconds": "seconds",
+    "tokens": "tokens",
+    "joules": "joules of local models",
+}
 SAW_BASE_TESTS = "whether the loop shows base tests with their expected values to its models after a program failed"
 
 

@@ -50,11 +50,11 @@ class CostAxis:
         left, right = self._span
         return (self.position(usd) - left) / (right - left)
 
-    def options(self, most: int) -> dict[str, object]:
-        """The axis for Plotly, with about ``most`` ticks."""
+    def options(self, most: int, sign: str = "$") -> dict[str, object]:
+        """The axis for Plotly, with about ``most`` ticks. ``sign``: before each number."""
         ticks = self._powers(most) if self.least else _even(self.low, self.high, most)
         values = [tick for tick in ticks if self.low <= tick <= self.high]
-        texts = [_dollars(tick * self.unit) for tick in values]
+        texts = [dollars(tick * self.unit, sign) for tick in values]
         if self.least and self.free:
             values, texts = [self.least, *values], ["$0", *texts]
         kind = "log" if self.least else "linear"
@@ -84,11 +84,16 @@ def cost_axis(costs: Sequence[float]) -> CostAxis:
     """An axis that shows all costs (dollars per problem, at least one of them above 0) with a margin."""
     paid, high = [usd for usd in costs if usd > 0], max(costs)
     low, free = min(paid), min(costs) <= 0
-    unit = next((unit for unit in UNITS if high * unit >= LEAST_SHOWN), UNITS[-1])
+    unit = unit_of(high)
     if high / low <= LOGARITHMIC:
         return CostAxis(-0.06 * high if free else 0.0, 1.15 * high, unit, None, free)
     least = low / FREE if free else low / 2
     return CostAxis(least / 1.3 if free else low / 1.6, high * 1.6, unit, least, free)
+
+
+def unit_of(high: float) -> int:
+    """The number of problems whose cost an axis shows, by its highest cost per problem."""
+    return next((unit for unit in UNITS if high * unit >= LEAST_SHOWN), UNITS[-1])
 
 
 def _even(low: float, high: float, most: int) -> Iterator[float]:
@@ -98,6 +103,6 @@ def _even(low: float, high: float, most: int) -> Iterator[float]:
     return (step * at for at in range(math.ceil(max(low, 0.0) / step), math.floor(high / step) + 1))
 
 
-def _dollars(usd: float) -> str:
+def dollars(usd: float, sign: str = "$") -> str:
     """``$0.02``, ``$500``: a round number without needless digits."""
-    return f"${Decimal(f'{usd:.4g}'):,f}"
+    return f"{sign}{Decimal(f'{usd:.4g}'):,f}"

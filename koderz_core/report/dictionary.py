@@ -268,8 +268,8 @@ FURTHER: Mapping[str, Table] = {
         ROLES,
     ),
     "curves": Table(
-        "one line per point on the curve of each configuration (share of problems solved against `usd`, `attempts` or "
-        "`seconds`), on the page Summary and from `koderz compare --format json`",
+        "one line per point on the curve of each configuration (share of problems solved against `usd`, `attempts`, "
+        "`seconds`, `tokens` or `joules`), on the page Summary and from `koderz compare --format json`",
         curve_columns("usd"),
     ),
     "margins": Table(

@@ -48,12 +48,23 @@ WHY: Mapping[str, str] = {
 CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, then by CodeBLEU"}
 """The criteria by which an ensemble compares its programs."""
 CURVES = (
-    "Share of problems solved within a given number of attempts, dollars or seconds. A problem is solved if the "
-    "submitted program passes all tests that score this program. A line is solid up to the largest number of attempts, "
-    "dollars or seconds that the configuration used on any problem. From there, it continues as a dotted line at the "
+    "Share of problems solved within a given amount, such as 2 attempts or $0.01. A problem is solved if the "
+    "submitted program passes all tests that score this program. A line is solid up to the largest amount "
+    "that the configuration used on any problem. From there, it continues as a dotted line at the "
     "same level, because there were no further attempts (‡ in the table). An experiment that ends because a wrong "
     "program passed the gate stays in the denominator, so a line can stay below 100 %."
 )
+ENERGY = (
+    "Energy is stated, not metered: the power of this machine (KODERZ_LOCAL_WATTS) × the seconds of each call to a "
+    "local model, plus the measured energy of NVIDIA GPUs if koderz could read it."
+)
+WITHOUT_CURVE: Mapping[Axis, str] = {
+    "usd": "dollars (unknown prices)",
+    "seconds": "seconds (unknown durations)",
+    "tokens": "tokens (not reported)",
+    "joules": "joules (known only for local models)",
+}
+"""Why no configuration has a curve along an axis."""
 PARTIAL = (
     "The curves cover the problems that all configurations were given. The rates in the table cover all problems of "
     "each configuration, so the end of a curve may differ from the rate."
@@ -146,6 +157,12 @@ def duration(seconds: float | None) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def energy(joules: float) -> str:
+    """Two or three digits: ``0.5 J``, ``12 J``, ``839 J``, ``1.9 kJ``, ``23 kJ``."""
+    factor, unit = next(((size, unit) for size, unit in ((1e6, "MJ"), (1e3, "kJ")) if joules >= size), (1.0, "J"))
+    return f"{joules / factor:.{1 if joules < 10 * factor else 0}f} {unit}"
 
 
 def money(usd: float | None) -> str:
@@ -264,10 +281,10 @@ def numbered(number: int, thing: str) -> str:
 
 
 def amount(axis: Axis, used: float) -> str:
-    """``2 attempts``, ``$0.12``, ``3.0 s``: an amount on an axis of curves."""
-    if axis == "attempts":
-        return numbered(round(used), "attempt")
-    return money(used) if axis == "usd" else duration(used)
+    """``2 attempts``, ``$0.12``, ``3.0 s``, ``20 tokens``, ``1.2 kJ``: an amount on an axis of curves."""
+    if axis in ("attempts", "tokens"):
+        return numbered(round(used), axis.removesuffix("s"))
+    return {"usd": money, "seconds": duration, "joules": energy}[axis](used)
 
 
 def plain(text: str, limit: int | None = None) -> str:
@@ -327,7 +344,18 @@ def value_text(value: Scalar) -> str:
 
 def about_curves(comparison: Comparison, axis: Axis) -> str:
     """How to read the curves of an axis, and why some end at another level than the rates in the table."""
-    return " ".join((CURVES, *curves_beside_rates(comparison, axis)))
+    return " ".join((CURVES, *about_axis(comparison, axis)))
+
+
+def about_axis(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
+    """``about_curves`` without what is the same for all axes."""
+    return (*([ENERGY] if axis == "joules" else []), *curves_beside_rates(comparison, axis))
+
+
+def missing_curves(comparison: Comparison) -> str:
+    """The axes without a curve, with the reason; empty if every axis has one."""
+    missing = [reason for axis, reason in WITHOUT_CURVE.items() if not comparison.curves[axis].curves]
+    return f"Not available for these configurations: {', '.join(missing)}." if missing else ""
 
 
 def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:

@@ -9,8 +9,8 @@
 
   const coloured = (figure, look) => {
     const others = { "36": look.quiet, "37": look.text, "38": look.ground };
-    const put = (_, place) => `"${others[place] ?? look.colours[Number(place) - 1]}"`;
-    return JSON.parse(JSON.stringify(figure).replace(/"#0000(0[1-8]|3[678])"/g, put));
+    const put = (_, place) => others[place] ?? look.colours[Number(place) - 1];
+    return JSON.parse(JSON.stringify(figure).replace(/#0000(0[1-8]|3[678])(?=["'])/g, put));
   };
 
   const draw = () => {
@@ -24,7 +24,7 @@
         const lines = { gridcolor: look.line, zerolinecolor: look.line, linecolor: look.line };
         layout[axis] = { automargin: true, ...layout[axis], ...lines };
       }
-      const png = { format: "png", scale: 2, filename: `koderz-${name}` };
+      const png = { format: "png", scale: 2, filename: `koderz-${given.subject}-${name}` };
       const svg = {
         name: "svg",
         title: "Download as SVG",

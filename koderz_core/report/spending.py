@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.pairs import Key, Pair
     from koderz_core.analysis.rates import Interval
 
+TIER_MARGINS = "Marginal cost per extra solved problem, between the best configurations of each tier"
 UNKNOWN = "Savings: unknown, because no frontier model was run with the strategy direct on these problems."
 
 
@@ -78,6 +79,10 @@ class SpendingRow:
 
     label: str
     of: TierShare
+
+
+def _tiers_step(row: MarginRow) -> str:
+    return f"{row.cheaper.composition} → {row.dearer.composition}"
 
 
 def _step(row: MarginRow) -> str:
@@ -226,12 +231,18 @@ def role_parts(comparison: Comparison) -> list[RoleRow]:
 def margins_table(comparison: Comparison) -> TextTable:
     """The cost of one additional solve, from each configuration on the frontier to the next."""
     title = "Marginal cost per extra solved problem, along the Pareto frontier"
-    return text_table(title, shown(MARGINS), _margins(comparison))
+    return text_table(title, shown(MARGINS), _margins(comparison, comparison.margins))
+
+
+def tier_margins_table(comparison: Comparison) -> TextTable:
+    """The cost of one additional solve, from the best configuration of one composition of tiers to the next."""
+    columns = (Shown("models", text=_tiers_step, path=""), *shown(MARGINS))
+    return text_table(TIER_MARGINS, columns, _margins(comparison, comparison.tier_margins))
 
 
 def margin_rows(comparison: Comparison) -> list[Numbers]:
     """One flat row per step along the frontier."""
-    return json_rows(MARGINS, _margins(comparison))
+    return json_rows(MARGINS, _margins(comparison, comparison.margins))
 
 
 def spending_table(rows: Sequence[SummaryRow]) -> TextTable:
@@ -254,10 +265,8 @@ def _tiers(comparison: Comparison) -> list[TierRow]:
     ]
 
 
-def _margins(comparison: Comparison) -> list[MarginRow]:
-    return [
-        MarginRow(margin, comparison.of(margin.cheaper), comparison.of(margin.dearer)) for margin in comparison.margins
-    ]
+def _margins(comparison: Comparison, steps: Sequence[Margin[Key]]) -> list[MarginRow]:
+    return [MarginRow(margin, comparison.of(margin.cheaper), comparison.of(margin.dearer)) for margin in steps]
 
 
 def savings_sentences(comparison: Comparison) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
+from koderz_core.records.completions import JOULES_PER_KWH
 from koderz_core.records.rows import Span
 from koderz_core.records.trials import Trial, Try
 from koderz_core.store.index import Index, mappings, records
@@ -29,7 +30,7 @@ def trials(index: Index, benchmarks: Collection[str], *, tries: bool = True) -> 
     for experiment, *columns in _rows(index.con.execute(_TRIES, parameters)) if tries else ():
         tried[experiment].append(Try(*columns))
     rows = _rows(index.con.execute(_TRIALS, parameters))
-    return [Trial(*(*columns, tuple(tried.get(columns[2], ())), small)) for *columns, small in rows]
+    return [Trial(*(*columns, tuple(tried.get(columns[2], ())), small, joules)) for *columns, small, joules in rows]
 
 
 def _rows(result: DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:  # Any: what the columns of the SQL hold
@@ -48,12 +49,13 @@ select r.benchmark, r.configuration, r.id, r.problem, r.repeat, r.outcome, r.rea
     case when e.tries > 0 then r.gate_passed end, r.code, r.iterations::integer, r.cost_usd,
     case when c.experiment is null then 0 else c.usd end, case when c.experiment is null then 0 else c.tokens end,
     case when c.experiment is null then 0 else c.frontier_tokens end, r.seconds,
-    case when c.experiment is null then 0 else c.small_usd end
+    case when c.experiment is null then 0 else c.small_usd end, c.joules
 from results r
 join experiments e on e.id = r.id
 left join (
     select experiment, known_sum(tokens)::bigint as tokens, known_sum(if(stronger, cost_usd, 0), tier) as usd,
-        known_sum(if(small, cost_usd, 0)) as small_usd, known_sum(if(stronger, tokens, 0))::bigint as frontier_tokens
+        known_sum(if(small, cost_usd, 0)) as small_usd, known_sum(kwh) * {JOULES_PER_KWH} as joules,
+        known_sum(if(stronger, tokens, 0))::bigint as frontier_tokens
     from (select *, tier in ('frontier', 'small_frontier') as stronger, tier = 'small_frontier' as small
         from call_totals semi join asked on asked.id = experiment)
     group by experiment
@@ -69,24 +71,28 @@ tried as materialized (
 ),
 steps as (
     select experiment, ordinal, null::integer as iteration, if(state = 'finished', seconds, 0) as seconds, cost_usd,
-        state = 'finished' and cost_usd is null as unpriced, 0 as reviews
+        state = 'finished' and cost_usd is null as unpriced, 0 as reviews,
+        if(state = 'finished', input_tokens + output_tokens, 0) as tokens,
+        if(state = 'finished', kwh, coalesce(kwh, 0)) * {JOULES_PER_KWH} as joules
     from calls semi join asked on asked.id = experiment where state = 'finished' or cost_usd is not null
     union all
-    select experiment, ordinal, iteration, seconds, 0, false, 0 from tried
+    select experiment, ordinal, iteration, seconds, 0, false, 0, 0, 0 from tried
     union all
-    select experiment, ordinal, null, 0, 0, false, 1 from notes semi join asked on asked.id = experiment
+    select experiment, ordinal, null, 0, 0, false, 1, 0, 0 from notes semi join asked on asked.id = experiment
     where kind = 'checkpoint_reviewed' and regexp_matches(text, '\\S')  -- without empty reviews
 ),
 used as (
     select experiment, iteration, sum(seconds) over way as seconds, sum(reviews) over way as reviews,
-        case when not bool_or(unpriced) over way then sum(cost_usd) over way end as usd
+        case when not bool_or(unpriced) over way then sum(cost_usd) over way end as usd,
+        case when count(tokens) over way = count(*) over way then sum(tokens) over way end as tokens,
+        case when count(joules) over way = count(*) over way then sum(joules) over way end as joules
     from steps window way as (partition by experiment order by ordinal rows unbounded preceding)
 ),
 scored as (
     select experiment, code, held_out_passed from scores semi join asked on asked.id = experiment
 )
 select i.experiment, i.iteration, i.code, i.passed, i.tests_passed, i.tests_total, i.error, s.held_out_passed, u.usd,
-    u.seconds, u.reviews::integer
+    u.seconds, u.reviews::integer, u.tokens::bigint, u.joules
 from tried i
 join used u on u.experiment = i.experiment and u.iteration = i.iteration
 left join scored s on s.experiment = i.experiment and s.code = i.code

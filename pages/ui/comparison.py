@@ -12,8 +12,10 @@ from koderz_core.records.plans import SOME_SCRIPTED
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report import formats
 from koderz_core.report.attempts import ABOUT_ATTEMPTS, attempt_rows, attempt_tables
+from koderz_core.report.charts import file_subject
 from koderz_core.report.charts_costs import cost_by_role, costs_alt, has_role_costs
 from koderz_core.report.charts_curves import curves_alt, success_by
+from koderz_core.report.charts_frontier import View
 from koderz_core.report.comparison import (
     ceilings_table,
     common,
@@ -26,10 +28,17 @@ from koderz_core.report.comparison import (
     with_reviews,
 )
 from koderz_core.report.configuration_columns import configuration_rows
-from koderz_core.report.formats import TextTable, numbered
+from koderz_core.report.formats import TextTable, money, numbered
 from koderz_core.report.headline import Answer, answer
 from koderz_core.report.pair_columns import pair_rows
-from koderz_core.report.spending import margins_table, role_rows, roles_table, tier_rows, tiers_table
+from koderz_core.report.spending import (
+    margins_table,
+    role_rows,
+    roles_table,
+    tier_margins_table,
+    tier_rows,
+    tiers_table,
+)
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_table
 from koderz_core.workspace.comparisons import (
     AXES,
@@ -42,21 +51,23 @@ from koderz_core.workspace.comparisons import (
 )
 from pages.ui.address import choice, chosen_line, link, switch
 from pages.ui.edge import edge
-from pages.ui.frontier import without
+from pages.ui.frontier import PAIR, chosen_budget, without
 from pages.ui.slow_results import attempts_of
 from pages.ui.tables import WORD_COLUMNS, frame, led_by, offer_csv, show_chart, show_words, tall
 from pages.ui.text import show_diff, show_text
 
 FEW_COLUMNS = 6  # of a table in words; more may not fit
-AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds"}
+AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds", "tokens": "tokens", "joules": "joules"}
+LIMIT = " The vertical line marks the budget of {}, here as a limit for each single problem."
 LONGEST_LIST = 320  # pixels; a longer list scrolls
-CONFIGURATION, PAIR = "configuration", "pair"  # in the address
+CONFIGURATION = "configuration"  # in the address
 
 
-def chosen_axis() -> Axis:
-    """The axis against which success is drawn; part of the address."""
-    chosen = switch("axis", "Success against", list(AXES), AXIS_NAMES.__getitem__)
-    return next(axis for axis in AXES if axis == chosen)
+def chosen_axis(comparison: Comparison) -> Axis:
+    """The axis against which success is drawn, of those that have curves; part of the address."""
+    drawn = [axis for axis in AXES if comparison.curves[axis].curves] or AXES[:1]
+    chosen = switch("axis", "Success against", drawn, AXIS_NAMES.__getitem__)
+    return next(axis for axis in drawn if axis == chosen)
 
 
 def show_headline(found: Answer) -> None:
@@ -141,27 +152,28 @@ def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
     return chosen
 
 
-def show_curves(comparison: Comparison, axis: Axis, pair: Pair | None) -> None:
-    """Success against what was spent, each configuration up to its own maximum."""
+def show_curves(comparison: Comparison, axis: Axis, pair: Pair | None, about: str = "") -> None:
+    """Success against what was spent, each configuration up to its own maximum. ``about``: as ``about_picture``."""
     if not comparison.curves[axis].curves:
-        st.info(
-            "There is no problem for which every configuration has a result with a known cost, so no curve "
-            "can be drawn.",
-            icon="📈",
-        )
+        st.info("No configuration has a result, so no curve can be drawn.", icon="📈")
         return
-    highlighted = [pair.baseline, pair.key] if pair else []
-    alt = curves_alt(comparison, axis)
+    if missing := formats.missing_curves(comparison):
+        st.caption(missing)
+    view = View(about, chosen=(pair.baseline, pair.key) if pair else (), budget=chosen_budget(comparison))
+    limit = LIMIT.format(money(view.budget)) if axis == "usd" and view.budget else ""
+    alt, rows = curves_alt(comparison, axis) + limit, curve_rows(comparison, axis)
     table = frame(curves_table(comparison, axis))
-    show_chart(success_by(comparison, axis, highlighted), f"curves-{axis}", alt, table, curve_rows(comparison, axis))
-    st.caption(formats.about_curves(comparison, axis) + without(comparison, comparison.curves[axis].left_out))
+    show_chart(success_by(comparison, axis, view), f"curves-{axis}", alt, table, rows, file_subject(comparison))
+    left_out = without(comparison, comparison.curves[axis].left_out)
+    st.caption((formats.about_curves(comparison, axis) + limit + left_out).replace("$", r"\$"))
 
 
-def show_costs(comparison: Comparison) -> None:
-    """Cost per solved problem: a chart by role and model, and a table by tier of model."""
+def show_costs(comparison: Comparison, about: str = "") -> None:
+    """Cost per solved problem: a chart by role and model, and a table by tier. ``about``: as ``about_picture``."""
     if has_role_costs(comparison):
         table = frame(roles_table(comparison))
-        show_chart(cost_by_role(comparison), "costs-by-role", costs_alt(comparison), table, role_rows(comparison))
+        rows, alt = role_rows(comparison), costs_alt(comparison)
+        show_chart(cost_by_role(comparison, about), "costs-by-role", alt, table, rows, file_subject(comparison))
     elif any(tier.cost_usd is None or tier.cost_usd for row in comparison.configurations for tier in row.tiers):
         st.info("No configuration has a known cost per solved problem, so no chart can be drawn.", icon="🏷️")
     else:
@@ -177,6 +189,9 @@ def show_costs(comparison: Comparison) -> None:
             "configurations on the Pareto frontier."
         )
         show_words(margins_table(comparison))
+    if (by_tier := tier_margins_table(comparison)).rows:
+        st.caption(by_tier.title)
+        show_words(by_tier)
 
 
 def show_checks(comparison: Comparison) -> None:

@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report import formats
-from koderz_core.report.charts_frontier import View, chart_title, cost_against_success, frontier_alt, has_costs
+from koderz_core.report.budget import budgets, in_unit, nearest, within_budget, written
+from koderz_core.report.charts import file_subject
+from koderz_core.report.charts_frontier import (
+    View,
+    axis_of,
+    chart_title,
+    cost_against_success,
+    frontier_alt,
+    has_costs,
+)
+from koderz_core.report.charts_frontier_labels import located
 from koderz_core.report.charts_success import ranked, success_alone, success_alt
 from koderz_core.report.comparison import frontier_table
 from koderz_core.report.compositions import composition_rows, compositions_table
 from koderz_core.report.configuration_columns import configuration_rows
+from koderz_core.report.cost_axis import CostAxis
 from koderz_core.times import day
 from koderz_core.workspace.comparisons import Comparison, Key, Pair
-from pages.ui.address import switch
-from pages.ui.tables import frame, offer_csv, show_numbers, show_picture, show_words
+from pages.ui.address import keep, scale, switch
+from pages.ui.edge import edge
+from pages.ui.tables import chosen_point, frame, offer_csv, show_numbers, show_picture, show_words
 
+BUDGET, NO_LIMIT = "budget", "no limit"
+PAIR = "pair"  # in the address: the configuration that is compared with the baseline
+CLICK = (
+    "Click a point to compare this configuration with the baseline everywhere on this page. Click it again to make it "
+    "the baseline."
+)
 COLOURS = {"configuration": "Color by configuration", "tier": "Color by tier"}
 
 
@@ -31,28 +50,99 @@ def about_picture(comparison: Comparison, rows: Sequence[SummaryRow], benchmarks
 
 
 def show_frontier(comparison: Comparison, about: str, pair: Pair | None = None) -> None:
-    """Cost against success, the figures behind it, and a row per composition of tiers; success alone without costs."""
+    """Cost against success, the figures behind it, and a row per composition of tiers; success alone without costs.
+
+    ``pair``: a click on a point changes it; None: points cannot be chosen.
+    """
     if why := _missing_costs(comparison):
         st.info(why, icon="🏷️")
     if not ranked(comparison):
         return
-    by_tier = switch("colour", "Color by", list(COLOURS), COLOURS.__getitem__) == "tier"
-    chosen = (pair.baseline, pair.key) if pair else ()
-    views = [View(about, narrow, by_tier, chosen) for narrow in (False, True)]
+
+    @st.fragment(key="frontier")
+    def draw() -> None:
+        with edge():
+            _draw(comparison, about, pair)
+
+    draw()
     priced = has_costs(comparison)
-    alt = frontier_alt(comparison) if priced else success_alt(comparison)
-    with st.container(key="pictures"):
-        for view in views:
-            figure = cost_against_success(comparison, view) if priced else success_alone(comparison, view)
-            with st.container(key="picture-narrow" if view.narrow else "picture-wide"):
-                show_picture(figure, f"frontier{'-narrow' if view.narrow else ''}", alt)
     st.caption(_caption(comparison, priced=priced).replace("$", r"\$"))
+    alt = frontier_alt(comparison) if priced else success_alt(comparison)
     show_numbers("frontier", alt, frame(frontier_table(comparison)), configuration_rows(comparison))
     table = compositions_table(comparison)
     if table.rows:
         st.caption(f"{table.title}. A reviewer or another role is named if its tier is higher than the coder's tier.")
         show_words(table)
         offer_csv("compositions", composition_rows(comparison))
+
+
+def _draw(comparison: Comparison, about: str, pair: Pair | None) -> None:
+    """The picture and its controls. A change redraws only these, unless other parts of the page depend on it."""
+    before = st.query_params.get(BUDGET)
+    by_tier = switch("colour", "Color by", list(COLOURS), COLOURS.__getitem__) == "tier"
+    pictures = st.container(key="pictures")
+    chosen = (pair.baseline, pair.key) if pair else ()
+    view = View(about, by_tier=by_tier, chosen=chosen)
+    alt = success_alt(comparison)
+    if has_costs(comparison):
+        axis = axis_of(located(comparison))
+        view = replace(view, budget=_budget(axis))
+        found = within_budget(comparison, axis, view.budget)
+        st.text(found)
+        alt = f"{frontier_alt(comparison)} {found}"
+    with pictures:
+        clicked = [_picture(comparison, replace(view, narrow=narrow), alt) for narrow in (False, True)]
+    if pair:
+        st.caption(CLICK)
+        for key in filter(None, clicked):
+            _choose(key, pair)
+    if st.query_params.get(BUDGET) != before and st.query_params.get("axis") == "usd":
+        st.rerun()  # the curves against dollars show the budget, too
+
+
+def _picture(comparison: Comparison, view: View, alt: str) -> str | None:
+    """One variant of the picture; the key of the configuration that was clicked, if there is a pair to choose."""
+    draw = cost_against_success if has_costs(comparison) else success_alone
+    show = chosen_point if view.chosen else show_picture
+    variant = "-narrow" if view.narrow else ""
+    with st.container(key=f"picture{variant or '-wide'}"):
+        return show(draw(comparison, view), "frontier", alt, file_subject(comparison), variant)
+
+
+def chosen_budget(comparison: Comparison) -> float | None:
+    """The budget in the address, in dollars per problem; None: no limit."""
+    amounts = budgets(axis_of(located(comparison))) if has_costs(comparison) else []
+    return nearest(st.query_params.get(BUDGET, ""), amounts) if amounts else None
+
+
+def _budget(axis: CostAxis) -> float | None:
+    """The budget in dollars per problem, which the address holds; None: no limit."""
+    amounts = {written(usd): usd for usd in budgets(axis)}
+    requested = st.query_params.get(BUDGET)
+    if requested and (usd := nearest(requested, list(amounts.values()))):
+        keep(BUDGET, written(usd))
+    labels = {name: in_unit(usd, axis) for name, usd in amounts.items()} | {NO_LIMIT: NO_LIMIT}
+    per = "problem" if axis.unit == 1 else f"{axis.unit:,} problems"
+    return amounts.get(scale(BUDGET, f"Budget per {per}", labels))
+
+
+def _choose(clicked: str, pair: Pair) -> None:
+    """Put the pair after a click into the address, and draw the page with it."""
+    before = "/".join(pair.baseline), "/".join(pair.key)
+    baseline, other = after = after_click(clicked, *before)
+    if after == before:
+        return
+    if baseline != before[0]:
+        keep("baseline", baseline)
+    keep(PAIR, other)
+    st.rerun()
+
+
+def after_click(clicked: str, baseline: str, other: str) -> tuple[str, str]:
+    """The baseline and the configuration that is compared with it; a second click on the latter makes it the former."""
+    if clicked == other:
+        return other, baseline
+    return baseline, other if clicked == baseline else clicked
 
 
 def _caption(comparison: Comparison, *, priced: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
@@ -160,6 +160,7 @@ WORD_COLUMNS = {
     " ": st.column_config.TextColumn(width=44, pinned=True),  # the letter stays visible on a narrow screen
     "configuration": st.column_config.TextColumn(width=242),
 }
+FORMATS = ("PNG", "SVG")  # of saved pictures
 MOST_LINES, TALL = 24, 600  # lines of a table in full height; pixels of a longer one
 
 
@@ -192,24 +193,55 @@ def tall(table: TextTable, lines: int = MOST_LINES, pixels: int = TALL) -> int |
 
 
 def show_chart(
-    figure: go.Figure, name: str, alt: str, table: pd.DataFrame, records: Sequence[Mapping[str, object]]
+    figure: go.Figure,
+    name: str,
+    alt: str,
+    table: pd.DataFrame,
+    records: Sequence[Mapping[str, object]],
+    subject: str = "",
 ) -> None:
-    """A chart; below it its numbers as a table, and unrounded as CSV. ``name``: our words, unique on the page."""
-    show_picture(figure, name, alt)
+    """A chart; below it its numbers as a table, and unrounded as CSV.
+
+    ``name``: our words, unique on the page. ``subject``: what the chart is about, for the name of its file.
+    """
+    show_picture(figure, name, alt, subject)
     show_numbers(name, alt, table, records)
 
 
-def show_picture(figure: go.Figure, name: str, alt: str) -> None:
-    """A chart alone; its camera button saves it as PNG in twice the resolution. ``name``: as in ``show_chart``."""
-    image = {"format": "png", "scale": 2, "filename": f"koderz-{name}"}
-    st.plotly_chart(figure, alt=alt, key=name, config={"displaylogo": False, "toImageButtonOptions": image})
+def show_picture(figure: go.Figure, name: str, alt: str, subject: str, variant: str = "") -> None:
+    """A chart alone, as in ``show_chart``. ``variant``: distinguishes charts of the same name."""
+    st.plotly_chart(figure, key=name + variant, **_picture_options(name, alt, subject))
+
+
+def chosen_point(figure: go.Figure, name: str, alt: str, subject: str, variant: str = "") -> str | None:
+    """``show_picture`` with points to choose; the key of the chosen one, which is the second of its ``customdata``."""
+    options = _picture_options(name, alt, subject)
+    chosen = st.plotly_chart(figure, key=name + variant, on_select="rerun", selection_mode="points", **options)
+    points = chosen["selection"]["points"]
+    return str(points[0]["customdata"][1]) if points else None
+
+
+# Any: the options of st.plotly_chart have many types.
+def _picture_options(name: str, alt: str, subject: str) -> dict[str, Any]:
+    """The camera button saves the picture in the format that ``show_numbers`` offers, PNG in twice the resolution."""
+    kind = str(st.session_state.get(_format_key(name), FORMATS[0])).lower()
+    file = "-".join(filter(None, ("koderz", subject, name)))
+    image = {"format": kind, "filename": file, "scale": 2 if kind == "png" else 1}
+    return {"alt": alt, "config": {"displaylogo": False, "toImageButtonOptions": image}}
 
 
 def show_numbers(name: str, alt: str, table: pd.DataFrame, records: Sequence[Mapping[str, object]]) -> None:
-    """The numbers of a chart, as in ``show_chart``."""
-    with st.expander("As a table", icon="🔢"):
+    """The numbers of a chart, as in ``show_chart``, and the format of its picture."""
+    with st.expander("Table, CSV and format of the picture", icon="🔢"):
         st.dataframe(table, hide_index=True, alt=f"{alt}, as a table", placeholder="–", key=f"table of {name}")
-        offer_csv(name, records)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            offer_csv(name, records)
+            label, key = "The camera button of the chart saves", _format_key(name)
+            st.segmented_control(label, FORMATS, default=FORMATS[0], key=key, required=True, width="content")
+
+
+def _format_key(name: str) -> str:
+    return f"format of {name}"
 
 
 def offer_csv(name: str, records: Sequence[Mapping[str, object]]) -> None:

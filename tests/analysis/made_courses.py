@@ -22,8 +22,8 @@ def course(
 ) -> Trial:
     """Tries that fail the gate (x), pass it alone (f) or the held-out tests too (s); ``|`` is a checkpoint.
 
-    A last ``c`` or ``e`` cancels the trial or ends it in error. Each try takes 2 seconds and ``usd``, and passes
-    ``passed`` of its 4 tests. ``codes`` name the programs.
+    A last ``c`` or ``e`` cancels the trial or ends it in error. Each try takes 2 seconds, 7 tokens, 5 joules and
+    ``usd``, and passes ``passed`` of its 4 tests. ``codes`` name the programs.
     """
     without_result = marks[-1] if marks[-1] in "ce" else ""
     steps = marks.removesuffix(without_result)
@@ -41,6 +41,8 @@ def course(
             usd=None if usd is None else usd * place,
             seconds=2.0 * place,
             checkpoints=checkpoints,
+            tokens=7 * place,
+            joules=5.0 * place,
         )
         for place, mark, checkpoints in zip(accumulate(1 for _ in made), made, reviews, strict=True)
     )
@@ -55,6 +57,8 @@ def course(
         iterations=len(made),
         usd=None if usd is None else usd * len(made),
         seconds=2.0 * len(made),
+        tokens=7 * len(made),
+        joules=5.0 * len(made),
         tries=held,
     )
 

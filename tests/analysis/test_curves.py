@@ -14,6 +14,7 @@ from made_courses import answers, course
 from msgspec.structs import replace
 from statsmodels.duration.survfunc import CumIncidenceRight, SurvfuncRight
 
+from koderz_core.analysis.comparison import AXES
 from koderz_core.analysis.curves import break_even, ceiling, curves
 from koderz_core.analysis.incidence import courses, incidence, steps
 from koderz_core.analysis.rates import by_problem, clustered, wilson
@@ -146,7 +147,7 @@ def test_another_configuration_changes_no_curve(made, others):
 def test_with_complete_results_a_curve_ends_at_the_rate_of_the_table_on_every_axis(made):
     trials = [course(f"p/{p}", "x" * before + end, repeat=n) for n, (p, before, end) in enumerate(made)]
     rate = clustered(by_problem(trials)).value
-    assert [only(trials, axis).share[-1] for axis in ("attempts", "usd", "seconds")] == pytest.approx([rate] * 3)
+    assert [only(trials, axis).share[-1] for axis in AXES] == pytest.approx([rate] * len(AXES))
 
 
 @given(MADE)
@@ -162,8 +163,10 @@ def test_a_repeat_that_failed_before_its_first_attempt_leaves_the_curve_at_the_r
     assert (only(trials).trials, only(trials).censored) == (5, 1)
 
 
-def test_dollars_and_seconds_are_those_of_the_try_that_passed():
-    late = replace(course("p/1", "xs", usd=0.5), usd=9.0, seconds=99.0)
+def test_the_amount_used_is_that_of_the_try_that_passed():
+    late = replace(course("p/1", "xs", usd=0.5), usd=9.0, seconds=99.0, tokens=99, joules=99.0)
+    assert only([late], "tokens").at == (0.0, 14.0, 14.0)
+    assert only([late], "joules").at == (0.0, 10.0, 10.0)
     assert only([late], "usd").at == (0.0, 1.0, 1.0)
     assert only([late], "seconds").at == (0.0, 4.0, 4.0)
     assert only(answers([1], 0.25), "usd").at == (0.0, 0.25, 0.25)
@@ -179,6 +182,7 @@ def test_without_a_price_or_a_result_there_is_no_curve_and_it_is_said_of_whom():
     found = curves({"free": answers([1], 0.0), "unpriced": answers([1], None), "none": [course("p", "c")]}, "usd")
     assert [curve.key for curve in found.curves] == ["free"]
     assert found.left_out == ("unpriced", "none")
+    assert curves({"paid": answers([1]), "local": [course("p", "s")]}, "joules").left_out == ("paid",)
     assert curves({}, "seconds").curves == ()
 
 

@@ -35,7 +35,7 @@ def test_json_is_complete_and_has_no_number_that_json_does_not_know(compared: An
     told = compared("mine", "--format", "json").json
     assert [one["letter"] for one in told["configurations"]] == ["A", "B"]
     assert told["baseline"] == f"{told['configurations'][0]['benchmark']}/{told['configurations'][0]['configuration']}"
-    assert set(told["curves"]) == {"attempts", "usd", "seconds"}
+    assert set(told["curves"]) == {"attempts", "usd", "seconds", "tokens", "joules"}
     assert {"findings", "remarks", "pairs", "groups", "differing", "common", "margins"} <= told.keys()
     assert told["score_kinds_mixed"]
     assert told["pairs"][0]["finding"] in told["findings"]

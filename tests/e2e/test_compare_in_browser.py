@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 import subprocess
 from pathlib import Path
+from urllib.parse import parse_qs, quote, urlsplit
 
 from playwright.sync_api import Page, expect
 from serving import KODERZ, Serve
 
 MINUTE = 60_000  # milliseconds, for a busy machine
+MARK = """([chart, key]) => {
+    const mark = chart.data.find(trace => trace.customdata?.[0][1] === key), box = chart.getBoundingClientRect()
+    const { xaxis, yaxis } = chart._fullLayout
+    return [box.left + xaxis._offset + xaxis.d2p(mark.x[0]), box.top + yaxis._offset + yaxis.d2p(mark.y[0])]
+}"""
 ORDER = ("--problems", "0:4", "--strategy", "direct", "--coder", "scripted/strong,scripted/never")
 
 
@@ -33,7 +39,7 @@ def test_a_click_on_a_problem_opens_both_programs_and_the_address_brings_them_ba
     expect(right).to_have_text(second, timeout=MINUTE)
 
 
-def test_a_click_on_a_pair_moves_it_into_the_headline_and_the_address_keeps_it(
+def test_a_click_on_a_pair_moves_it_into_the_headline_and_a_click_on_its_point_makes_it_the_baseline(
     server: Serve, page: Page, tmp_path: Path
 ) -> None:
     order = (*ORDER[:-1], "scripted/strong,scripted/never,scripted/weak")
@@ -52,3 +58,15 @@ def test_a_click_on_a_pair_moves_it_into_the_headline_and_the_address_keeps_it(
     page.reload()
     expect(headline.first).to_have_text(pinned, timeout=MINUTE)
     expect(headline).to_have_count(4)
+    chosen = parse_qs(urlsplit(page.url).query)["pair"][0]
+    click_point(page, chosen)
+    expect(page).to_have_url(re.compile(f"baseline={re.escape(quote(chosen, safe=''))}"), timeout=MINUTE)
+
+
+def click_point(page: Page, key: str) -> None:
+    """Click the mark of a configuration in the chart of success."""
+    chart = page.locator(".st-key-picture-wide .js-plotly-plot")
+    chart.scroll_into_view_if_needed()
+    x, y = page.evaluate(MARK, [chart.element_handle(), key])
+    page.mouse.move(x + 3, y)
+    page.mouse.click(x, y)

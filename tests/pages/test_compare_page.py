@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from koderz_core import Order, Wanted, Workspace, open_workspace
 from koderz_core.records import Plan
+from pages.ui.frontier import after_click
 from pages.ui.slow_results import comparison_of
 
 Visit = Callable[..., AppTest]
@@ -99,7 +100,7 @@ def test_every_chart_has_words_a_table_and_a_file(visit: Visit, plan: Plan) -> N
     charts = app.get("plotly_chart")
     assert len(charts) == 3  # nothing was paid, so there are two variants of success alone, and a curve
     assert all(chart.proto.alt for chart in charts)
-    assert [element.label for element in app.expander].count("As a table") == 2
+    assert [element.label for element in app.expander].count("Table, CSV and format of the picture") == 2
     assert len([button for button in app.get("download_button") if button.label == "CSV"]) == 4
 
 
@@ -108,6 +109,34 @@ def test_the_colours_of_the_picture_are_part_of_the_address(visit: Visit, plan: 
     assert not app.error
     assert app.query_params["colour"] == "tier"
     assert "colour" not in visit("compare", benchmarks=plan.id).query_params
+
+
+def test_a_click_chooses_the_pair_and_a_second_click_the_baseline() -> None:
+    assert after_click("C", baseline="A", other="B") == ("A", "C")
+    assert after_click("C", baseline="A", other="C") == ("C", "A")
+    assert after_click("A", baseline="A", other="C") == ("A", "C")
+
+
+def test_a_budget_in_the_address_is_rounded_and_answered_and_the_slider_changes_it(visit: Visit) -> None:
+    with open_workspace() as workspace:
+        workspace.upkeep.open_example()
+    app = visit("compare", budget="0.000052", axis="usd")
+    assert not app.error
+    assert app.query_params["budget"] == "0.00005"
+    assert "For at most $0.000050 per problem ($0.05 per 1,000 problems): A direct 0.5b solves 61 % [39, 80]" in said(
+        app
+    )
+    assert r"The vertical line marks the budget of \$0.000050, here as a limit" in said(app)
+    app = app.select_slider[0].set_value("no limit").run()
+    assert "budget" not in app.query_params
+    assert "Without a budget: C " in said(app)
+
+
+def test_only_what_was_measured_can_be_chosen_and_the_reason_is_given(visit: Visit, plan: Plan) -> None:
+    app = visit("compare", benchmarks=plan.id)
+    (axes,) = (group for group in app.get("button_group") if group.label == "Success against")
+    assert "joules" not in axes.options
+    assert "joules (known only for local models)" in said(app)
 
 
 def test_each_configuration_has_its_interval_and_each_pair_its_test(visit: Visit, plan: Plan) -> None:

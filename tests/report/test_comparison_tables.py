@@ -12,7 +12,7 @@ from koderz_core.analysis.comparison import Comparison, compare
 from koderz_core.records.progress import SummaryRow, TierCost
 from koderz_core.records.trials import Trial
 from koderz_core.report.charts_curves import success_by
-from koderz_core.report.charts_frontier import cost_against_success
+from koderz_core.report.charts_frontier import View, cost_against_success
 from koderz_core.report.comparison import (
     common,
     comparison_numbers,
@@ -171,8 +171,8 @@ def test_a_rate_has_its_marks_in_every_table_in_the_charts_and_in_the_numbers() 
         configurations_table(found).rows[0][2],
         frontier_table(found).rows[0][3],
         curves_table(found, "usd").rows[0][-3].partition(" by ")[0],
-        *(part.customdata[-1] for part in success_by(found, "usd", []).data if part.customdata),
-        *(part.customdata[-1] for part in cost_against_success(found).data if part.customdata),
+        *(part.customdata[-1] for part in success_by(found, "usd", View()).data if part.customdata),
+        *(part.customdata[-1][0] for part in cost_against_success(found).data if part.customdata),
     ]
     assert [text for text in said if "*(1/4)†" not in text] == []
     numbers = configuration_rows(found)[0]

@@ -9,8 +9,9 @@ from test_comparison_tables import TWO, compared, row, trials
 
 from koderz_core.analysis.comparison import Comparison, compare
 from koderz_core.report.benchmark_report_html import charts_of
-from koderz_core.report.charts_curves import curves_alt, success_by
-from koderz_core.report.formats import CURVES, about_curves, curves_beside_rates
+from koderz_core.report.charts_curves import apart, curves_alt, success_by
+from koderz_core.report.charts_frontier import View
+from koderz_core.report.formats import CURVES, about_curves, curves_beside_rates, energy, missing_curves
 
 
 def retried() -> Comparison:
@@ -22,8 +23,10 @@ def retried() -> Comparison:
 
 def traces(comparison: Comparison, axis: str, letter: str) -> list[dict[str, list[float]]]:
     """The band, the solid line and, where there is one, the dotted line of a configuration."""
-    drawn = success_by(comparison, axis, [configuration.key for configuration in comparison.configurations]).data
-    return [{"x": list(line.x), "y": list(line.y)} for line in drawn if line.legendgroup == letter]
+    drawn = success_by(comparison, axis, View()).data
+    return [
+        {"x": list(line.x), "y": list(line.y)} for line in drawn if line.legendgroup == letter and not line.customdata
+    ]
 
 
 def test_a_line_and_its_band_end_where_the_configuration_ended_and_a_dotted_line_goes_on() -> None:
@@ -35,7 +38,7 @@ def test_a_line_and_its_band_end_where_the_configuration_ended_and_a_dotted_line
 
 
 def test_every_attempt_of_the_longest_configuration_has_its_place_on_the_axis() -> None:
-    axis = success_by(retried(), "attempts", []).layout.xaxis
+    axis = success_by(retried(), "attempts", View()).layout.xaxis
     assert (axis.range, axis.dtick) == ((0.5, 5.5), 1)
     _, once, dotted = traces(retried(), "attempts", "A")
     _, retry = traces(retried(), "attempts", "B")
@@ -48,6 +51,42 @@ def test_the_chart_in_words_says_where_each_ends_and_who_has_no_further_tries() 
     assert curves_alt(retried(), "attempts").endswith(said)
     assert [chart.alt for chart in charts_of(retried()) if chart.name == "by-attempts"] == [
         curves_alt(retried(), "attempts")
+    ]
+
+
+def test_the_pointer_shows_every_curve_at_the_same_amount_and_their_end_is_the_rate_of_the_table() -> None:
+    figure = success_by(compared(*TWO), "usd", View())
+    one, other = (part for part in figure.data if part.customdata)
+    assert figure.layout.hovermode == "x unified"
+    assert list(one.x) == list(other.x)
+    assert one.customdata[-1].endswith("</span> <b>A</b> dear: 75 %, no further attempts")
+    assert other.customdata[20].endswith("<b>B</b> cheap: 50 %, no further attempts")
+    assert [100 * row.share for row in compared(*TWO).configurations] == [one.y[-1], other.y[-1]]
+
+
+def test_the_budget_is_drawn_in_the_curves_against_dollars_alone() -> None:
+    texts = {
+        axis: [note.text for note in success_by(retried(), axis, View(budget=0.5)).layout.annotations]
+        for axis in ("usd", "attempts")
+    }
+    assert ["budget $0.5" in notes for notes in texts.values()] == [True, False]
+
+
+def test_letters_at_the_ends_keep_their_order_and_a_distance_and_stay_near_their_levels() -> None:
+    assert apart([10, 50, 51, 52, 90], 5) == [10, 46, 51, 56, 90]
+    assert apart([], 5) == []
+
+
+def test_what_was_not_measured_has_no_curve_and_a_reason() -> None:
+    unmeasured = missing_curves(compared(("a", 3, None), ("b", 1, None)))
+    assert unmeasured.startswith("Not available for these configurations: dollars (unknown prices), ")
+    assert unmeasured.endswith("joules (known only for local models).")
+    assert [energy(joules) for joules in (0.5, 12.4, 999.6, 1878.0, 2.5e6)] == [
+        "0.5 J",
+        "12 J",
+        "1000 J",
+        "1.9 kJ",
+        "2.5 MJ",
     ]
 
 

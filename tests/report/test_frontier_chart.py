@@ -30,6 +30,7 @@ from koderz_core.report.charts_success import success_alone
 from koderz_core.report.compositions import compositions_table
 from koderz_core.report.cost_axis import cost_axis
 from koderz_core.report.label_places import Box, Label, Placed, place
+from koderz_core.report.spending import tier_margins_table
 
 WIDE, NARROW = View(), View(narrow=True)
 FRAME = Box(58, 50, 984, 370)
@@ -197,6 +198,15 @@ def test_each_composition_has_a_row_with_its_best_and_its_cheapest_configuration
         ("frontier", "1", "D · best", "$1.00", "D · best"),
     ]
     assert compositions_table(compared(*TWO)).rows == ()
+
+
+def test_the_marginal_cost_of_a_solve_is_given_from_tier_to_tier() -> None:
+    rows = [line[:4] for line in tier_margins_table(mixed()).rows]
+    assert rows == [
+        ("local → local + frontier reviewer", "C → B", "+25.0", "$0.095"),
+        ("local + frontier reviewer → frontier", "B → D", "+25.0", "$0.90"),
+    ]
+    assert tier_margins_table(compared(*TWO)).rows == ()
 
 
 def test_by_tier_the_legend_names_the_compositions_and_each_has_an_outline() -> None:

@@ -130,6 +130,20 @@ def test_one_call_without_a_price_leaves_all_that_follows_open(trials, journal, 
     assert (told.usd, told.frontier_usd) == (None, None)
 
 
+def test_each_iteration_knows_the_tokens_and_the_energy_so_far_as_long_as_each_call_reports_them(trials, journal, plan):
+    experiment = plan.experiments()[0]
+    journal.say(ExperimentStarted(experiment), experiment.id)
+    for ordinal, (usage, kwh) in enumerate([(Usage(5, 2), 0.5), (Usage(7, 1), 0.25), (Usage(5, None), None)]):
+        journal.ask(experiment, 2 * ordinal, LOCAL)
+        cost = Cost(0.1, "", kwh=kwh)
+        answered = CallFinished(journal.text("a"), "stop", usage, cost, 1.0, None, Sampling())
+        journal.say(answered, experiment.id, 2 * ordinal)
+        journal.say(CodeTested(ordinal + 1, "hash", None, "none", WRONG), experiment.id, 2 * ordinal + 1)
+    told = trials()[experiment.id]
+    assert [(one.tokens, one.joules) for one in told.tries] == [(7, 1.8e6), (15, 2.7e6), (None, None)]
+    assert (told.tokens, told.joules) == (None, None)
+
+
 def test_tokens_that_were_not_reported_are_unknown(trials, journal, plan):
     experiment = plan.experiments()[0]
     journal.say(ExperimentStarted(experiment), experiment.id)
