@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from koderz_core import Workspace
-from koderz_core.records.progress import BenchmarkProgress, Snapshot, meant
+from koderz_core.records.progress import BenchmarkProgress, meant
 from koderz_core.records.rows import BenchmarkRow
-from koderz_core.report.formats import duration
-from koderz_core.report.status import MANY, at_work, beat_seconds, benchmark_remark, freshness
+from koderz_core.report.board import Board, board
+from koderz_core.report.status import MANY, beat_seconds, benchmark_remark, freshness
 from pages.ui.address import choice
 from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page, show_empty, show_provenance
 from pages.ui.launch_plan import clone_link, show_receipt
-from pages.ui.live_view import FEW, Watch, draw_cells, show_news
+from pages.ui.live_board import show_figures
+from pages.ui.live_view import Watch, show_cells, show_side
 from pages.ui.run_controls import redraw_on_change, show_badges, show_changes, show_controls, show_trouble, states
 from pages.ui.slow_results import prepare
-from pages.ui.status import show_bar, show_causes, show_figures, show_loading, show_remark, show_scripted
+from pages.ui.status import show_causes, show_loading, show_remark, show_scripted
 from pages.ui.text import called, listed
 
 ABOUT = "Watch iterations as they happen. Closing this tab does not stop the benchmark."
@@ -28,7 +29,7 @@ LATEST = "Follow the newest benchmark"
 NOTHING = (
     "No benchmark has been run yet. Benchmarks that you start on the page Launch or in a terminal appear automatically."
 )
-REDRAW_SECONDS = 2.0  # between two drawings of many cells
+SIDE_SECONDS = 3.0  # between two drawings of the chart and the table at the side
 
 
 def main() -> None:
@@ -37,47 +38,43 @@ def main() -> None:
     rows = {row.id: row for row in page.benchmarks}
     chosen = choice("benchmark", "Benchmark", ["", *rows], lambda name: listed(rows[name]) if name in rows else LATEST)
     watch, row = Watch(workspace, chosen), meant(page.benchmarks, chosen)
-    beat = beat_seconds(row)
-    many = row is not None and row.planned > FEW
-    place = st.container()
+    experiment = st.query_params.get("experiment")
 
-    @st.fragment(run_every=beat, key="live")
+    @st.fragment(run_every=beat_seconds(row), key="live")
     def draw() -> None:
         with edge():
             snapshot = watch.now()
             redraw_on_change(before, snapshot.benchmarks)
+            _draw_badges(page, snapshot.benchmarks)
             if snapshot.progress is None:
-                _draw_counts(page, place, snapshot)
                 show_empty(workspace, NOTHING, "💤")
                 return
-            _draw_figures(workspace, snapshot.progress, watch.fault)
-            if not many:
-                _draw_counts(page, place, snapshot)
+            shown = board(snapshot.progress)
+            _draw_benchmark(workspace, snapshot.progress, shown, watch.fault)
+            show_cells(snapshot.progress, shown, experiment)
+            show_provenance(snapshot.progress.benchmark)
 
-    @st.fragment(run_every=max(beat, REDRAW_SECONDS), key="live counts")
-    def draw_counts() -> None:
+    @st.fragment(run_every=SIDE_SECONDS, key="live side")
+    def draw_side() -> None:
         with edge():
-            if watch.last:
-                _draw_counts(page, place, watch.last)
+            if watch.last and watch.last.progress:
+                show_side(workspace, watch.last.progress)
 
     if row and row.planned > MANY and not prepare(f"live {row.id}", watch.now, partial(_show_loading, page, row)):
         return
-    draw()
-    if many:
-        draw_counts()
-
-
-def _draw_counts(page: Page, place: DeltaGenerator, snapshot: Snapshot) -> None:
-    """Everything that counts experiments, from one snapshot: badges, bar, cells and newest iterations."""
-    with page.running.container(gap="xxsmall"):
-        show_badges(page.workspace, snapshot.benchmarks)
-    if snapshot.progress is None:
+    if row is None:
+        draw()
         return
-    with place:
-        _draw_title(snapshot.progress.benchmark)
-    draw_cells(snapshot.progress.experiments)
-    show_news(page.workspace, snapshot.progress)
-    show_provenance(snapshot.progress.benchmark)
+    left, right = st.columns([2, 1], gap="large")
+    with left:
+        draw()
+    with right:
+        draw_side()
+
+
+def _draw_badges(page: Page, rows: Sequence[BenchmarkRow]) -> None:
+    with page.running.container(gap="xxsmall"):
+        show_badges(page.workspace, rows)
 
 
 def _draw_title(row: BenchmarkRow) -> None:
@@ -87,22 +84,22 @@ def _draw_title(row: BenchmarkRow) -> None:
         clone_link(row)
         if not row.under_way:
             st.page_link("pages/compare.py", label="See results", icon="⚖️", query_params={"benchmarks": row.id})
-    show_bar(row)
 
 
 def _show_loading(page: Page, row: BenchmarkRow) -> None:
-    with page.running:
-        show_badges(page.workspace, page.benchmarks)
+    _draw_badges(page, page.benchmarks)
     show_loading(row)
 
 
-def _draw_figures(workspace: Workspace, progress: BenchmarkProgress, fault: str | None) -> None:
+def _draw_benchmark(workspace: Workspace, progress: BenchmarkProgress, shown: Board, fault: str | None) -> None:
+    """Its name, state and figures, what to know about it, and the ways to control it."""
     row, here = progress.benchmark, workspace.runs.is_here(progress.benchmark.id)
     heard_at = workspace.runs.live.heard_at(
         experiment.id for experiment in progress.experiments if experiment.state == "running"
     )
     fresh = freshness(progress, time.time(), heard_at, here=here)
-    show_figures(row, **({"in progress": at_work(row), "time left": _left(progress)} if row.under_way else {}))
+    _draw_title(row)
+    show_figures(progress, shown)
     show_receipt(progress.receipt)
     if remark := benchmark_remark(progress):
         show_remark(remark)
@@ -114,12 +111,6 @@ def _draw_figures(workspace: Workspace, progress: BenchmarkProgress, fault: str 
     (st.caption if fresh.tone == "info" else st.warning)(fresh.text)
     if fault:
         st.text(fault)
-
-
-def _left(progress: BenchmarkProgress) -> str:
-    if progress.benchmark.state != "running":
-        return "–"
-    return "not known yet" if progress.seconds_left is None else f"about {duration(progress.seconds_left)}"
 
 
 with edge():

@@ -1,4 +1,4 @@
-"""The live view of a benchmark: a lane of cells per configuration, newest iterations, live text, and polling.
+"""The parts of the Live page: a matrix of experiments, rates, spending, newest iterations, live text, and polling.
 
 Live text is available only in the process that runs the benchmark. If a read fails, the last good one stays.
 """
@@ -6,7 +6,6 @@ Live text is available only in the process that runs the benchmark. If a read fa
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
 import streamlit as st
 
@@ -14,66 +13,50 @@ from koderz_core import Workspace
 from koderz_core.errors import StoreError
 from koderz_core.records.progress import BenchmarkProgress, Snapshot
 from koderz_core.records.rows import ExperimentRow
-from koderz_core.report.formats import LOOKS
-from koderz_core.report.timeline import Cell, lanes
-from pages.ui.tables import NEWEST_COLUMNS, newest_table, outcome
+from koderz_core.report.board import Board
+from koderz_core.report.charts_spending import spending_chart, spending_text
+from koderz_core.report.matrix import matrix_of_experiments
+from pages.ui.address import keep
+from pages.ui.frame import show_remarks
+from pages.ui.live_board import show_rates
+from pages.ui.matrix import show_matrix
+from pages.ui.tables import NEWEST_COLUMNS, newest_table, outcome, show_picture
 
-FEW = 60  # cells; more of them take a browser longer than the rest of the page
-MEANING = f"{', '.join(f'{look.cell} {look.word}' for look in LOOKS.values())}."
+STREAM_TALL, FEED_TALL = 200, 300  # pixels
 
 
-def draw_cells(rows: Sequence[ExperimentRow]) -> None:
-    """The cells of all experiments of a benchmark, in its order. Only our own glyphs and ids become markdown.
+def show_cells(progress: BenchmarkProgress, shown: Board, chosen: str | None) -> None:
+    """All experiments of a benchmark as a matrix, and the rate of each configuration. A click chooses an experiment.
 
-    A long block scrolls (``looks.css``).
+    ``chosen``: the id of the marked experiment.
     """
-    drawn = lanes(rows)
-    with st.container(gap="small", key="lanes"):
-        for lane in drawn.lanes:
-            with st.container(gap="xxsmall"):
-                st.text(lane.label)
-                st.caption(lane.summary)
-                st.markdown(" ".join(map(_badge, lane.cells)))
-    for footnote in drawn.footnotes:
-        st.text(footnote)
-    st.caption(MEANING + _about_links(drawn.each))
+    matrix = matrix_of_experiments(progress.experiments)
+    show_matrix(matrix, "cells", lambda spot: keep("experiment", spot.experiment), chosen, progress.at)
+    show_rates(progress, shown.rates)
+    show_remarks(shown.footnotes, "remarks-on-rates")
 
 
-def _badge(cell: Cell) -> str:
-    look = LOOKS[cell.shown]
-    badge = f":{look.color}-badge[{look.cell} {cell.name}]"
-    return badge if cell.experiment is None else f"[{badge}](experiment?experiment={cell.experiment})"
-
-
-def _about_links(each: int) -> str:
-    if each == 1:
-        return " Click a cell to open its experiment in a new tab."
-    return (
-        f" A cell combines {each} experiments. It shows the symbol of their most frequent state and the number of "
-        "solved experiments. Click a cell to open the first of its experiments that has started. The experiment opens "
-        "in a new tab."
-    )
-
-
-def show_news(workspace: Workspace, progress: BenchmarkProgress) -> None:
-    """The newest iterations and, next to them, the live text of a model."""
-    if not workspace.runs.is_here(progress.benchmark.id):
-        _newest(progress)
-        if progress.benchmark.under_way:
-            st.caption("Another process runs this benchmark. Live model output is available only in that process.")
-        return
-    left, right = st.columns(2)
-    with left:
-        _newest(progress)
-    with right:
+def show_side(workspace: Workspace, progress: BenchmarkProgress) -> None:
+    """The spending, the live text of a model and the newest iterations."""
+    _show_spending(progress)
+    if progress.benchmark.under_way:
         _show_stream(workspace, progress)
+    _show_newest(progress)
 
 
-def _newest(progress: BenchmarkProgress) -> None:
+def _show_spending(progress: BenchmarkProgress) -> None:
+    st.subheader("Spending")
+    about = spending_text(progress)
+    if (figure := spending_chart(progress)) is not None:
+        show_picture(figure, "spending", about)
+    st.text(about)
+
+
+def _show_newest(progress: BenchmarkProgress) -> None:
     st.subheader("Newest iterations")
     if progress.newest:
         table = newest_table(progress.newest, progress.at)
-        st.dataframe(table, hide_index=True, height=300, column_config=NEWEST_COLUMNS, alt="Newest iterations")
+        st.dataframe(table, hide_index=True, height=FEED_TALL, column_config=NEWEST_COLUMNS, alt="Newest iterations")
     else:
         st.caption(
             "No iterations yet. The strategy `direct` never has iterations, because it submits its program without "
@@ -83,12 +66,15 @@ def _newest(progress: BenchmarkProgress) -> None:
 
 def _show_stream(workspace: Workspace, progress: BenchmarkProgress) -> None:
     st.subheader("Live text")
+    if not workspace.runs.is_here(progress.benchmark.id):
+        st.caption("Another process runs this benchmark. Live model output is available only in that process.")
+        return
     labels = {row.id: f"{row.problem} {row.label}" for row in progress.experiments if row.state == "running"}
     if not labels:
         st.caption("Text appears here while a local model generates it.")
         return
     chosen = st.selectbox("Experiment", list(labels), format_func=labels.__getitem__)
-    show_live_text(workspace, next(row for row in progress.experiments if row.id == chosen), 240)
+    show_live_text(workspace, next(row for row in progress.experiments if row.id == chosen), STREAM_TALL)
 
 
 def show_live_text(workspace: Workspace, row: ExperimentRow, tall: int) -> None:
@@ -96,7 +82,7 @@ def show_live_text(workspace: Workspace, row: ExperimentRow, tall: int) -> None:
     stream = workspace.runs.live.of(row.id)
     with st.container(height=tall, autoscroll=True, key="live-text"):
         st.text(f"{outcome(row)} · {stream.role} {stream.model}" if stream else "No call is running.")
-        st.text(stream.text if stream else "")
+        st.code(stream.text if stream else "", language=None, wrap_lines=True)
 
 
 class Watch:

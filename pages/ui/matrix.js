@@ -13,7 +13,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const view = views.get(parentElement);
   view.send = (place) => setTriggerValue("cell", place);
   view.show(data);
-  return () => view.watch.disconnect();
+  return () => view.stop();
 }
 
 class View {
@@ -31,7 +31,14 @@ class View {
     this.cursor = null;
     this.watch = new ResizeObserver(() => this.data && this.draw());
     this.watch.observe(this.root);
+    this.hear = ({ detail }) => this.data?.at && this.show({ ...detail.cells, chosen: this.chosen });
+    window.addEventListener("koderz-news", this.hear);
     this.listen();
+  }
+
+  stop() {
+    this.watch.disconnect();
+    window.removeEventListener("koderz-news", this.hear);
   }
 
   listen() {
@@ -43,9 +50,9 @@ class View {
   }
 
   show(data) {
-    this.data = data;
+    this.data = data.at < this.data?.at ? this.data : data; // the server may have read it before the latest news
     this.chosen = data.chosen;
-    this.root.setAttribute("aria-label", `${data.finding} The arrow keys move between cells, Enter opens one.`);
+    this.root.setAttribute("aria-label", `${this.data.finding} The arrow keys move between cells, Enter opens one.`);
     this.draw();
   }
 

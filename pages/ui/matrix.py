@@ -22,18 +22,25 @@ STATES = tuple(LOOKS)
 LONGEST_NAME = 120  # characters of a name in a tooltip
 
 
-def show_matrix(matrix: Matrix, key: str, on_choose: Callable[[Spot], object], chosen: str | None = None) -> None:
+def show_matrix(
+    matrix: Matrix,
+    key: str,
+    on_choose: Callable[[Spot], object],
+    chosen: str | None = None,
+    at: float | None = None,
+) -> None:
     """Draw the matrix; new data replace the old in place. The columns are the problems, in the order of ``matrix``.
 
     ``key``: unique on the page and constant. ``on_choose`` is called before the page or fragment runs again, with the
-    experiment of the cell that the user clicked. ``chosen``: the id of the experiment that is marked.
+    experiment of the cell that the user clicked. ``chosen``: the id of the experiment that is marked. ``at``: when the
+    experiments were read, in seconds since 1970, if ``live_board.py`` sends the page newer ones.
     """
 
     def choose() -> None:
         if (spot := _clicked(matrix, st.session_state[key].cell)) is not None:
             on_choose(spot)
 
-    _component()(key=key, data=_data(matrix, chosen), on_cell_change=choose)
+    _component()(key=key, data=matrix_data(matrix, chosen, at), on_cell_change=choose)
 
 
 def _clicked(matrix: Matrix, place: object) -> Spot | None:
@@ -50,8 +57,11 @@ def _component() -> ComponentRenderer:
     return st.components.v2.component("koderz_matrix", css=css, js=js)
 
 
-def _data(matrix: Matrix, chosen: str | None) -> dict[str, Any]:  # Any: JSON
-    """A cell is a number: the place of its state in ``STATES`` + 8 × attempts; -1 without an experiment."""
+def matrix_data(matrix: Matrix, chosen: str | None = None, at: float | None = None) -> dict[str, Any]:  # Any: JSON
+    """What the browser draws; parameters as in ``show_matrix``.
+
+    A cell is a number: the place of its state in ``STATES`` + 8 × attempts; -1 without an experiment.
+    """
     names = short_names(matrix.lines)
     return {
         "problems": [plain(problem, LONGEST_NAME) for problem in matrix.problems],
@@ -59,6 +69,7 @@ def _data(matrix: Matrix, chosen: str | None) -> dict[str, Any]:  # Any: JSON
         "lines": [_line(line, names[line.letter]) for line in matrix.lines],
         "states": [(state, LOOKS[state].word) for state in STATES],
         "chosen": chosen and _place(matrix, chosen),
+        "at": at,
         "hardestFirst": matrix.hardest_first,
         "finding": plain(matrix_finding(matrix)),
     }

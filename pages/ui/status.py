@@ -9,8 +9,9 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.records.plans import SCRIPTED
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
-from koderz_core.report.formats import count, numbered
-from koderz_core.report.status import ExperimentRemark, Remark, Tone, causes, experiment_remark, spent, state
+from koderz_core.report.board import bar, figures
+from koderz_core.report.formats import numbered
+from koderz_core.report.status import ExperimentRemark, Remark, Tone, causes, experiment_remark
 from pages.ui.frame import show_facts
 from pages.ui.live_view import show_live_text
 from pages.ui.text import called, show_text
@@ -31,20 +32,6 @@ def show_scripted(row: BenchmarkRow | ExperimentRow) -> None:
         st.warning(SCRIPTED, icon="🎭")
 
 
-def show_bar(row: BenchmarkRow) -> None:
-    """How many experiments of a benchmark have a result; after its end, how many have ended."""
-    done = row.planned - row.left
-    without = f" · {row.errors + row.cancelled} without a result" if row.errors + row.cancelled else ""
-    if row.state == "finished" and row.errors:
-        done, without = done + row.errors, f" · {numbered(row.errors, 'error')}"
-    st.progress(done / row.planned, text=f"{done} of {row.planned} experiments · {row.solved} solved{without}")
-
-
-def show_figures(row: BenchmarkRow, **more: str) -> None:
-    """The figures of a benchmark, and ``more`` of them, in our words."""
-    show_facts({"state": state(row), "iterations": count(row.iterations), "spent in total": spent(row), **more})
-
-
 def show_causes(rows: Iterable[ExperimentRow]) -> None:
     """The error messages of experiments, each once."""
     messages = causes(rows)
@@ -61,8 +48,9 @@ def show_loading(row: BenchmarkRow) -> None:
     """The figures of a benchmark while its experiments are loaded."""
     show_scripted(row)
     st.text(called(row))
-    show_bar(row)
-    show_figures(row)
+    done = bar(row)
+    st.progress(done.share, text=done.text)
+    show_facts(dict(figures(row)))
     st.info(f"Loading {numbered(row.planned, 'experiment')} …", icon="⏳")
 
 
