@@ -6,15 +6,17 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from koderz_core import Workspace
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.findings import remarks
 from koderz_core.report.formats import count
 from koderz_core.workspace.comparisons import Difficulty, only_solved
-from pages.ui.difficulty import choose_problems, show_configurations, show_heatmap, show_problem, show_table
+from pages.ui.difficulty import choose_problems, choose_trial, show_problems, show_tables
 from pages.ui.edge import edge
 from pages.ui.frame import open_page, show_empty, show_facts, show_remarks
 from pages.ui.pickers import choose_problem_set, choose_rows
 from pages.ui.slow_results import awaited_problems
+from pages.ui.transcript import show_transcript
 
 ABOUT = "The result of each configuration on each problem, with the hardest problems first."
 
@@ -34,7 +36,7 @@ def main() -> None:
         return
     _warn(rows)
     _count(rows, problems)
-    _draw(rows, problems)
+    _draw(page.workspace, rows, problems)
     show_remarks(remarks(rows))
 
 
@@ -65,21 +67,21 @@ def _count(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
         )
 
 
-def _draw(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
+def _draw(workspace: Workspace, rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
+    """The matrix; below it the transcript of an experiment, which is chosen first because the matrix marks it."""
     shown = choose_problems(rows, problems)
+    matrix = st.container()
     if not shown:
         st.info("No problem matches this selection.", icon="🟰")
-        show_configurations(rows, problems)
+        show_tables(rows, problems, shown)
         return
-    left, right = st.columns([5, 6], gap="large")
-    with left:
-        show_heatmap(rows, shown)
-        show_configurations(rows, problems)
-    with right:
-        st.subheader("Problems")
-        problem = show_table(rows, shown)
-        st.subheader("Experiments on this problem")
-        show_problem(rows, problem)
+    with st.container(key="transcript"):
+        st.subheader("Transcript")
+        experiment = choose_trial(rows, problems, shown[0])
+    with matrix:
+        show_problems(rows, shown, experiment)
+        show_tables(rows, problems, shown)
+    show_transcript(workspace, workspace.results.experiment(experiment).experiment)
 
 
 with edge():

@@ -9,9 +9,8 @@ from functools import partial
 from koderz_core.analysis.configurations import ConfigurationFigures, figures_of, letter
 from koderz_core.analysis.difficulty import Cell, Difficulty, Key, only_solved
 from koderz_core.records.progress import SummaryRow
-from koderz_core.records.trials import Trial
-from koderz_core.report.columns import Column, Numbers, Row, Shown, json_rows, share, text, text_table, usd, whole, yes
-from koderz_core.report.formats import MARKS, TextTable, count, duration, money, percent
+from koderz_core.report.columns import Column, Numbers, Shown, json_rows, share, text, text_table, usd, whole, yes
+from koderz_core.report.formats import TextTable, count, money, percent
 
 MEANING = "✓: solved, ✗: unsolved, 2/3: solved in two of three repeats, !: error or cancelled, ·: not ended"
 
@@ -32,18 +31,6 @@ class SolverRow:
     of: ConfigurationFigures
     flaky: int
     alone: int
-
-
-def _outcome(trial: Trial) -> str:
-    return MARKS[trial.outcome] if trial.outcome else "· not ended"
-
-
-def _seconds(seconds: float | None) -> str:
-    return "" if seconds is None else duration(seconds)
-
-
-def _repeat(repeat: int) -> str:
-    return str(repeat + 1)
 
 
 def _rate(configuration: ConfigurationFigures) -> str:
@@ -88,15 +75,6 @@ SOLVERS = (
     Shown("uniquely solved", path="alone"),
     Shown("benchmark", path="of.benchmark"),
 )
-TRIALS = (
-    Shown("", path="configuration.letter"),
-    Shown("outcome", text=_outcome, path="of"),
-    Shown("iterations", text=count, path="of.iterations"),
-    Shown("cost", text=money, path="of.usd"),
-    Shown("time", text=_seconds, path="of.seconds"),
-    Shown("repeat", text=_repeat, path="of.repeat"),
-    Shown("experiment", path="of.experiment"),
-)
 
 
 def key_of(row: SummaryRow) -> Key:
@@ -118,17 +96,6 @@ def solvers_table(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) ->
         cells = [cell for problem in problems if (cell := problem.cells.get(configuration.key))]
         lines.append(SolverRow(configuration, sum(cell.flaky for cell in cells), alone.get(configuration.key, 0)))
     return text_table("Configurations", SOLVERS, lines)
-
-
-def trials_table(rows: Sequence[SummaryRow], problem: Difficulty) -> TextTable:
-    """One line per experiment on a problem."""
-    lines = [
-        Row(configuration, trial)
-        for configuration in _configurations(rows)
-        if (cell := problem.cells.get(configuration.key))
-        for trial in cell.trials
-    ]
-    return text_table("Experiments on this problem", TRIALS, lines)
 
 
 def problem_rows(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> list[Numbers]:

@@ -10,6 +10,7 @@ from koderz_core.analysis.difficulty import Difficulty, Key
 from koderz_core.records import Outcome
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentRow, State
+from koderz_core.report.difficulty import key_of
 from koderz_core.report.formats import count, numbered
 
 
@@ -76,7 +77,7 @@ def matrix_of_problems(rows: Sequence[SummaryRow], problems: Sequence[Difficulty
         for trial in cell.trials
     )
     names = [problem.problem for problem in problems]
-    return _matrix({(row.benchmark, row.configuration): row.label for row in rows}, names, spots, hardest_first=True)
+    return _matrix({key_of(row): row.label for row in rows}, names, spots, hardest_first=True)
 
 
 def matrix_of_experiments(rows: Sequence[ExperimentRow], *, hardest_first: bool = False) -> Matrix:

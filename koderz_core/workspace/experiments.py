@@ -125,6 +125,12 @@ class Experiments:
             )
         return found
 
+    def problem_text(self, row: ExperimentRow) -> str | None:
+        """Return the text of the problem; None if its dataset is missing or has changed. Hostile text."""
+        dataset = self.dataset(self.results.plan(row.benchmark))
+        problems = dataset.problems if dataset else ()
+        return next((problem.public.prompt for problem in problems if problem.id == row.problem), None)
+
     def peers(self, row: ExperimentRow) -> tuple[ExperimentRow, ...]:
         """Return the other started experiments on the same problem, those of the same benchmark first."""
         found = self.results.experiments(problem=row.problem, limit=MOST_PEERS)

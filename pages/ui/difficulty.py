@@ -1,30 +1,20 @@
-"""The parts of the Problems page: filter, heatmap of problem × configuration, and results of one problem."""
+"""The parts of the Problems page: filter, matrix, its figures as tables, and the choice of an experiment."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
-import numpy as np
-import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 import streamlit as st
 
 from koderz_core.records.progress import SummaryRow
-from koderz_core.report.charts import theme_color
-from koderz_core.report.difficulty import (
-    MEANING,
-    key_of,
-    problem_rows,
-    problems_table,
-    sign,
-    solvers_table,
-    trials_table,
-)
-from koderz_core.report.formats import money, numbered, one_line, plain
-from koderz_core.workspace.comparisons import Cell, Difficulty, Key, Kind, problems_of_kind
+from koderz_core.records.trials import Trial
+from koderz_core.report.difficulty import MEANING, key_of, problem_rows, problems_table, solvers_table
+from koderz_core.report.matrix import Spot, matrix_of_problems
+from koderz_core.workspace.comparisons import Difficulty, Key, Kind, problems_of_kind
 from koderz_core.workspace.names import letter
-from pages.ui.address import choice, chosen_line, keep
-from pages.ui.tables import frame, offer_csv, selected, tall
+from pages.ui.address import choice, keep, warn_of_missing
+from pages.ui.matrix import show_matrix
+from pages.ui.tables import frame, offer_csv, tall
 
 SHOWN: dict[Kind, str] = {
     "all": "all",
@@ -34,13 +24,7 @@ SHOWN: dict[Kind, str] = {
     "differ": "solved more often by one of two configurations",
 }
 OF_SEVERAL = ("only", "differ")
-PROBLEMS_PER_PAGE = 40  # in the heatmap
-TALL, MOST_LINES = 420, 14  # pixels of a table with more lines, which scrolls
-ROW, HEAD = 22, 40  # pixels
-LONGEST_NAME, LONGEST_TIP = 22, 80  # characters next to the chart and in a tip
-SOLVED, UNSOLVED, WITHOUT = theme_color(0), theme_color(1), theme_color(6)
-BETWEEN = theme_color(3)  # between the two in hue
-PALE = 0.22  # opacity of the colours, so that glyphs have a contrast of 4.5:1 in both themes
+PROBLEMS_PER_PAGE = 1000  # in the matrix
 
 
 def choose_problems(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> tuple[Difficulty, ...]:
@@ -55,60 +39,65 @@ def choose_problems(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) 
     return problems_of_kind(problems, kind, a, b)
 
 
-def show_heatmap(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
-    """One page of the heatmap; a click on a cell opens its experiment, or lists its repeats."""
-    part = _page_of(problems)
-    glyphs = [meaning.partition(" ")[0] for meaning in MEANING.split(", ")]
-    key = f"heatmap of {hash((tuple(map(key_of, rows)), tuple(problem.problem for problem in part)))}"
-    state = st.plotly_chart(
-        heatmap(rows, part),
-        alt=f"Heatmap of {numbered(len(part), 'problem')} (hardest first) and "
-        f"{numbered(len(rows), 'configuration')}; symbols: {', '.join(glyphs)}",
-        key=key,  # other cells get another key, because an older selection does not apply to them
-        on_select="rerun",
-        selection_mode="points",
-        config={"displayModeBar": False},
-    )
-    st.caption(f"{MEANING}. Click a cell to open its experiment or to list its repeats.")
-    clicked = [(int(point["x"]), int(point["y"])) for point in state["selection"]["points"]][:1]
-    if clicked and clicked != st.session_state.get("clicked"):
-        ((x, y),) = clicked
-        _open(part[y], key_of(rows[x]))
-    st.session_state["clicked"] = clicked
+def show_problems(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], experiment: str) -> None:
+    """One page of the matrix, in which ``experiment`` is marked; a click on a cell chooses another one."""
+    show_matrix(matrix_of_problems(rows, _page_of(problems)), "matrix", _choose, experiment, "transcript")
+    st.caption("Click a cell to read the transcript of its experiment below.")
 
 
-def show_table(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> Difficulty:
-    """The problems as a table and as CSV; the chosen problem."""
-    table = problems_table(rows, problems)
-    named = {problem.problem: problem for problem in problems}
-    pinned = {"problem": st.column_config.TextColumn(pinned=True, width=130)}
-    shown = {"alt": table.title, "height": tall(table, MOST_LINES, TALL), "column_config": pinned}
-    problem = chosen_line(frame(table), "problem", list(named), **shown)
-    offer_csv("problems", problem_rows(rows, problems))
-    return named[problem]
+def _choose(spot: Spot) -> None:
+    keep("problem", spot.problem)
+    keep("experiment", spot.experiment)
 
 
-def show_configurations(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
-    """The configuration behind each letter."""
-    table = solvers_table(rows, problems)
-    letters = frame(table)
-    if len({row.benchmark for row in rows}) == 1:
-        letters = letters.drop(columns="benchmark")
-    st.dataframe(letters, hide_index=True, alt=table.title, key="letters", height=tall(table, MOST_LINES, TALL))
-    st.caption(
-        "Flaky: problems that the configuration solved in some of its repeats but not in all. Uniquely solved: "
-        "problems that the configuration solved at least once and that no other configuration solved."
-    )
+def show_tables(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], shown: Sequence[Difficulty]) -> None:
+    """The results on the ``shown`` problems as a table and as CSV, and those of each configuration on all problems."""
+    place = st.expander("As a table", icon="🔢", key="tables", on_change="rerun")
+    if not place.open:
+        return
+    with place:
+        for table in (problems_table(rows, shown), solvers_table(rows, problems)):
+            st.dataframe(frame(table), hide_index=True, alt=table.title, height=tall(table), key=table.title)
+        st.caption(
+            f"{MEANING}. Flaky: problems that the configuration solved in some of its repeats but not in all. Uniquely "
+            "solved: problems that the configuration solved at least once and that no other configuration solved."
+        )
+        offer_csv("problems", problem_rows(rows, shown))
 
 
-def show_problem(rows: Sequence[SummaryRow], problem: Difficulty) -> None:
-    """Every experiment on the problem, with a link to each."""
-    st.text(problem.problem)
-    st.caption("Choose a row to open its experiment.")
-    table = trials_table(rows, problem)
-    experiment = selected(frame(table), f"trials of {problem.problem}", "experiment", alt=table.title)
-    if experiment:
-        _go_to(experiment)
+def choose_trial(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], usual: Difficulty) -> str:
+    """The id of the experiment in the address; else of the first one on the problem in the address or on ``usual``."""
+    problem = _problem_in_address(problems, usual)
+    trials = {trial.experiment: trial for row in rows for trial in _trials(problem, row)}
+    labels = {(key_of(row)): f"{letter(place)} · {row.label}" for place, row in enumerate(rows)}
+
+    def label(experiment: str) -> str:
+        repeat = f" · repeat {trials[experiment].repeat + 1}" if len(trials) > len(problem.cells) else ""
+        return labels[trials[experiment].key] + repeat
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text(problem.problem, width="content")
+        experiment = choice("experiment", "Experiment", list(trials), label)
+        st.page_link("pages/experiment.py", label="Open", icon="🔬", query_params={"experiment": experiment})
+    if st.session_state.get("transcript") not in (None, experiment):
+        keep("step", None)
+    st.session_state["transcript"] = experiment
+    return experiment
+
+
+def _problem_in_address(problems: Sequence[Difficulty], usual: Difficulty) -> Difficulty:
+    experiment, name = st.query_params.get("experiment"), st.query_params.get("problem", usual.problem)
+    for problem in problems:
+        if any(trial.experiment == experiment for cell in problem.cells.values() for trial in cell.trials):
+            return problem
+    if all(problem.problem != name for problem in problems):
+        warn_of_missing("problem")
+    return next((problem for problem in problems if problem.problem == name), usual)
+
+
+def _trials(problem: Difficulty, row: SummaryRow) -> Sequence[Trial]:
+    cell = problem.cells.get(key_of(row))
+    return cell.trials if cell else ()
 
 
 def _page_of(problems: Sequence[Difficulty]) -> Sequence[Difficulty]:
@@ -123,17 +112,6 @@ def _page_of(problems: Sequence[Difficulty]) -> Sequence[Difficulty]:
     return problems[PROBLEMS_PER_PAGE * (place - 1) : PROBLEMS_PER_PAGE * place]
 
 
-def _open(problem: Difficulty, key: Key) -> None:
-    trials = problem.cells[key].trials
-    if len(trials) == 1:
-        _go_to(trials[0].experiment)
-    keep("problem", problem.problem)
-
-
-def _go_to(experiment: str) -> None:
-    st.switch_page("pages/experiment.py", query_params={"experiment": experiment})
-
-
 def _choose_configuration(rows: Sequence[SummaryRow], name: str, label: str, place: int = 0) -> Key:
     labels = {"/".join(key_of(row)): f"{letter(at)} · {row.label}" for at, row in enumerate(rows)}
     chosen_key = choice(name, label, list(labels), labels.__getitem__, default=list(labels)[place])
@@ -142,70 +120,3 @@ def _choose_configuration(rows: Sequence[SummaryRow], name: str, label: str, pla
 
 def _kind(name: str) -> Kind:
     return next(kind for kind in SHOWN if kind == name)
-
-
-def heatmap(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> go.Figure:
-    """A line per problem from the top, a column per configuration under its letter."""
-    cells = {
-        (x, y): cell
-        for y, problem in enumerate(problems)
-        for x, row in enumerate(rows)
-        if (cell := problem.cells.get(key_of(row))) is not None
-    }
-    figure = go.Figure()
-    shape = (len(problems), len(rows))
-    shares = {place: cell.share for place, cell in cells.items() if cell.share is not None}
-    _add_colours(figure, shape, shares, [[0, UNSOLVED], [0.5, BETWEEN], [1, SOLVED]])
-    _add_colours(figure, shape, dict.fromkeys(cells.keys() - shares.keys(), 0.0), [[0, WITHOUT], [1, WITHOUT]])
-    figure.add_scatter(
-        x=np.array([x for x, _ in cells]),
-        y=np.array([y for _, y in cells]),
-        text=[sign(cell) for cell in cells.values()],
-        customdata=[_tip(rows[x], x, problems[y], cell) for (x, y), cell in cells.items()],
-        mode="markers+text",
-        textfont={"color": WITHOUT, "size": 12},
-        marker={"size": ROW - 4, "symbol": "square", "opacity": 0, "color": WITHOUT},
-        selected={"marker": {"opacity": 0}},
-        unselected={"marker": {"opacity": 0}},
-        hovertemplate="%{customdata}<extra></extra>",
-        showlegend=False,
-    )
-    return _axes(figure, rows, problems)
-
-
-def _add_colours(
-    figure: go.Figure, shape: tuple[int, int], values: dict[tuple[int, int], float], scale: Sequence[Sequence[object]]
-) -> None:
-    """Colours under the glyphs."""
-    z = np.full(shape, np.nan)
-    for (x, y), value in values.items():
-        z[y, x] = value
-    figure.add_heatmap(
-        z=z, zmin=0, zmax=1, colorscale=scale, opacity=PALE, showscale=False, xgap=2, ygap=2, hoverinfo="skip"
-    )
-
-
-def _axes(figure: go.Figure, rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> go.Figure:
-    """Letters above the columns, names next to the lines; names are hostile text, which Plotly would read as markup."""
-    bare = {"showgrid": False, "zeroline": False, "fixedrange": True, "tickmode": "array", "ticks": ""}
-    letters = [f"<b>{letter(place)}</b>" for place in range(len(rows))]
-    places = {"tickvals": list(range(len(rows))), "ticktext": letters, "range": [-0.5, len(rows) - 0.5]}
-    figure.update_xaxes(side="top", **places, **bare)
-    names = [_short(problem.problem) for problem in problems]
-    lines = {"tickvals": list(range(len(names))), "ticktext": names, "range": [len(names) - 0.5, -0.5]}
-    figure.update_yaxes(automargin=True, **lines, **bare)
-    height = HEAD + ROW * len(problems)
-    return figure.update_layout(height=height, margin={"l": 4, "r": 4, "t": HEAD - 8, "b": 4}, dragmode=False)
-
-
-def _short(name: str) -> str:
-    line = one_line(name)
-    return escape(line if len(line) <= LONGEST_NAME else f"…{line[1 - LONGEST_NAME :]}")
-
-
-def _tip(row: SummaryRow, place: int, problem: Difficulty, cell: Cell) -> str:
-    iterations = sum(trial.iterations for trial in cell.trials)
-    return (
-        f"{escape(plain(problem.problem, LONGEST_TIP))}<br><b>{letter(place)}</b> {escape(plain(row.label))}<br>"
-        f"{cell.solved} of {cell.n} solved · {iterations} iterations · {money(cell.usd)}"
-    )

@@ -94,7 +94,7 @@ def _encoded(workspace: Workspace, benchmark: str, news: News) -> _Message | Non
     progress = workspace.results.snapshot(benchmark, news.at).progress
     if progress is None:
         return None
-    cells = matrix_data(matrix_of_experiments(progress.experiments), at=progress.at)
+    cells = matrix_data(matrix_of_experiments(progress.experiments))
     content = {"at": progress.at, **asdict(board(progress)), "cells": cells}
     return _Message(news.state, msgspec.json.encode(content).decode(), rest_seconds(progress.benchmark.planned))
 

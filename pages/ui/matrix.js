@@ -2,10 +2,13 @@
 
 const WIDE = 640; // pixels; a narrower matrix has letters beside its cells and the names above them
 const SIZES = [14, 13, 12, 11, 10]; // pixels of a cell with its gap
-const ROW = 14, REPEAT = 5, GAP = 4; // pixels: the least height of a row, the least of one repeat, between rows of repeats
+const ROW = 14, REPEAT = 5, GAP = 4; // pixels: least height of a row, least height of a repeat, gap below repeats
 const SHADES = [1, 0.68, 0.46, 0.3]; // opacity of a cell that was solved at the first, second, third or a later attempt
 const FLAT = 8; // pixels: a lower cell has no room for an outline
-const ORDINALS = ["1st attempt", "2nd", "3rd", "4th or later"];
+const ORDINALS = ["1st", "2nd", "3rd", "4th or later"];
+const STEPS = {
+  ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-Infinity, 0], End: [Infinity, 0],
+};
 const views = new WeakMap();
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -28,11 +31,8 @@ class View {
     this.tip = add(this.root, "div", "tip");
     this.spoken = add(this.root, "div", "spoken");
     this.spoken.setAttribute("aria-live", "polite");
-    this.cursor = null;
     this.watch = new ResizeObserver(() => this.data && this.draw());
-    this.watch.observe(this.root);
-    this.hear = ({ detail }) => this.data?.at && this.show({ ...detail.cells, chosen: this.chosen });
-    window.addEventListener("koderz-news", this.hear);
+    this.hear = ({ detail: { at, cells } }) => this.data.at && this.show({ ...this.data, ...cells, at, chosen: this.chosen });
     this.listen();
   }
 
@@ -42,7 +42,10 @@ class View {
   }
 
   listen() {
-    this.root.addEventListener("pointermove", (event) => this.point(this.at(event)));
+    this.root.addEventListener("pointermove", (event) => {
+      const place = this.at(event);
+      if (String(place) !== String(this.cursor)) this.point(place);
+    });
     this.root.addEventListener("pointerleave", () => this.point(null));
     this.root.addEventListener("click", (event) => this.choose(this.at(event)));
     this.root.addEventListener("keydown", (event) => this.press(event));
@@ -50,6 +53,8 @@ class View {
   }
 
   show(data) {
+    this.watch.observe(this.root);
+    window.addEventListener("koderz-news", this.hear);
     this.data = data.at < this.data?.at ? this.data : data; // the server may have read it before the latest news
     this.chosen = data.chosen;
     this.root.setAttribute("aria-label", `${this.data.finding} The arrow keys move between cells, Enter opens one.`);
@@ -60,12 +65,12 @@ class View {
     const width = this.root.clientWidth;
     if (!width) return; // hidden: the observer calls again
     this.colours = coloursOf(this.root);
-    const { problems, lines, repeats, hardestFirst } = this.data;
-    const shape = JSON.stringify([width, problems.length, repeats, hardestFirst, lines.map((line) => line.name)]);
+    const { problems, lines, repeats, hardestFirst } = this.data, names = lines.map(({ name, label }) => [name, label]);
+    const shape = JSON.stringify([width, devicePixelRatio, problems.length, repeats, hardestFirst, names]);
     if (shape !== this.shape) this.build(width);
     this.shape = shape;
     lines.forEach((line, place) => this.totals.forEach((rows) => (rows[place].textContent = line.total)));
-    this.canvases.forEach((canvas, block) => this.paint(canvas, block));
+    this.contexts.forEach((context, block) => this.paint(context, block));
     this.explain();
     this.place("chosen", this.chosen);
     this.point(this.cursor);
@@ -73,9 +78,10 @@ class View {
 
   build(width) {
     const { problems, lines, repeats, hardestFirst } = this.data;
+    this.cursor = null;
     this.wide = width >= WIDE;
     this.root.classList.toggle("narrow", !this.wide);
-    const names = this.wide ? Math.min(namesWidth(this.root, lines), 0.4 * width) : 24;
+    const names = this.wide ? Math.min(namesWidth(this.root, lines, problems.length * repeats), 0.4 * width) : 24;
     const fit = (size) => Math.max(1, Math.floor((width - names) / size));
     const fewest = Math.min(...SIZES.map((size) => Math.ceil(problems.length / fit(size))));
     this.size = SIZES.find((size) => Math.ceil(problems.length / fit(size)) === fewest);
@@ -85,7 +91,8 @@ class View {
     this.blocks.replaceChildren();
     this.key.replaceChildren();
     this.totals = this.wide ? [] : [lines.map((line) => this.name(this.key, line))];
-    this.canvases = Array.from({ length: fewest }, (_, block) => {
+    this.rows = lines.map(() => []);
+    this.contexts = Array.from({ length: fewest }, (_, block) => {
       const first = block * this.columns, last = Math.min(first + this.columns, problems.length);
       const range = fewest > 1 ? `Problems ${first + 1} to ${last}` : `${last} problem${last === 1 ? "" : "s"}`;
       const title = add(this.blocks, "div", "range");
@@ -98,18 +105,14 @@ class View {
   block(names, columns) {
     const block = add(this.blocks, "div", "block"), side = add(block, "div", "side");
     side.style.width = `${names}px`;
-    const totals = this.data.lines.map((line) => {
+    const totals = this.data.lines.map((line, place) => {
       const row = add(side, "div", "row");
+      this.rows[place].push(row);
       row.style.height = `${this.row}px`;
       return this.name(row, line);
     });
     if (this.wide) this.totals.push(totals);
-    const canvas = add(block, "canvas"), scale = window.devicePixelRatio || 1;
-    const size = [columns * this.size, this.data.lines.length * this.row];
-    [canvas.width, canvas.height] = size.map((pixels) => Math.ceil(pixels * scale));
-    [canvas.style.width, canvas.style.height] = size.map((pixels) => `${pixels}px`);
-    canvas.getContext("2d").scale(scale, scale);
-    return canvas;
+    return sized(add(block, "canvas"), [columns * this.size, this.data.lines.length * this.row]);
   }
 
   name(parent, line) {
@@ -120,17 +123,20 @@ class View {
     return add(name, "i");
   }
 
-  paint(canvas, block) {
-    const { lines, repeats } = this.data, context = canvas.getContext("2d");
-    const first = block * this.columns, columns = Math.round(parseFloat(canvas.style.width) / this.size);
-    context.clearRect(0, 0, canvas.width, canvas.height);
+  paint(context, block) {
+    const { problems, lines, repeats } = this.data, first = block * this.columns;
+    const last = Math.min(first + this.columns, problems.length);
+    context.clearRect(0, 0, this.columns * this.size, lines.length * this.row);
     lines.forEach((line, place) => {
-      for (let column = 0; column < columns; column++)
-        for (let repeat = 0; repeat < repeats; repeat++) {
-          const code = line.cells[(first + column) * repeats + repeat];
-          if (code >= 0) this.cell(context, code, ...this.corner(column, place, repeat));
-        }
+      for (let problem = first; problem < last; problem++)
+        for (let repeat = 0; repeat < repeats; repeat++)
+          this.cell(context, line.cells[problem * repeats + repeat], this.corner(problem - first, place, repeat));
     });
+  }
+
+  cell(context, code, sides) {
+    const [attempts, place] = split(code, this.data.states.length);
+    if (code >= 0) paintCell(context, this.data.states[place][0], attempts, this.colours, sides);
   }
 
   corner(column, line, repeat) {
@@ -138,40 +144,31 @@ class View {
     return [column * this.size, line * this.row + repeat * height, this.size - 1, height - 1];
   }
 
-  cell(context, code, x, y, width, height) {
-    const count = this.data.states.length, [state] = this.data.states[code % count], attempts = Math.floor(code / count);
-    paintCell(context, state, attempts, this.colours, [x, y, width, height]);
-  }
-
   explain() {
     const { lines, states } = this.data, found = new Set();
     for (const line of lines)
       for (const code of line.cells)
-        if (code >= 0) found.add(code % states.length ? code % states.length : -level(Math.floor(code / states.length)));
-    const items = [...found].sort((a, b) => (a > 0) - (b > 0) || Math.abs(a) - Math.abs(b));
-    const shape = JSON.stringify([items, this.colours]);
+        if (code >= 0) {
+          const [attempts, place] = split(code, states.length);
+          found.add(place * SHADES.length + (states[place][0] === "solved" ? shadeOf(attempts) : 0));
+        }
+    const items = [...found].sort((a, b) => a - b), shape = JSON.stringify([items, this.colours]);
     if (shape === this.explained) return;
     this.explained = shape;
     this.legend.replaceChildren();
-    const shades = items.some((item) => item < -1);
-    for (const item of items) this.entry(item, shades);
-  }
-
-  entry(item, shades) {
-    const [state, word] = this.data.states[Math.max(item, 0)], attempts = item > 0 ? 0 : -item;
-    const entry = add(this.legend, "span", "entry"), canvas = add(entry, "canvas"), scale = window.devicePixelRatio || 1;
-    canvas.width = canvas.height = Math.ceil(12 * scale);
-    const context = canvas.getContext("2d");
-    context.scale(scale, scale);
-    paintCell(context, state, attempts, this.colours, [0, 0, 12, 12]);
-    const shade = attempts === 1 ? `${word} at the ${ORDINALS[0]}` : ORDINALS[attempts - 1];
-    add(entry, "span").textContent = item <= 0 && shades ? shade : word;
+    items.forEach((item, index) => {
+      const [place, shade] = split(item, SHADES.length), [state, word] = states[place];
+      const entry = add(this.legend, "span", "entry");
+      paintCell(sized(add(entry, "canvas"), [12, 12]), state, shade + 1, this.colours, [0, 0, 12, 12]);
+      const first = items[1] < SHADES.length ? `${word} at the ${ORDINALS[shade]} attempt` : word;
+      add(entry, "span").textContent = state !== "solved" ? word : index ? ORDINALS[shade] : first;
+    });
   }
 
   at(event) {
-    const block = this.canvases.findIndex((canvas) => event.composedPath().includes(canvas));
+    const block = this.contexts.findIndex((context) => event.composedPath().includes(context.canvas));
     if (block < 0) return null;
-    const box = this.canvases[block].getBoundingClientRect();
+    const box = this.contexts[block].canvas.getBoundingClientRect();
     const x = event.clientX - box.left, y = event.clientY - box.top, height = this.corner(0, 0, 0)[3] + 1;
     const line = clamp(Math.floor(y / this.row), this.data.lines.length);
     const repeat = clamp(Math.floor((y - line * this.row) / height), this.data.repeats);
@@ -179,20 +176,14 @@ class View {
   }
 
   press(event) {
-    const { problems, lines, repeats } = this.data;
-    const [problem, line, repeat] = this.cursor || this.chosen || [0, 0, 0], level = line * repeats + repeat;
-    const moves = {
-      ArrowLeft: [problem - 1, level], ArrowRight: [problem + 1, level],
-      ArrowUp: [problem, level - 1], ArrowDown: [problem, level + 1],
-      Home: [0, level], End: [problems.length - 1, level],
-    };
-    if (event.key === "Enter" || event.key === " ") this.choose(this.cursor);
+    const { problems, lines, repeats } = this.data, start = this.cursor || this.chosen || [0, 0, 0];
+    const step = STEPS[event.key];
+    if (step) {
+      const level = clamp(start[1] * repeats + start[2] + step[1], lines.length * repeats);
+      this.point([clamp(start[0] + step[0], problems.length), ...split(level, repeats)], true);
+    } else if (event.key === "Enter" || event.key === " ") this.choose(this.cursor);
     else if (event.key === "Escape") this.point(null);
-    else if (moves[event.key]) {
-      const [to, row] = [clamp(moves[event.key][0], problems.length), clamp(moves[event.key][1], lines.length * repeats)];
-      const started = this.cursor || this.chosen;
-      this.point(started ? [to, Math.floor(row / repeats), row % repeats] : [0, 0, 0], true);
-    } else return;
+    else return;
     event.preventDefault();
   }
 
@@ -201,15 +192,18 @@ class View {
     this.chosen = place;
     this.place("chosen", place);
     this.send(place);
+    if (this.data.reveal) document.querySelector(`.st-key-${this.data.reveal}`)?.scrollIntoView({ block: "nearest" });
   }
 
   point(place, aloud = false) {
-    this.cursor = place && this.code(place) >= 0 ? place : place && aloud ? place : null;
-    this.place("cursor", this.cursor);
-    this.tip.hidden = !this.cursor;
-    if (!this.cursor) return;
-    const words = this.words(this.cursor), ring = this.rings.cursor;
-    this.tip.replaceChildren(...words.map((word) => Object.assign(document.createElement("div"), { textContent: word })));
+    this.cursor = place;
+    this.place("cursor", place);
+    this.rows.forEach((rows, line) => rows.forEach((row) => row.classList.toggle("at", place?.[1] === line)));
+    this.tip.hidden = !place;
+    if (!place) return;
+    const words = this.words(place), ring = this.rings.cursor;
+    this.tip.replaceChildren();
+    for (const word of words) add(this.tip, "div").textContent = word;
     const left = Math.min(ring.offsetLeft, this.root.clientWidth - this.tip.offsetWidth);
     this.tip.style.transform = `translate(${Math.max(0, left)}px, ${ring.offsetTop + ring.offsetHeight + 6}px)`;
     if (aloud) this.spoken.textContent = words.join(", ");
@@ -217,9 +211,9 @@ class View {
 
   words([problem, line, repeat]) {
     const { problems, lines, states, repeats } = this.data, code = this.code([problem, line, repeat]);
-    const attempts = Math.floor(code / states.length), [state, word] = states[code % states.length] || ["", ""];
+    const [attempts, state] = split(code, states.length), [name, word] = states[state] || [];
     const tried = `${attempts} attempt${attempts === 1 ? "" : "s"}`;
-    const outcome = { solved: `solved at attempt ${attempts}`, unsolved: `unsolved after ${tried}` }[state];
+    const outcome = { solved: `solved at attempt ${attempts}`, unsolved: `unsolved after ${tried}` }[name];
     const said = code < 0 ? "no experiment" : outcome || (attempts ? `${word} after ${tried}` : word);
     return [problems[problem], lines[line].label, repeats > 1 ? `repeat ${repeat + 1} of ${repeats}: ${said}` : said];
   }
@@ -229,12 +223,13 @@ class View {
   }
 
   place(name, place) {
-    const ring = this.rings[name], canvas = place && this.canvases[Math.floor(place[0] / this.columns)];
-    ring.hidden = !canvas;
-    if (!canvas) return;
+    const ring = this.rings[name], context = place && this.contexts[Math.floor(place[0] / this.columns)];
+    ring.hidden = !context;
+    if (!context) return;
     const [x, y, width, height] = this.corner(place[0] % this.columns, place[1], place[2]);
-    const from = this.root.getBoundingClientRect(), box = canvas.getBoundingClientRect();
-    const sides = { left: box.left - from.left + x - 2, top: box.top - from.top + y - 2, width: width + 4, height: height + 4 };
+    const from = this.root.getBoundingClientRect(), box = context.canvas.getBoundingClientRect();
+    const left = box.left - from.left + x - 2, top = box.top - from.top + y - 2;
+    const sides = { left, top, width: width + 4, height: height + 4 };
     for (const [side, pixels] of Object.entries(sides)) ring.style[side] = `${pixels}px`;
   }
 }
@@ -258,7 +253,7 @@ function paintCell(context, state, attempts, colours, [x, y, width, height]) {
     context.stroke();
   };
   context.lineWidth = 1;
-  if (state === "solved") fill(colours.solved, SHADES[level(attempts) - 1]);
+  if (state === "solved") fill(colours.solved, SHADES[shadeOf(attempts)]);
   else if (state === "unsolved") {
     if (height < FLAT) fill(colours.unsolved, 0.5);
     else outline(colours.unsolved, 0.25);
@@ -282,15 +277,27 @@ function coloursOf(element) {
   return { solved: chart[0], unsolved: chart[1], running: chart[2], grey: chart[6], text: of("text-color") };
 }
 
-function namesWidth(element, lines) {
+function namesWidth(element, lines, most) {
   const context = document.createElement("canvas").getContext("2d"), style = getComputedStyle(element);
   context.font = `${style.fontSize} ${style.fontFamily}`;
-  const widths = lines.map((line) => context.measureText(`${line.letter}  ${line.name}  ${line.total}`).width);
+  const widths = lines.map((line) => context.measureText(`${line.letter}  ${line.name}  ${most}/${most}`).width);
   return Math.ceil(Math.max(80, ...widths)) + 28;
 }
 
-function level(attempts) {
-  return Math.min(Math.max(attempts, 1), SHADES.length);
+function shadeOf(attempts) {
+  return clamp(attempts - 1, SHADES.length);
+}
+
+function split(number, base) {
+  return [Math.floor(number / base), number % base];
+}
+
+function sized(canvas, size) {
+  const scale = devicePixelRatio, context = canvas.getContext("2d");
+  [canvas.width, canvas.height] = size.map((pixels) => Math.ceil(pixels * scale));
+  [canvas.style.width, canvas.style.height] = size.map((pixels) => `${pixels}px`);
+  context.scale(scale, scale);
+  return context;
 }
 
 function clamp(number, length) {

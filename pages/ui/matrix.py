@@ -27,20 +27,23 @@ def show_matrix(
     key: str,
     on_choose: Callable[[Spot], object],
     chosen: str | None = None,
+    reveal: str = "",
     at: float | None = None,
 ) -> None:
     """Draw the matrix; new data replace the old in place. The columns are the problems, in the order of ``matrix``.
 
     ``key``: unique on the page and constant. ``on_choose`` is called before the page or fragment runs again, with the
-    experiment of the cell that the user clicked. ``chosen``: the id of the experiment that is marked. ``at``: when the
-    experiments were read, in seconds since 1970, if ``live_board.py`` sends the page newer ones.
+    experiment of the cell that the user clicked. ``chosen``: the id of the experiment that is marked. ``reveal``: the
+    key of a container on the page that a click scrolls into view. ``at``: when the experiments were read, in seconds
+    since 1970, if ``live_board.py`` sends the page newer ones.
     """
 
     def choose() -> None:
         if (spot := _clicked(matrix, st.session_state[key].cell)) is not None:
             on_choose(spot)
 
-    _component()(key=key, data=matrix_data(matrix, chosen, at), on_cell_change=choose)
+    data = {**matrix_data(matrix), "chosen": chosen and _place(matrix, chosen), "reveal": reveal, "at": at}
+    _component()(key=key, data=data, on_cell_change=choose)
 
 
 def _clicked(matrix: Matrix, place: object) -> Spot | None:
@@ -57,19 +60,14 @@ def _component() -> ComponentRenderer:
     return st.components.v2.component("koderz_matrix", css=css, js=js)
 
 
-def matrix_data(matrix: Matrix, chosen: str | None = None, at: float | None = None) -> dict[str, Any]:  # Any: JSON
-    """What the browser draws; parameters as in ``show_matrix``.
-
-    A cell is a number: the place of its state in ``STATES`` + 8 × attempts; -1 without an experiment.
-    """
+def matrix_data(matrix: Matrix) -> dict[str, Any]:  # Any: JSON
+    """What the browser draws. A cell is a number: the place of its state in ``STATES`` + 8 × attempts; -1 without an experiment."""
     names = short_names(matrix.lines)
     return {
         "problems": [plain(problem, LONGEST_NAME) for problem in matrix.problems],
         "repeats": matrix.repeats,
         "lines": [_line(line, names[line.letter]) for line in matrix.lines],
         "states": [(state, LOOKS[state].word) for state in STATES],
-        "chosen": chosen and _place(matrix, chosen),
-        "at": at,
         "hardestFirst": matrix.hardest_first,
         "finding": plain(matrix_finding(matrix)),
     }

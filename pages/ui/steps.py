@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
@@ -11,11 +11,11 @@ from koderz_core import Workspace
 from koderz_core.records import Verdict
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
-from koderz_core.report.formats import SHARED, count, duration, money, note_title
+from koderz_core.report.formats import SHARED, count, duration, money, note_title, numbered
 from koderz_core.report.timeline import passed_sections, repeated, review_outcome, step_marks, step_name
 from pages.ui.address import choice, choice_list, keep
 from pages.ui.tables import TEST_COLUMNS, TEST_MARKS, verdict_table
-from pages.ui.text import show_diff, show_folded, show_text
+from pages.ui.text import show_diff, show_text
 
 VIEWS = ("Program", "Diff", "Tests", "Prompt", "Answer", "Calls")
 MOST_STEPS = 20  # steps in the list, around the chosen one, so that it stays visible without scrolling
@@ -38,7 +38,7 @@ def show_step(workspace: Workspace, details: ExperimentDetails, step: Step) -> N
         "Program": lambda: _show_program(step, texts),
         "Diff": lambda: _show_diff(step, texts),
         "Tests": lambda: _show_tests(details, step),
-        "Prompt": lambda: _show_prompts(step, texts),
+        "Prompt": lambda: _show_prompts(details, step, texts),
         "Answer": lambda: _show_answers(step, texts),
         "Calls": lambda: _show_calls(step),
     }
@@ -125,14 +125,23 @@ def _show_marks(kind: str, verdict: IterationRow | Verdict) -> None:
         st.dataframe(verdict_table(verdict), hide_index=True, column_config=TEST_COLUMNS, alt=f"The {kind} tests")
 
 
-def _show_prompts(step: Step, texts: _Texts) -> bool:
-    """The messages of each call; long ones before the newest are folded."""
+def _show_prompts(details: ExperimentDetails, step: Step, texts: _Texts) -> bool:
+    """The messages of each call; those that an earlier call has already sent or received are folded."""
     for call in step.calls:
-        for place, message in enumerate(call.messages):
-            st.text(f"{_role(call)} · {message.role}")
-            name, newest = f"prompt-{call.ordinal}-{call.attempt}-{place}", place == len(call.messages) - 1
-            (show_text if newest else show_folded)(texts[message.text], name)
+        earlier = [other for other in details.calls if (other.ordinal, other.attempt) < (call.ordinal, call.attempt)]
+        known = {message.text for other in earlier for message in other.messages} | {other.text for other in earlier}
+        if old := [place for place, message in enumerate(call.messages) if message.text in known]:
+            with st.expander(f"{numbered(len(old), 'message')} of earlier calls"):
+                _show_messages(call, old, texts)
+        _show_messages(call, [place for place in range(len(call.messages)) if place not in old], texts)
     return bool(step.calls)
+
+
+def _show_messages(call: CallRow, places: Sequence[int], texts: _Texts) -> None:
+    for place in places:
+        message = call.messages[place]
+        st.text(f"{_role(call)} · {message.role}")
+        show_text(texts[message.text], f"prompt-{call.ordinal}-{call.attempt}-{place}")
 
 
 def _show_answers(step: Step, texts: _Texts) -> bool:

@@ -10,11 +10,10 @@ from pathlib import Path
 import streamlit as st
 
 from koderz_core.records.rows import BenchmarkRow
-from koderz_core.report.formats import count, numbered, plain
+from koderz_core.report.formats import count, plain
 
 LONGEST_NAME = 60
 MOST_LINES = 22  # of a text in full height; a longer one scrolls
-MOST_UNFOLDED = 1500  # characters of a text of few lines
 MOST_CHARACTERS = 20_000  # of one text on screen; the full text can be downloaded
 
 
@@ -46,16 +45,6 @@ def show_text(text: str, name: str, language: str | None = None) -> None:
         st.caption(f"Only the first {count(MOST_CHARACTERS)} of {count(len(text))} characters are shown.")
         data = text.encode(errors="replace")
         st.download_button("Download the full text", data, f"{name}.txt", "text/plain", key=f"download {name}")
-
-
-def show_folded(text: str, name: str, language: str | None = None) -> None:
-    """As ``show_text``; a long text is folded under its length."""
-    lines = text.count("\n") + 1
-    if lines <= MOST_LINES and len(text) <= MOST_UNFOLDED:
-        show_text(text, name, language)
-        return
-    with st.expander(f"{count(len(text))} characters in {numbered(lines, 'line')}"):
-        show_text(text, name, language)
 
 
 def show_diff(before: str, after: str, name: str, sides: tuple[str, str] = ("previous", "this")) -> None:

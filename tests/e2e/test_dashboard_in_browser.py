@@ -230,13 +230,22 @@ def test_a_typed_problem_is_run(dashboard: Server, page: Page) -> None:
     expect(page.get_by_text("2 of 2 experiments")).to_be_visible()
 
 
-def test_a_cell_of_the_heatmap_opens_its_experiment(dashboard: Server, recorded: Path, page: Page) -> None:
+def test_a_cell_of_the_matrix_shows_its_transcript_and_the_address_keeps_it(
+    dashboard: Server, recorded: Path, page: Page
+) -> None:
     page.goto(f"{dashboard.url}/problems?benchmarks={recorded.stem}")
-    sign = page.locator(".js-plotly-plot .scatterlayer text").last
-    expect(sign).to_have_text("✓", timeout=MINUTE)
-    place = sign.bounding_box()
+    matrix = page.get_by_role("application")
+    expect(matrix).to_have_accessible_name(re.compile(r"3 problems × \d configurations?, hardest problems first"))
+    matrix.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("problem=HumanEval"), timeout=MINUTE)
+    chosen = page.locator(".st-key-transcript").get_by_text("HumanEval/")
+    problem = chosen.inner_text()
+    page.reload()
+    expect(chosen).to_have_text(problem, timeout=MINUTE)
+    place = page.locator(".matrix .block canvas").bounding_box()
     assert place
-    page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
-    expect(page.get_by_role("heading", name="Experiment", exact=True)).to_be_visible(timeout=MINUTE)
-    expect(page).to_have_url(re.compile("/experiment[?]experiment=exp_[0-9a-f]+$"))
-    expect(page.get_by_text("HumanEval/2 ")).to_be_visible()
+    page.mouse.click(place["x"] + 5, place["y"] + 5)
+    expect(chosen).not_to_have_text(problem, timeout=MINUTE)

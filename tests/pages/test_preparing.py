@@ -61,7 +61,7 @@ def run_another() -> None:
     ("page", "query", "known", "shown"),
     [
         ("compare", "benchmarks", "experiments solved", "Differences on the same problems"),
-        ("problems", "benchmarks", "experiments solved", "Experiments on this problem"),
+        ("problems", "benchmarks", "experiments solved", "Transcript"),
         ("live", "benchmark", "state finished", "Updated"),
     ],
 )

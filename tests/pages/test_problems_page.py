@@ -1,37 +1,34 @@
-"""The Problems page: its filters, its cells, and names that want to be more than names."""
+"""The Problems page: its filters, its matrix, and the transcript of the chosen experiment."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-from made_trials import trials
+import pytest
 from reading import said
 from streamlit.testing.v1 import AppTest
 
-from koderz_core import Order, Wanted, open_workspace
-from koderz_core.analysis.difficulty import difficulties
 from koderz_core.records import Plan
-from pages.ui.difficulty import heatmap
 
 Visit = Callable[..., AppTest]
-HOSTILE = "<a href='https://elsewhere.example'>p</a> <b>"
 
 
 def drawn(app: AppTest) -> Any:  # Any: JSON
-    (chart,) = app.get("plotly_chart")
-    return json.loads(chart.proto.spec)
+    (matrix,) = app.get("bidi_component")
+    return json.loads(matrix.proto.json)
 
 
-def test_every_cell_has_a_sign_and_the_same_stands_in_a_table(visit: Visit, recorded: Plan) -> None:
+def test_every_experiment_is_a_cell_and_the_same_stands_in_a_table(visit: Visit, recorded: Plan) -> None:
     app = visit("problems", benchmarks=recorded.id)
-    signs = drawn(app)["data"][-1]["text"]
-    table = app.dataframe[1].value
-    assert len(signs) == 6
-    assert sorted(signs) == sorted([*table["A"], *table["B"]])
-    assert set(signs) <= {"✓", "✗"}
+    matrix = drawn(app)
+    words = [matrix["states"][cell % len(matrix["states"])][1] for line in matrix["lines"] for cell in line["cells"]]
+    app.session_state["tables"] = True
+    table = app.run().dataframe[0].value
+    signs = {"solved": "✓", "unsolved": "✗"}
+    assert [signs[word] for word in words] == [*table["A"], *table["B"]]
+    assert list(table["problem"]) == matrix["problems"]
 
 
 def test_the_filter_is_part_of_the_address(visit: Visit, recorded: Plan) -> None:
@@ -44,22 +41,35 @@ def test_the_filter_is_part_of_the_address(visit: Visit, recorded: Plan) -> None
     assert "No problem matches" in said(app)  # the strong one solves all of them
 
 
-def test_a_chosen_problem_shows_its_experiments(visit: Visit, recorded: Plan) -> None:
+def test_the_problem_in_the_address_offers_its_experiments_and_the_experiment_its_steps(
+    visit: Visit, recorded: Plan
+) -> None:
+    direct, supervised = (item.id for item in recorded.experiments() if item.problem == "HumanEval/1")
     app = visit("problems", problem="HumanEval/1")
-    asked = {experiment.id for experiment in recorded.experiments() if experiment.problem == "HumanEval/1"}
-    assert set(app.dataframe[2].value["experiment"]) == asked
+    assert app.selectbox(key="choice of experiment").value == direct
+    app = visit("problems", experiment=supervised, step="2")
+    assert "HumanEval/1" in said(app)
+    assert app.radio(key="choice of step").value == "2"
+    assert drawn(app)["chosen"][1] == 1
 
 
-def test_more_problems_than_one_sight_holds_are_further_pages(visit: Visit) -> None:
-    with open_workspace() as workspace:
-        workspace.runs.run(workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:41")))
-    assert len(drawn(visit("problems"))["data"][-1]["text"]) == 40
-    assert len(drawn(visit("problems", part="2"))["data"][-1]["text"]) == 1
-    assert len(drawn(visit("problems", part="٣x"))["data"][-1]["text"]) == 40
+def test_another_experiment_begins_at_its_own_steps(visit: Visit, recorded: Plan) -> None:
+    direct, supervised = (item.id for item in recorded.experiments() if item.problem == "HumanEval/1")
+    app = visit("problems", experiment=supervised, step="1")
+    app.selectbox(key="choice of experiment").set_value(direct).run()
+    assert "step" not in app.query_params
+    assert "unknown value" not in said(app)
 
 
-def test_names_stay_text_in_the_chart(recorded: Plan) -> None:
-    with open_workspace() as workspace:
-        row = replace(workspace.results.summaries(recorded.id)[0], label=HOSTILE, benchmark="bench", configuration="a")
-    figure = heatmap([row], difficulties([("bench", "a")], trials("a", {HOSTILE: "1"})))
-    assert "<a" not in figure.to_json().replace("\\u003c", "<")
+def test_the_text_of_the_problem_is_read_when_it_is_opened(visit: Visit, recorded: Plan) -> None:
+    app = visit("problems", problem="HumanEval/1", view="Tests")
+    assert not app.code
+    app.session_state["problem text"] = True
+    assert "def separate_paren_groups" in app.run().code[0].value
+
+
+def test_more_problems_than_one_sight_holds_are_further_pages(
+    visit: Visit, recorded: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pages.ui.difficulty.PROBLEMS_PER_PAGE", 2)
+    assert [len(drawn(visit("problems", part=part))["problems"]) for part in ("1", "2", "٣x")] == [2, 1, 2]

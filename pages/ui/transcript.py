@@ -1,0 +1,72 @@
+"""The transcript of an experiment: its figures, the text of its problem, and its steps; shown on several pages."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from koderz_core import Workspace
+from koderz_core.records.rows import BenchmarkRow, ExperimentDetails, ExperimentRow
+from koderz_core.report.formats import SHARED, count, duration, money
+from pages.ui.edge import edge
+from pages.ui.frame import show_facts
+from pages.ui.status import show_scripted, show_standing
+from pages.ui.steps import choose_step, show_step
+from pages.ui.tables import outcome
+from pages.ui.text import show_text
+
+EVERY_SECONDS = 1.0
+ENDED = ("finished", "interrupted")
+
+
+def show_transcript(workspace: Workspace, row: ExperimentRow) -> None:
+    """Everything that happened in the experiment, redrawn until it has ended; the page then runs again."""
+    benchmark = workspace.results.benchmark(row.benchmark)
+    moving = row.state != "finished" and benchmark.under_way
+
+    @st.fragment(run_every=EVERY_SECONDS if moving else None, key="experiment")
+    def draw() -> None:
+        with edge():
+            details = workspace.results.experiment(row.id)
+            if moving and details.experiment.state in ENDED:
+                st.rerun()
+            _draw(workspace, details, benchmark)
+
+    draw()
+
+
+def _draw(workspace: Workspace, details: ExperimentDetails, benchmark: BenchmarkRow) -> None:
+    row = details.experiment
+    show_scripted(row)
+    show_facts(
+        {
+            "outcome": outcome(row) + (f" ({row.failure})" if row.failure else ""),
+            "iterations": count(row.iterations),
+            "time": duration(row.seconds),
+            "cost": money(row.cost_usd),
+        }
+    )
+    spent = f"tokens: {count(row.input_tokens)} in, {count(row.output_tokens)} out"
+    st.caption(f"calls: {count(row.calls)} · {spent}" + (f" · ⚠ {SHARED}" if row.shared else ""))
+    show_standing(workspace, row, benchmark)
+    _show_problem(workspace, row)
+    if not details.steps:
+        st.caption("No call or test of this experiment has been recorded yet.")
+        return
+    left, right = st.columns([1, 3], gap="medium")
+    with left:
+        step = choose_step(details)
+    with right:
+        show_step(workspace, details, step)
+
+
+def _show_problem(workspace: Workspace, row: ExperimentRow) -> None:
+    """The text of the problem, which is read from its dataset only when it is opened."""
+    place = st.expander("Problem", icon="🧩", key="problem text", on_change="rerun")
+    if not place.open:
+        return
+    with place:
+        text = workspace.experiments.problem_text(row)
+        if text is None:
+            st.caption("The dataset of this problem is missing or has changed. The first prompt contains the problem.")
+        else:
+            show_text(text, "problem", "python")
