@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import streamlit as st
@@ -18,7 +18,7 @@ from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page, show_empty, show_provenance
 from pages.ui.launch_plan import clone_link, show_receipt
 from pages.ui.live_board import show_figures
-from pages.ui.live_view import Watch, show_cells, show_side
+from pages.ui.live_view import Watch, experiment_in_address, show_cells, show_chosen, show_side, show_stream
 from pages.ui.run_controls import redraw_on_change, show_badges, show_changes, show_controls, show_trouble, states
 from pages.ui.slow_results import prepare
 from pages.ui.status import show_causes, show_loading, show_remark, show_scripted
@@ -29,47 +29,55 @@ LATEST = "Follow the newest benchmark"
 NOTHING = (
     "No benchmark has been run yet. Benchmarks that you start on the page Launch or in a terminal appear automatically."
 )
+STREAM_SECONDS = 0.5  # between two drawings of a text that a model writes
 SIDE_SECONDS = 3.0  # between two drawings of the chart and the table at the side
 
 
 def main() -> None:
     page = open_page("Live", ABOUT, badges=False)
-    workspace, before = page.workspace, states(page.benchmarks)
     rows = {row.id: row for row in page.benchmarks}
     chosen = choice("benchmark", "Benchmark", ["", *rows], lambda name: listed(rows[name]) if name in rows else LATEST)
-    watch, row = Watch(workspace, chosen), meant(page.benchmarks, chosen)
-    experiment = st.query_params.get("experiment")
-
-    @st.fragment(run_every=beat_seconds(row), key="live")
-    def draw() -> None:
-        with edge():
-            snapshot = watch.now()
-            redraw_on_change(before, snapshot.benchmarks)
-            _draw_badges(page, snapshot.benchmarks)
-            if snapshot.progress is None:
-                show_empty(workspace, NOTHING, "💤")
-                return
-            shown = board(snapshot.progress)
-            _draw_benchmark(workspace, snapshot.progress, shown, watch.fault)
-            show_cells(snapshot.progress, shown, experiment)
-            show_provenance(snapshot.progress.benchmark)
-
-    @st.fragment(run_every=SIDE_SECONDS, key="live side")
-    def draw_side() -> None:
-        with edge():
-            if watch.last and watch.last.progress:
-                show_side(workspace, watch.last.progress)
-
+    watch, row = Watch(page.workspace, chosen), meant(page.benchmarks, chosen)
     if row and row.planned > MANY and not prepare(f"live {row.id}", watch.now, partial(_show_loading, page, row)):
         return
-    if row is None:
-        draw()
-        return
-    left, right = st.columns([2, 1], gap="large")
+    experiment = experiment_in_address(page.workspace, row)
+    left, right = st.columns([2, 1], gap="large") if row else (st.container(), st.container())
     with left:
-        draw()
+        _redrawn(beat_seconds(row), "live", partial(_draw, page, watch, states(page.benchmarks), experiment))
+        if experiment:
+            show_chosen(page.workspace, experiment)
     with right:
-        draw_side()
+        _redrawn(STREAM_SECONDS, "live text", lambda: show_stream(page.workspace, watch.progress))
+        _redrawn(SIDE_SECONDS, "live side", lambda: show_side(watch.progress))
+
+
+def _redrawn(seconds: float, key: str, draw: Callable[[], None]) -> None:
+    """Draw a part of the page now and then every ``seconds``."""
+
+    @st.fragment(run_every=seconds, key=key)
+    def part() -> None:
+        with edge():
+            draw()
+
+    part()
+
+
+def _draw(page: Page, watch: Watch, before: Mapping[str, str], experiment: str | None) -> None:
+    """Everything about the benchmark except what is at the side; the whole page after a change of state or a click."""
+    snapshot = watch.now()
+    redraw_on_change(before, snapshot.benchmarks)
+    if st.query_params.get("experiment") != experiment:
+        st.rerun()
+    progress = snapshot.progress
+    shown_here = progress and progress.benchmark.id
+    _draw_badges(page, [row for row in snapshot.benchmarks if row.id != shown_here])
+    if progress is None:
+        show_empty(page.workspace, NOTHING, "💤")
+        return
+    figures = board(progress)
+    _draw_benchmark(page.workspace, progress, figures, watch.fault)
+    show_cells(progress, figures, experiment)
+    show_provenance(progress.benchmark)
 
 
 def _draw_badges(page: Page, rows: Sequence[BenchmarkRow]) -> None:
@@ -91,7 +99,7 @@ def _show_loading(page: Page, row: BenchmarkRow) -> None:
     show_loading(row)
 
 
-def _draw_benchmark(workspace: Workspace, progress: BenchmarkProgress, shown: Board, fault: str | None) -> None:
+def _draw_benchmark(workspace: Workspace, progress: BenchmarkProgress, figures: Board, fault: str | None) -> None:
     """Its name, state and figures, what to know about it, and the ways to control it."""
     row, here = progress.benchmark, workspace.runs.is_here(progress.benchmark.id)
     heard_at = workspace.runs.live.heard_at(
@@ -99,7 +107,7 @@ def _draw_benchmark(workspace: Workspace, progress: BenchmarkProgress, shown: Bo
     )
     fresh = freshness(progress, time.time(), heard_at, here=here)
     _draw_title(row)
-    show_figures(progress, shown)
+    show_figures(progress, figures)
     show_receipt(progress.receipt)
     if remark := benchmark_remark(progress):
         show_remark(remark)

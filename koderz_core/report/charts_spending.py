@@ -9,7 +9,7 @@ import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ship
 
 from koderz_core.records.progress import BenchmarkProgress, Forecast
 from koderz_core.report.charts import calm, theme_color
-from koderz_core.report.formats import count, money, numbered
+from koderz_core.report.formats import money, numbered
 
 HEIGHT = 220
 MOST_POINTS = 200
@@ -27,10 +27,8 @@ def spending_chart(progress: BenchmarkProgress) -> go.Figure | None:
     figure = go.Figure()
     if forecast and forecast.cost_usd:
         start = max(0, row.planned - forecast.experiments), forecast.spent_usd
-        for name, usd, dash in (
-            ("90th percentile", forecast.cost_usd.p90, "dot"),
-            ("estimate", forecast.cost_usd.p50, "dash"),
-        ):
+        most, usual = forecast.cost_usd.p90, forecast.cost_usd.p50
+        for name, usd, dash in (("90th percentile", most, "dot"), ("estimate", usual, "dash")):
             _line(figure, name, [start, (row.planned, start[1] + usd)], ESTIMATE, dash)
     if row.budget_usd is not None:
         _line(figure, "budget", [(0, row.budget_usd), (row.planned, row.budget_usd)], BUDGET, "longdash")
@@ -45,8 +43,7 @@ def spending_text(progress: BenchmarkProgress) -> str:
     row, forecast = progress.benchmark, _known(progress.forecast)
     if row.cost_usd is None:
         return f"The cost is unknown, because {numbered(row.unpriced, 'call')} had no known price."
-    ended = f"{money(row.cost_usd)} spent; {count(row.finished)} of {numbered(row.planned, 'experiment')} ended"
-    parts = [ended]
+    parts = [f"{money(row.cost_usd)} spent"]
     if forecast and forecast.cost_usd:
         total = (money(forecast.spent_usd + usd) for usd in (forecast.cost_usd.p50, forecast.cost_usd.p90))
         parts.append("estimate for all: {}, 90th percentile: {}".format(*total))

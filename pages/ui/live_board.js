@@ -1,11 +1,12 @@
-// Figures of a running benchmark. One of the components on a page receives the news and passes them on to all.
+// Figures of a running benchmark. The component with a link receives the news for all components of the page, as
+// `window.koderzNews`. They replace what the page's script has drawn, so that all parts always show the same moment.
 // Rates contain names, which are hostile: textContent only.
 const boards = new WeakMap();
 
 export default function ({ data, parentElement }) {
   if (!boards.has(parentElement)) boards.set(parentElement, new Board(parentElement));
   const board = boards.get(parentElement);
-  board.connect(data.link);
+  if ("link" in data) board.connect(data.link);
   board.show(data);
   return () => board.stop();
 }
@@ -13,33 +14,42 @@ export default function ({ data, parentElement }) {
 class Board {
   constructor(parent) {
     this.root = add(parent, "div", "board");
-    this.hear = ({ detail }) => this.show(Object.fromEntries(Object.keys(this.data).map((name) => [name, detail[name]])));
-    window.addEventListener("koderz-news", this.hear);
+    this.hear = () => this.show(this.data);
   }
 
   connect(link) {
     if (link === this.link && !(this.socket?.readyState > WebSocket.OPEN)) return;
-    this.socket?.close();
+    this.close();
     this.link = link;
     if (!link) return;
     const url = new URL(link, document.baseURI);
     url.protocol = url.protocol.replace("http", "ws");
     const socket = (this.socket = new WebSocket(url));
     socket.onopen = () => socket.send("");
+    socket.onclose = () => socket === this.socket && delete window.koderzNews;
     socket.onmessage = ({ data }) => {
-      window.dispatchEvent(new CustomEvent("koderz-news", { detail: JSON.parse(data) }));
+      window.koderzNews = JSON.parse(data);
+      window.dispatchEvent(new Event("koderz-news"));
       requestAnimationFrame(() => socket.readyState === WebSocket.OPEN && socket.send("")); // painted
     };
   }
 
+  close() {
+    this.socket?.close();
+    delete window.koderzNews;
+  }
+
   stop() {
     window.removeEventListener("koderz-news", this.hear);
-    this.socket?.close();
+    if (this.socket) this.close();
   }
 
   show(data) {
-    if (data.at < this.data?.at) return; // the script may have read it before the latest news
+    window.addEventListener("koderz-news", this.hear);
     this.data = data;
+    const news = window.koderzNews;
+    if (news?.benchmark === data.benchmark)
+      data = Object.fromEntries(Object.keys(data).map((name) => [name, news[name]]));
     const { bar, figures = [], rates = [] } = data;
     const shape = JSON.stringify([Boolean(bar), figures.map(([name]) => name), rates.length]);
     if (shape !== this.shape) this.build(bar, figures, rates);

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from time import monotonic
 
 import msgspec
 import streamlit as st
@@ -24,7 +25,7 @@ from koderz_core import KoderzError, Workspace, the_workspace
 from koderz_core.records.progress import BenchmarkProgress, News
 from koderz_core.report.board import Board, board
 from koderz_core.report.matrix import matrix_of_experiments
-from koderz_core.report.status import rest_seconds
+from koderz_core.report.status import BEAT_SECONDS, rest_seconds
 from pages.ui.downloads import signed, verified
 from pages.ui.matrix import matrix_data
 
@@ -43,28 +44,32 @@ def show_figures(progress: BenchmarkProgress, shown: Board) -> None:
 
 def show_rates(progress: BenchmarkProgress, lines: Sequence[str]) -> None:
     """The rates of the configurations, which are hostile text."""
-    _component()(key="rates", data={"at": progress.at, "rates": lines})
+    _component()(key="rates", data={"benchmark": progress.benchmark.id, "rates": lines})
 
 
 async def report(socket: WebSocket) -> None:
-    """Send the news of a benchmark, each time after the browser has asked for them."""
+    """Send the news of a benchmark, each time after the browser has asked for them.
+
+    Without news the figures are sent every few seconds, because some of them change with the time.
+    """
     fields = verified(socket.url.query)
     if fields is None:
         await socket.close()  # before it is accepted: the server answers 403
         return
     await socket.accept()
     (benchmark,) = fields["benchmark"]
-    sent, asked = "", False
+    sent, asked, due = "", False, 0.0
     with suppress(WebSocketDisconnect):
         while True:
             with suppress(TimeoutError):
                 await asyncio.wait_for(socket.receive_text(), LOOK_SECONDS)
                 asked = True
-            message = await asyncio.to_thread(_message, benchmark, sent) if asked else None
+            known = sent if monotonic() < due else ""
+            message = await asyncio.to_thread(_message, benchmark, known) if asked else None
             if message is not None:
                 await socket.send_text(message.text)
                 await asyncio.sleep(message.rest_seconds)
-                sent, asked = message.state, False
+                sent, asked, due = message.state, False, monotonic() + BEAT_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +100,7 @@ def _encoded(workspace: Workspace, benchmark: str, news: News) -> _Message | Non
     if progress is None:
         return None
     cells = matrix_data(matrix_of_experiments(progress.experiments))
-    content = {"at": progress.at, **asdict(board(progress)), "cells": cells}
+    content = {"benchmark": benchmark, **asdict(board(progress)), "cells": cells}
     return _Message(news.state, msgspec.json.encode(content).decode(), rest_seconds(progress.benchmark.planned))
 
 

@@ -10,17 +10,19 @@ import time
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.errors import StoreError
+from koderz_core.errors import KoderzError, StoreError
 from koderz_core.records.progress import BenchmarkProgress, Snapshot
-from koderz_core.records.rows import ExperimentRow
+from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.board import Board
 from koderz_core.report.charts_spending import spending_chart, spending_text
 from koderz_core.report.matrix import matrix_of_experiments
-from pages.ui.address import keep
+from pages.ui.address import keep, warn_of_missing
 from pages.ui.frame import show_remarks
 from pages.ui.live_board import show_rates
 from pages.ui.matrix import show_matrix
-from pages.ui.tables import NEWEST_COLUMNS, newest_table, outcome, show_picture
+from pages.ui.status import show_live_text
+from pages.ui.tables import NEWEST_COLUMNS, newest_table, show_picture
+from pages.ui.transcript import show_transcript
 
 STREAM_TALL, FEED_TALL = 200, 300  # pixels
 
@@ -31,28 +33,20 @@ def show_cells(progress: BenchmarkProgress, shown: Board, chosen: str | None) ->
     ``chosen``: the id of the marked experiment.
     """
     matrix = matrix_of_experiments(progress.experiments)
-    show_matrix(matrix, "cells", lambda spot: keep("experiment", spot.experiment), chosen, progress.at)
+    show_matrix(matrix, "cells", lambda spot: _choose(spot.experiment), chosen, "transcript", progress.benchmark.id)
     show_rates(progress, shown.rates)
     show_remarks(shown.footnotes, "remarks-on-rates")
 
 
-def show_side(workspace: Workspace, progress: BenchmarkProgress) -> None:
-    """The spending, the live text of a model and the newest iterations."""
-    _show_spending(progress)
-    if progress.benchmark.under_way:
-        _show_stream(workspace, progress)
-    _show_newest(progress)
-
-
-def _show_spending(progress: BenchmarkProgress) -> None:
+def show_side(progress: BenchmarkProgress | None) -> None:
+    """The spending and the newest iterations."""
+    if progress is None:
+        return
     st.subheader("Spending")
     about = spending_text(progress)
     if (figure := spending_chart(progress)) is not None:
         show_picture(figure, "spending", about)
     st.text(about)
-
-
-def _show_newest(progress: BenchmarkProgress) -> None:
     st.subheader("Newest iterations")
     if progress.newest:
         table = newest_table(progress.newest, progress.at)
@@ -64,7 +58,10 @@ def _show_newest(progress: BenchmarkProgress) -> None:
         )
 
 
-def _show_stream(workspace: Workspace, progress: BenchmarkProgress) -> None:
+def show_stream(workspace: Workspace, progress: BenchmarkProgress | None) -> None:
+    """The live text of a model; nothing after the end of the benchmark."""
+    if progress is None or not progress.benchmark.under_way:
+        return
     st.subheader("Live text")
     if not workspace.runs.is_here(progress.benchmark.id):
         st.caption("Another process runs this benchmark. Live model output is available only in that process.")
@@ -74,15 +71,41 @@ def _show_stream(workspace: Workspace, progress: BenchmarkProgress) -> None:
         st.caption("Text appears here while a local model generates it.")
         return
     chosen = st.selectbox("Experiment", list(labels), format_func=labels.__getitem__)
-    show_live_text(workspace, next(row for row in progress.experiments if row.id == chosen), STREAM_TALL)
+    show_live_text(workspace, next(row for row in progress.experiments if row.id == chosen), STREAM_TALL, "live-text")
 
 
-def show_live_text(workspace: Workspace, row: ExperimentRow, tall: int) -> None:
-    """The text of the current call of an experiment; always ``tall`` pixels, so that nothing below moves."""
-    stream = workspace.runs.live.of(row.id)
-    with st.container(height=tall, autoscroll=True, key="live-text"):
-        st.text(f"{outcome(row)} · {stream.role} {stream.model}" if stream else "No call is running.")
-        st.code(stream.text if stream else "", language=None, wrap_lines=True)
+def experiment_in_address(workspace: Workspace, benchmark: BenchmarkRow | None) -> str | None:
+    """The id of the experiment that the address names; if it does not belong to this benchmark, the page forgets it."""
+    if (name := st.query_params.get("experiment")) is None:
+        return None
+    try:
+        row = workspace.results.experiment(workspace.results.find(name)).experiment
+    except KoderzError:
+        warn_of_missing("experiment")
+        row = None
+    if row is None or benchmark is None or row.benchmark != benchmark.id:
+        _choose(None)
+        return None
+    return row.id
+
+
+def show_chosen(workspace: Workspace, experiment: str) -> None:
+    """The transcript of the experiment that the user chose in the matrix."""
+    with st.container(key="transcript"):
+        row = workspace.results.experiment(experiment).experiment
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.subheader("Transcript", width="content")
+            st.text(
+                f"{row.problem} · {row.label}" + (f" · repeat {row.repeat + 1}" if row.repeat else ""), width="content"
+            )
+            st.page_link("pages/experiment.py", label="Open", icon="🔬", query_params={"experiment": experiment})
+            st.button("Close", icon="✖️", key="close transcript", on_click=_choose, args=[None])
+        show_transcript(workspace, row)
+
+
+def _choose(experiment: str | None) -> None:
+    keep("experiment", experiment)
+    keep("step", None)
 
 
 class Watch:
@@ -97,6 +120,11 @@ class Watch:
         self._since = time.time()
         self.last: Snapshot | None = None
         self.fault: str | None = None
+
+    @property
+    def progress(self) -> BenchmarkProgress | None:
+        """The progress of the last good read; None if there is none or no benchmark."""
+        return self.last and self.last.progress
 
     def now(self) -> Snapshot:
         """The newest snapshot, or the last good one. Raises StoreError until a first read succeeds."""

@@ -32,7 +32,7 @@ class View {
     this.spoken = add(this.root, "div", "spoken");
     this.spoken.setAttribute("aria-live", "polite");
     this.watch = new ResizeObserver(() => this.data && this.draw());
-    this.hear = ({ detail: { at, cells } }) => this.data.at && this.show({ ...this.data, ...cells, at, chosen: this.chosen });
+    this.hear = () => this.show({ ...this.data, chosen: this.chosen });
     this.listen();
   }
 
@@ -55,7 +55,8 @@ class View {
   show(data) {
     this.watch.observe(this.root);
     window.addEventListener("koderz-news", this.hear);
-    this.data = data.at < this.data?.at ? this.data : data; // the server may have read it before the latest news
+    const news = window.koderzNews; // see live_board.js
+    this.data = news && news.benchmark === data.benchmark ? { ...data, ...news.cells } : data;
     this.chosen = data.chosen;
     this.root.setAttribute("aria-label", `${this.data.finding} The arrow keys move between cells, Enter opens one.`);
     this.draw();

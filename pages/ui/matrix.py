@@ -28,22 +28,22 @@ def show_matrix(
     on_choose: Callable[[Spot], object],
     chosen: str | None = None,
     reveal: str = "",
-    at: float | None = None,
+    benchmark: str = "",
 ) -> None:
     """Draw the matrix; new data replace the old in place. The columns are the problems, in the order of ``matrix``.
 
     ``key``: unique on the page and constant. ``on_choose`` is called before the page or fragment runs again, with the
     experiment of the cell that the user clicked. ``chosen``: the id of the experiment that is marked. ``reveal``: the
-    key of a container on the page that a click scrolls into view. ``at``: when the experiments were read, in seconds
-    since 1970, if ``live_board.py`` sends the page newer ones.
+    key of a container on the page that a click scrolls into view. ``benchmark``: its id, if ``live_board.py`` sends the
+    page newer cells.
     """
 
     def choose() -> None:
         if (spot := _clicked(matrix, st.session_state[key].cell)) is not None:
             on_choose(spot)
 
-    data = {**matrix_data(matrix), "chosen": chosen and _place(matrix, chosen), "reveal": reveal, "at": at}
-    _component()(key=key, data=data, on_cell_change=choose)
+    more = {"chosen": chosen and _place(matrix, chosen), "reveal": reveal, "benchmark": benchmark}
+    _component()(key=key, data={**matrix_data(matrix), **more}, on_cell_change=choose)
 
 
 def _clicked(matrix: Matrix, place: object) -> Spot | None:
@@ -61,7 +61,10 @@ def _component() -> ComponentRenderer:
 
 
 def matrix_data(matrix: Matrix) -> dict[str, Any]:  # Any: JSON
-    """What the browser draws. A cell is a number: the place of its state in ``STATES`` + 8 × attempts; -1 without an experiment."""
+    """What the browser draws.
+
+    A cell is a number: the place of its state in ``STATES`` + 8 × attempts; -1 without an experiment.
+    """
     names = short_names(matrix.lines)
     return {
         "problems": [plain(problem, LONGEST_NAME) for problem in matrix.problems],

@@ -13,7 +13,7 @@ from koderz_core.report.board import bar, figures
 from koderz_core.report.formats import numbered
 from koderz_core.report.status import ExperimentRemark, Remark, Tone, causes, experiment_remark
 from pages.ui.frame import show_facts
-from pages.ui.live_view import show_live_text
+from pages.ui.tables import outcome
 from pages.ui.text import called, show_text
 
 BOXES: Mapping[Tone, Callable[..., object]] = {"info": st.info, "warning": st.warning, "error": st.error}
@@ -59,7 +59,18 @@ def show_standing(workspace: Workspace, row: ExperimentRow, benchmark: Benchmark
     if status := experiment_remark(row, benchmark):
         _show_status(workspace, row, status)
     if row.shown == "running" and workspace.runs.is_here(row.benchmark):
-        show_live_text(workspace, row, LIVE_TALL)
+        show_live_text(workspace, row, LIVE_TALL, "live-text-here")
+
+
+def show_live_text(workspace: Workspace, row: ExperimentRow, tall: int, key: str) -> None:
+    """The text of the current call of an experiment; always ``tall`` pixels, so that nothing below moves.
+
+    ``key``: unique on the page.
+    """
+    stream = workspace.runs.live.of(row.id)
+    with st.container(height=tall, autoscroll=True, key=key):
+        st.text(f"{outcome(row)} · {stream.role} {stream.model}" if stream else "No call is running.")
+        st.code(stream.text if stream else "", language=None, wrap_lines=True)
 
 
 def _show_status(workspace: Workspace, row: ExperimentRow, status: ExperimentRemark) -> None:
