@@ -47,7 +47,9 @@ PAGES = {
     "models": ("System", "Models", "🩺"),
     "memory": ("System", "Memory", "🧠"),
     "settings": ("System", "Settings", "⚙️"),
+    "search": ("System", "Search", "🔍"),
 }
+HIDDEN = ("search",)  # not in the menu: the box in the sidebar leads there
 
 
 def menu() -> None:
@@ -58,7 +60,14 @@ def menu() -> None:
     st.logo(ASSETS / "wordmark.svg", size="large", icon_image=ASSETS / "koderz.svg")
     sections: dict[str, list[StreamlitPage]] = {}
     for name, (section, title, icon) in PAGES.items():
-        page = st.Page(f"pages/{name}.py", title=title, icon=icon, url_path=name, default=name == "overview")
+        page = st.Page(
+            f"pages/{name}.py",
+            title=title,
+            icon=icon,
+            url_path=name,
+            default=name == "overview",
+            visibility="hidden" if name in HIDDEN else "visible",
+        )
         sections.setdefault(section, []).append(page)
     chosen = st.navigation(sections, expanded=True)
     st.set_page_config(page_title=f"{chosen.title} · koderz")

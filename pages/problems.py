@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from koderz_core import Workspace
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.findings import remarks
 from koderz_core.report.formats import count
 from koderz_core.workspace.comparisons import Difficulty, only_solved
 from pages.ui.difficulty import choose_problems, choose_trial, show_problems, show_tables
 from pages.ui.edge import edge
-from pages.ui.frame import open_page, show_empty, show_facts, show_remarks
+from pages.ui.frame import Page, open_page, show_empty, show_facts, show_remarks
 from pages.ui.pickers import choose_problem_set, choose_rows
 from pages.ui.slow_results import awaited_problems
 from pages.ui.transcript import show_transcript
@@ -36,7 +35,7 @@ def main() -> None:
         return
     _warn(rows)
     _count(rows, problems)
-    _draw(page.workspace, rows, problems)
+    _draw(page, rows, problems)
     show_remarks(remarks(rows))
 
 
@@ -67,7 +66,7 @@ def _count(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
         )
 
 
-def _draw(workspace: Workspace, rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
+def _draw(page: Page, rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
     """The matrix; below it the transcript of an experiment, which is chosen first because the matrix marks it."""
     shown = choose_problems(rows, problems)
     matrix = st.container()
@@ -81,7 +80,8 @@ def _draw(workspace: Workspace, rows: Sequence[SummaryRow], problems: Sequence[D
     with matrix:
         show_problems(rows, shown, experiment)
         show_tables(rows, problems, shown)
-    show_transcript(workspace, workspace.results.experiment(experiment).experiment)
+    row = page.workspace.results.experiment(experiment).experiment
+    show_transcript(page.workspace, row, next(of for of in page.benchmarks if of.id == row.benchmark))
 
 
 with edge():

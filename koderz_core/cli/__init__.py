@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, str] = {
     "change": "control:change",
     "results": "results:results",
     "analyze": "analyze:analyze",
+    "search": "search:search",
     "show-spec": "show_spec:show_spec",
     "compare": "compare:compare",
     "frontier-costs": "compare:frontier_costs",

@@ -37,7 +37,7 @@ def tier_name(tier: str | None) -> str:
     return "no call yet" if tier is None else tier.replace("_", " ")
 
 
-def short_names(rows: Sequence[Named]) -> dict[str, str]:
+def short_names(rows: Sequence[Named], longest: int = LONGEST_NAME) -> dict[str, str]:
     """By letter: the label with models without their common beginning; with settings only if names are equal."""
     words = {row.letter: row.label.partition(" (")[0].split() for row in rows}
     models = {word for label in words.values() for word in label[1:] if "-" in word}
@@ -50,9 +50,7 @@ def short_names(rows: Sequence[Named]) -> dict[str, str]:
     for row in rows:
         if names.count(short[row.letter]) > 1:
             short[row.letter] += row.label[len(row.label.partition(" (")[0]) :]
-    return {
-        letter: name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…" for letter, name in short.items()
-    }
+    return {letter: name if len(name) <= longest else f"{name[: longest - 1]}…" for letter, name in short.items()}
 
 
 def reaches(values: Sequence[float], bounds: Sequence[tuple[float | None, float | None]]) -> dict[str, object]:

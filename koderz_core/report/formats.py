@@ -12,6 +12,7 @@ from koderz_core.records import Outcome, Scalar
 from koderz_core.records.marks import Marks
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import BenchmarkState, State
+from koderz_core.records.search import SearchHit
 
 if TYPE_CHECKING:  # numpy and pandas are slow to import
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
@@ -29,6 +30,9 @@ SHARED = (
 )
 """A note on verdicts whose tests need values that are not plain data."""
 NONE = "–"
+LONGEST_NAME = 60  # characters of a name beside a match of a search
+NO_MATCH = "No recorded text contains all of these words."
+MORE_MATCHES = "More texts match. Add words, choose a kind or a benchmark, or show more matches."
 CASES = "worst–best"
 """The header of columns with the bounds that missing results set to a share or a difference."""
 
@@ -277,6 +281,15 @@ def plain(text: str, limit: int | None = None) -> str:
 def one_line(text: str) -> str:
     """A text as in ``plain``, on one line with single spaces."""
     return " ".join(plain(text).split())
+
+
+def hit_source(hit: SearchHit) -> str:
+    """The problem, the configuration and the benchmark of a match, and in how many experiments it occurs. Hostile."""
+    names = (hit.problem, hit.configuration, hit.benchmark_name or hit.benchmark)
+    parts = [
+        line if len(line) <= LONGEST_NAME else f"{line[:LONGEST_NAME]}…" for line in map(one_line, filter(None, names))
+    ]
+    return " · ".join(parts + ([f"in {numbered(hit.experiments, 'experiment')}"] if hit.experiments > 1 else []))
 
 
 @dataclass(frozen=True, slots=True)

@@ -239,6 +239,10 @@ def _call_started(event: CallStarted, place: Place) -> Iterator[Change]:
         "messages": as_json(event.messages),
     }
     yield Change("calls", "replace", columns)
+    row: dict[str, Value] = {"benchmark": place.benchmark, "experiment": place.experiment, "ordinal": place.ordinal}
+    for message in event.messages:
+        if message.role != "assistant":  # an earlier answer
+            yield Change("prompts", "replace", {**row, "text": message.text, "at": place.at})
 
 
 def _call_finished(event: CallFinished, place: Place) -> Iterator[Change]:

@@ -17,7 +17,7 @@ from koderz_core.records import Outcome
 from koderz_core.records.progress import BenchmarkProgress, News, Snapshot, meant
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.records.trials import Trial
-from koderz_core.store import benchmarks, configurations, details, experiments, lookup, measurements, trials
+from koderz_core.store import benchmarks, configurations, details, experiments, lookup, measurements, search, trials
 from koderz_core.store.answers import Answers, Moment, journals, state
 from koderz_core.store.benchmarks import Forecast
 from koderz_core.store.experiments import ExperimentCache
@@ -81,6 +81,7 @@ class Results:
     experiment = question(details.details)
     several = question(details.several, kept=False)
     texts = question(details.texts, kept=False)
+    search = question(search.search)
     summaries = question(configurations.summaries)
     role_costs = question(configurations.role_costs)
     failures = question(trials.failures, kept=False)

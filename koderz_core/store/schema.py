@@ -25,12 +25,13 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "notes": ("experiment", "ordinal"),
     "scores": ("experiment", "code"),
     "texts": ("sha256",),
+    "prompts": ("benchmark", "text"),
     "journals": ("file",),
     "call_totals": ("experiment", "tier"),
 }
 """Every table with its primary key."""
 
-VERSION = 16
+VERSION = 17
 """The version of the tables below; increase it with every change to them."""
 
 _TABLES = """
@@ -85,6 +86,11 @@ create table scores (
     shared boolean, primary key (experiment, code)
 );
 create table texts (sha256 varchar primary key, text varchar not null);
+-- The texts that users and systems say to models, each where it was last used in a benchmark.
+create table prompts (
+    benchmark varchar not null, text varchar not null, experiment varchar not null, ordinal integer not null,
+    "at" double not null, primary key (benchmark, text)
+);
 create table journals (
     file varchar primary key, benchmark varchar not null, "offset" bigint not null, entries bigint not null,
     last_at double not null, mark varchar not null, unanswered json, troubles json default '{}'

@@ -69,7 +69,7 @@ def choose_trial(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], usu
     """The id of the experiment in the address; else of the first one on the problem in the address or on ``usual``."""
     problem = _problem_in_address(problems, usual)
     trials = {trial.experiment: trial for row in rows for trial in _trials(problem, row)}
-    labels = {(key_of(row)): f"{letter(place)} · {row.label}" for place, row in enumerate(rows)}
+    labels = {key_of(row): f"{letter(place)} · {row.label}" for place, row in enumerate(rows)}
 
     def label(experiment: str) -> str:
         repeat = f" · repeat {trials[experiment].repeat + 1}" if len(trials) > len(problem.cells) else ""
@@ -78,10 +78,10 @@ def choose_trial(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], usu
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text(problem.problem, width="content")
         experiment = choice("experiment", "Experiment", list(trials), label)
-        st.page_link("pages/experiment.py", label="Open", icon="🔬", query_params={"experiment": experiment})
-    if st.session_state.get("transcript") not in (None, experiment):
+        st.page_link("pages/experiment.py", label="Experiment page", icon="🔬", query_params={"experiment": experiment})
+    if st.session_state.get("experiment shown") not in (None, experiment):
         keep("step", None)
-    st.session_state["transcript"] = experiment
+    st.session_state["experiment shown"] = experiment
     return experiment
 
 

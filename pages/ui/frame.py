@@ -17,6 +17,7 @@ from pages.ui.address import name_by_id
 from pages.ui.bundles import show_read_only
 from pages.ui.edge import edge
 from pages.ui.run_controls import show_running
+from pages.ui.search import show_box
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +33,11 @@ class Page:
 
 
 def open_page(title: str, about: str, *, badges: bool = True) -> Page:
-    """Draw the page's head with the running benchmarks. ``about``: our words, one sentence.
+    """Draw the page's head with the running benchmarks, and the search box. ``about``: our words, one sentence.
 
     ``badges`` False: the page draws the running benchmarks itself, from the data that it shows below.
     """
+    show_box()
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="head"):
         st.title(title, width="content")
         running = st.container(width="content", gap="xxsmall", key="running")

@@ -236,10 +236,10 @@ class View {
 }
 
 function paintCell(context, state, attempts, colours, [x, y, width, height]) {
-  const fill = (colour, opacity) => {
+  const fill = (colour, opacity, inset = [0, 0]) => {
     context.globalAlpha = opacity;
     context.fillStyle = colour;
-    context.fillRect(x, y, width, height);
+    context.fillRect(x + inset[0], y + inset[1], width - 2 * inset[0], height - 2 * inset[1]);
     context.globalAlpha = 1;
   };
   const outline = (colour, opacity) => {
@@ -258,18 +258,16 @@ function paintCell(context, state, attempts, colours, [x, y, width, height]) {
   else if (state === "unsolved") {
     if (height < FLAT) fill(colours.unsolved, 0.5);
     else outline(colours.unsolved, 0.25);
-  } else if (state === "running") outline(colours.running, 0.5);
-  else if (state === "error" || state === "cancelled") {
+  } else if (state === "running") {
+    outline(colours.running, 0);
+    fill(colours.running, 1, [width / 3, height / 3]);
+  } else if (state === "error" || state === "cancelled") {
     outline(colours.grey, 0.25);
     context.strokeStyle = colours.text;
     if (state === "cancelled") dash(0.5, 0.5);
     else dash(0.15, 0.85), dash(0.85, 0.15);
-  } else if (state === "planned") {
-    context.globalAlpha = 0.6;
-    context.fillStyle = colours.grey;
-    context.fillRect(x + width / 2 - 1, y + height / 2 - 1, 2, 2);
-    context.globalAlpha = 1;
-  } else outline(colours.grey, 0);
+  } else if (state === "planned") fill(colours.grey, 0.6, [width / 2 - 1, height / 2 - 1]);
+  else outline(colours.grey, 0);
 }
 
 function coloursOf(element) {

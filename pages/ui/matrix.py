@@ -1,7 +1,8 @@
 """The matrix of problems × configurations: one cell per experiment, drawn on a canvas in the browser.
 
-A component and not Plotly's heatmap, because Plotly needs about a second for 10,000 cells, redraws all of its chart
-when data change, loses the selection then, and has no keyboard. The files ``matrix.js`` and ``matrix.css`` draw it.
+A component and not Plotly's heatmap: Plotly has no keyboard, loses a selection when data change, and with a sign in
+each of 10,000 cells it cannot keep up with an update every two seconds; this canvas draws them in a few milliseconds.
+``matrix.js`` and ``matrix.css`` are the part in the browser.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from koderz_core.report.formats import LOOKS, count, plain
 from koderz_core.report.matrix import Line, Matrix, Spot, matrix_finding
 
 STATES = tuple(LOOKS)
-LONGEST_NAME = 120  # characters of a name in a tooltip
+LONGEST_NAME, LONGEST_SHORT = 120, 32  # characters of a name in a tooltip and beside the cells
 
 
 def show_matrix(
@@ -65,7 +66,7 @@ def matrix_data(matrix: Matrix) -> dict[str, Any]:  # Any: JSON
 
     A cell is a number: the place of its state in ``STATES`` + 8 × attempts; -1 without an experiment.
     """
-    names = short_names(matrix.lines)
+    names = short_names(matrix.lines, LONGEST_SHORT)
     return {
         "problems": [plain(problem, LONGEST_NAME) for problem in matrix.problems],
         "repeats": matrix.repeats,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from os.path import commonprefix
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
@@ -18,6 +19,7 @@ from pages.ui.tables import TEST_COLUMNS, TEST_MARKS, verdict_table
 from pages.ui.text import show_diff, show_text
 
 VIEWS = ("Program", "Diff", "Tests", "Prompt", "Answer", "Calls")
+FEWEST_SHARED = 4  # lines at the beginning of two prompts that are folded
 MOST_STEPS = 20  # steps in the list, around the chosen one, so that it stays visible without scrolling
 KEYS = ("Alt+Up", "Alt+Down")  # single letters would act while a user types or dictates (WCAG 2.1, 2.1.4)
 
@@ -30,7 +32,7 @@ def show_step(workspace: Workspace, details: ExperimentDetails, step: Step) -> N
     if step.iteration is not None and (same := repeated(details.iterations).get(step.iteration.iteration)):
         st.text(f"This program is the same as in iteration {same}.")
     _show_failed_recalls(details)
-    texts = _Texts(workspace.results.texts(_hashes(step)))
+    texts = _Texts(workspace.results.texts(_hashes(details, step)))
     if step.note is not None:
         _show_note(step.note, details, f"{step.note.kind}-{step.number}")
     view = choice("view", "View", VIEWS, default="Program" if step.program else "Prompt", short=True)
@@ -84,9 +86,10 @@ def _show_failed_recalls(details: ExperimentDetails) -> None:
             st.text(note.text)
 
 
-def _hashes(step: Step) -> list[str]:
-    """The hashes of all texts that the step shows."""
-    texts = [call.text for call in step.calls] + [message.text for call in step.calls for message in call.messages]
+def _hashes(details: ExperimentDetails, step: Step) -> list[str]:
+    """The hashes of all texts that the step shows, and of the prompts that its prompts are compared with."""
+    calls = [*step.calls, *(before for call in step.calls if (before := _call_before(details, call)))]
+    texts = [call.text for call in step.calls] + [message.text for call in calls for message in call.messages]
     return [sha256 for sha256 in (step.program, step.previous, *texts) if sha256]
 
 
@@ -126,22 +129,40 @@ def _show_marks(kind: str, verdict: IterationRow | Verdict) -> None:
 
 
 def _show_prompts(details: ExperimentDetails, step: Step, texts: _Texts) -> bool:
-    """The messages of each call; those that an earlier call has already sent or received are folded."""
+    """The messages of each call; messages and first lines that the previous call of its role also had are folded."""
     for call in step.calls:
-        earlier = [other for other in details.calls if (other.ordinal, other.attempt) < (call.ordinal, call.attempt)]
-        known = {message.text for other in earlier for message in other.messages} | {other.text for other in earlier}
+        before = _call_before(details, call)
+        known = {before.text, *(message.text for message in before.messages)} if before else set()
         if old := [place for place, message in enumerate(call.messages) if message.text in known]:
-            with st.expander(f"{numbered(len(old), 'message')} of earlier calls"):
-                _show_messages(call, old, texts)
-        _show_messages(call, [place for place in range(len(call.messages)) if place not in old], texts)
-    return bool(step.calls)
+            with st.expander(f"{numbered(len(old), 'message')} of the previous call"):
+                for place in old:
+                    _show_message(call, place, texts)
+        for place in range(len(call.messages)):
+            if place not in old:
+                _show_message(call, place, texts, before)
+    return any(call.messages for call in step.calls)
 
 
-def _show_messages(call: CallRow, places: Sequence[int], texts: _Texts) -> None:
-    for place in places:
-        message = call.messages[place]
-        st.text(f"{_role(call)} · {message.role}")
-        show_text(texts[message.text], f"prompt-{call.ordinal}-{call.attempt}-{place}")
+def _call_before(details: ExperimentDetails, call: CallRow) -> CallRow | None:
+    """The previous call of the same role, or the previous attempt of the call."""
+    earlier = [other for other in details.calls if (other.ordinal, other.attempt) < (call.ordinal, call.attempt)]
+    same = [other for other in earlier if (other.role, other.member) == (call.role, call.member)]
+    return max(same, key=lambda other: (other.ordinal, other.attempt), default=None)
+
+
+def _show_message(call: CallRow, place: int, texts: _Texts, before: CallRow | None = None) -> None:
+    """A message; the first lines that a message of the call ``before`` also had are folded."""
+    message, name = call.messages[place], f"prompt-{call.ordinal}-{call.attempt}-{place}"
+    st.text(f"{_role(call)} · {message.role}")
+    lines = texts[message.text].splitlines(keepends=True)
+    others = [texts[other.text] for other in before.messages if other.role == message.role] if before else []
+    beginnings = (commonprefix([lines, other.splitlines(keepends=True)]) for other in others)  # noqa: RUF071 (no paths)
+    shared = max(map(len, beginnings), default=0)
+    if FEWEST_SHARED <= shared < len(lines):
+        with st.expander(f"{numbered(shared, 'line')} of the previous call"):
+            show_text("".join(lines[:shared]), f"{name}-shared")
+        lines = lines[shared:]
+    show_text("".join(lines), name)
 
 
 def _show_answers(step: Step, texts: _Texts) -> bool:

@@ -18,9 +18,8 @@ EVERY_SECONDS = 1.0
 ENDED = ("finished", "interrupted")
 
 
-def show_transcript(workspace: Workspace, row: ExperimentRow) -> None:
-    """Everything that happened in the experiment, redrawn until it has ended; the page then runs again."""
-    benchmark = workspace.results.benchmark(row.benchmark)
+def show_transcript(workspace: Workspace, row: ExperimentRow, benchmark: BenchmarkRow) -> None:
+    """Everything that happened in an experiment of the benchmark, redrawn until it ends; the page then runs again."""
     moving = row.state != "finished" and benchmark.under_way
 
     @st.fragment(run_every=EVERY_SECONDS if moving else None, key="experiment")

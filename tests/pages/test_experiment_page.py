@@ -96,6 +96,18 @@ def test_a_review_shows_what_the_reviewer_was_told_and_what_it_said(visit: Visit
     assert "all failures look alike" in said(app)
 
 
+def test_a_prompt_folds_the_part_that_the_previous_call_also_had(visit: Visit, recorded: Plan) -> None:
+    with open_workspace() as workspace:
+        found = [workspace.results.experiment(experiment.id) for experiment in recorded.experiments()]
+    details = next(details for details in found if len(details.iterations) > 1)
+    steps = [place for place, step in enumerate(details.steps, 1) if step.kind == "iteration"]
+    first, second = (
+        visit("experiment", experiment=details.experiment.id, step=str(place), view="Prompt") for place in steps[:2]
+    )
+    assert [folded.label for folded in first.expander if "previous call" in folded.label] == []
+    assert [folded.label for folded in second.expander if "previous call" in folded.label]
+
+
 def test_another_experiment_of_the_problem_stands_beside_it_with_what_sets_them_apart(
     visit: Visit, recorded: Plan
 ) -> None:

@@ -1,0 +1,56 @@
+"""The search box in the sidebar, and the parts of the Search page. Names and texts are hostile."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from koderz_core.records.search import MOST_CHARACTERS, SearchHit
+from koderz_core.report.formats import hit_source, plain
+from pages.ui.address import keep
+
+ICONS = {"prompt": "💬", "answer": "🗨️", "program": "📄", "error": "⚠️", "name": "🏷️"}
+PLACEHOLDER = "everything recorded"
+
+
+def show_box() -> None:
+    """The box, which leads to the Search page."""
+    line = st.sidebar.form("search", clear_on_submit=True, border=False).container(
+        horizontal=True, vertical_alignment="bottom", gap="xsmall"
+    )
+    words = line.text_input("Search", placeholder=PLACEHOLDER, max_chars=MOST_CHARACTERS, type="search")
+    asked = line.form_submit_button("Find", width="content")
+    if asked and words and words.strip():
+        st.switch_page("pages/search.py", query_params={"q": words})
+
+
+def choose_words() -> str:
+    """The words to find, which are part of the address as ``q``."""
+    requested, key, seen = st.query_params.get("q", "")[:MOST_CHARACTERS], "q", "q in the URL"
+    if st.session_state.get(seen) != requested:
+        st.session_state[key] = requested
+    words = str(st.text_input("Words", key=key, placeholder='has_close_elements "index out of range"', type="search"))
+    if words != requested:  # a write on arrival could reach the browser before the address of this page does
+        keep("q", words or None)
+    st.session_state[seen] = words
+    return words
+
+
+def show_hit(hit: SearchHit, place: int) -> None:
+    """A match with a link to its experiment, or to the benchmark that has the name."""
+    step = f", step {hit.step}" if hit.step else ""
+    with st.container(key=f"hit-{place}", gap=None):
+        if hit.experiment:
+            query = {"experiment": hit.experiment} | ({"step": str(hit.step)} if hit.step else {})
+            target, label = "pages/experiment.py", f"{hit.kind.capitalize()} in {hit.experiment}{step}"
+        else:
+            query = {"benchmarks": hit.benchmark}
+            target, label = "pages/compare.py", f"Name in {hit.benchmark}"
+        st.page_link(target, label=label, icon=ICONS[hit.kind], query_params=query)
+        st.html(f"<div class='hit'><div>{_marked(hit.snippet)}</div><small>{escape(hit_source(hit))}</small></div>")
+
+
+def _marked(snippet: tuple[str, ...]) -> str:
+    parts = [escape(plain(part)) for part in snippet]
+    return "".join(f"<mark>{part}</mark>" if place % 2 else part for place, part in enumerate(parts))
