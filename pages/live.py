@@ -47,12 +47,14 @@ def main() -> None:
         if experiment:
             show_chosen(page.workspace, experiment)
     with right:
-        _redrawn(STREAM_SECONDS, "live text", lambda: show_stream(page.workspace, watch.progress))
-        _redrawn(SIDE_SECONDS, "live side", lambda: show_side(watch.progress))
+        running = row is not None and row.under_way
+        here = running and page.workspace.runs.is_here(row.id)
+        _redrawn(STREAM_SECONDS if here else None, "live text", lambda: show_stream(page.workspace, watch.progress))
+        _redrawn(SIDE_SECONDS if running else None, "live side", lambda: show_side(watch.progress))
 
 
-def _redrawn(seconds: float, key: str, draw: Callable[[], None]) -> None:
-    """Draw a part of the page now and then every ``seconds``."""
+def _redrawn(seconds: float | None, key: str, draw: Callable[[], None]) -> None:
+    """Draw a part of the page now and, unless it is None, then every ``seconds``."""
 
     @st.fragment(run_every=seconds, key=key)
     def part() -> None:

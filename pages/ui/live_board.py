@@ -37,9 +37,8 @@ def show_figures(progress: BenchmarkProgress, shown: Board) -> None:
     """The bar and the figures of a benchmark. While it runs, they and the other parts receive the news."""
     row = progress.benchmark
     link = signed(PATH, {"benchmark": row.id}) if row.under_way else None
-    _component()(
-        key="figures", data={"at": progress.at, "link": link, "bar": asdict(shown.bar), "figures": shown.figures}
-    )
+    data = {"benchmark": row.id, "link": link, "bar": asdict(shown.bar), "figures": shown.figures}
+    _component()(key="figures", data=data)
 
 
 def show_rates(progress: BenchmarkProgress, lines: Sequence[str]) -> None:
@@ -83,14 +82,13 @@ class _Message:
 
 def _message(benchmark: str, sent: str) -> _Message | None:
     """The news of a benchmark; None if they have been ``sent`` or cannot be read, which the page's script reports."""
-    results = the_workspace().results
+    workspace = the_workspace()
+    question, shared = ("board", benchmark), workspace.results.shared
     try:
-        news = results.news()
+        news = workspace.results.news()
         if news.state == sent:
             return None
-        return results.shared.of(
-            ("board", benchmark), news.at, lambda: _encoded(results, benchmark, news), LOOK_SECONDS
-        )
+        return shared.of(question, news.at, lambda: _encoded(workspace, benchmark, news), LOOK_SECONDS)
     except KoderzError:
         return None
 

@@ -100,7 +100,7 @@ def show_chosen(workspace: Workspace, experiment: str) -> None:
             )
             st.page_link("pages/experiment.py", label="Open", icon="🔬", query_params={"experiment": experiment})
             st.button("Close", icon="✖️", key="close transcript", on_click=_choose, args=[None])
-        show_transcript(workspace, row)
+        show_transcript(workspace, row, workspace.results.benchmark(row.benchmark))
 
 
 def _choose(experiment: str | None) -> None:
@@ -124,7 +124,7 @@ class Watch:
     @property
     def progress(self) -> BenchmarkProgress | None:
         """The progress of the last good read; None if there is none or no benchmark."""
-        return self.last and self.last.progress
+        return self.last.progress if self.last else None
 
     def now(self) -> Snapshot:
         """The newest snapshot, or the last good one. Raises StoreError until a first read succeeds."""

@@ -130,6 +130,7 @@ def test_a_cell_opens_its_transcript_beside_it_and_from_there_its_page_with_ever
     page.get_by_role("link", name="Open").click()
     experiment = page
     expect(experiment.get_by_role("heading", name="Experiment", exact=True)).to_be_visible()
+    idle(experiment)
     for view in ("Prompt", "Answer", "Tests", "Calls", "Program"):
         experiment.get_by_role("radio", name=view, exact=True).first.click()
         expect(experiment).to_have_url(re.compile(f"view={view}" if view != "Program" else "experiment=exp_[0-9a-f]+$"))
@@ -184,11 +185,11 @@ def test_a_benchmark_of_the_command_line_appears_by_itself_and_both_finish(
     expect(figure(page, "iterations")).to_have_text("20")
 
 
-COUNTED = """async () => {
+COUNTED = """() => {
     const all = selector => [...document.querySelectorAll('[data-testid="stMain"] *')]
         .flatMap(element => element.shadowRoot ? [...element.shadowRoot.querySelectorAll(selector)] : []);
     const bar = all(".board > .text"), totals = all(".matrix .block:nth-child(2) i");
-    if (!bar.length || !totals.length) return null;
+    if (!window.koderzNews || !bar.length || !totals.length) return null;
     const cells = totals.reduce((sum, total) => sum + (+total.textContent.split("/")[1] || 0), 0);
     return [bar[0].textContent, cells + " of 30"];
 }"""
