@@ -46,11 +46,13 @@ def main() -> None:
         _redrawn(beat_seconds(row), "live", partial(_draw, page, watch, states(page.benchmarks), experiment))
         if experiment:
             show_chosen(page.workspace, experiment)
+    running = row if row and row.under_way else None
+    here = running is not None and page.workspace.runs.is_here(running.id)
     with right:
-        running = row is not None and row.under_way
-        here = running and page.workspace.runs.is_here(row.id)
-        _redrawn(STREAM_SECONDS if here else None, "live text", lambda: show_stream(page.workspace, watch.progress))
+        text = st.container()
         _redrawn(SIDE_SECONDS if running else None, "live side", lambda: show_side(watch.progress))
+    with text if here else right:
+        _redrawn(STREAM_SECONDS if here else None, "live text", lambda: show_stream(page.workspace, watch.progress))
 
 
 def _redrawn(seconds: float | None, key: str, draw: Callable[[], None]) -> None:

@@ -38,18 +38,23 @@ def spending_chart(progress: BenchmarkProgress) -> go.Figure | None:
     return calm(figure, HEIGHT)
 
 
+def spending_alt(progress: BenchmarkProgress) -> str:
+    """The chart in words."""
+    return f"Spending: {money(progress.benchmark.cost_usd)}. {spending_text(progress)}".strip()
+
+
 def spending_text(progress: BenchmarkProgress) -> str:
-    """The chart in one sentence."""
+    """The estimate and the budget; empty without either. What is spent changes with each event, so it is elsewhere."""
     row, forecast = progress.benchmark, _known(progress.forecast)
     if row.cost_usd is None:
         return f"The cost is unknown, because {numbered(row.unpriced, 'call')} had no known price."
-    parts = [f"{money(row.cost_usd)} spent"]
+    parts = []
     if forecast and forecast.cost_usd:
         total = (money(forecast.spent_usd + usd) for usd in (forecast.cost_usd.p50, forecast.cost_usd.p90))
-        parts.append("estimate for all: {}, 90th percentile: {}".format(*total))
+        parts.append("Estimate for all: {}, 90th percentile: {}.".format(*total))
     if row.budget_usd is not None:
-        parts.append(f"budget: {money(row.budget_usd)}")
-    return f"{'; '.join(parts)}."
+        parts.append(f"Budget: {money(row.budget_usd)}.")
+    return " ".join(parts) or ("" if row.cost_usd else "Nothing has been spent.")
 
 
 def _known(forecast: Forecast | None) -> Forecast | None:

@@ -14,7 +14,7 @@ from koderz_core.errors import KoderzError, StoreError
 from koderz_core.records.progress import BenchmarkProgress, Snapshot
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.board import Board
-from koderz_core.report.charts_spending import spending_chart, spending_text
+from koderz_core.report.charts_spending import spending_alt, spending_chart, spending_text
 from koderz_core.report.matrix import matrix_of_experiments
 from pages.ui.address import keep, warn_of_missing
 from pages.ui.frame import show_remarks
@@ -43,10 +43,10 @@ def show_side(progress: BenchmarkProgress | None) -> None:
     if progress is None:
         return
     st.subheader("Spending")
-    about = spending_text(progress)
     if (figure := spending_chart(progress)) is not None:
-        show_picture(figure, "spending", about)
-    st.text(about)
+        show_picture(figure, "spending", spending_alt(progress))
+    if about := spending_text(progress):
+        st.text(about)
     st.subheader("Newest iterations")
     if progress.newest:
         table = newest_table(progress.newest, progress.at)

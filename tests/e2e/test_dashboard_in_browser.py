@@ -188,7 +188,8 @@ def test_a_benchmark_of_the_command_line_appears_by_itself_and_both_finish(
 COUNTED = """() => {
     const all = selector => [...document.querySelectorAll('[data-testid="stMain"] *')]
         .flatMap(element => element.shadowRoot ? [...element.shadowRoot.querySelectorAll(selector)] : []);
-    const bar = all(".board > .text"), totals = all(".matrix .block:nth-child(2) i");
+    const bar = all(".board > .text"), narrow = all(".matrix .key i");
+    const totals = narrow.length ? narrow : all(".matrix .block:nth-child(2) i");
     if (!window.koderzNews || !bar.length || !totals.length) return null;
     const cells = totals.reduce((sum, total) => sum + (+total.textContent.split("/")[1] || 0), 0);
     return [bar[0].textContent, cells + " of 30"];
