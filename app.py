@@ -13,12 +13,13 @@ import click
 import streamlit as st
 import uvicorn
 from starlette.middleware import Middleware
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from koderz_core.addresses import url_of
 from koderz_core.workspace import leave
+from pages.ui import live_board
 from pages.ui.downloads import PATH, send
 from pages.ui.server import (
     SameOrigin,
@@ -77,4 +78,9 @@ else:
     begin_warm_up(FIRST)
     # Otherwise Streamlit opens each file of pages/ at its own URL, without this menu and without the login.
     PagesManager.uses_pages_directory = False
-    app = st.App(__file__, routes=[Route(PATH, send)], middleware=MIDDLEWARE, lifespan=lifespan)
+    app = st.App(
+        __file__,
+        routes=[Route(PATH, send), WebSocketRoute(live_board.PATH, live_board.report)],
+        middleware=MIDDLEWARE,
+        lifespan=lifespan,
+    )

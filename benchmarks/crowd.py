@@ -148,7 +148,7 @@ def _shown(page: Page) -> list[str]:
 
 def _idle(page: Page) -> Iterator[str]:
     """That a page does not show a running benchmark, even after some time."""
-    figure = page.locator("[data-testid=stMetric]").filter(has_text=re.compile(r"iterations\s*[1-9]"))
+    figure = page.locator(".board dl > div").filter(has_text=re.compile(r"iterations\s*[1-9]"))
     try:
         figure.first.wait_for(timeout=1000 * PATIENCE_SECONDS)
     except TimeoutError:

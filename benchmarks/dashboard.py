@@ -25,7 +25,7 @@ from importlib import import_module
 from pathlib import Path
 
 import duckdb
-from dashboard_live import watch
+from live_latency import watch
 from streamlit.testing.v1 import AppTest
 from synthetic import folder
 

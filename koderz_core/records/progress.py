@@ -146,7 +146,7 @@ class BenchmarkProgress:
     ``seconds_left``: an estimate, None without a result to base it on, or if no process runs the benchmark.
     ``receipt``: the result next to the estimate, None before the end. ``troubles``: models whose calls fail, or failed
     recently. ``at``: when it was read; ``news_at``: the last entry of its journal, None if unknown; both in seconds
-    since 1970. ``changes``: of its limits, the newest first.
+    since 1970. ``changes``: of its limits, the newest first. ``forecast``: the newest estimate, None if there was none.
     """
 
     benchmark: BenchmarkRow
@@ -158,6 +158,7 @@ class BenchmarkProgress:
     at: float = 0.0
     news_at: float | None = None
     changes: tuple[AllowanceChange, ...] = ()
+    forecast: Forecast | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +171,14 @@ class Snapshot:
 
     benchmarks: tuple[BenchmarkRow, ...]
     progress: BenchmarkProgress | None
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """A ``state`` that changes when a journal grows, and when it was read: ``at``, in seconds since 1970."""
+
+    state: str
+    at: float
 
 
 def meant(rows: Sequence[BenchmarkRow], benchmark: str) -> BenchmarkRow | None:

@@ -15,7 +15,9 @@ from koderz_core.times import local_second, second
 
 STALE_SECONDS, QUIET_SECONDS = 10.0, 60.0  # since it was read, and since the last event of a running benchmark
 MOST_CHARACTERS = 500  # of a cause
-MANY, BEAT_SECONDS, SLOW_BEAT_SECONDS = 10_000, 0.6, 5.0  # more experiments than that take long to read
+BEAT_SECONDS = 2.0  # between two drawings of a page
+REST_SECONDS, PER_SECOND = 0.1, 20_000  # between two messages with news; the number of experiments that are sent
+MANY, SLOW_BEAT_SECONDS = 10_000, 5.0  # more experiments than that take long to read
 BLIP_SECONDS = 2.0  # shorter trouble is not shown
 SHOWN_SECONDS = 15.0  # how long a recovery is shown
 ENDED_SECONDS = 60.0  # how long a failure is shown that no call waits for
@@ -100,8 +102,13 @@ def freshness(progress: BenchmarkProgress, now: float, heard_at: float | None = 
 
 
 def beat_seconds(row: BenchmarkRow | None) -> float:
-    """How often a benchmark is read again while a user watches it."""
+    """How often a page about a benchmark is drawn again without news."""
     return SLOW_BEAT_SECONDS if row and row.planned > MANY else BEAT_SECONDS
+
+
+def rest_seconds(planned: int) -> float:
+    """How long at least a page about a benchmark with this number of experiments stays the same."""
+    return SLOW_BEAT_SECONDS if planned > MANY else max(REST_SECONDS, planned / PER_SECOND)
 
 
 def spent(row: BenchmarkRow) -> str:

@@ -13,6 +13,7 @@ from koderz_core.events.outages import Troubles
 from koderz_core.records import Allowance, Plan
 from koderz_core.records.plans import scripted
 from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, NewestIteration, Receipt
+from koderz_core.records.progress import Forecast as Estimate
 from koderz_core.records.rows import BenchmarkRow, BenchmarkState, ExperimentRow
 from koderz_core.store.experiments import ExperimentCache
 from koderz_core.store.index import Hold, Index, in_effect, mappings, records
@@ -151,6 +152,7 @@ def progress(index: Index, cache: ExperimentCache, benchmark: BenchmarkRow) -> B
         troubles=troubles(con, name).known(),
         news_at=news_at,
         changes=_changes(con, name),
+        forecast=_estimate(con, name),
     )
 
 
@@ -158,6 +160,12 @@ def timed(progress: BenchmarkProgress, forecast: Forecast, now: float) -> Benchm
     """The progress at ``now`` (seconds since 1970), if nothing has happened since it was read."""
     left = forecast(progress.experiments, now) if progress.benchmark.state == "running" else None
     return replace(progress, seconds_left=left, at=now)
+
+
+def _estimate(con: DuckDBPyConnection, benchmark: str) -> Estimate | None:
+    """The newest estimate that was made for a benchmark."""
+    row = con.execute("select forecast from forecasts where benchmark = ?", [benchmark]).fetchone()
+    return msgspec.json.decode(row[0], type=Estimate) if row else None
 
 
 def _changes(con: DuckDBPyConnection, benchmark: str) -> tuple[AllowanceChange, ...]:

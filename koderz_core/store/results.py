@@ -16,7 +16,7 @@ from koderz_core.errors import UnknownNameError
 from koderz_core.journal.annotations import annotations_folder, read
 from koderz_core.records import Outcome
 from koderz_core.records.annotations import Annotation
-from koderz_core.records.progress import BenchmarkProgress, Snapshot, meant
+from koderz_core.records.progress import BenchmarkProgress, News, Snapshot, meant
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.records.trials import Trial
 from koderz_core.store import benchmarks, configurations, details, experiments, lookup, measurements, search, trials
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 AGE_SECONDS, LISTED_SECONDS = 0.25, 1.0  # age of an answer that other readers may get: one benchmark, all of them
+LOOK_SECONDS = 0.05  # age of the state of the journals that other readers may get
 BESIDE_SECONDS = 2.0  # age of the list next to a watched benchmark, while other benchmarks run too
 _ALL = "benchmarks"
 
@@ -178,6 +179,10 @@ class Results:
     def state(self) -> str:
         """A digest that changes when a journal grows; everything computed before is then out of date."""
         return state(self.store.journals_dir, self.faults)
+
+    def news(self) -> News:
+        """The state of the journals at this moment; one look serves all readers for some hundredths of a second."""
+        return self.shared.of("news", 0.0, lambda: News(self.state(), self._clock()), LOOK_SECONDS)
 
     def reindex(self) -> Ingested:
         """Rebuild the index from the journals. Raises StoreError."""

@@ -9,7 +9,7 @@ import asyncio
 import hmac
 import secrets
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qs, urlencode
 
@@ -102,19 +102,30 @@ def link(order: ExportOrder) -> str:
         "columns": order.columns,
         "for_spreadsheets": "yes" if order.for_spreadsheets else "",
         "same_problems": "yes" if order.same_problems else "",
-        "until": str((int(time.time()) // HOUR + VALID_HOURS + 1) * HOUR),  # the same for an hour
     }
-    query = urlencode(fields, doseq=True)
-    return f"{PATH.removeprefix('/')}?{query}&signature={_signature(query)}"
+    return signed(PATH, fields)
+
+
+def signed(path: str, fields: Mapping[str, object]) -> str:
+    """The address of a route with these fields and a signature; the same for an hour."""
+    until = (int(time.time()) // HOUR + VALID_HOURS + 1) * HOUR
+    query = urlencode({**fields, "until": until}, doseq=True)
+    return f"{path.removeprefix('/')}?{query}&signature={_signature(query)}"
+
+
+def verified(query: str) -> dict[str, list[str]] | None:
+    """The fields of the query of a signed address; None if the signature is wrong or has expired."""
+    query, _, signature = query.rpartition("&signature=")
+    if not hmac.compare_digest(signature.encode(), _signature(query).encode()):
+        return None
+    fields = parse_qs(query)
+    return fields if float(fields["until"][0]) >= time.time() else None
 
 
 async def send(request: Request) -> Response:
     """Stream the file that a link names; sending starts before the file is complete."""
-    query, _, signature = request.url.query.rpartition("&signature=")
-    if not hmac.compare_digest(signature.encode(), _signature(query).encode()):
-        return PlainTextResponse(INVALID, 403)
-    fields = parse_qs(query)
-    if float(fields["until"][0]) < time.time():
+    fields = verified(request.url.query)
+    if fields is None:
         return PlainTextResponse(INVALID, 403)
     try:
         order = _order(fields)

@@ -63,10 +63,10 @@ def open_page(name: str, about: str, *, badges: bool = True) -> Page:
     return Page(workspace, benchmarks, chosen, running)
 
 
-def show_remarks(remarks: Iterable[str]) -> None:
-    """Remarks in small print below their subject; they may quote a user's text."""
+def show_remarks(remarks: Iterable[str], key: str = "remarks") -> None:
+    """Remarks in small print below their subject; they may quote a user's text. ``key``: unique on the page."""
     if lines := [remark.strip() for remark in remarks if remark.strip()]:
-        with st.container(key="remarks"):
+        with st.container(key=key):
             st.text("\n".join(lines))
 
 

@@ -1,4 +1,4 @@
-"""The live view of a benchmark: a lane of cells per configuration, newest iterations, live text, and polling.
+"""The parts of the Live page: a matrix of experiments, rates, spending, newest iterations, live text, and polling.
 
 Live text is available only in the process that runs the benchmark. If a read fails, the last good one stays.
 """
@@ -6,74 +6,51 @@ Live text is available only in the process that runs the benchmark. If a read fa
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.errors import StoreError
+from koderz_core.errors import KoderzError, StoreError
 from koderz_core.records.progress import BenchmarkProgress, Snapshot
-from koderz_core.records.rows import ExperimentRow
-from koderz_core.report.formats import LOOKS
-from koderz_core.report.timeline import Cell, lanes
-from pages.ui.tables import NEWEST_COLUMNS, newest_table, outcome
+from koderz_core.records.rows import BenchmarkRow
+from koderz_core.report.board import Board
+from koderz_core.report.charts_spending import spending_alt, spending_chart, spending_text
+from koderz_core.report.matrix import matrix_of_experiments
+from pages.ui.address import keep, link, warn_of_missing
+from pages.ui.frame import show_remarks
+from pages.ui.live_board import show_rates
+from pages.ui.matrix import show_matrix
+from pages.ui.status import show_live_text
+from pages.ui.tables import NEWEST_COLUMNS, newest_table, show_picture
+from pages.ui.transcript import show_transcript
 
-FEW = 60  # cells; more of them take a browser longer than the rest of the page
-MEANING = f"{', '.join(f'{look.cell} {look.word}' for look in LOOKS.values())}."
+STREAM_TALL, FEED_TALL = 200, 300  # pixels
 
 
-def draw_cells(rows: Sequence[ExperimentRow]) -> None:
-    """The cells of all experiments of a benchmark, in its order. Only our own glyphs and ids become markdown.
+def show_cells(progress: BenchmarkProgress, shown: Board, chosen: str | None) -> None:
+    """All experiments of a benchmark as a matrix, and the rate of each configuration. A click chooses an experiment.
 
-    A long block scrolls (``looks.css``).
+    ``chosen``: the id of the marked experiment.
     """
-    drawn = lanes(rows)
-    with st.container(gap="small", key="lanes"):
-        for lane in drawn.lanes:
-            with st.container(gap="xxsmall"):
-                st.text(lane.label)
-                st.caption(lane.summary)
-                st.markdown(" ".join(map(_badge, lane.cells)))
-    for footnote in drawn.footnotes:
-        st.text(footnote)
-    st.caption(MEANING + _about_links(drawn.each))
+    matrix = matrix_of_experiments(progress.experiments)
+    show_matrix(matrix, "cells", lambda spot: _choose(spot.experiment), chosen, "transcript", progress.benchmark.id)
+    show_rates(progress, shown.rates)
+    show_remarks(shown.footnotes, "remarks-on-rates")
 
 
-def _badge(cell: Cell) -> str:
-    look = LOOKS[cell.shown]
-    badge = f":{look.color}-badge[{look.cell} {cell.name}]"
-    return badge if cell.experiment is None else f"[{badge}](experiment?experiment={cell.experiment})"
-
-
-def _about_links(each: int) -> str:
-    if each == 1:
-        return " Click a cell to open its experiment in a new tab."
-    return (
-        f" A cell combines {each} experiments. It shows the symbol of their most frequent state and the number of "
-        "solved experiments. Click a cell to open the first of its experiments that has started. The experiment opens "
-        "in a new tab."
-    )
-
-
-def show_news(workspace: Workspace, progress: BenchmarkProgress) -> None:
-    """The newest iterations and, next to them, the live text of a model."""
-    if not workspace.runs.is_here(progress.benchmark.id):
-        _newest(progress)
-        if progress.benchmark.under_way:
-            st.caption("Another process runs this benchmark. Live model output is available only in that process.")
+def show_side(progress: BenchmarkProgress | None) -> None:
+    """The spending and the newest iterations."""
+    if progress is None:
         return
-    left, right = st.columns(2)
-    with left:
-        _newest(progress)
-    with right:
-        _show_stream(workspace, progress)
-
-
-def _newest(progress: BenchmarkProgress) -> None:
+    st.subheader("Spending")
+    if (figure := spending_chart(progress)) is not None:
+        show_picture(figure, "spending", spending_alt(progress), progress.benchmark.id)
+    if about := spending_text(progress):
+        st.text(about)
     st.subheader("Newest iterations")
     if progress.newest:
         table = newest_table(progress.newest, progress.at)
-        st.dataframe(table, hide_index=True, height=300, column_config=NEWEST_COLUMNS, alt="Newest iterations")
+        st.dataframe(table, hide_index=True, height=FEED_TALL, column_config=NEWEST_COLUMNS, alt="Newest iterations")
     else:
         st.caption(
             "No iterations yet. The strategy `direct` never has iterations, because it submits its program without "
@@ -81,22 +58,54 @@ def _newest(progress: BenchmarkProgress) -> None:
         )
 
 
-def _show_stream(workspace: Workspace, progress: BenchmarkProgress) -> None:
+def show_stream(workspace: Workspace, progress: BenchmarkProgress | None) -> None:
+    """The live text of a model; nothing after the end of the benchmark."""
+    if progress is None or not progress.benchmark.under_way:
+        return
     st.subheader("Live text")
+    if not workspace.runs.is_here(progress.benchmark.id):
+        st.caption("Another process runs this benchmark. Live model output is available only in that process.")
+        return
     labels = {row.id: f"{row.problem} {row.label}" for row in progress.experiments if row.state == "running"}
     if not labels:
         st.caption("Text appears here while a local model generates it.")
         return
     chosen = st.selectbox("Experiment", list(labels), format_func=labels.__getitem__)
-    show_live_text(workspace, next(row for row in progress.experiments if row.id == chosen), 240)
+    show_live_text(workspace, next(row for row in progress.experiments if row.id == chosen), STREAM_TALL, "live-text")
 
 
-def show_live_text(workspace: Workspace, row: ExperimentRow, tall: int) -> None:
-    """The text of the current call of an experiment; always ``tall`` pixels, so that nothing below moves."""
-    stream = workspace.runs.live.of(row.id)
-    with st.container(height=tall, autoscroll=True, key="live-text"):
-        st.text(f"{outcome(row)} · {stream.role} {stream.model}" if stream else "No call is running.")
-        st.text(stream.text if stream else "")
+def experiment_in_address(workspace: Workspace, benchmark: BenchmarkRow | None) -> str | None:
+    """The id of the experiment that the address names; if it does not belong to this benchmark, the page forgets it."""
+    if (name := st.query_params.get("experiment")) is None:
+        return None
+    try:
+        row = workspace.results.experiment(workspace.results.find(name)).experiment
+    except KoderzError:
+        warn_of_missing("experiment")
+        row = None
+    if row is None or benchmark is None or row.benchmark != benchmark.id:
+        _choose(None)
+        return None
+    return row.id
+
+
+def show_chosen(workspace: Workspace, experiment: str) -> None:
+    """The transcript of the experiment that the user chose in the matrix."""
+    with st.container(key="transcript"):
+        row = workspace.results.experiment(experiment).experiment
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.subheader("Transcript", width="content")
+            st.text(
+                f"{row.problem} · {row.label}" + (f" · repeat {row.repeat + 1}" if row.repeat else ""), width="content"
+            )
+            link("experiment", "Open", "🔬", experiment=experiment)
+            st.button("Close", icon="✖️", key="close transcript", on_click=_choose, args=[None])
+        show_transcript(workspace, row, workspace.results.benchmark(row.benchmark))
+
+
+def _choose(experiment: str | None) -> None:
+    keep("experiment", experiment)
+    keep("step", None)
 
 
 class Watch:
@@ -111,6 +120,11 @@ class Watch:
         self._since = time.time()
         self.last: Snapshot | None = None
         self.fault: str | None = None
+
+    @property
+    def progress(self) -> BenchmarkProgress | None:
+        """The progress of the last good read; None if there is none or no benchmark."""
+        return self.last.progress if self.last else None
 
     def now(self) -> Snapshot:
         """The newest snapshot, or the last good one. Raises StoreError until a first read succeeds."""

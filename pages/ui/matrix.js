@@ -16,7 +16,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const view = views.get(parentElement);
   view.send = (place) => setTriggerValue("cell", place);
   view.show(data);
-  return () => view.watch.disconnect();
+  return () => view.stop();
 }
 
 class View {
@@ -32,7 +32,13 @@ class View {
     this.spoken = add(this.root, "div", "spoken");
     this.spoken.setAttribute("aria-live", "polite");
     this.watch = new ResizeObserver(() => this.data && this.draw());
+    this.hear = () => this.show({ ...this.data, chosen: this.chosen });
     this.listen();
+  }
+
+  stop() {
+    this.watch.disconnect();
+    window.removeEventListener("koderz-news", this.hear);
   }
 
   listen() {
@@ -48,9 +54,11 @@ class View {
 
   show(data) {
     this.watch.observe(this.root);
-    this.data = data;
+    window.addEventListener("koderz-news", this.hear);
+    const news = window.koderzNews; // see live_board.js
+    this.data = news && news.benchmark === data.benchmark ? { ...data, ...news.cells } : data;
     this.chosen = data.chosen;
-    this.root.setAttribute("aria-label", `${data.finding} The arrow keys move between cells, Enter opens one.`);
+    this.root.setAttribute("aria-label", `${this.data.finding} The arrow keys move between cells, Enter opens one.`);
     this.draw();
   }
 

@@ -24,20 +24,27 @@ LONGEST_NAME, LONGEST_SHORT = 120, 32  # characters of a name in a tooltip and b
 
 
 def show_matrix(
-    matrix: Matrix, key: str, on_choose: Callable[[Spot], object], chosen: str | None = None, reveal: str = ""
+    matrix: Matrix,
+    key: str,
+    on_choose: Callable[[Spot], object],
+    chosen: str | None = None,
+    reveal: str = "",
+    benchmark: str = "",
 ) -> None:
     """Draw the matrix; new data replace the old in place. The columns are the problems, in the order of ``matrix``.
 
     ``key``: unique on the page and constant. ``on_choose`` is called before the page or fragment runs again, with the
     experiment of the cell that the user clicked. ``chosen``: the id of the experiment that is marked. ``reveal``: the
-    key of a container on the page that a click scrolls into view.
+    key of a container on the page that a click scrolls into view. ``benchmark``: its id, if ``live_board.py`` sends the
+    page newer cells.
     """
 
     def choose() -> None:
         if (spot := _clicked(matrix, st.session_state[key].cell)) is not None:
             on_choose(spot)
 
-    _component()(key=key, data={**_data(matrix, chosen), "reveal": reveal}, on_cell_change=choose)
+    more = {"chosen": chosen and _place(matrix, chosen), "reveal": reveal, "benchmark": benchmark}
+    _component()(key=key, data={**matrix_data(matrix), **more}, on_cell_change=choose)
 
 
 def _clicked(matrix: Matrix, place: object) -> Spot | None:
@@ -54,15 +61,17 @@ def _component() -> ComponentRenderer:
     return st.components.v2.component("koderz_matrix", css=css, js=js)
 
 
-def _data(matrix: Matrix, chosen: str | None) -> dict[str, Any]:  # Any: JSON
-    """A cell is a number: the place of its state in ``STATES`` + 8 × attempts; -1 without an experiment."""
+def matrix_data(matrix: Matrix) -> dict[str, Any]:  # Any: JSON
+    """What the browser draws.
+
+    A cell is a number: the place of its state in ``STATES`` + 8 × attempts; -1 without an experiment.
+    """
     names = short_names(matrix.lines, LONGEST_SHORT)
     return {
         "problems": [plain(problem, LONGEST_NAME) for problem in matrix.problems],
         "repeats": matrix.repeats,
         "lines": [_line(line, names[line.letter]) for line in matrix.lines],
         "states": [(state, LOOKS[state].word) for state in STATES],
-        "chosen": chosen and _place(matrix, chosen),
         "hardestFirst": matrix.hardest_first,
         "finding": plain(matrix_finding(matrix)),
     }

@@ -71,7 +71,7 @@ def _part(progress: BenchmarkProgress, parts: Mapping[str, str], key: str) -> st
     """The chosen configuration or experiment, None for the whole benchmark."""
     left_out = any(it.id not in parts for it in progress.experiments if it.state != "finished")
     chosen = st.selectbox(
-        "Experiments to pause, resume or stop",
+        "Applies to",
         list(parts),
         format_func=lambda target: parts.get(target, target),
         key=key,

@@ -9,10 +9,11 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.records.plans import SCRIPTED
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
-from koderz_core.report.formats import count, numbered
-from koderz_core.report.status import ExperimentRemark, Remark, Tone, causes, experiment_remark, spent, state
+from koderz_core.report.board import bar, figures
+from koderz_core.report.formats import numbered
+from koderz_core.report.status import ExperimentRemark, Remark, Tone, causes, experiment_remark
 from pages.ui.frame import show_facts
-from pages.ui.live_view import show_live_text
+from pages.ui.tables import outcome
 from pages.ui.text import called, show_text
 
 BOXES: Mapping[Tone, Callable[..., object]] = {"info": st.info, "warning": st.warning, "error": st.error}
@@ -31,20 +32,6 @@ def show_scripted(row: BenchmarkRow | ExperimentRow) -> None:
         st.warning(SCRIPTED, icon="🎭")
 
 
-def show_bar(row: BenchmarkRow) -> None:
-    """How many experiments of a benchmark have a result; after its end, how many have ended."""
-    done = row.planned - row.left
-    without = f" · {row.errors + row.cancelled} without a result" if row.errors + row.cancelled else ""
-    if row.state == "finished" and row.errors:
-        done, without = done + row.errors, f" · {numbered(row.errors, 'error')}"
-    st.progress(done / row.planned, text=f"{done} of {row.planned} experiments · {row.solved} solved{without}")
-
-
-def show_figures(row: BenchmarkRow, **more: str) -> None:
-    """The figures of a benchmark, and ``more`` of them, in our words."""
-    show_facts({"state": state(row), "iterations": count(row.iterations), "spent in total": spent(row), **more})
-
-
 def show_causes(rows: Iterable[ExperimentRow]) -> None:
     """The error messages of experiments, each once."""
     messages = causes(rows)
@@ -61,8 +48,9 @@ def show_loading(row: BenchmarkRow) -> None:
     """The figures of a benchmark while its experiments are loaded."""
     show_scripted(row)
     st.text(called(row))
-    show_bar(row)
-    show_figures(row)
+    done = bar(row)
+    st.progress(done.share, text=done.text)
+    show_facts(dict(figures(row)))
     st.info(f"Loading {numbered(row.planned, 'experiment')} …", icon="⏳")
 
 
@@ -71,7 +59,18 @@ def show_standing(workspace: Workspace, row: ExperimentRow, benchmark: Benchmark
     if status := experiment_remark(row, benchmark):
         _show_status(workspace, row, status)
     if row.shown == "running" and workspace.runs.is_here(row.benchmark):
-        show_live_text(workspace, row, LIVE_TALL)
+        show_live_text(workspace, row, LIVE_TALL, "live-text-here")
+
+
+def show_live_text(workspace: Workspace, row: ExperimentRow, tall: int, key: str) -> None:
+    """The text of the current call of an experiment; always ``tall`` pixels, so that nothing below moves.
+
+    ``key``: unique on the page.
+    """
+    stream = workspace.runs.live.of(row.id)
+    with st.container(height=tall, autoscroll=True, key=key):
+        st.text(f"{outcome(row)} · {stream.role} {stream.model}" if stream else "No call is running.")
+        st.code(stream.text if stream else "", language=None, wrap_lines=True)
 
 
 def _show_status(workspace: Workspace, row: ExperimentRow, status: ExperimentRemark) -> None:

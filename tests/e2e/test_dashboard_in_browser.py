@@ -51,7 +51,8 @@ def recorded(home: Path) -> Path:
 
 def figure(page: Page, name: str) -> Locator:
     """The value of a figure of the page."""
-    return page.get_by_test_id("stMetric").filter(has_text=name).get_by_test_id("stMetricValue")
+    metric = page.get_by_test_id("stMetric").filter(has_text=name).get_by_test_id("stMetricValue")
+    return metric.or_(page.locator(".board dl > div").filter(has_text=name).locator("dd"))
 
 
 def choose(page: Page, label: str, value: str, place: int = 0) -> None:
@@ -117,15 +118,19 @@ def test_two_browsers_see_a_benchmark_grow_that_outlives_its_tab_and_is_stopped(
             expect(tab.get_by_text("without a result")).to_be_visible()
 
 
-def test_a_cell_opens_its_experiment_and_every_view_of_it(
+def test_a_cell_opens_its_transcript_beside_it_and_from_there_its_page_with_every_view(
     dashboard: Server, recorded: Path, page: Page, idle: Callable[[Page], None]
 ) -> None:
     page.goto(f"{dashboard.url}/live?benchmark={recorded.stem}")
     expect(figure(page, "state")).to_have_text("finished")
-    with page.context.expect_page() as opened:
-        page.get_by_role("link", name="✔").or_(page.get_by_role("link", name="✘")).first.click()
-    experiment = opened.value
+    page.locator(".matrix .block canvas").first.click(position={"x": 6, "y": 6})
+    expect(page).to_have_url(re.compile("experiment=exp_[0-9a-f]+$"))
+    expect(page.get_by_role("heading", name="Transcript")).to_be_in_viewport()
+    expect(page.get_by_test_id("stCode").first).to_contain_text("def ")
+    page.get_by_role("link", name="Open").click()
+    experiment = page
     expect(experiment.get_by_role("heading", name="Experiments", exact=True)).to_be_visible()
+    idle(experiment)
     for view in ("Prompt", "Answer", "Tests", "Calls", "Program"):
         experiment.get_by_role("radio", name=view, exact=True).first.click()
         expect(experiment).to_have_url(re.compile(f"view={view}" if view != "Program" else "^((?!view=).)*$"))
@@ -181,14 +186,17 @@ def test_a_benchmark_of_the_command_line_appears_by_itself_and_both_finish(
 
 
 COUNTED = """() => {
-    const text = selector => document.querySelector(selector)?.innerText ?? "";
-    if (document.querySelector('[data-testid="stApp"]').dataset.testScriptState !== "notRunning") return null;
-    const result = [...document.querySelectorAll(".st-key-lanes a")].filter(cell => /[✔✘]/.test(cell.innerText));
-    return [text(".st-key-running"), text('[data-testid="stProgress"]'), result.length + " of 30"];
+    const all = selector => [...document.querySelectorAll('[data-testid="stMain"] *')]
+        .flatMap(element => element.shadowRoot ? [...element.shadowRoot.querySelectorAll(selector)] : []);
+    const bar = all(".board > .text"), narrow = all(".matrix .key i");
+    const totals = narrow.length ? narrow : all(".matrix .block:nth-child(2) i");
+    if (!window.koderzNews || !bar.length || !totals.length) return null;
+    const cells = totals.reduce((sum, total) => sum + (+total.textContent.split("/")[1] || 0), 0);
+    return [bar[0].textContent, cells + " of 30"];
 }"""
 
 
-def test_badge_bar_and_cells_count_the_same_in_every_frame_while_a_benchmark_runs(
+def test_bar_and_cells_count_the_same_in_every_frame_while_a_benchmark_runs(
     empty: Server, page: Page, tmp_path: Path
 ) -> None:
     page.goto(f"{empty.url}/live")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from streamlit.testing.v1 import AppTest
 
 
@@ -10,4 +13,18 @@ def said(app: AppTest) -> str:
     kinds = ("title", "subheader", "caption", "text", "info", "warning", "error", "markdown", "code")
     words = [str(element.value) for kind in kinds for element in getattr(app, kind)]
     metrics = [f"{metric.label} {metric.value}" for metric in app.metric]
-    return "\n".join(words + metrics)
+    boards = [
+        line
+        for data in components(app)
+        for line in (
+            data.get("bar", {}).get("text", ""),
+            *(" ".join(figure) for figure in data.get("figures", ())),
+            *data.get("rates", ()),
+        )
+    ]
+    return "\n".join(words + metrics + boards)
+
+
+def components(app: AppTest) -> list[Any]:  # Any: JSON
+    """The data of the page's own components."""
+    return [json.loads(component.proto.json) for component in app.get("bidi_component")]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
-import streamlit
 from faulty_server import serving_faults
-from reading import said
+from reading import components, said
 from streamlit.testing.v1 import AppTest
 
 from koderz_core import Order, Wanted, the_workspace
@@ -57,31 +57,27 @@ def test_a_change_that_cannot_be_had_says_why_and_changes_nothing(visit: Visit) 
     assert the_workspace().results.progress(plan.id).changes == ()
 
 
-@pytest.mark.parametrize(("few", "rest"), [(6, None), (5, 2.0)])
-def test_the_cells_of_many_experiments_are_drawn_once_and_more_seldom_than_the_figures(
-    visit: Visit, recorded: Plan, monkeypatch: pytest.MonkeyPatch, few: int, rest: float | None
+def test_a_click_on_a_cell_puts_its_experiment_into_the_address_and_its_transcript_on_the_page(
+    visit: Visit, recorded: Plan
 ) -> None:
-    drawn: dict[str, float] = {}
-    real = streamlit.fragment
+    experiment = next(item.id for item in recorded.experiments() if item.problem == "HumanEval/1")
+    app = visit("live", benchmark=recorded.id, experiment=experiment)
+    assert "HumanEval/1 · " in said(app)
+    assert matrix_of(app)["chosen"][:2] == [1, 0]
+    assert app.segmented_control(key="choice of view").value == "Program"
+    app.button(key="close transcript").click().run()
+    assert "experiment" not in app.query_params
+    assert "Transcript" not in said(app)
 
-    def fragment(*, run_every: float, key: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
-        def told(draw: Callable[[], None]) -> Callable[[], None]:
-            whole = real(run_every=run_every, key=key)(draw)
 
-            def call() -> None:
-                drawn[key] = run_every
-                whole()
+def test_an_experiment_of_another_benchmark_is_not_shown(visit: Visit, recorded: Plan) -> None:
+    app = visit("live", benchmark=recorded.id, experiment="exp_000000000000")
+    assert "unknown value" in said(app)
+    assert "experiment" not in app.query_params
 
-            return call
 
-        return told
-
-    monkeypatch.setattr("pages.ui.live_view.FEW", few)
-    monkeypatch.setattr(streamlit, "fragment", fragment)
-    app = visit("live", benchmark=recorded.id)
-    assert not app.exception
-    assert "".join(str(element.value) for element in app.markdown).count("experiment?experiment=exp_") == 6
-    assert (drawn["live"], drawn.get("live counts")) == (0.6, rest)
+def matrix_of(app: AppTest) -> Any:  # Any: JSON
+    return next(data for data in components(app) if "lines" in data)
 
 
 def test_it_says_how_fresh_it_is_and_of_what_is_over_no_rate_is_partial(visit: Visit, recorded: Plan) -> None:
@@ -94,7 +90,7 @@ def test_it_says_how_fresh_it_is_and_of_what_is_over_no_rate_is_partial(visit: V
 
 def test_a_rate_has_its_mark_here_too_and_the_mark_its_meaning(visit: Visit, recorded: Plan) -> None:
     app = visit("live", benchmark=recorded.id)
-    assert [element.value for element in app.caption if "]* of 3" in element.value] != []
+    assert "]* of 3 experiments" in said(app)
     assert "an oracle rate, not pass@1" in said(app)
 
 
