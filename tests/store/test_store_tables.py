@@ -10,13 +10,14 @@ import pandas as pd
 import pytest
 
 from koderz_core.errors import UnknownNameError
-from koderz_core.events import CodeTested
+from koderz_core.events import CodeTested, Entry, ExperimentLabelled, ExperimentNoted
+from koderz_core.journal.annotations import record
 from koderz_core.records import Verdict
 from koderz_core.report.dictionary import TABLES
 from koderz_core.store.frames import Form, Part
 from koderz_core.store.results import Results
 
-RECORDED = ("experiments", "iterations", "calls")
+RECORDED = ("experiments", "iterations", "calls", "labels")
 HOSTILE = '=1+1,"quoted"\r\n<b>\ttab\rlone \u2028 日本 nul\x00'
 FAMILIES = {"VARCHAR": "text", "INTEGER": "integer", "BIGINT": "integer", "DOUBLE": "number", "BOOLEAN": "yes/no"}
 
@@ -27,6 +28,9 @@ def results(store, journal, plan):
         journal.tell(experiment, usd=None)
     verdict = Verdict("F", (), True, "assertion", HOSTILE, 0.1, "limited")
     journal.say(CodeTested(2, "hash", journal.text(HOSTILE), "fence", verdict), plan.experiments()[0].id, 2)
+    named = store.journals_dir / f"{plan.id}.jsonl"
+    labels = [Entry(1.5, ExperimentLabelled('=1+1,"quoted" <b> 日本'), plan.experiments()[0].id)]
+    record(named, [*labels, Entry(2.5, ExperimentNoted("two\n\tlines"), plan.experiments()[1].id)])
     return Results(store, lambda experiments, now: None)
 
 
@@ -42,7 +46,7 @@ def written(results, tmp_path, part, form):
 def test_csv_reads_back_equal(results, tmp_path, table):
     path = written(results, tmp_path, Part(table), Form("csv"))
     read, frame = pd.read_csv(path, dtype=str, keep_default_na=False), results.frame(table)
-    assert read.columns.tolist() == frame.columns.tolist()
+    assert (read.columns.tolist(), len(read)) == (frame.columns.tolist(), len(frame) or 1)
     for one in TABLES[table].columns:
         kept = [None if pd.isna(value) else value for value in frame[one.name]]
         if one.type in ("number", "integer"):
