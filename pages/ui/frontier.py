@@ -78,7 +78,7 @@ def show_frontier(comparison: Comparison, about: str, pair: Pair | None = None) 
 
 def _draw(comparison: Comparison, about: str, pair: Pair | None) -> None:
     """The picture and its controls. A change redraws only these, unless other parts of the page depend on it."""
-    before = st.query_params.get(BUDGET)
+    before = chosen_budget(comparison)
     by_tier = switch("colour", "Color by", list(COLOURS), COLOURS.__getitem__) == "tier"
     pictures = st.container(key="pictures")
     chosen = (pair.baseline, pair.key) if pair else ()
@@ -96,7 +96,7 @@ def _draw(comparison: Comparison, about: str, pair: Pair | None) -> None:
         st.caption(CLICK)
         for key in filter(None, clicked):
             _choose(key, pair)
-    if st.query_params.get(BUDGET) != before and st.query_params.get("axis") == "usd":
+    if view.budget != before and st.query_params.get("axis") == "usd":
         st.rerun()  # the curves against dollars show the budget, too
 
 
