@@ -50,10 +50,10 @@ def _draw(page: Page, compared: Compared) -> None:
     show_configurations(comparison)
     show_findings(comparison)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader("Success against", width="content")
+        st.header("Success against", width="content")
         axis = chosen_axis(comparison)
     show_curves(comparison, axis, pair, about)
-    st.subheader("Cost per solved problem")
+    st.header("Cost per solved problem")
     show_costs(comparison, about)
     show_remarks(comparison.remarks)
 

@@ -43,7 +43,7 @@ def _show(workspace: Workspace, row: ExperimentRow) -> None:
     """The experiment; below it a second one and the commands."""
     show_links(workspace, row)
     show_transcript(workspace, row, workspace.results.benchmark(row.benchmark))
-    st.subheader("Comparison with another experiment")
+    st.header("Comparison with another experiment")
     show_pair(workspace, row)
     show_commands(workspace, row)
     show_provenance(row)

@@ -48,7 +48,7 @@ def main() -> None:
     rows = {row.id: row for row in page.chosen}
     if not rows:
         show_empty(page.workspace, "There is nothing to export yet.", "📦")
-        st.subheader("Import results")
+        st.header("Import results")
         show_import(page.workspace)
         return
     table = choice("table", "Content", [*TABLES, REPORT, EXCHANGE, BUNDLE, IMPORT], short=True)

@@ -51,7 +51,7 @@ def main() -> None:
     with start:
         _show_start(page, opened, presets)
     with right, st.container(key="summary"):
-        st.subheader("Summary")
+        st.header("Summary")
         _summarise(page, opened, presets.get(opened.draft.preset), surveyed)
 
 

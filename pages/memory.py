@@ -52,16 +52,16 @@ def main() -> None:
 
 def _show_one(workspace: Workspace, number: int) -> None:
     shown = workspace.memories.show(number)
-    st.subheader(f"Memory {number}")
+    st.header(f"Memory {number}")
     show_memory(shown)
     offer_retirement(workspace, shown)
-    st.subheader("Related memories")
+    st.header("Related memories")
     show_related(shown.related)
 
 
 def _show_lessons(workspace: Workspace) -> None:
     """The lessons that strategies receive on request, and the button that updates them."""
-    st.subheader("Lessons")
+    st.header("Lessons")
     for lesson in workspace.memories.lessons()[:MOST_LESSONS]:
         st.text(("SCRIPTED: " if lesson.scripted else "") + plain(lesson.text, 400))
     if st.button("Derive lessons from all journals", icon="⚗️"):
@@ -75,7 +75,7 @@ def _show_lessons(workspace: Workspace) -> None:
 
 
 def _show_server(workspace: Workspace) -> None:
-    st.subheader("Memory server")
+    st.header("Memory server")
     if not st.button("Check the memory server", icon="🔌"):
         st.caption("For this check, koderz first starts the server, which takes one or two seconds.")
         return

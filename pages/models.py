@@ -29,11 +29,11 @@ def main() -> None:
         st.warning("A requirement of koderz is not met.", icon="🧰")
         st.text(f"{finding.area}, {finding.subject}: {finding.said}")
         st.code(finding.cure, language=None, wrap_lines=True)
-    st.subheader("Models")
+    st.header("Models")
     _show(diagnosis.of(["models"]), "Models and their requirements")
-    st.subheader("Keys and servers")
+    st.header("Keys and servers")
     _show(diagnosis.of([area for area in SERVERS if area != "models"]), "API keys (never displayed) and servers")
-    st.subheader("This machine")
+    st.header("This machine")
     here = [finding.area for finding in diagnosis.findings if finding.area not in SERVERS]
     _show(diagnosis.of(here), "Versions, grader, datasets, disk, journals")
     if st.button("Check again", icon="🔄"):

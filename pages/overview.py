@@ -46,7 +46,7 @@ def main() -> None:
         return
     _show_unfinished(rows)
     _results(page)
-    st.subheader("Benchmarks")
+    st.header("Benchmarks")
     _show_totals(page)
     choose_in_table(rows, page.chosen)
     for fault in page.workspace.results.faults:
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _empty(workspace: Workspace) -> None:
-    st.subheader("No benchmark has been run yet")
+    st.header("No benchmark has been run yet")
     st.write(
         "A benchmark runs strategies with models on coding problems and records every prompt, answer, test result and "
         "cost. The quick look runs three problems and takes a few minutes."

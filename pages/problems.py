@@ -76,7 +76,7 @@ def _draw(page: Page, rows: Sequence[SummaryRow], problems: Sequence[Difficulty]
         show_tables(rows, problems, shown)
         return
     with st.container(key="transcript"):
-        st.subheader("Transcript")
+        st.header("Transcript")
         experiment = choose_trial(rows, problems, shown[0])
     with matrix:
         show_problems(rows, shown, experiment)

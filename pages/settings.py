@@ -64,7 +64,7 @@ def _choose(shown: Sequence[ShownSetting], waiting: Collection[str]) -> ShownSet
 
 def _show(home: Path, setting: ShownSetting) -> None:
     """One setting: its meaning, its source, and how to change it."""
-    st.subheader(setting.name)
+    st.header(setting.name)
     st.text(
         f"{setting.meaning}\nDefault: {worded(setting.default)}. "
         f"Name in the environment and in .env: {setting.variable}."

@@ -28,15 +28,15 @@ def main() -> None:
     comparison = compared.comparison
     pair = addressed_pair(comparison)
     show_warnings(comparison)
-    st.subheader("Differences on the same problems")
+    st.header("Differences on the same problems")
     if show_pairs(page.workspace, comparison) != pair:
         st.rerun()  # the parts below also depend on the pair, which is in the address now
     show_findings(comparison)
-    st.subheader("Verifier precision and supervision")
+    st.header("Verifier precision and supervision")
     show_checks(comparison)
-    st.subheader("Attempt by attempt")
+    st.header("Attempt by attempt")
     show_attempts(page.workspace, compared.rows, comparison, pair)
-    st.subheader("Settings that differ")
+    st.header("Settings that differ")
     show_differences(comparison)
     show_remarks(comparison.remarks)
 

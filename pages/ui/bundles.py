@@ -68,7 +68,7 @@ def _show_files(workspace: Workspace) -> None:
     bundles = workspace.bundles.kept()
     if not bundles:
         return
-    st.subheader("Stored bundles")
+    st.header("Stored bundles")
     table = {
         "file": [bundle.path.name for bundle in bundles],
         "created": [utc(bundle.made_at) for bundle in bundles],
@@ -95,7 +95,7 @@ def _clear(workspace: Workspace) -> None:
 
 
 def _verify_upload() -> None:
-    st.subheader("Verify a bundle")
+    st.header("Verify a bundle")
     upload = st.file_uploader(
         "A bundle from another person", type="zip", help="koderz verifies the file and does not store it."
     )

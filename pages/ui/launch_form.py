@@ -49,11 +49,11 @@ Models = Mapping[str, str]
 
 def edit(workspace: Workspace, opened: OpenDraft, surveyed: Sequence[Availability]) -> Draft:
     """The draft as the person has entered it now."""
-    st.subheader("Problems")
+    st.header("Problems")
     draft = _problems(workspace, opened)
-    st.subheader("Configurations")
+    st.header("Configurations")
     draft = replace(draft, rows=_rows(workspace, opened, draft, surveyed))
-    st.subheader("Budget")
+    st.header("Budget")
     draft = _limits(opened, draft)
     return replace(draft, baselines=_wants_baselines(workspace, opened, draft))
 

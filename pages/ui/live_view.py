@@ -42,12 +42,12 @@ def show_side(progress: BenchmarkProgress | None) -> None:
     """The spending and the newest iterations."""
     if progress is None:
         return
-    st.subheader("Spending")
+    st.header("Spending")
     if (figure := spending_chart(progress)) is not None:
         show_picture(figure, "spending", spending_alt(progress), progress.benchmark.id)
     if about := spending_text(progress):
         st.text(about)
-    st.subheader("Newest iterations")
+    st.header("Newest iterations")
     if progress.newest:
         table = newest_table(progress.newest, progress.at)
         st.dataframe(table, hide_index=True, height=FEED_TALL, column_config=NEWEST_COLUMNS, alt="Newest iterations")
@@ -62,7 +62,7 @@ def show_stream(workspace: Workspace, progress: BenchmarkProgress | None) -> Non
     """The live text of a model; nothing after the end of the benchmark."""
     if progress is None or not progress.benchmark.under_way:
         return
-    st.subheader("Live text")
+    st.header("Live text")
     if not workspace.runs.is_here(progress.benchmark.id):
         st.caption("Another process runs this benchmark. Live model output is available only in that process.")
         return
@@ -94,7 +94,7 @@ def show_chosen(workspace: Workspace, experiment: str) -> None:
     with st.container(key="transcript"):
         row = workspace.results.experiment(experiment).experiment
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.subheader("Transcript", width="content")
+            st.header("Transcript", width="content")
             st.text(
                 f"{row.problem} · {row.label}" + (f" · repeat {row.repeat + 1}" if row.repeat else ""), width="content"
             )

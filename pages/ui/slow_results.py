@@ -133,7 +133,7 @@ def _number(rows: Sequence[SummaryRow]) -> str:
 def _line(counts: ConfigurationFigures, row: SummaryRow) -> dict[str, str]:
     share = row.solved / counts.n if counts.n else None
     return {
-        " ": counts.letter,
+        "key": counts.letter,
         "configuration": counts.label,
         "experiments solved": f"{marked_rate(share, None, None, counts.marks)} of {count(counts.n)}",
         "planned": count(counts.planned),

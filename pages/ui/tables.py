@@ -157,7 +157,7 @@ def findings_table(findings: Sequence[Finding]) -> pd.DataFrame:
 
 
 WORD_COLUMNS = {
-    " ": st.column_config.TextColumn(width=44, pinned=True),  # the letter stays visible on a narrow screen
+    "key": st.column_config.TextColumn(width=44, pinned=True),  # the letter stays visible on a narrow screen
     "configuration": st.column_config.TextColumn(width=242),
 }
 FORMATS = ("PNG", "SVG")  # of saved pictures
@@ -178,13 +178,13 @@ def show_words(table: TextTable, order: Sequence[str] | None = None) -> None:
 
 def led_by(table: TextTable, column: str) -> list[str]:
     """The columns with ``column`` right after the letter, so that it is visible on a narrow screen."""
-    letter, *others = (name or " " for name in table.columns)
+    letter, *others = (name or "key" for name in table.columns)
     return [letter, column, *(name for name in others if name != column)]
 
 
 def frame(table: TextTable) -> pd.DataFrame:
-    """A table in words as a data frame; a column without a name gets a blank."""
-    return pd.DataFrame(list(table.rows), columns=[name or " " for name in table.columns])
+    """A table in words as a data frame; a column without a name is the key of its row."""
+    return pd.DataFrame(list(table.rows), columns=[name or "key" for name in table.columns])
 
 
 def tall(table: TextTable, lines: int = MOST_LINES, pixels: int = TALL) -> int | Literal["content"]:

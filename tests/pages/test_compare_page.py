@@ -239,5 +239,5 @@ def test_two_benchmarks_stand_side_by_side(visit: Visit, plan: Plan) -> None:
         again = replace(plan, seed=1)
         workspace.runs.run(again)
     app = visit("compare", benchmarks=f"{plan.id},{again.id}")
-    assert list(table(app, "solved [95 %]")[" "]) == ["A", "B", "C", "D"]
+    assert list(table(app, "solved [95 %]")["key"]) == ["A", "B", "C", "D"]
     assert len(table(visit("statistics", benchmarks=f"{plan.id},{again.id}"), "p (Holm)")) == 3
