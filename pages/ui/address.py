@@ -77,6 +77,14 @@ def _remember(name: str, chosen: str, usual: str) -> None:
     st.session_state[f"{name} in the URL"] = chosen
 
 
+def follow_address(page: str) -> None:
+    """Let all choices follow the address again if another page was open before: their widgets are new on this one."""
+    if st.session_state.get("page") != page:
+        for key in [key for key in st.session_state if str(key).endswith(" in the URL")]:
+            del st.session_state[key]
+    st.session_state["page"] = page
+
+
 def name_by_id(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> None:
     """Replace names of benchmarks in the address by ids, with the rules of the command line.
 

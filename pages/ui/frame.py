@@ -13,7 +13,7 @@ from koderz_core.records import DatasetOrigin
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.report.formats import isolation
 from koderz_core.workspace.upkeep import ABOUT_EXAMPLE
-from pages.ui.address import name_by_id
+from pages.ui.address import follow_address, name_by_id
 from pages.ui.bundles import show_read_only
 from pages.ui.edge import edge
 from pages.ui.run_controls import show_running
@@ -42,6 +42,7 @@ def open_page(title: str, about: str, *, badges: bool = True) -> Page:
         st.title(title, width="content")
         running = st.container(width="content", gap="xxsmall", key="running")
     st.caption(about)
+    follow_address(title)
     workspace = the_workspace()
     page = Page(workspace, workspace.results.benchmarks(), running)
     name_by_id(workspace, page.benchmarks)
