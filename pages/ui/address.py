@@ -101,6 +101,14 @@ def _remember(name: str, chosen: str, usual: str) -> None:
     st.session_state[f"{name} in the URL"] = chosen
 
 
+def follow_address(page: str) -> None:
+    """Let all choices follow the address again if another page was open before: their widgets are new on this one."""
+    if st.session_state.get("page") != page:
+        for key in [key for key in st.session_state if str(key).endswith(" in the URL")]:
+            del st.session_state[key]
+    st.session_state["page"] = page
+
+
 def keep(name: str, value: str | None) -> None:
     """Put a choice into the address, or remove it."""
     if value is None:

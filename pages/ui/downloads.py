@@ -107,16 +107,16 @@ def link(order: ExportOrder) -> str:
 
 
 def signed(path: str, fields: Mapping[str, object]) -> str:
-    """The address of a route with these fields and a signature; the same for an hour."""
+    """The address of a route with these fields and a signature for this route; the same for an hour."""
     until = (int(time.time()) // HOUR + VALID_HOURS + 1) * HOUR
     query = urlencode({**fields, "until": until}, doseq=True)
-    return f"{path.removeprefix('/')}?{query}&signature={_signature(query)}"
+    return f"{path.removeprefix('/')}?{query}&signature={_signature(path, query)}"
 
 
-def verified(query: str) -> dict[str, list[str]] | None:
-    """The fields of the query of a signed address; None if the signature is wrong or has expired."""
+def verified(path: str, query: str) -> dict[str, list[str]] | None:
+    """The fields of the query of a route's signed address; None if the signature is wrong or has expired."""
     query, _, signature = query.rpartition("&signature=")
-    if not hmac.compare_digest(signature.encode(), _signature(query).encode()):
+    if not hmac.compare_digest(signature.encode(), _signature(path, query).encode()):
         return None
     fields = parse_qs(query)
     return fields if float(fields["until"][0]) >= time.time() else None
@@ -124,7 +124,7 @@ def verified(query: str) -> dict[str, list[str]] | None:
 
 async def send(request: Request) -> Response:
     """Stream the file that a link names; sending starts before the file is complete."""
-    fields = verified(request.url.query)
+    fields = verified(PATH, request.url.query)
     if fields is None:
         return PlainTextResponse(INVALID, 403)
     try:
@@ -153,6 +153,6 @@ def _order(fields: dict[str, list[str]]) -> ExportOrder:
     )
 
 
-def _signature(query: str) -> str:
+def _signature(path: str, query: str) -> str:
     secret = lazy.the_one("secret of links", lambda: secrets.token_bytes(32))
-    return hmac.digest(secret, query.encode(), "sha256").hex()
+    return hmac.digest(secret, f"{path}?{query}".encode(), "sha256").hex()

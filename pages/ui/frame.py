@@ -13,7 +13,7 @@ from koderz_core.records import DatasetOrigin
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.report.formats import isolation
 from koderz_core.workspace.upkeep import ABOUT_EXAMPLE
-from pages.ui.address import BENCHMARKS, go_to
+from pages.ui.address import BENCHMARKS, follow_address, go_to
 from pages.ui.bundles import show_read_only
 from pages.ui.edge import edge
 from pages.ui.run_controls import show_running
@@ -45,6 +45,7 @@ def open_page(name: str, about: str, *, badges: bool = True) -> Page:
         st.title(PAGES[name].title, width="content", help=about)
         running = st.container(width="content", gap="xxsmall", key="running")
     tabs = st.container(horizontal=True, key="tabs", gap="xxsmall")
+    follow_address(name)
     try:
         workspace = the_workspace()
         benchmarks = workspace.results.benchmarks()

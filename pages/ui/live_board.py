@@ -51,7 +51,7 @@ async def report(socket: WebSocket) -> None:
 
     Without news the figures are sent every few seconds, because some of them change with the time.
     """
-    fields = verified(socket.url.query)
+    fields = verified(PATH, socket.url.query)
     if fields is None:
         await socket.close()  # before it is accepted: the server answers 403
         return

@@ -34,6 +34,7 @@ def show_cells(progress: BenchmarkProgress, shown: Board, chosen: str | None) ->
     """
     matrix = matrix_of_experiments(progress.experiments)
     show_matrix(matrix, "cells", lambda spot: _choose(spot.experiment), chosen, "transcript", progress.benchmark.id)
+    st.caption("Click a cell to read the transcript of its experiment below.")
     show_rates(progress, shown.rates)
     show_remarks(shown.footnotes, "remarks-on-rates")
 

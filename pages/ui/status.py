@@ -39,8 +39,8 @@ def show_causes(rows: Iterable[ExperimentRow]) -> None:
         st.text(f"{numbered(cause.experiments, 'experiment')}: {cause.message}")
     if len(messages) > MOST_CAUSES:
         st.caption(
-            f"{numbered(len(messages) - MOST_CAUSES, 'more message')}: on the page Live, click the cells marked ! to "
-            "read all messages."
+            f"{numbered(len(messages) - MOST_CAUSES, 'more message')}: on the page Live, click the cells of "
+            "experiments with an error to read all messages."
         )
 
 

@@ -47,6 +47,8 @@ def test_news_arrive_when_the_journal_grows_all_of_one_moment(visit: Visit, clie
 
 def test_only_a_page_of_this_dashboard_gets_news(visit: Visit, recorded: Plan, client: TestClient) -> None:
     link = "/" + signed(PATH, {"benchmark": recorded.id})
-    for forged in (f"{PATH}?benchmark={recorded.id}", link.replace(recorded.id, "bench_000000000000")):
+    other = link.replace(recorded.id, "bench_000000000000")
+    elsewhere = f"{PATH}?{signed('/api/export', {'benchmark': recorded.id}).partition('?')[2]}"
+    for forged in (f"{PATH}?benchmark={recorded.id}", other, elsewhere):
         with pytest.raises(WebSocketDisconnect), client.websocket_connect(forged):
             pass

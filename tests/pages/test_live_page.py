@@ -106,3 +106,15 @@ def test_a_failing_provider_is_named_and_so_is_what_happens_next(visit: Visit, m
         assert eventually(lambda: "anthropic/claude-opus-4-5: HTTP 500 (" in said(app.run()))
         assert "of 7 retries used." in said(app)
         the_workspace().runs.stop(plan.id)
+
+
+def test_the_page_of_an_experiment_begins_at_its_newest_program_after_its_transcript_was_read_here(
+    visit: Visit, recorded: Plan
+) -> None:
+    supervised = next(item.id for item in reversed(list(recorded.experiments())) if item.problem == "HumanEval/1")
+    app = visit("live", benchmark=recorded.id, experiment=supervised)
+    app.switch_page("pages/experiment.py")
+    app.query_params["experiment"] = supervised
+    app.run()
+    assert not app.exception
+    assert "step" not in app.query_params
