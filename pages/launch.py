@@ -82,7 +82,8 @@ def _show_start(page: Page, opened: OpenDraft, presets: Presets) -> None:
     if changed:
         with st.container(horizontal=True, vertical_alignment="center", key="modified"):
             st.badge("Modified", icon="✏️", color="orange")
-            st.caption(f"Changed: {', '.join(changed)}.", width="content")
+            if not opened.clone:  # of a clone, the summary says what has changed
+                st.caption(f"Changed: {', '.join(changed)}.", width="content")
             st.button("Undo all changes", "reset", icon="↩️", on_click=opened.reset)
 
 
