@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui.address import go_to
+from pages.ui.address import link
 from pages.ui.compared import Compared, open_comparison
 from pages.ui.comparison import (
     CONFIGURATION,
@@ -31,7 +31,7 @@ ABOUT = "Compares configurations: success, cost per solved problem, and the sign
 def main() -> None:
     page = open_page("compare", ABOUT)
     if CONFIGURATION in st.query_params:  # before there were tabs, this page showed the attempts of a configuration
-        go_to("statistics", **st.query_params.to_dict())
+        link("statistics", "Attempts of this configuration", "🪜", **st.query_params.to_dict())
     compared = open_comparison(page)
     if compared:
         _draw(page, compared)

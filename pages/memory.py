@@ -33,7 +33,7 @@ def main() -> None:
         if page.benchmarks:
             st.caption("To add memories of existing benchmarks, run this command in a terminal:")
             st.code("koderz cortex backfill", language=None)
-        offer_first_steps(workspace, "Launch a benchmark", example=not page.benchmarks)
+        offer_first_steps(workspace, "New run", example=not page.benchmarks)
         _show_server(workspace)
         return
     show_counts(counts)

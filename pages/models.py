@@ -10,7 +10,7 @@ from koderz_core.workspace.health import SERVERS, Diagnosis, Finding
 from pages.ui.address import link
 from pages.ui.edge import edge
 from pages.ui.frame import open_page
-from pages.ui.tables import findings_table
+from pages.ui.tables import findings_table, tall
 
 ABOUT = "Shows which models can be called, what the other models need, and whether the installation is complete."
 COLUMNS = {  # pixels; the last column has the longest texts
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def _show(findings: Sequence[Finding], alt: str) -> None:
-    st.dataframe(findings_table(findings), hide_index=True, column_config=COLUMNS, alt=alt)
+    st.dataframe(findings_table(findings), hide_index=True, column_config=COLUMNS, height=tall(len(findings)), alt=alt)
 
 
 @st.cache_data(ttl=FRESH_SECONDS, show_spinner="Checking models and servers")

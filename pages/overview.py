@@ -25,7 +25,7 @@ from pages.ui.run_controls import POLL_SECONDS, is_resumable, offer_retry, reade
 from pages.ui.shell import PAGES
 from pages.ui.slow_results import LARGE, glimpsed_comparison
 from pages.ui.status import show_causes
-from pages.ui.tables import frame
+from pages.ui.tables import frame, tall
 from pages.ui.text import called
 
 ABOUT = "Can cheap models with many attempts match an expensive model? At what cost, and with what certainty?"
@@ -67,9 +67,8 @@ def _empty(workspace: Workspace) -> None:
 
 def _show_totals(page: Page) -> None:
     """Totals over all benchmarks, which change while one is running; scripted models count only on request."""
-    rows = page.benchmarks
+    rows, figures = page.benchmarks, st.container()
     now = reader_of(rows, page.workspace)
-    figures = st.container()
     by_script = any(row.scripted for row in rows) and st.toggle(SCRIPTED, key="with scripted", help=ABOUT_SCRIPTED)
     with figures:
         every = POLL_SECONDS if any(row.state == "running" for row in rows) else None
@@ -119,7 +118,8 @@ def _results(page: Page) -> None:
             _errors(workspace, row)
     _picture(workspace, summaries, page.benchmarks)
     table = glance_table(summaries)
-    st.dataframe(frame(table), hide_index=True, column_config=GLANCE_COLUMNS, alt=table.title)
+    height = tall(len(table.rows))
+    st.dataframe(frame(table), hide_index=True, column_config=GLANCE_COLUMNS, height=height, alt=table.title)
     show_remarks((*remarks(summaries), *untested(summaries), *filter(None, (how_to_remove(row.id) for row in chosen))))
     for row in chosen[:1]:
         show_isolation(row.isolation, row.self_test)

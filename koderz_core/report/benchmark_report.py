@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from koderz_core.analysis.comparison import AXES, Comparison
 from koderz_core.records.plans import SOME_SCRIPTED
 from koderz_core.records.rows import Provenance
-from koderz_core.report import formats
+from koderz_core.report import captions
 from koderz_core.report.comparison import common, curves_table, frontier_table, tables, with_reviews
 from koderz_core.report.formats import TextTable, isolation, numbered, one_line
 from koderz_core.report.headline import answer
@@ -65,7 +65,7 @@ class Report:
         """What a reader must know, below the tables. Hostile text."""
         compared = self.comparison
         about = (SHOWS, SHOWS_NOT) if with_reviews(compared) else ()
-        ends = dict.fromkeys(remark for axis in AXES for remark in formats.curves_beside_rates(compared, axis))
+        ends = dict.fromkeys(remark for axis in AXES for remark in captions.curves_beside_rates(compared, axis))
         return (INTERVALS, common(compared), *(remark.strip() for remark in compared.remarks), *about, *ends)
 
     def origins(self) -> Iterator[str]:

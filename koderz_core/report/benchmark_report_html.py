@@ -15,7 +15,7 @@ from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]  # as ab
 
 from koderz_core.analysis.comparison import AXES, Comparison
 from koderz_core.analysis.pairs import leading_pair
-from koderz_core.report import formats
+from koderz_core.report import captions, formats
 from koderz_core.report.benchmark_report import TITLE, TO_CITE, Report, bibtex
 from koderz_core.report.charts import file_subject
 from koderz_core.report.charts_costs import cost_by_role, costs_alt, has_role_costs
@@ -85,15 +85,15 @@ def charts_of(comparison: Comparison, about: str = "") -> Iterator[Chart]:
     looked_at = (pair.baseline, pair.key) if pair else ()
     view = View(about, chosen=looked_at)
     if has_costs(comparison):
-        caption, figure = formats.frontier(comparison.tradeoff), cost_against_success(comparison, view)
+        caption, figure = captions.frontier(comparison.tradeoff), cost_against_success(comparison, view)
         yield Chart("frontier", "Success against cost", frontier_alt(comparison), caption, figure)
     elif ranked(comparison):
         figure = success_alone(comparison, view)
-        yield Chart("success", "Success", success_alt(comparison), formats.success_alone(comparison), figure)
+        yield Chart("success", "Success", success_alt(comparison), captions.success_alone(comparison), figure)
     drawn = [axis for axis in AXES if comparison.curves[axis].curves]
     for axis in drawn:
-        common = (formats.CURVES,) if axis == drawn[0] else ()
-        title, caption = f"Success against {TITLES[axis]}", " ".join((*common, *formats.about_axis(comparison, axis)))
+        common = (captions.CURVES,) if axis == drawn[0] else ()
+        title, caption = f"Success against {TITLES[axis]}", " ".join((*common, *captions.about_axis(comparison, axis)))
         figure = success_by(comparison, axis, view)
         yield Chart(f"by-{axis}", title, curves_alt(comparison, axis), caption, figure)
     if has_role_costs(comparison):

@@ -52,7 +52,7 @@ def within_budget(comparison: Comparison, axis: CostAxis, usd: float | None) -> 
         limit = "Without a budget"
     else:
         per = "" if axis.unit == 1 else f" ({in_unit(usd, axis)} per {axis.unit:,} problems)"
-        limit = f"For at most {money(usd)} per problem{per}"
+        limit = f"For at most {dollars(usd)} per problem{per}"
     if inside:
         cost, point, row = max(inside, key=lambda located: (located[1].success, -located[0]))
         rate = marked_rate(point.success, point.success_low, point.success_high, row.marks)

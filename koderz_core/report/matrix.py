@@ -11,7 +11,7 @@ from koderz_core.records import Outcome
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentRow, State
 from koderz_core.report.difficulty import key_of
-from koderz_core.report.formats import count, numbered
+from koderz_core.report.formats import LOOKS, count, numbered
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def matrix_finding(matrix: Matrix) -> str:
         every = sum(all(spot.shown == "solved" for spot in column) for column in ended)
         parts.append(f"problems solved by no configuration: {count(none)}, solved in every experiment: {count(every)}")
     shown = [spot.shown for column in columns for spot in column]
-    lacking = {"errors": shown.count("error"), "running": shown.count("running"), "waiting": shown.count("planned")}
+    lacking = {look.word: shown.count(state) for state, look in LOOKS.items() if state not in ("solved", "unsolved")}
     parts += [f"{word}: {count(number)}" for word, number in lacking.items() if number]
     return "; ".join(parts) + "."
 

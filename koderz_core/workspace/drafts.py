@@ -21,6 +21,7 @@ from koderz_core.plan.presets import Preset
 from koderz_core.records import Budget
 
 MOST_DRAFTS = 100  # the oldest ones are deleted
+MOST_SEED = 2**53 - 1  # that a browser can show
 _NAME = re.compile(r"[0-9a-f]{8}")
 
 
@@ -101,6 +102,13 @@ def _changed(draft: Draft, base: Draft) -> Iterator[str]:
     yield from (name for name in names if getattr(draft, name) != getattr(base, name))
 
 
+def _fits_form(draft: Draft) -> bool:
+    """Whether the fields of the page accept its numbers, which somebody may have edited."""
+    amounts = (draft.budget.usd, draft.budget.per_experiment_usd)
+    limited = all(usd is None or usd >= 0 for usd in amounts) and draft.concurrency in (None, *range(65))
+    return limited and 0 <= draft.seed <= MOST_SEED and draft.repeats >= 1
+
+
 class Drafts:
     """The drafts of a data folder, by id.
 
@@ -115,7 +123,8 @@ class Drafts:
         if not _NAME.fullmatch(name):
             return None
         with suppress(OSError, msgspec.DecodeError):
-            return msgspec.json.decode(self._path(name).read_bytes(), type=Draft)
+            draft = msgspec.json.decode(self._path(name).read_bytes(), type=Draft)
+            return draft if _fits_form(draft) else None
         return None
 
     def keep(self, draft: Draft, name: str = "") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NoReturn
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
@@ -38,8 +38,8 @@ def choice(
 ) -> str:
     """A choice that is part of the address, unless it is the default (the first option if not given).
 
-    ``label_of`` returns the label of an option, shown as text. ``short``: few options, all visible; else a searchable
-    list.
+    ``label_of`` returns the label of an option, shown as text. ``short``: few options, all visible, whose labels are
+    our words, because Markdown is drawn; else a searchable list.
     """
     usual = default or options[0]
     key = _widget_key(name, options, usual)
@@ -97,7 +97,8 @@ def warn_of_missing(name: str) -> None:
 
 
 def _remember(name: str, chosen: str, usual: str) -> None:
-    keep(name, None if chosen == usual else chosen)
+    if st.query_params.get(name) != chosen:  # an address that names the usual option stays as it is
+        keep(name, None if chosen == usual else chosen)
     st.session_state[f"{name} in the URL"] = chosen
 
 
@@ -110,11 +111,18 @@ def follow_address(page: str) -> None:
 
 
 def keep(name: str, value: str | None) -> None:
-    """Put a choice into the address, or remove it."""
+    """Put a choice into the address, or remove it; each change is an entry in the history of the browser."""
     if value is None:
-        st.query_params.pop(name, None)
-    else:
+        forget([name])
+    elif st.query_params.get(name) != value:
         st.query_params[name] = value
+
+
+def forget(names: Collection[str]) -> None:
+    """Remove choices from the address, with one entry in the history of the browser."""
+    left = {name: value for name, value in st.query_params.to_dict().items() if name not in names}
+    if len(left) < len(st.query_params):
+        st.query_params.from_dict(left)
 
 
 def matching_option(word: str, options: Sequence[str]) -> str:

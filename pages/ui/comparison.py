@@ -10,7 +10,7 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.records.plans import SOME_SCRIPTED
 from koderz_core.records.progress import SummaryRow
-from koderz_core.report import formats
+from koderz_core.report import captions, formats
 from koderz_core.report.attempts import ABOUT_ATTEMPTS, attempt_rows, attempt_tables
 from koderz_core.report.charts import file_subject
 from koderz_core.report.charts_costs import cost_by_role, costs_alt, has_role_costs
@@ -53,13 +53,12 @@ from pages.ui.address import choice, chosen_line, link, switch
 from pages.ui.edge import edge
 from pages.ui.frontier import PAIR, chosen_budget, without
 from pages.ui.slow_results import attempts_of
-from pages.ui.tables import WORD_COLUMNS, frame, led_by, offer_csv, show_chart, show_words, tall
+from pages.ui.tables import FEW_LINES, WORD_COLUMNS, frame, led_by, offer_csv, show_chart, show_words, tall
 from pages.ui.text import show_diff, show_text
 
 FEW_COLUMNS = 6  # of a table in words; more may not fit
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds", "tokens": "tokens", "joules": "joules"}
 LIMIT = " The vertical line marks the budget of {}, here as a limit for each single problem."
-LONGEST_LIST = 320  # pixels; a longer list scrolls
 CONFIGURATION = "configuration"  # in the address
 
 
@@ -141,8 +140,12 @@ def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
     first = leading_pair(comparison.pairs)
     table, usual = pairs_table(comparison), "/".join(first.key) if first else ""
     st.caption(f"{table.title}. Choose a row to see the problems on which the configuration differs from the baseline.")
-    order = led_by(table, "points [95 %]")
-    options = {"column_config": WORD_COLUMNS, "column_order": order, "height": tall(table), "alt": table.title}
+    options = {
+        "column_config": WORD_COLUMNS,
+        "column_order": led_by(table, "points [95 %]"),
+        "height": tall(len(table.rows)),
+        "alt": table.title,
+    }
     chosen = keys[chosen_line(frame(table), PAIR, list(keys), usual, **options)]
     offer_csv("pairs", pair_rows(comparison))
     st.caption(formats.PAIRS)
@@ -157,7 +160,7 @@ def show_curves(comparison: Comparison, axis: Axis, pair: Pair | None, about: st
     if not comparison.curves[axis].curves:
         st.info("No configuration has a result, so no curve can be drawn.", icon="📈")
         return
-    if missing := formats.missing_curves(comparison):
+    if missing := captions.missing_curves(comparison):
         st.caption(missing)
     view = View(about, chosen=(pair.baseline, pair.key) if pair else (), budget=chosen_budget(comparison))
     limit = LIMIT.format(money(view.budget)) if axis == "usd" and view.budget else ""
@@ -165,7 +168,7 @@ def show_curves(comparison: Comparison, axis: Axis, pair: Pair | None, about: st
     table = frame(curves_table(comparison, axis))
     show_chart(success_by(comparison, axis, view), f"curves-{axis}", alt, table, rows, file_subject(comparison))
     left_out = without(comparison, comparison.curves[axis].left_out)
-    st.caption((formats.about_curves(comparison, axis) + limit + left_out).replace("$", r"\$"))
+    st.caption((captions.about_curves(comparison, axis) + limit + left_out).replace("$", r"\$"))
 
 
 def show_costs(comparison: Comparison, about: str = "") -> None:
@@ -256,10 +259,8 @@ def _choose_problem(
     table = pd.DataFrame(
         {"problem": list(partings), "better configuration": [f"{row.letter} · {row.label}" for row in solvers]}
     )
-    height: int | str = LONGEST_LIST if len(partings) > 8 else "content"
-    problem = chosen_line(
-        table, "problem", list(partings), height=height, alt="Problems that only one configuration solved"
-    )
+    options = {"height": tall(len(partings), FEW_LINES), "alt": "Problems that only one configuration solved"}
+    problem = chosen_line(table, "problem", list(partings), **options)
     _show_programs(workspace, partings[problem], other, baseline)
 
 

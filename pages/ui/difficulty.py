@@ -46,8 +46,7 @@ def show_problems(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], ex
 
 
 def _choose(spot: Spot) -> None:
-    keep("problem", spot.problem)
-    keep("experiment", spot.experiment)
+    st.query_params.update({"problem": spot.problem, "experiment": spot.experiment})
 
 
 def show_tables(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], shown: Sequence[Difficulty]) -> None:
@@ -57,7 +56,7 @@ def show_tables(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], show
         return
     with place:
         for table in (problems_table(rows, shown), solvers_table(rows, problems)):
-            st.dataframe(frame(table), hide_index=True, alt=table.title, height=tall(table), key=table.title)
+            st.dataframe(frame(table), hide_index=True, alt=table.title, height=tall(len(table.rows)), key=table.title)
         st.caption(
             f"{MEANING}. Flaky: problems that the configuration solved in some of its repeats but not in all. Uniquely "
             "solved: problems that the configuration solved at least once and that no other configuration solved."

@@ -128,7 +128,7 @@ def _show_both(workspace: Workspace, experiment: str, other: str) -> None:
         "tests. For the returned program, the row shows the result of the tests that score this program. Choose a "
         "row to compare the two programs of that step."
     )
-    options = {"column_config": STEPS, "height": tall(table), "alt": table.title}
+    options = {"column_config": STEPS, "height": tall(len(table.rows)), "alt": table.title}
     line = chosen_line(frame(table), "pair", keys, **options)
     _show_programs(workspace, (left, right), _programs(left, right, pairs, line))
 

@@ -94,14 +94,14 @@ def show_facts(facts: dict[str, str]) -> None:
             st.metric(label, value)
 
 
-def show_empty(workspace: Workspace, reason: str, icon: str, action: str = "Launch a benchmark") -> None:
+def show_empty(workspace: Workspace, reason: str, icon: str, action: str = "New run") -> None:
     """Say why the page is empty (``reason``: our words) and offer the first steps."""
     st.info(reason, icon=icon)
     offer_first_steps(workspace, action)
 
 
 def offer_first_steps(workspace: Workspace, action: str, *, example: bool = True, **query: str) -> None:
-    """Buttons: open the ``example`` on the Summary page, get a model, open Launch (``action``)."""
+    """Buttons: open the ``example`` on the Summary page, get a model, open New run (``action``)."""
     with st.container(horizontal=True, key="ways"):
         if example and st.button("Open the example", key="example", icon="📖", type="primary"):
             with edge():

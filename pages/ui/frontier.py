@@ -9,7 +9,7 @@ import streamlit as st
 
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow
-from koderz_core.report import formats
+from koderz_core.report import captions
 from koderz_core.report.budget import budgets, in_unit, nearest, within_budget, written
 from koderz_core.report.charts import file_subject
 from koderz_core.report.charts_frontier import (
@@ -147,9 +147,9 @@ def after_click(clicked: str, baseline: str, other: str) -> tuple[str, str]:
 
 def _caption(comparison: Comparison, *, priced: bool) -> str:
     if not priced:
-        return formats.success_alone(comparison)
+        return captions.success_alone(comparison)
     unpriced = [point.key for point in comparison.tradeoff.points if point.usd is None]
-    return formats.frontier(comparison.tradeoff) + without(comparison, [*comparison.tradeoff.left_out, *unpriced])
+    return captions.frontier(comparison.tradeoff) + without(comparison, [*comparison.tradeoff.left_out, *unpriced])
 
 
 def without(comparison: Comparison, keys: Sequence[Key]) -> str:

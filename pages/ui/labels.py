@@ -40,7 +40,8 @@ def _offer_form(workspace: Workspace, experiment: str, labels: Sequence[str], no
     def save() -> None:
         chosen, text = st.session_state[labels_key], st.session_state[note_key]
         added, removed = _without(chosen, labels), _without(labels, chosen)
-        attempt(place, lambda: workspace.labels.change(experiment, add=added, remove=removed, note=text))
+        note_after = text if text != note else None  # another window may have changed it
+        attempt(place, lambda: workspace.labels.change(experiment, add=added, remove=removed, note=note_after))
 
     with st.expander("Labels and note", icon="🏷️"), st.form(f"form {shown}", border=False):
         left, right = st.columns(2)

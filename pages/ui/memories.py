@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
@@ -29,12 +28,12 @@ from koderz_core.workspace.memories import (
 )
 from pages.ui.address import choice, chosen_line, keep, link
 from pages.ui.frame import show_facts, show_remarks
+from pages.ui.tables import FEW_LINES, tall
 from pages.ui.text import show_text
 
 ANY = "any"
 TITLE_CHARS = 120
 MOST_WORDS = 500  # characters
-MOST_LINES, TALL = 10, 360  # of a table in full height; pixels of a longer one, so that the memory below is visible
 MEBIBYTE = 2**20
 _EXPERIMENT, _BENCHMARK = re.compile(r"exp_[0-9a-f]{12}"), re.compile(r"bench_[0-9a-f]{12}")
 COLUMNS = {
@@ -77,8 +76,8 @@ def choose_memory(matches: SearchResult) -> int:
     """The table of at least one result; the id of the chosen memory."""
     table = pd.DataFrame([_line(memory) for memory in matches.memories])
     keys = [str(memory.id) for memory in matches.memories]
-    height: int | Literal["content"] = TALL if len(keys) > MOST_LINES else "content"
-    chosen = chosen_line(table, "memory", keys, alt="Matching memories", column_config=COLUMNS, height=height)
+    options = {"column_config": COLUMNS, "height": tall(len(keys), FEW_LINES), "alt": "Matching memories"}
+    chosen = chosen_line(table, "memory", keys, **options)
     notes = [
         f"Only the first {count(len(keys))} matches are shown. To narrow the search, add words." if matches.more else ""
     ]

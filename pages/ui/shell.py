@@ -13,13 +13,17 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.errors import UsageError
 from koderz_core.records.rows import BenchmarkRow
-from pages.ui.address import BENCHMARKS, EVERYTHING, choice, keep, link, matching_option, warn_of_missing
+from pages.ui.address import BENCHMARKS, EVERYTHING, choice, forget, keep, link, matching_option, warn_of_missing
 from pages.ui.text import listed
 
 BENCHMARK = "benchmark"  # in addresses of earlier versions, where it named the only benchmark
 MOST_LISTED = 200  # benchmarks in the sidebar; the browser receives the list with every page
 COMPARED = ("configurations", "problems", "baseline", "pair")  # the choices that the tabs of a benchmark share
-WITHIN = (*COMPARED, "configuration", "problem", "experiment", "step", "beside")  # choices within the benchmarks
+WITHIN = (
+    *(*COMPARED, BENCHMARK, "configuration", "problem", "experiment", "step", "beside"),
+    *("label", "one", "other", "show", "part", "within", "budget"),
+)
+"""Addressed choices that mean nothing for other benchmarks."""
 ABOUT_PICKER = "All pages show these benchmarks. The list contains the newest {0}; Home has a table of all benchmarks."
 
 
@@ -111,7 +115,7 @@ def choose_one(chosen: Sequence[BenchmarkRow]) -> BenchmarkRow:
         keep(BENCHMARK, None)
         return chosen[0]
     rows = {row.id: row for row in chosen}
-    return rows[choice(BENCHMARK, "Benchmark", list(rows), lambda name: listed(rows[name]), short=True)]
+    return rows[choice(BENCHMARK, "Benchmark", list(rows), lambda name: listed(rows[name]))]
 
 
 def _asked(workspace: Workspace, rows: Mapping[str, BenchmarkRow]) -> list[str]:
@@ -139,5 +143,4 @@ def _id_of(workspace: Workspace, name: str) -> str:
 
 def _forget_choices() -> None:
     """Choices within the previous benchmarks mean nothing for other ones."""
-    for name in WITHIN:
-        keep(name, None)
+    forget(WITHIN)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
@@ -87,6 +87,7 @@ def selected(table: pd.DataFrame, key: str, column: str, **options: object) -> s
     state = st.dataframe(
         table,
         key=key,
+        height=tall(len(table), FEW_LINES),
         on_select="rerun",
         selection_mode="single-row",
         hide_index=True,
@@ -161,7 +162,8 @@ WORD_COLUMNS = {
     "configuration": st.column_config.TextColumn(width=242),
 }
 FORMATS = ("PNG", "SVG")  # of saved pictures
-MOST_LINES, TALL = 24, 600  # lines of a table in full height; pixels of a longer one
+MOST_LINES, FEW_LINES = 18, 10  # of a table in view; a longer one scrolls
+LINE_PIXELS = 31  # of a table, with the size of text in .streamlit/config.toml
 
 
 def show_words(table: TextTable, order: Sequence[str] | None = None) -> None:
@@ -171,7 +173,7 @@ def show_words(table: TextTable, order: Sequence[str] | None = None) -> None:
         hide_index=True,
         column_config=WORD_COLUMNS,
         column_order=order,
-        height=tall(table),
+        height=tall(len(table.rows)),
         alt=table.title,
     )
 
@@ -187,9 +189,12 @@ def frame(table: TextTable) -> pd.DataFrame:
     return pd.DataFrame(list(table.rows), columns=[name or "key" for name in table.columns])
 
 
-def tall(table: TextTable, lines: int = MOST_LINES, pixels: int = TALL) -> int | Literal["content"]:
-    """The height of a table: all lines, or ``pixels`` if there are more than ``lines``."""
-    return "content" if len(table.rows) <= lines else pixels
+def tall(lines: int, most: int = MOST_LINES) -> int:
+    """The height of a table in pixels: of its lines and its head, or of ``most`` lines, which then scroll.
+
+    The browser reserves this height before it has loaded the table, so that nothing below moves.
+    """
+    return LINE_PIXELS * (min(lines, most) + 1) + 3
 
 
 def show_chart(

@@ -9,9 +9,10 @@ from test_comparison_tables import TWO, compared, row, trials
 
 from koderz_core.analysis.comparison import Comparison, compare
 from koderz_core.report.benchmark_report_html import charts_of
+from koderz_core.report.captions import CURVES, about_curves, curves_beside_rates, missing_curves
 from koderz_core.report.charts_curves import apart, curves_alt, success_by
 from koderz_core.report.charts_frontier import View
-from koderz_core.report.formats import CURVES, about_curves, curves_beside_rates, energy, missing_curves
+from koderz_core.report.formats import energy
 
 
 def retried() -> Comparison:

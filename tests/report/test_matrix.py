@@ -51,5 +51,5 @@ def test_the_finding_names_the_best_and_the_worst_and_what_has_no_result() -> No
     assert matrix_finding(made()) == (
         "3 problems × 2 configurations, hardest problems first; highest success rate: strong (3 of 3 solved); "
         "lowest: weak (2 of 4 solved); problems solved by no configuration: 0, solved in every experiment: 1; "
-        "errors: 1; waiting: 2."
+        "error: 1; waiting: 2."
     )

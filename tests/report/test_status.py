@@ -73,7 +73,7 @@ def test_an_end_with_errors_is_called_so() -> None:
 def test_what_is_paused_may_be_quiet_and_what_is_large_is_read_less_often() -> None:
     paused = replace(PROGRESS, benchmark=replace(ROW, state="paused"), news_at=NOW - 900)
     assert freshness(paused, NOW).text == "Updated under 1 s ago · newest event 15 min ago"
-    assert (beat_seconds(ROW), beat_seconds(replace(ROW, planned=10_001)), beat_seconds(None)) == (0.6, 5.0, 0.6)
+    assert (beat_seconds(ROW), beat_seconds(replace(ROW, planned=10_001)), beat_seconds(None)) == (2.0, 5.0, 2.0)
 
 
 @pytest.mark.parametrize("state", ["queued", "paused", "stopping", "stopped", "interrupted"])

@@ -26,9 +26,9 @@ def test_the_amounts_are_readable_and_cover_the_axis() -> None:
 @pytest.mark.parametrize(
     ("usd", "said"),
     [
-        (1.0, "For at most $1.00 per problem: A dear solves 75 % [30, 95] for $1.00."),
-        (0.5, "For at most $0.50 per problem: B cheap solves 50 % [15, 85] for $0.10."),
-        (0.05, "For at most $0.050 per problem: no configuration. The cheapest is B cheap ($0.10)."),
+        (1.0, "For at most $1 per problem: A dear solves 75 % [30, 95] for $1.00."),
+        (0.5, "For at most $0.5 per problem: B cheap solves 50 % [15, 85] for $0.10."),
+        (0.05, "For at most $0.05 per problem: no configuration. The cheapest is B cheap ($0.10)."),
         (None, "Without a budget: A dear solves 75 % [30, 95] for $1.00."),
     ],
 )
@@ -45,7 +45,7 @@ def test_an_unknown_price_is_named_and_never_within_a_budget() -> None:
 def test_a_small_budget_is_also_said_in_the_unit_of_the_axis_and_drawn_there() -> None:
     comparison = drawn(STUDY)
     axis = axis_of(located(comparison))
-    assert within_budget(comparison, axis, 0.00005).startswith("For at most $0.000050 per problem ($0.05 per 1,000 pro")
+    assert within_budget(comparison, axis, 0.00005).startswith("For at most $0.00005 per problem ($0.05 per 1,000 pro")
     figure = cost_against_success(comparison, View(budget=0.00005))
     assert [note.text for note in figure.layout.annotations].count("budget $0.05") == 1
     assert any(list(line.x) == [0.00005, 0.00005] for line in figure.data if line.x and len(line.x) == 2)

@@ -1,0 +1,92 @@
+"""The captions of the charts of success: what they cover, and why they can differ from the table of rates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.incidence import Axis
+from koderz_core.analysis.pairs import Key
+from koderz_core.analysis.tradeoff import Tradeoff
+from koderz_core.report.formats import numbered, percent
+
+CURVES = (
+    "Share of problems solved within a given amount, such as 2 attempts or $0.01. A problem is solved if the "
+    "submitted program passes all tests that score this program. A line is solid up to the largest amount "
+    "that the configuration used on any problem. From there, it continues as a dotted line at the "
+    "same level, because there were no further attempts (‡ in the table). An experiment that ends because a wrong "
+    "program passed the gate stays in the denominator, so a line can stay below 100 %."
+)
+ENERGY = (
+    "Energy is stated, not metered: the power of this machine (KODERZ_LOCAL_WATTS) × the seconds of each call to a "
+    "local model, plus the measured energy of NVIDIA GPUs if koderz could read it."
+)
+WITHOUT_CURVE: Mapping[Axis, str] = {
+    "usd": "dollars (unknown prices)",
+    "seconds": "seconds (unknown durations)",
+    "tokens": "tokens (not reported)",
+    "joules": "joules (known only for local models)",
+}
+"""Why no configuration has a curve along an axis."""
+PARTIAL = (
+    "The curves cover the problems that all configurations were given. The rates in the table cover all problems of "
+    "each configuration, so the end of a curve may differ from the rate."
+)
+CENSORED = (
+    "An experiment without a result counts in a curve up to the point where it stopped. The rate in the table excludes "
+    "this experiment. This rate is therefore too high if mostly long experiments are interrupted."
+)
+SUCCESS_ALONE = (
+    "Share of problems solved by each configuration, with 95 % intervals. Costs are not shown, because no "
+    "configuration has a known cost above $0."
+)
+THIN_BARS = " Thin bars: the range of the success rate from the worst to the best case of the missing results"
+
+
+def about_curves(comparison: Comparison, axis: Axis) -> str:
+    """How to read the curves of an axis, and why some end at another level than the rates in the table."""
+    return " ".join((CURVES, *about_axis(comparison, axis)))
+
+
+def about_axis(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
+    """``about_curves`` without what is the same for all axes."""
+    return (*([ENERGY] if axis == "joules" else []), *curves_beside_rates(comparison, axis))
+
+
+def missing_curves(comparison: Comparison) -> str:
+    """The axes without a curve, with the reason; empty if every axis has one."""
+    missing = [reason for axis, reason in WITHOUT_CURVE.items() if not comparison.curves[axis].curves]
+    return f"Not available for these configurations: {', '.join(missing)}." if missing else ""
+
+
+def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
+    """Why curves end at another level than the configurations' rates in the table; empty if none does."""
+    drawn = [(comparison.of(curve.key), curve) for curve in comparison.curves[axis].curves]
+    partial = [curve for row, curve in drawn if row.n > curve.trials - curve.censored]
+    apart = [
+        row.letter for row, curve in drawn if curve not in partial and percent(curve.share[-1]) != percent(row.share)
+    ]
+    return (
+        *([PARTIAL] if partial else []),
+        *([f"{CENSORED} Curves whose end differs from this rate: {', '.join(apart)}."] if apart else []),
+    )
+
+
+def frontier(tradeoff: Tradeoff[Key]) -> str:
+    """The caption of the chart of cost against success."""
+    caption = (
+        f"The chart covers the {numbered(tradeoff.problems, 'problem')} for which every configuration has a result. "
+        "Bars: 95 % intervals. The dotted line is the Pareto frontier: no configuration is both cheaper and better "
+        "than a configuration on this line. The area of a halo is proportional to P(frontier), the share of resamples "
+        "in which the configuration is on the frontier. The thin cross marks the baseline; the tinted area is "
+        "cheaper and better. The table contains the names of all points."
+    )
+    if any(point.cases for point in tradeoff.points):
+        caption += f"{THIN_BARS}, on the problems given to all configurations."
+    return caption
+
+
+def success_alone(comparison: Comparison) -> str:
+    """The caption of the chart of success without costs."""
+    missing = any(row.missing for row in comparison.configurations)
+    return f"{SUCCESS_ALONE}{THIN_BARS}." if missing else SUCCESS_ALONE
