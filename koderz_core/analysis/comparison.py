@@ -126,9 +126,13 @@ def compare(
 
 
 def _best_of_tiers(configurations: Sequence[ConfigurationFigures]) -> list[Key]:
-    """Of each composition of tiers the configuration that solves most for a known cost; empty if there is only one."""
+    """Of each composition of tiers the configuration that solves most, of equal ones the cheapest, for a known cost.
+
+    Empty if there is only one composition.
+    """
     priced = [row for row in configurations if row.share is not None and row.cost_usd is not None]
-    best = {row.composition: row.key for row in sorted(priced, key=lambda row: row.share or 0.0)}
+    order = sorted(priced, key=lambda row: (row.share or 0.0, -(row.cost_usd or 0.0)))
+    best = {row.composition: row.key for row in order}
     return list(best.values()) if len(best) > 1 else []
 
 

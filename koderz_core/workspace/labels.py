@@ -66,12 +66,12 @@ def _changes(
     before: Sequence[Annotation], add: Sequence[str], remove: Sequence[str], note: str | None
 ) -> Iterator[Event]:
     labels = [annotation.text for annotation in before if annotation.kind == "label"]
-    for label in remove:
+    for label in (dropped := dict.fromkeys(remove)):
         if label not in labels:
             raise UnknownNameError("label of the experiment", label, labels)
         yield ExperimentLabelled(label, removed=True)
     new = [label for label in dict.fromkeys(add) if label not in labels]
-    if len(labels) + len(new) - len(remove) > MOST_LABELS:
+    if len(labels) + len(new) - len(dropped) > MOST_LABELS:
         raise UsageError(f"An experiment has at most {MOST_LABELS} labels. Remove a label first.")
     yield from map(ExperimentLabelled, new)
     if note is not None and note != next((annotation.text for annotation in before if annotation.kind == "note"), ""):
