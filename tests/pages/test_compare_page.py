@@ -123,7 +123,7 @@ def test_a_budget_in_the_address_is_rounded_and_answered_and_the_slider_changes_
     app = visit("compare", budget="0.000052", axis="usd")
     assert not app.error
     assert app.query_params["budget"] == "0.00005"
-    assert "For at most $0.000050 per problem ($0.05 per 1,000 problems): A direct 0.5b solves 61 % [39, 80]" in said(
+    assert "For at most $0.00005 per problem ($0.05 per 1,000 problems): A direct 0.5b solves 61 % [39, 80]" in said(
         app
     )
     assert r"The vertical line marks the budget of \$0.000050, here as a limit" in said(app)
@@ -163,7 +163,14 @@ def test_attempts_are_shown_of_the_configuration_that_is_asked_for_and_cost_noth
     visit: Visit, plan: Plan
 ) -> None:
     assert not any("solved here [95 %]" in table.value for table in visit("statistics", benchmarks=plan.id).dataframe)
-    app = visit("compare", benchmarks=plan.id, configuration=f"{plan.id}/{plan.configurations[1].id}")
+    choice = f"{plan.id}/{plan.configurations[1].id}"
+    (way,) = [
+        link.proto
+        for link in visit("compare", benchmarks=plan.id, configuration=choice).get("page_link")
+        if link.proto.label == "Attempts of this configuration"  # the address of an earlier version
+    ]
+    assert (way.page, "configuration=" in way.query_string) == ("statistics", True)
+    app = visit("statistics", benchmarks=plan.id, configuration=choice)
     assert list(table(app, "solved here [95 %]")["experiments"]) == ["4", "4"]
     assert list(table(app, "repeated programs")["repeated programs"]) == ["4"]  # the same wrong program twice
 
