@@ -113,7 +113,7 @@ def follow_address(page: str) -> None:
 def keep(name: str, value: str | None) -> None:
     """Put a choice into the address, or remove it; each change is an entry in the history of the browser."""
     if value is None:
-        forget([name])
+        st.query_params.pop(name, None)
     elif st.query_params.get(name) != value:
         st.query_params[name] = value
 
