@@ -99,6 +99,7 @@ def _pages(home: Path, other: Path | None) -> Mapping[str, str]:
         "experiment": f"experiment?experiment={told.id}",
         "compare": "compare?axis=usd",
         "problems": "problems",
+        "statistics": "statistics",
         "export": "export",
         "models": "models",
         "memory": "memory",
