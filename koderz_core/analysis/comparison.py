@@ -131,8 +131,7 @@ def _best_of_tiers(configurations: Sequence[ConfigurationFigures]) -> list[Key]:
     Empty if there is only one composition.
     """
     priced = [row for row in configurations if row.share is not None and row.cost_usd is not None]
-    order = sorted(priced, key=lambda row: (row.share or 0.0, -(row.cost_usd or 0.0)))
-    best = {row.composition: row.key for row in order}
+    best = {row.composition: row.key for row in sorted(priced, key=lambda row: row.standing)}
     return list(best.values()) if len(best) > 1 else []
 
 

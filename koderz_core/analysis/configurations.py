@@ -59,6 +59,11 @@ class ConfigurationFigures:
     composition: str = ""
 
     @property
+    def standing(self) -> tuple[float, float]:
+        """Larger if it solves more; of those that solve as much, larger if it costs less."""
+        return self.share or 0.0, -math.inf if self.cost_usd is None else -self.cost_usd
+
+    @property
     def missing(self) -> int:
         """How many planned experiments have no result: they ended without one or have not ended."""
         return self.planned - self.n

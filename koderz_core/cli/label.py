@@ -69,7 +69,7 @@ def print_annotations(annotations: Sequence[Annotation]) -> None:
 
 
 def _print_all(opened: Workspace, annotations: Sequence[Annotation]) -> None:
-    """One line per experiment, the one that was last annotated first."""
+    """One line per experiment; the newest label or note comes first."""
     labels, notes = labels_by_experiment(annotations), notes_by_experiment(annotations)
     newest = {annotation.experiment: annotation.at for annotation in annotations}
     rows = {row.id: row for row in opened.results.experiments(among=tuple(newest))}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from koderz_core.report.columns import Numbers, Shown, json_rows, number, text, text_table, usd, whole
@@ -82,12 +82,7 @@ def _row(comparison: Comparison, name: str, rows: Sequence[ConfigurationFigures]
     prices = [(price.value, row) for row in rows if (price := comparison.measured[row.key].price)]
     known = [(value, row) for value, row in prices if isfinite(value)]
     least, cheapest = min(known, key=lambda pair: pair[0], default=(None, None))
-    return CompositionRow(name, tuple(rows), max(scored, key=_solves_most, default=None), cheapest, least)
-
-
-def _solves_most(row: ConfigurationFigures) -> tuple[float, float]:
-    """The order of configurations: of those that solve as much, the cheaper one comes later."""
-    return row.share or 0.0, -inf if row.cost_usd is None else -row.cost_usd
+    return CompositionRow(name, tuple(rows), max(scored, key=lambda row: row.standing, default=None), cheapest, least)
 
 
 def _rate(row: ConfigurationFigures | None) -> str:

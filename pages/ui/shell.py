@@ -95,7 +95,8 @@ def choose_benchmarks(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) 
         format_func=lambda name: listed(rows[name]),
         placeholder="the newest benchmark",
         help=ABOUT_PICKER.format(MOST_LISTED) if len(rows) > MOST_LISTED else None,
-        on_change=_forget_choices,
+        on_change=forget,
+        args=[WITHIN],
     )
     found = list(chosen) or usual
     keep(BENCHMARKS, ",".join(found))
@@ -126,8 +127,8 @@ def _asked(workspace: Workspace, rows: Mapping[str, BenchmarkRow]) -> list[str]:
         if requested in ("", EVERYTHING):
             return []
         keep(BENCHMARK, None)
-    words = list(dict.fromkeys(filter(None, requested.split(","))))
-    ids = [_id_of(workspace, matching_option(word, list(rows))) for word in words]
+    words = [matching_option(word, list(rows)) for word in filter(None, requested.split(","))]
+    ids = [word if word in rows else _id_of(workspace, word) for word in words]
     if not rows.keys() >= set(ids):
         warn_of_missing(BENCHMARKS)
     return [name for name in dict.fromkeys(ids) if name in rows]
@@ -139,8 +140,3 @@ def _id_of(workspace: Workspace, name: str) -> str:
         return workspace.results.find(name)
     except UsageError:
         return name
-
-
-def _forget_choices() -> None:
-    """Choices within the previous benchmarks mean nothing for other ones."""
-    forget(WITHIN)
