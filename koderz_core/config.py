@@ -182,8 +182,8 @@ class Settings:
     )
     test_timeout: float = _setting(
         10.0,
-        "The time limit in seconds for all tests of one program. If it is not set, koderz uses 4 times the time of the "
-        "canonical solution (at least 4 s), or 10 s if there is no canonical solution, and limits each plus test.",
+        "The time limit in seconds for all tests of one program. Default: 4 times the time of the canonical solution "
+        "(at least 4 s), or 10 s without a canonical solution; by default, each plus test also has its own limit.",
         above=0,
         most=3600,
     )

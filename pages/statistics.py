@@ -17,7 +17,7 @@ from pages.ui.comparison import (
 from pages.ui.edge import edge
 from pages.ui.frame import open_page, show_remarks
 
-ABOUT = "Paired differences between configurations, and what caused them: attempts, verifiers, supervision, settings."
+ABOUT = "Paired differences between configurations, and their details: attempts, verifiers, supervision and settings."
 
 
 def main() -> None:

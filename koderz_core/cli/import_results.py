@@ -41,7 +41,7 @@ from koderz_core.workspace.imports import FIELDS, Import, ImportOrder, parse_map
     help="Columns of a CSV, JSON lines or Parquet table from which koderz reads the fields of results. "
     f"Fields: {', '.join(FIELDS)}.",
 )
-@click.option("--metric", default="", help="Metric or scorer whose results count, for a file with several.")
+@click.option("--metric", default="", help="Metric or scorer to import, if a file has several.")
 @click.option("--as-stated", is_flag=True, help="Use the results that the file states; grade no programs.")
 @click.option(
     "--trust-ids",

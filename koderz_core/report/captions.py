@@ -18,8 +18,8 @@ CURVES = (
     "program passed the gate stays in the denominator, so a line can stay below 100 %."
 )
 ENERGY = (
-    "Energy is stated, not metered: the power of this machine (KODERZ_LOCAL_WATTS) × the seconds of each call to a "
-    "local model, plus the measured energy of NVIDIA GPUs if koderz could read it."
+    "Energy is computed as the power of this machine (KODERZ_LOCAL_WATTS) × the seconds of each call to a local model, "
+    "plus the energy of NVIDIA GPUs if koderz could measure it."
 )
 WITHOUT_CURVE: Mapping[Axis, str] = {
     "usd": "dollars (unknown prices)",
@@ -78,8 +78,8 @@ def frontier(tradeoff: Tradeoff[Key]) -> str:
         f"The chart covers the {numbered(tradeoff.problems, 'problem')} for which every configuration has a result. "
         "Bars: 95 % intervals. The dotted line is the Pareto frontier: no configuration is both cheaper and better "
         "than a configuration on this line. The area of a halo is proportional to P(frontier), the share of resamples "
-        "in which the configuration is on the frontier. The thin cross marks the baseline; the tinted area is "
-        "cheaper and better. The table contains the names of all points."
+        "in which the configuration is on the frontier. The thin cross marks the baseline; configurations in the "
+        "tinted area are cheaper and better. The table contains the names of all points."
     )
     if any(point.cases for point in tradeoff.points):
         caption += f"{THIN_BARS}, on the problems given to all configurations."

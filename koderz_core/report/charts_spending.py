@@ -51,7 +51,7 @@ def spending_text(progress: BenchmarkProgress) -> str:
     parts = []
     if forecast and forecast.cost_usd:
         total = (money(forecast.spent_usd + usd) for usd in (forecast.cost_usd.p50, forecast.cost_usd.p90))
-        parts.append("Estimate for all: {}, 90th percentile: {}.".format(*total))
+        parts.append("Estimated total cost: {}, 90th percentile: {}.".format(*total))
     if row.budget_usd is not None:
         parts.append(f"Budget: {money(row.budget_usd)}.")
     return " ".join(parts) or ("" if row.cost_usd else "Nothing has been spent.")

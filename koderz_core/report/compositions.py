@@ -52,7 +52,7 @@ def compositions_table(comparison: Comparison) -> TextTable:
         Shown("models", path="composition"),
         Shown("configurations", path="number"),
         Shown("best success [95 %]", text=_rate, path="best"),
-        Shown("configuration with the best success", text=_name, path="best"),
+        Shown("configuration with the highest success rate", text=_name, path="best"),
         Shown("lowest $ per solved", text=_price, path="usd_per_solved"),
         Shown("configuration with the lowest cost", text=_name, path="cheapest"),
     )
@@ -64,10 +64,10 @@ def composition_rows(comparison: Comparison) -> list[Numbers]:
     columns = [
         text("composition", "tiers of the models", path="composition"),
         whole("configurations", "number of configurations", path="number"),
-        text("best", "letter of the configuration with the best success", path="best.letter"),
-        number("best_share", "its share of solved problems", path="best.share"),
+        text("best", "letter of the configuration with the highest success rate", path="best.letter"),
+        number("best_share", "share of problems that the configuration in `best` solved", path="best.share"),
         text("cheapest", "letter of the configuration with the lowest cost per solved problem", path="cheapest.letter"),
-        usd("usd_per_solved", "its cost per solved problem", path="usd_per_solved"),
+        usd("usd_per_solved", "cost per solved problem of the configuration in `cheapest`", path="usd_per_solved"),
     ]
     return json_rows(columns, compositions(comparison))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # numpy is slow to import
 
 ROUNDING = 1e-9  # of means over problems
 MOST_NAMED = 3  # configurations in a sentence; the others are counted
-NOT_EQUAL = "which does not show that the rates are equal"
+NOT_EQUAL = "but this does not show that the rates are equal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def _not_settled(pairs: Sequence[Pair]) -> Iterator[str]:
             f"{numbered(so_far, 'configuration')}."
         )
     if untested := sum(pair.p_adjusted is None for pair in pairs):
-        yield f"Not comparable with the baseline, without a problem in common: {numbered(untested, 'configuration')}."
+        yield f"Not comparable with the baseline, because they share no problem: {numbered(untested, 'configuration')}."
 
 
 def _about(pair: Pair, names: Mapping[Key, str]) -> str:
@@ -134,7 +134,7 @@ def _about(pair: Pair, names: Mapping[Key, str]) -> str:
     if test.difference is None:
         return f"{it} and {other} do not have results on the same problem yet."
     on = f"On {numbered(test.n, 'problem')}, {it}"
-    cost = _cost(pair.price)
+    cost = _cost(pair.price, it)
     if not pair.significant_so_far:
         return f"{on} and {other} do not differ significantly in success ({_points(pair)}), {NOT_EQUAL}; {cost}."
     more = "more" if test.difference > 0 else "fewer"
@@ -148,17 +148,17 @@ def _points(pair: Pair) -> str:
     """``+17 [+3, +30] percentage points``, and whether the scores are of two kinds."""
     test = pair.test
     kinds = (
-        "; scored by different kinds of tests"
+        "; the two are scored by different kinds of tests"
         if pair.mixed
-        else "; one is scored by an imported file"
+        else "; an imported file states the results of one of them"
         if pair.reported
         else ""
     )
     return f"{points(test.difference, test.low, test.high, pair.significant_so_far)} percentage points{kinds}"
 
 
-def _cost(price: Interval | None) -> str:
-    """What the bounds of the ratio of costs settle."""
+def _cost(price: Interval | None, name: str) -> str:
+    """What the bounds of the ratio of costs settle. ``name``: of the configuration whose cost is the numerator."""
     if price is None:
         return "their costs per solved problem cannot be compared"
     if price.low is None or price.high is None:
@@ -167,7 +167,7 @@ def _cost(price: Interval | None) -> str:
     ratio = f"ratio {price.value:.2g} [{price.low:.2g}, {high}]"
     if price.low <= 1 <= price.high:
         return f"the difference in cost per solved problem is not significant ({ratio})"
-    return f"the first costs {'more' if price.low > 1 else 'less'} per solved problem ({ratio})"
+    return f"{name} costs {'more' if price.low > 1 else 'less'} per solved problem ({ratio})"
 
 
 def _some(texts: Sequence[str]) -> str:

@@ -146,7 +146,7 @@ class Exports:
         if len(names) > 1:
             raise UsageError(
                 f"The format samples does not name datasets, and these benchmarks use several: {', '.join(names)}. "
-                "Export the benchmarks of each dataset into a file of their own."
+                "Export the benchmarks of each dataset into a separate file."
             )
 
     def _write_log(self, order: ExportOrder, file: BinaryIO) -> None:

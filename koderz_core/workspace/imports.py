@@ -343,12 +343,12 @@ def _remarks(
     repeats = {model: plan.repeats for plan, _ in parts for model in plan.models()}
     if fewer := sum(number < repeats[model] for (model, _), number in counts.items()):
         yield (
-            f"{numbered(fewer, 'problem')} of {len(counts)} with fewer samples than the others: koderz counts the "
-            "missing samples as experiments without a result. If lines are duplicates, remove them."
+            f"Problems with fewer samples than the others: {fewer} of {len(counts)}. koderz counts the missing samples "
+            "as experiments without a result. If the other problems have duplicate lines, remove these lines."
         )
     without_tokens = {result.model for result in file.results if result.usage.input_tokens is None}
     if useless := sorted(without_tokens & order.prices.keys()):
-        yield f"The price of {', '.join(useless)} has no effect on results without tokens."
+        yield f"The price of {', '.join(useless)} has no effect on results without token counts."
     if graded:
         yield from _unlike(file, {problem.id: problem for problem in graded.problems})
 
@@ -365,6 +365,6 @@ def _unlike(file: ResultFile, problems: Mapping[str, Problem]) -> Iterator[str]:
         )
     if bare:
         yield (
-            f"{numbered(len(bare), 'answer')} of {len(answers)} without a program: koderz counts them as failed."
+            f"Answers without a program, which koderz counts as failed: {len(bare)} of {len(answers)}."
             + (f" The file states that {passed} of them passed." if passed else "")
         )

@@ -66,7 +66,7 @@ def _order(workspace: Workspace) -> ImportOrder:
         metric=left.text_input(
             "Metric or scorer",
             placeholder="default: the only one",
-            help="For a file with several: whose results count.",
+            help="If the file has several metrics or scorers, enter the one to import.",
         ).strip(),
         prices=parse_prices(
             right.text_input(
@@ -77,7 +77,8 @@ def _order(workspace: Workspace) -> ImportOrder:
         ),
         as_stated=left.toggle("Use the results that the file states", help="koderz grades no programs (--as-stated)."),
         trust_ids=right.toggle(
-            "Accept problems with other prompts", help="The ids of the problems decide, not the prompts (--trust-ids)."
+            "Accept problems with other prompts",
+            help="koderz recognises problems by their ids, even if the file has other prompts (--trust-ids).",
         ),
     )
 

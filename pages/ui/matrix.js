@@ -58,7 +58,7 @@ class View {
     const news = window.koderzNews; // see live_board.js
     this.data = news && news.benchmark === data.benchmark ? { ...data, ...news.cells } : data;
     this.chosen = data.chosen;
-    this.root.setAttribute("aria-label", `${this.data.finding} The arrow keys move between cells, Enter opens one.`);
+    this.root.setAttribute("aria-label", `${this.data.finding} The arrow keys move between cells, and Enter opens a cell.`);
     this.draw();
   }
 

@@ -237,7 +237,7 @@ def _picture_options(name: str, alt: str, subject: str) -> dict[str, Any]:
 
 def show_numbers(name: str, alt: str, table: pd.DataFrame, records: Sequence[Mapping[str, object]]) -> None:
     """The numbers of a chart, as in ``show_chart``, and the format of its picture."""
-    with st.expander("Table, CSV and format of the picture", icon="🔢"):
+    with st.expander("Table, CSV and image format", icon="🔢"):
         st.dataframe(table, hide_index=True, alt=f"{alt}, as a table", placeholder="–", key=f"table of {name}")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             offer_csv(name, records)

@@ -100,7 +100,7 @@ def test_every_chart_has_words_a_table_and_a_file(visit: Visit, plan: Plan) -> N
     charts = app.get("plotly_chart")
     assert len(charts) == 3  # nothing was paid, so there are two variants of success alone, and a curve
     assert all(chart.proto.alt for chart in charts)
-    assert [element.label for element in app.expander].count("Table, CSV and format of the picture") == 2
+    assert [element.label for element in app.expander].count("Table, CSV and image format") == 2
     assert len([button for button in app.get("download_button") if button.label == "CSV"]) == 4
 
 

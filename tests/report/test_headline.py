@@ -12,7 +12,7 @@ from koderz_core.analysis.multiplicity import compatible
 from koderz_core.analysis.pairs import Pair
 from koderz_core.report.headline import answer
 
-BASE = "which does not show that the rates are equal"
+BASE = "but this does not show that the rates are equal"
 
 
 def significant(pair: Pair) -> Pair:
@@ -72,7 +72,7 @@ def test_a_pinned_pair_comes_first() -> None:
 def test_two_configurations_are_compared_in_success_and_in_cost() -> None:
     said = answer(compared(*TWO)).sentences[2]
     assert said.startswith("On 4 problems, cheap and dear do not differ significantly in success (-25 [")
-    assert said.endswith("; the first costs less per solved problem (ratio 0.15 [0.033, 0.67]).")
+    assert said.endswith("; cheap costs less per solved problem (ratio 0.15 [0.033, 0.67]).")
     sure = answer(planted(*TWO, sure=("cheap",))).sentences[2]
     assert sure.startswith(
         "On 4 problems, cheap solves significantly fewer problems than dear (-25 [-72, <0] percentage"

@@ -24,7 +24,7 @@ def test_the_estimate_starts_where_its_run_started_and_ends_at_all_experiments()
         "budget": ([0, 10], [2.0, 2.0]),
         "spent": ([0, 0], [0.0, 0.3]),
     }
-    assert spending_text(progress) == "Estimate for all: $0.70, 90th percentile: $1.00. Budget: $2.00."
+    assert spending_text(progress) == "Estimated total cost: $0.70, 90th percentile: $1.00. Budget: $2.00."
 
 
 def test_without_an_estimate_of_all_experiments_there_is_only_the_spending() -> None:
