@@ -18,7 +18,7 @@ KoderzError
 │   │   └── WeightsError       the weights of an embedded model are unavailable or invalid
 │   ├── ReceiverError          a receiver of traces cannot be reached, or did not accept all spans
 │   ├── OfflineError           KODERZ_OFFLINE forbids an address beyond this machine
-│   └── NoticeError            a notice did not arrive; nothing else fails because of it
+│   └── NoticeError            a notification was not delivered; nothing else fails
 ├── OverBudget                 an experiment has used up its own budget: its best tested program counts
 └── Cancelled                  the user stopped the work (exit 130)
     └── BudgetSpent            the benchmark has used up its budget: the remaining experiments have no result
@@ -98,10 +98,10 @@ class SandboxError(InfrastructureError):
 class ModelError(InfrastructureError):
     """A provider failed, refused the request or is unavailable.
 
-    ``retryable``: whether the same request may succeed later; ``retries``: the maximum number of retries (None:
-    unlimited); ``status``: the HTTP status of the provider's answer, if there was one; ``retry_after_seconds``: the
-    wait that the provider asked for; ``arrived`` False: the request certainly did not reach the provider. For a model
-    on this machine, ``machine_seconds`` and ``gpu_joules`` are as in ``Usage``, because the failed call used them.
+    ``retryable``: whether the same request may succeed later. ``retries``: the maximum number of retries (None:
+    unlimited). ``status``: the HTTP status of the response, if there was one. ``retry_after_seconds``: the wait that
+    the provider requested. ``arrived`` False: the request certainly did not reach the provider. For a model on this
+    machine, ``machine_seconds`` and ``gpu_joules`` are as in ``Usage``, because the failed call used them.
     """
 
     machine_seconds: float | None = None
@@ -146,7 +146,7 @@ class OfflineError(InfrastructureError):
 
 
 class NoticeError(InfrastructureError):
-    """A notice did not arrive. The message does not show the address."""
+    """A notification was not delivered. The message does not show the address."""
 
 
 class OverBudget(KoderzError):  # noqa: N818 (nothing went wrong)

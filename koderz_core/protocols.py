@@ -1,4 +1,4 @@
-"""The whole architecture on one screen: who asks whom for what."""
+"""The interfaces between the parts of koderz: models, the judge, strategies and their context."""
 
 from __future__ import annotations
 
@@ -29,30 +29,33 @@ OnText = Callable[[str], None]
 
 
 class Model(Protocol):
-    """A language model. One attempt per call: retries and limits are the runner's."""
+    """A language model. Each call makes one attempt; the runner handles retries and rate limits."""
 
     @property
     def id(self) -> str: ...
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """Answer once; raise ModelError if the provider failed. Safe to call from several threads."""
+        """Answer once. Raises ModelError if the provider failed. May be called from several threads."""
 
     def close(self) -> None:
-        """Give back what the model holds: processes, connections. Idempotent."""
+        """Release the resources of the model, such as processes and connections. Idempotent."""
 
 
 class Judge(Protocol):
-    """Runs a program on tests, isolated; what the program does wrong is in the verdict."""
+    """Runs programs on tests in isolation. A fault of the program is part of the verdict, never an exception."""
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
-        """Raise SandboxError only if the program could not be judged. Safe to call from several threads."""
+        """Return the verdict on a program. May be called from several threads.
+
+        Raises SandboxError only if the program could not be judged.
+        """
 
     def probe(self, problem: PublicProblem, code: str, calls: Sequence[str]) -> tuple[Observed, ...]:
-        """What each call gives, an expression that only the program's own process reads. Else as ``check``."""
+        """Return the result of each call; only the program's own process evaluates the calls. Raises as ``check``."""
 
 
 class Context(Protocol):
-    """All a strategy may do. Metering, journal, cancelling and replay happen behind it."""
+    """Everything that a strategy may do. The context also handles costs, the journal, cancelling and resuming."""
 
     problem: PublicProblem
     random: Random
@@ -60,35 +63,38 @@ class Context(Protocol):
     def ask(
         self, role: str, messages: Sequence[Message], sampling: Sampling | None = None, member: int = 0
     ) -> Completion:
-        """Ask the ``member``-th model of a role."""
+        """Ask the model number ``member`` (from 0) of a role."""
 
     def members(self, role: str) -> int:
-        """How many models a role has; none for one that the strategy did not name among its ``roles``."""
+        """Return the number of models of a role; 0 for a role that is not among the strategy's ``roles``."""
 
     def ask_many(self, asks: Sequence[Ask]) -> list[Completion]:
-        """Ask all of them at the same time; if some fail, the others are let end and the first error is raised."""
+        """Send several requests at the same time.
+
+        If a request fails, the other requests are completed before the first error is raised.
+        """
 
     def test(self, candidate: Extracted) -> Verdict:
-        """Run a candidate on the gate tests: one iteration. No code found is a verdict too."""
+        """Run a program on the gate tests: one iteration. An answer without a program gets a verdict too."""
 
     def probe(self, code: str, calls: Sequence[str]) -> list[Observed]:
-        """What these calls of a program give, such as ``f([1, 2])``: no iteration, and never part of the score."""
+        """Return the results of calls, such as ``f([1, 2])``. They do not count as an iteration or in the score."""
 
     def recall(self, query: Query) -> Sequence[Memory]:
-        """What is remembered from outside this experiment, the best first."""
+        """Return memories from outside this experiment, the best first."""
 
     def remaining(self) -> Remaining:
-        """What may still be used."""
+        """Return the iterations and the money that the experiment may still use."""
 
     def note(self, note: Note) -> None:
-        """Put something worth knowing into the journal."""
+        """Write a note to the journal."""
 
 
 class Strategy(Protocol):
-    """A way of solving: a frozen dataclass of its parameters, with one method that matters."""
+    """A way to solve problems: a frozen dataclass whose fields are the parameters of the strategy."""
 
     def roles(self) -> tuple[str, ...]:
-        """The roles it asks, given its parameters."""
+        """Return the roles that the strategy asks with its parameters."""
 
     def solve(self, ctx: Context) -> str | None:
-        """The best candidate (most gate tests, then latest); None only if no reply held code."""
+        """Return the best program (most gate tests passed, then latest); None if no answer contained a program."""

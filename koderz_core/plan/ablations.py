@@ -1,4 +1,4 @@
-"""Ablations: the same ``supervised`` configuration without one of its parts, to measure what the part contributes."""
+"""Ablations: a configuration without one of its parts, which measures the contribution of this part."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ ABLATIONS: Mapping[str, Callable[[Supervised], Sequence[Change]]] = {
 
 
 def ablations(whole: Wanted, names: Iterable[str] = ABLATIONS) -> tuple[Wanted, ...]:
-    """For each of these ablations, this configuration with only that change.
+    """Return a copy of this configuration for each of these ablations, with only that change.
 
-    Ablations that behave like the whole or like another one are left out. Raises UnknownNameError, and PlanError for
-    a strategy without ablations.
+    Ablations that behave like the whole configuration or like another ablation are omitted. Raises UnknownNameError,
+    and PlanError for a strategy without ablations.
     """
     strategy = _supervised(whole)
     distinct = {_behaviour(whole): whole}
@@ -53,7 +53,10 @@ def ablations(whole: Wanted, names: Iterable[str] = ABLATIONS) -> tuple[Wanted, 
 
 
 def with_ablations(configurations: Sequence[tuple[Wanted, Sequence[str]]]) -> list[Wanted]:
-    """Each configuration, followed by its named ablations that are not in the list anyway. Raises as ``ablations``."""
+    """Return each configuration, followed by those of its named ablations that are not yet in the list.
+
+    Raises as ``ablations``.
+    """
     grids = [[whole, *(ablations(whole, names) if names else ())] for whole, names in configurations]
     taken = {_behaviour(whole) for whole, *_ in grids}
     wanted: list[Wanted] = []
@@ -65,7 +68,7 @@ def with_ablations(configurations: Sequence[tuple[Wanted, Sequence[str]]]) -> li
 
 
 def ablations_named(text: str) -> tuple[str, ...]:
-    """The ablations in a list with commas; ``all`` means every ablation. Raises UnknownNameError, PlanError."""
+    """Return the ablations in a list with commas; ``all`` means every ablation. Raises UnknownNameError, PlanError."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
         raise PlanError(f"No ablation is named. Name '{ALL}' or at least one of {', '.join(ABLATIONS)}.")

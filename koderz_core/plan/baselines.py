@@ -1,4 +1,4 @@
-"""The baselines of a supervised benchmark: its stronger models and its coder, each asked directly."""
+"""The baselines of a supervised benchmark: its stronger models and its coder with the strategy `direct`."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _IRRELEVANT = frozenset({"spec prompt", "review prompt"})
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A plan with the baselines ``added`` to it, and the earlier measured ones ``reused`` instead of measured again.
+    """A plan with the baselines ``added`` to it. ``reused``: earlier measurements that replace further baselines.
 
-    ``sentences``: both in words.
+    ``sentences``: a description of both.
     """
 
     plan: Plan
@@ -38,10 +38,10 @@ class Proposal:
 
 
 def lacking_baselines(order: Order, settings: Settings) -> tuple[Wanted, ...]:
-    """The direct configurations that an order lacks: of its stronger spec and reviewer models, and of its coders.
+    """Return the direct configurations that an order lacks: of its stronger spec and reviewer models and its coders.
 
     Their answers have the same token limit as those of the compared configuration. Models that the order already asks
-    directly, with any parameters, are left out. Raises as ``draft``.
+    directly, with any parameters, are omitted. Raises as ``draft``.
     """
     planned = [configuration(wanted, settings) for wanted in order.configurations]
     direct = [made for made in planned if made.strategy == DIRECT and not made.parameters["spec"]]
@@ -58,19 +58,19 @@ def lacking_baselines(order: Order, settings: Settings) -> tuple[Wanted, ...]:
 
 
 def sought(plan: Plan, direct: Configuration, settings: Settings) -> Sought:
-    """The properties that a measurement must have to replace a direct configuration of a plan."""
+    """Return the properties that a measurement must have to replace a direct configuration of a plan."""
     now = {name: value for name, value in conditions((direct,), settings).items() if name not in _IRRELEVANT}
     now |= {name: plan.conditions.get(name) for name in (HELD_OUT, TIME_LIMIT)}
     return Sought(direct, plan.dataset.sha256, now, plan.problems, plan.repeats)
 
 
 def is_stronger(model: str, settings: Settings) -> bool:
-    """Whether a model belongs to a tier that supervises others."""
+    """Whether a model belongs to a tier that supervises models of other tiers."""
     return resolve(model, settings).tier in STRONGER
 
 
 def baseline_for(measurements: Iterable[Measured], sought: Sought) -> Measured | None:
-    """The first measurement with the model, dataset, prompts and sampling sought, and results on all problems."""
+    """Return the first measurement with the required properties and with results on all problems."""
     return next((measurement for measurement in measurements if _matches(measurement, sought)), None)
 
 
@@ -87,19 +87,19 @@ def _matches(measured: Measured, sought: Sought) -> bool:
 
 
 def with_more(order: Order, more: Iterable[Wanted]) -> Order:
-    """The order with further configurations after its own."""
+    """Return the order with further configurations at the end."""
     return replace(order, configurations=[*order.configurations, *more])
 
 
 def describe_added(plan: Plan, added: Sequence[Configuration], price: str) -> str:
-    """A sentence on the baselines that a plan measures too, with their price."""
+    """Describe the baselines that a plan measures too, with their price, in a sentence."""
     names = labels(plan.configurations)
     listed = ", ".join(plain(names[baseline.id]) for baseline in added)
     return f"Baselines that show the effect of supervision: {listed}. Cost of the baselines: {price}."
 
 
 def describe_reused(plan: Plan, baseline: Measured) -> str:
-    """A sentence on a baseline that was measured earlier, with its result on the problems of a plan."""
+    """Describe a baseline that was measured earlier, with its result on the problems of a plan, in a sentence."""
     n, solved, usd = baseline.of(frozenset(plan.problems))
     return (
         f"This baseline was already measured in {baseline.benchmark} on {day(baseline.at)}: {plain(baseline.label)} "

@@ -1,4 +1,4 @@
-"""Recorded plans: cloned as an order, compared with a new plan, found under earlier conditions, and forked."""
+"""Recorded plans: clone them as orders, compare them with new plans, find them again, and fork them."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ MOST_EXACT = 2**53 - 1  # larger whole numbers are not exact in a browser (ECMA-
 
 @dataclass(frozen=True, slots=True)
 class Clone:
-    """A recorded benchmark, with an order that plans it again."""
+    """A recorded benchmark, and an order that leads to the same plan."""
 
     plan: Plan
     order: Order
 
     @property
     def dataset(self) -> str:
-        """The name of the dataset."""
+        """Return the name of the dataset."""
         return self.plan.dataset.name
 
     def changed(self, now: Plan) -> str:
-        """The differences of a plan from this one, in words; "" if it is the same benchmark."""
+        """Describe the differences between a plan and the recorded plan; "" if they are the same benchmark."""
         return ", ".join(plain(change) for change in changes(now, self.plan))
 
 
 def clone_of(plan: Plan, settings: Settings) -> Clone:
-    """A recorded plan as a new order.
+    """Return a recorded plan as a new order.
 
     Raises DataError for a dataset that has changed, UnknownNameError and PlanError for an unavailable strategy.
     """
@@ -64,7 +64,7 @@ CONTEXT = "num_ctx"
 
 
 def order_of(plan: Plan, dataset: Dataset) -> Order:
-    """The order from which ``draft`` makes the same plan under the same conditions. Raises as ``wanted_of``.
+    """Return the order from which ``draft`` makes the same plan under the same conditions. Raises as ``wanted_of``.
 
     ``dataset``: the dataset of the plan.
     """
@@ -74,9 +74,10 @@ def order_of(plan: Plan, dataset: Dataset) -> Order:
 
 
 def wanted_of(recorded: Configuration) -> Wanted:
-    """A recorded configuration as a person would write it: by the name with the fewest parameters, without equal roles.
+    """Return a recorded configuration as a person would describe it, with as few parameters as possible.
 
-    Raises UnknownNameError for an unknown strategy, PlanError for one in a file, which only a command line can name.
+    Roles with the same model as the coder are omitted. Raises UnknownNameError for an unknown strategy, and PlanError
+    for a strategy in a file, which only a command line can name.
     """
     if is_recorded_file(recorded.strategy):
         raise PlanError(
@@ -93,12 +94,12 @@ def wanted_of(recorded: Configuration) -> Wanted:
 
 
 def changes(now: Plan, then: Plan) -> tuple[str, ...]:
-    """The names of the differences between two plans; empty if they are the same benchmark."""
+    """Return the names of the differences between two plans; empty if they are the same benchmark."""
     return tuple(_changes(now, then)) if now.content != then.content else ()
 
 
 def is_plannable(plan: Plan, dataset: Dataset, now: Settings) -> bool:
-    """Whether the order of a plan, with ``settings_of`` it, still leads to the same benchmark."""
+    """Whether the order of a plan, with the options in ``settings_of``, still leads to the same benchmark."""
     try:
         today = tuple(configuration(wanted_of(recorded), now) for recorded in plan.configurations)
     except KoderzError:
@@ -110,7 +111,7 @@ def is_plannable(plan: Plan, dataset: Dataset, now: Settings) -> bool:
 
 
 def settings_of(plan: Plan, now: Settings) -> Mapping[str, str]:
-    """The options for settings of the plan that differ from the current settings or from their defaults."""
+    """Return the options that restore the settings of a plan, where they differ from current or default settings."""
     limit, context = plan.conditions.get(TIME_LIMIT), plan.conditions.get(CONTEXT)
     usual = {now.num_ctx, SETTINGS["num_ctx"].default}
     options = {} if isinstance(limit, str | None) else {"--test-timeout": str(limit)}
@@ -143,11 +144,11 @@ ONCE_NAMED = {"coding": "1", "extraction": "1", "review": "1", "spec": "1"}
 
 
 def as_recorded(plan: Plan, settings: Settings) -> Plan:
-    """The plan; if only a journal under earlier conditions exists, the plan with the conditions of that journal.
+    """Return the plan; if only a journal with earlier conditions exists, the plan with these conditions.
 
-    Earlier versions of koderz named all prompts instead of those of a plan's roles, and the context size for all models
-    instead of those that it affects; the time limit of tests was always the setting, and later one for all plus tests
-    together; and plus tests did not count.
+    Earlier versions of koderz recorded all prompts instead of those of a plan's roles, and the context length for all
+    models instead of those that it affects. They always recorded the time limit of tests as set, and later one limit
+    for all plus tests together. They did not record the set of held-out tests.
     """
     prompts = {**of_prompts(ONCE_NAMED), **plan.conditions}
     once = {name: value for name, value in prompts.items() if name != HELD_OUT}
@@ -160,7 +161,7 @@ def as_recorded(plan: Plan, settings: Settings) -> Plan:
 
 
 def dataset_of(plan: Plan, settings: Settings) -> Dataset:
-    """The dataset of a plan, if it is unchanged. Raises DataError."""
+    """Return the dataset of a plan if it has not changed. Raises DataError."""
     then = plan.dataset
     dataset = _load(plan, settings)
     if dataset.origin != then:
@@ -174,7 +175,7 @@ def dataset_of(plan: Plan, settings: Settings) -> Dataset:
 
 
 def forked(plan: Plan, settings: Settings, taken: Container[str]) -> Plan:
-    """The same configurations and problems with the current dataset and conditions, and a name that is not ``taken``.
+    """Return the same configurations and problems with the current dataset and conditions, under an unused name.
 
     Raises PlanError if the plan was never started, DataError if the dataset no longer contains a problem.
     """

@@ -1,4 +1,4 @@
-"""Configurations and orders as text: parsed from what a person types on a command line, and written back."""
+"""Configurations and orders as text: parse what a person types on a command line, and write it again."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ SWITCH = {"true": True, "false": False}
 
 
 def configuration_of(text: str) -> Wanted:
-    """Parse a configuration: a strategy, then its roles and parameters as ``key=value``.
+    """Parse a configuration: a strategy, followed by its roles and parameters as ``key=value``.
 
     Several models of a role are separated by commas. ``spec`` is a role and a switch: with the value ``true`` or
-    ``false``, in any case, it is the switch. ``critic.temperature=0.3`` overrides the sampling of that role. Quotes
-    work as in a shell. A strategy may be a class in a file, as ``mine.py:Mine``, which is executed.
+    ``false``, in upper or lower case, it is the switch. ``critic.temperature=0.3`` overrides the sampling of that role.
+    Quotes work as in a shell. A strategy may be a class in a file, such as ``mine.py:Mine``; koderz executes this file.
 
-    Raises UnknownNameError, PlanError, which name the word.
+    Raises UnknownNameError and PlanError, whose messages name the invalid word.
     """
     first, *words = _split(text)
     strategy = strategy_named(first)
@@ -67,14 +67,14 @@ def configuration_of(text: str) -> Wanted:
 
 
 def strategy_named(text: str) -> str:
-    """The name of a strategy: the text itself, or the recorded name of a class in a file. Raises PlanError."""
+    """Return the name of a strategy: the text, or the recorded name of a class in a file. Raises PlanError."""
     return read_file(text).name if is_named_file(text) else text
 
 
 def personas_named(text: str) -> str:
-    """The personas: the content of a file whose name ends in ``.yaml`` or ``.yml``, else the text itself.
+    """Return the personas: the content of a file whose name ends in ``.yaml`` or ``.yml``, else the text.
 
-    Raises DataError for a file that cannot be read, PlanError for one without personas.
+    Raises DataError for a file that cannot be read, PlanError for a file without personas.
     """
     if not text.endswith((".yaml", ".yml")) or "\n" in text:
         return text
@@ -84,10 +84,10 @@ def personas_named(text: str) -> str:
 
 
 def words_of(wanted: Wanted) -> str:
-    """The text that ``configuration_of`` parses as this configuration, without roles that it never asks.
+    """Return the text that ``configuration_of`` parses as this configuration, without roles that it never asks.
 
-    Raises UnknownNameError and PlanError for an unknown strategy or parameter, PlanError for a model's name that would
-    be parsed as something else.
+    Raises UnknownNameError and PlanError for an unknown strategy or parameter, PlanError for the name of a model that
+    would be parsed as something else.
     """
     asked = create(wanted.strategy, wanted.parameters).roles()
     switches = {parameter.name for parameter in strategy_form(wanted.strategy).parameters}
@@ -112,10 +112,10 @@ def command_of(
     baselines: bool = False,
     preset: Preset | None = None,
 ) -> str:
-    """The command line for the same benchmark under the same settings, without defaults.
+    """Return the command line for the same benchmark under the same settings, without default values.
 
-    ``baselines``: with the baselines that the order lacks. ``preset``: is named if its configurations are the order's.
-    Raises UnknownNameError and PlanError for an unknown strategy or parameter.
+    ``baselines``: whether koderz adds the baselines that the order lacks. ``preset``: the command names it if the order
+    has its configurations. Raises UnknownNameError and PlanError for an unknown strategy or parameter.
     """
     words = ["koderz", "benchmark"]
     wholes, ablated = _without_ablations(order.configurations)
@@ -171,7 +171,7 @@ def _without_ablations(configurations: Sequence[Wanted]) -> tuple[Sequence[Wante
 
 
 def same_configurations(first: Sequence[Wanted], second: Sequence[Wanted]) -> bool:
-    """Whether two lists mean the same configurations in the same order. Raises UnknownNameError, PlanError."""
+    """Whether two lists contain the same configurations in the same order. Raises UnknownNameError, PlanError."""
     return _keys(first) == _keys(second)
 
 

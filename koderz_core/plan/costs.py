@@ -1,4 +1,4 @@
-"""Costs of plans: budgets, prices, estimates, and what a person must agree to before a plan starts."""
+"""Costs of plans: budgets, prices, estimates, and what a person must confirm before a plan starts."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ HOUR = 3600.0
 
 
 class Costs:
-    """Prices and estimates, computed from the settings and from the experiments that have finished so far."""
+    """Computes prices and estimates from the settings and from finished experiments."""
 
     def __init__(self, settings: Settings, evidence: Evidence) -> None:
         self._settings = settings
         self._evidence = evidence
 
     def check(self, plan: Plan) -> None:
-        """Raise PlanError for an invalid budget, or one that models without a known price would escape."""
+        """Raise PlanError for an invalid budget, and as ``check_priced``."""
         check_limits(plan.budget)
         if plan.budget.limits:
             check_priced(plan.budget, unpriced(plan.models(), self._settings))
@@ -41,7 +41,7 @@ class Costs:
     def forecast_or_none(
         self, plan: Plan, concurrency: int | None = None, *, retry_errors: bool = False
     ) -> Forecast | None:
-        """As ``forecast``; None if the store cannot be read, because a benchmark needs only its journal."""
+        """Return the same as ``forecast``; None if the store cannot be read, because a run does not need the store."""
         try:
             return self.forecast(plan, concurrency, retry_errors=retry_errors)
         except StoreError:
@@ -57,7 +57,8 @@ class Costs:
     ) -> Forecast:
         """Estimate cost and duration of the experiments of a plan that have no result yet. Raises StoreError.
 
-        ``of``: only experiments of these configurations. ``retry_errors``: failed experiments are run again too.
+        ``of``: only the experiments of these configurations. ``retry_errors``: include experiments that ended with an
+        error.
         """
         chosen = plan.configurations if of is None else of
         ended = RESULTS if retry_errors else {*RESULTS, "error"}
@@ -71,7 +72,7 @@ class Costs:
         return replace(estimate, unpriced=unpriced(plan.models(), self._settings), spent_usd=spent)
 
     def price(self, plan: Plan, direct: Sequence[Configuration], dataset: Dataset) -> str:
-        """The cost of these direct configurations of a plan, in words: an estimate, else the highest possible cost.
+        """Describe the cost of these direct configurations of a plan: an estimate, else the highest possible cost.
 
         ``dataset``: the dataset of the plan.
         """
@@ -99,7 +100,7 @@ def _only_request(direct: Configuration, problem: PublicProblem) -> Request:
 
 
 def check_priced(budget: Budget, unpriced: Sequence[str]) -> None:
-    """Raise PlanError for a budget that models without a known price would escape, unless that is allowed."""
+    """Raise PlanError if models without a known price would exceed the budget unnoticed, unless it allows them."""
     if unpriced and budget.limits and not budget.allow_unpriced:
         raise PlanError(
             f"No price is known for {', '.join(unpriced)}, so a budget cannot limit the cost. Choose models with a "
@@ -109,7 +110,7 @@ def check_priced(budget: Budget, unpriced: Sequence[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """What a person must agree to before a plan starts, in sentences: the reasons, the budget, and where it runs."""
+    """What a person must confirm before a plan starts, in sentences: the reasons, the budget, the place of the run."""
 
     reasons: tuple[str, ...]
     cap: str
@@ -117,7 +118,7 @@ class Concern:
 
 
 def concern_of(plan: Plan, forecast: Forecast, settings: Settings) -> Concern | None:
-    """What a person must agree to before the plan starts; None if it is short and cheap, or already finished."""
+    """Return what a person must confirm before a plan starts; None if the plan is short and cheap, or finished."""
     reasons = tuple(_reasons(plan, forecast, settings)) if forecast.experiments else ()
     return Concern(reasons, _cap(plan), _where(plan, settings)) if reasons else None
 

@@ -1,4 +1,4 @@
-"""What a person can choose: the roles and parameters of each strategy, read from its class.
+"""The choices of a person: the roles and parameters of each strategy, read from its class.
 
 The descriptions of strategies are the same in the terminal, on the page New run and in the documentation.
 """
@@ -25,7 +25,7 @@ _KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "float", str: "str"
 class Parameter:
     """A parameter of a strategy; its values have the same ``kind`` as its ``default``.
 
-    ``doc``: what it changes, in one line; ``choices``: all values that it takes, empty if that is open. A number is at
+    ``doc``: its effect, in one line; ``choices``: all allowed values, empty if other values are allowed. A number is at
     least ``least`` and at most ``most``. ``label``, ``group`` and ``needs`` as in ``Meaning``.
     """
 
@@ -41,14 +41,14 @@ class Parameter:
     needs: str = ""
 
     def can_act(self, values: Mapping[str, Scalar]) -> bool:
-        """Whether the parameter has an effect together with these values of all parameters of its strategy."""
+        """Whether the parameter has an effect, given these values of all parameters of its strategy."""
         needed = values.get(self.needs, True)
         return needed > 1 if isinstance(needed, int | float) and not isinstance(needed, bool) else bool(needed)
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A role in a strategy. ``doc``: what it does, in one line; ``several``: it takes one or more models."""
+    """A role in a strategy. ``doc``: its task, in one line; ``several``: whether it accepts several models."""
 
     name: str
     doc: str
@@ -57,10 +57,11 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class StrategyForm:
-    """A strategy as a form shows it. ``roles``: all roles that it may ask; ``asked``: those with given parameters.
+    """A strategy as a form shows it. ``roles``: all roles that it may ask; ``asked``: the roles for given parameters.
 
-    ``calls`` and ``source``: the number of calls of an experiment, and the source of the strategy, in a sentence each.
-    ``tested``: it runs gate tests, so gate and feedback apply to it. ``ablations``: the names of its ablations.
+    ``calls`` and ``source``: the number of calls of an experiment and the source of the strategy, in one sentence each.
+    ``tested``: whether it runs gate tests, so that gate and feedback apply to it. ``ablations``: the names of its
+    ablations.
     """
 
     name: str
@@ -73,23 +74,23 @@ class StrategyForm:
     source: str = ""
 
     def asked(self, parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
-        """The roles that the strategy asks with these parameters. Raises PlanError for an invalid value."""
+        """Return the roles that the strategy asks with these parameters. Raises PlanError for an invalid value."""
         return create(self.name, parameters).roles()
 
 
 def strategy_forms() -> tuple[StrategyForm, ...]:
-    """Every strategy of koderz, in the order in which they are shown; then the usable ones of installed packages."""
+    """Return the built-in strategies in the order in which they are shown, then the usable strategies of packages."""
     installed_names = [name for name, fault in faults_of_installed().items() if not fault]
     return tuple(strategy_form(name) for name in (*offered(), *installed_names))
 
 
 def faults_of_installed() -> dict[str, str]:
-    """The strategies of installed packages, by name, with the reason why a strategy cannot be used, else ""."""
+    """Return the strategies of installed packages by name, each with the reason why it cannot be used, else ""."""
     return {name: next(_faults(name), "") for name in installed()}
 
 
 def strategy_form(name: str) -> StrategyForm:
-    """The form of a strategy or preset. Raises UnknownNameError."""
+    """Return the form of a strategy or preset. Raises UnknownNameError."""
     defaults, described = complete(name, {}), describe(class_of(name))
     known = {field.name: field for field in fields(class_of(name))}
     parameters = tuple(_parameter(known[parameter], default) for parameter, default in defaults.items())
@@ -137,25 +138,25 @@ def _roles(name: str, defaults: dict[str, Scalar]) -> tuple[str, ...]:
 
 
 def value_text(value: Scalar) -> str:
-    """A value of a parameter, as a person types it in ``--configuration``; ``–`` for an empty text."""
+    """Return a value of a parameter as a person types it in ``--configuration``; ``–`` for an empty text."""
     if value in ("", None):
         return "–"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def roles_of(form: StrategyForm) -> str:
-    """The roles of a strategy; a star marks roles that take several models."""
+    """Return the roles of a strategy; a star marks roles that accept several models."""
     return ", ".join(f"{role.name}*" if role.several else role.name for role in form.roles)
 
 
 def calls_of(form: StrategyForm) -> str:
-    """The number of calls of an experiment, and the source of the strategy, if its author states them."""
+    """Return the number of calls of an experiment and the source of the strategy, if its author states them."""
     calls = f"Calls: {form.calls}" if form.calls else "The author of this strategy does not state the number of calls."
     return f"{calls} {form.source}".strip()
 
 
 def values_of(parameter: Parameter) -> str:
-    """The values that a parameter takes: its words, or its kind with its bounds."""
+    """Return the allowed values of a parameter: its words, or its kind with its bounds."""
     if parameter.choices:
         return " or ".join(parameter.choices)
     if parameter.kind == "bool":
@@ -167,7 +168,7 @@ def values_of(parameter: Parameter) -> str:
 
 
 def strategies_markdown(forms: Sequence[StrategyForm]) -> str:
-    """The strategies as Markdown, one section each."""
+    """Return the strategies as Markdown, one section each."""
     return "\n".join(line for form in forms for line in _section(form))
 
 

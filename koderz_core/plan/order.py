@@ -1,4 +1,4 @@
-"""Orders: a benchmark as a person writes it, and its configurations with names resolved and parameters completed."""
+"""Orders: benchmarks as a person describes them, and their configurations with names and parameters resolved."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ FULL = "full"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A configuration as a person writes it. ``models``: role -> names; a role without names takes the first coder.
+    """A configuration as a person describes it. ``models``: the names of the models of each role.
 
-    ``gate`` and ``feedback``: which tests its loop may run, and how much of a verdict it sees.
+    A role without models uses the first coder. ``gate``: which tests the loop may run; ``feedback``: how much of a
+    verdict the strategy sees.
     """
 
     strategy: str
@@ -35,9 +36,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A benchmark as a person writes it; ``problems`` as in ``datasets.selection.select``.
+    """A benchmark as a person describes it; ``problems`` as in ``datasets.selection.select``.
 
-    ``selections``: how koderz chose the models that the person left open.
+    ``selections``: how koderz selected the models that the order does not name.
     """
 
     configurations: Sequence[Wanted]
@@ -50,12 +51,12 @@ class Order:
 
 
 def as_list(names: str | Sequence[str]) -> list[str]:
-    """The names of a role's models as a list; a single name may be a plain text."""
+    """Return the names of a role's models as a list; a single name may be a string."""
     return [names] if isinstance(names, str) else list(names)
 
 
 def configuration(wanted: Wanted, settings: Settings) -> Configuration:
-    """The configuration that is run and recorded. Raises UnknownNameError, PlanError."""
+    """Return the configuration to run and record. Raises UnknownNameError, PlanError."""
     parameters = recorded(wanted.strategy, wanted.parameters)
     roles = create(wanted.strategy, parameters).roles()
     for role in (*wanted.models, *roles):

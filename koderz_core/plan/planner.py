@@ -42,7 +42,7 @@ Gating = Callable[[Problem, TestPolicy], Split | Outside]
 
 
 class Planner:
-    """Makes plans by the settings and the evidence, without calls of models and without recording anything.
+    """Makes plans from the settings and the evidence. Calls no model and records nothing.
 
     ``dataset`` returns a dataset by name, ``gating`` the divided tests of a problem.
     """
@@ -59,39 +59,40 @@ class Planner:
         self._dataset, self._gating = dataset, gating
 
     def strategies(self) -> tuple[StrategyForm, ...]:
-        """Every strategy with its roles and parameters."""
+        """Return every strategy with its roles and parameters."""
         return strategy_forms()
 
     def presets(self, surveyed: Sequence[Availability]) -> tuple[Preset, ...]:
-        """The presets, filled with the models that ``available_models`` reports as ready."""
+        """Return the presets, filled with the models that ``surveyed`` reports as ready."""
         return presets(surveyed)
 
     def preset(self, name: str, surveyed: Sequence[Availability]) -> Preset:
-        """One of the ``presets``, by name. Raises UnknownNameError."""
+        """Return one of the ``presets`` by name. Raises UnknownNameError."""
         known = preset_named(name)
         return next(preset for preset in presets(surveyed) if preset.name == known)
 
     def clone(self, benchmark: str) -> Clone:
-        """A recorded benchmark, by id, as a new order. Raises JournalError, and as ``clone_of``."""
+        """Return a recorded benchmark (by id) as a new order. Raises JournalError, and as ``clone_of``."""
         return clone_of(self._evidence.plan(benchmark), self._settings)
 
     def ineffective(self, plan: Plan) -> tuple[str, ...]:
-        """The parts of a plan that cannot act, in sentences."""
+        """Describe in sentences the parts of a plan that have no effect."""
         return tuple(ineffective(plan))
 
     def concern(self, plan: Plan, forecast: Forecast) -> Concern | None:
-        """As ``concern_of``."""
+        """Return the same as ``concern_of``."""
         return concern_of(plan, forecast, self._settings)
 
     def plan(self, order: Order, dataset: str = "humaneval") -> Plan:
-        """The plan of an order, after its models are selected. Raises as ``draft`` and ``select_models``."""
+        """Select the models of an order and return its plan. Raises as ``draft`` and ``select_models``."""
         return self.propose(order, dataset, baselines=False).plan
 
     def propose(self, order: Order, dataset: str = "humaneval", *, baselines: bool = True) -> Proposal:
-        """The plan of an order, with the ``baselines`` that the order lacks. Raises as ``plan``.
+        """Return the plan of an order, with the ``baselines`` that the order lacks. Raises as ``plan``.
 
-        A stronger model that was measured on all these problems with the same prompts and sampling is not asked again,
-        unless this benchmark has started to measure it: the same order always leads to the same benchmark.
+        A stronger model that was already measured on all these problems, with the same prompts and sampling, is not
+        measured again. The exception is a model that this benchmark has started to measure: the same order must always
+        lead to the same benchmark.
         """
         of = self._dataset(dataset)
         if is_open(order):
@@ -110,7 +111,7 @@ class Planner:
         return Proposal(plan, added, reused, (*sentences, *(describe_reused(plan, earlier) for earlier in reused)))
 
     def lacking(self, order: Order) -> tuple[Wanted, ...]:
-        """The baselines that an order lacks. Raises as ``propose``."""
+        """Return the baselines that an order lacks. Raises as ``propose``."""
         return lacking_baselines(order, self._settings)
 
     def _draft(self, order: Order, dataset: Dataset) -> Plan:
@@ -129,9 +130,9 @@ class Planner:
 
 
 def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = split) -> Plan:
-    """The plan of an order. Raises UsageError (unknown names, contradictions), and as ``gating``.
+    """Return the plan of an order. Raises UsageError (unknown names, contradictions), and as ``gating``.
 
-    Problems that one of the gates cannot divide are left out for all configurations.
+    If a gate cannot divide the tests of a problem, the plan omits this problem for all configurations.
     """
     if order.repeats < 1:
         raise PlanError(f"The number of repeats must be at least 1, not {order.repeats!r}.")

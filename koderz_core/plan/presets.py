@@ -14,7 +14,7 @@ from koderz_core.strategies import MODES
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A benchmark to start from. ``name``: for commands and addresses; ``problems`` as in an order."""
+    """A ready-made benchmark. ``name``: for commands and addresses; ``problems`` as in an order."""
 
     name: str
     title: str
@@ -97,7 +97,7 @@ CATALOGUE: Mapping[str, Preset] = {preset.name: preset for preset in _CATALOGUE}
 
 
 def preset_named(text: str) -> str:
-    """The name of a preset, which may also be written with spaces or capitals. Raises UnknownNameError."""
+    """Return the name of a preset, which may also be typed with spaces or capitals. Raises UnknownNameError."""
     name = text.strip().lower().replace(" ", "-")
     if name not in CATALOGUE:
         raise UnknownNameError("preset", text, CATALOGUE, "`koderz benchmark --help` lists all presets.")
@@ -105,7 +105,7 @@ def preset_named(text: str) -> str:
 
 
 def presets(surveyed: Sequence[Availability]) -> tuple[Preset, ...]:
-    """All presets, filled with the local models that are ready by the result of ``survey``."""
+    """Return all presets, filled with the local models that ``surveyed`` reports as ready."""
     best = _best_local(surveyed)
     small = any(row.id == SMALL and row.ready for row in surveyed)
     names = {LOCAL: best or SMALL, FAST: SMALL if small else best or SMALL, ANY: best or SCRIPTED}

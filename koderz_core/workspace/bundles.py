@@ -60,7 +60,7 @@ _TABLES = ("experiments", "iterations", "calls", "comparison")
 
 @dataclass(frozen=True, slots=True)
 class Bundles:
-    """Every method about a benchmark may raise StoreError."""
+    """Creates and verifies bundles. Every method that takes a benchmark may raise StoreError."""
 
     settings: Settings
     results: Results
@@ -68,11 +68,11 @@ class Bundles:
 
     @property
     def folder(self) -> Path:
-        """The folder that bundles are kept in."""
+        """Return the folder that contains the stored bundles."""
         return self.settings.home / "bundles"
 
     def verify(self, benchmark: str) -> Verified:
-        """Check a benchmark (by id) for consistency: its journal, what the store shows of it, what is exported."""
+        """Check that the journal, the indexed rows and the exported figures of a benchmark (by id) are consistent."""
         path = self._journal(benchmark)
         try:
             entries = list(read_all(path))
@@ -88,9 +88,9 @@ class Bundles:
         return found.and_also(verify_figures(totals, self._shown(benchmark)))
 
     def make(self, benchmark: str, level: str, out: Path | None = None, *, pinned: bool = False) -> WrittenBundle:
-        """Bundle a benchmark (by id) into ``out``, or into the data folder, which keeps the newest bundles.
+        """Write a bundle of a benchmark (by id) to ``out``. None: to the data folder, which keeps the newest bundles.
 
-        An unknown level counts as the safest one. Raises DataError, JournalError.
+        An unknown ``level`` counts as the level that discloses least. Raises DataError, JournalError.
         """
         chosen, warning = level_of(level)
         if warning:
@@ -105,16 +105,16 @@ class Bundles:
         return made
 
     def kept(self) -> list[StoredBundle]:
-        """The bundles in the data folder, the newest first."""
+        """Return the bundles in the data folder, the newest first."""
         return stored_bundles(self.folder)
 
     def clear(self) -> int:
-        """Remove all bundles that are not pinned; returns how many. Raises DataError."""
+        """Remove all bundles that are not pinned, and return their number. Raises DataError."""
         return make_room(self.folder, most=0)
 
     @property
     def shown_level(self) -> str | None:
-        """The privacy level of the bundle that the data folder was made from, None if the data are the user's own."""
+        """Return the privacy level of the bundle that this workspace shows; None if it does not show a bundle."""
         return opened_level(self.settings.home)
 
     def _journal(self, benchmark: str) -> Path:
@@ -128,14 +128,17 @@ class Bundles:
         )
 
     def _lines(self, table: str, benchmark: str) -> Lines:
-        """The rows of the benchmark alone: the baseline of a comparison may be another's."""
+        """Return only the rows of the benchmark; the baseline of a comparison may come from another benchmark."""
         with self.exports.file(ExportOrder(table, "json", (benchmark,))) as file:
             lines = [json.loads(line) for line in file]
         return [line for line in lines if line["benchmark"] == benchmark]
 
 
 def identities(settings: Settings | None) -> Identities:
-    """The names of the user, the machine and its folders, to be masked. ``settings`` None: they could not be read."""
+    """Return the names of the user, the machine and its folders, which must be masked.
+
+    ``settings`` None: the settings could not be read.
+    """
     users = {Path.home().name}
     with suppress(OSError, KeyError):
         users.add(getpass.getuser())
@@ -152,7 +155,7 @@ def identities(settings: Settings | None) -> Identities:
 
 
 def bug_report(error: BaseException) -> bytes:
-    """A zip about an error that the user may send, without names of people, machines and folders."""
+    """Return a zip file that describes an error, without names of people, machines and folders."""
     try:
         settings: Settings | None = load_settings()
     except KoderzError:

@@ -68,7 +68,7 @@ _SAME = ("coding prompt", "extraction prompt", HELD_OUT, TIME_LIMIT)
 
 @dataclass(frozen=True)
 class Comparisons:
-    """Answers from what is in the store now. Every method may raise StoreError."""
+    """Compares configurations by the current content of the store. Every method may raise StoreError."""
 
     settings: Settings
     results: Results
@@ -76,9 +76,9 @@ class Comparisons:
     datasets: Datasets
 
     def named(self, names: Sequence[str], *, same_problems: bool = False) -> list[SummaryRow]:
-        """Return the configurations that these names mean, each once, in their order.
+        """Return the configurations that these names refer to, without duplicates, in the order of the names.
 
-        A name means a benchmark (its id, the start of an id, or its name), ``benchmark/configuration``, or a
+        A name refers to a benchmark (its id, the start of its id, or its name), to ``benchmark/configuration``, or to a
         configuration alone if only one benchmark has it. A configuration is named by its id, the start of its id, its
         label, or its letter in ``koderz compare``. ``same_problems``: as ``on_shared_problems``. Raises
         UnknownNameError, UsageError.
@@ -98,10 +98,10 @@ class Comparisons:
         *,
         apart: bool = False,
     ) -> Comparison:
-        """Compare configurations with ``baseline``, one of them by its letter or a name; None: the usual one.
+        """Compare configurations with ``baseline``, the letter or name of one of them; None: the default baseline.
 
-        ``axes``: the curves to compute, None for all. ``apart``: read from a copy of the store, so that no one waits
-        while half a million attempts are read. Raises UnknownNameError, UsageError.
+        ``axes``: the curves to compute, None for all. ``apart``: read a copy of the store, so that other readers do not
+        wait for large benchmarks. Raises UnknownNameError, UsageError.
         """
         base = None if baseline is None else configuration_named(baseline, rows)
         numbers = compare(rows, self._trials(rows, apart=apart), base, AXES if axes is None else axes)
@@ -114,27 +114,28 @@ class Comparisons:
         )
 
     def against_frontier(self, rows: Sequence[SummaryRow]) -> Comparison | None:
-        """Compare them, without curves, with a frontier model that ran `direct` on their problems; None: there is none.
+        """Compare configurations with a frontier model that ran `direct` on the same problems, without curves.
 
-        Of several models, ``usual_baseline`` chooses.
+        Returns None if there is no such model. If there are several, ``usual_baseline`` chooses.
         """
         found = self.with_baseline(rows)
         base = usual_baseline(frontier_asked_once(found))
         return None if base is None else self.compare(found, letter(found.index(base)), ())
 
     def can_show(self, plan: Plan) -> str:
-        """Say in sentences how large a difference between its configurations a plan can show."""
+        """Describe in sentences how large a difference between its configurations a plan can detect."""
         return can_show(plan, self.results.past_pairs(plan.dataset.sha256, scripted=scripted(plan.models())))
 
     def with_baseline(self, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
-        """Return the rows and, if none of them is a frontier model with `direct`, such a result from elsewhere."""
+        """Return the rows, and a frontier model with `direct` from another benchmark if no row is such a model."""
         baseline = self.measured_elsewhere(rows)
         return [*rows, baseline] if baseline else list(rows)
 
     def measured_elsewhere(self, rows: Sequence[SummaryRow]) -> SummaryRow | None:
-        """Return a frontier model with `direct` from another benchmark, with its results on these problems alone.
+        """Return a frontier model with `direct` from another benchmark, with its results on the problems of the rows.
 
-        None if one of the rows is such a model, or if there is none. A model that supervises in the rows is preferred.
+        Returns None if there is no such model, or if a row already is one. Models that review or write specs in the
+        rows are preferred.
         """
         if not rows or frontier_asked_once(rows) or len({row.dataset_sha256 for row in rows}) > 1:
             return None
@@ -156,7 +157,7 @@ class Comparisons:
         )
 
     def how_to_measure_baseline(self, rows: Sequence[SummaryRow]) -> str:
-        """Say how to measure the missing baseline of these configurations, and what that would cost."""
+        """Describe how to measure the missing baseline of these configurations, and its cost."""
         if found := self.measured_elsewhere(rows):
             return (
                 "A frontier model was already measured. To compare with it, add its configuration after the other "
@@ -179,18 +180,18 @@ class Comparisons:
         )
 
     def frontier_costs(self, fits: Callable[[Measured], bool]) -> list[FrontierCost]:
-        """Return rates and costs of the models that were measured with `direct` and fit, the newest first."""
+        """Return rates and costs of the models that were measured with `direct` and pass ``fits``, the newest first."""
         return [frontier_cost(measured) for measured in self.results.measured() if fits(measured)]
 
     def shared_problems(self, rows: Sequence[SummaryRow]) -> tuple[str, ...]:
-        """Return the problems that each of these configurations was given; none if their datasets differ."""
+        """Return the problems that were given to all of these configurations; empty if their datasets differ."""
         if len({row.dataset_sha256 for row in rows}) != 1:
             return ()
         grounds = self.results.grounds(sorted({row.benchmark for row in rows}))
         return tuple(sorted(frozenset.intersection(*_problems(rows, grounds))))
 
     def on_shared_problems(self, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
-        """Return the same configurations, limited to the problems that each of them was given. Raises UsageError."""
+        """Return these configurations, limited to the problems that were given to all of them. Raises UsageError."""
         if len({row.problem_set for row in rows}) < 2:
             return list(rows)
         shared = self.shared_problems(rows)
@@ -205,17 +206,17 @@ class Comparisons:
         return [found[_key(row)] for row in rows if _key(row) in found]
 
     def problems(self, rows: Sequence[SummaryRow]) -> tuple[Difficulty, ...]:
-        """Return every problem that these configurations were given, the hardest first."""
+        """Return every problem that was given to one of these configurations, the hardest first."""
         return difficulties({_key(row) for row in rows}, self._trials(rows, tries=False))
 
     def supervision(self, rows: Sequence[SummaryRow]) -> dict[Key, Supervision]:
-        """Return what the supervisor contributed, for the configurations in which it reviewed something."""
+        """Return the contribution of the supervisor to each configuration that was reviewed."""
         reviewed = [row for row in rows if "reviewer" in row.models]  # reading the attempts of the others takes a while
         effects = {key: supervision(trials) for key, trials in self._trials_of_each(reviewed).items()}
         return {key: effect for key, effect in effects.items() if effect}
 
     def attempts(self, rows: Sequence[SummaryRow]) -> dict[Key, AttemptByAttempt]:
-        """Return the results of each configuration per attempt. Reads programs, to find repeated ones."""
+        """Return the results of each configuration by attempt. Reads all programs, to find repeated programs."""
         by_row = self._trials_of_each(rows)
         several = [trial.tries for trials in by_row.values() for trial in trials if len(trial.tries) > 1]
         texts = self.results.texts({attempt.code for tries in several for attempt in tries if attempt.code})
@@ -305,9 +306,10 @@ MOST_KEPT = 4
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """``computed``: the newest comparison, None before the first. ``since``: when the one under way began, else None.
+    """A comparison that is computed in the background. ``computed``: the newest result, None before the first.
 
-    ``outdated``: the journals have grown since ``computed``. Times are seconds since 1970.
+    ``since``: when the running computation started, None if none is running. ``outdated``: the journals have grown
+    since ``computed``. Times are seconds since 1970.
     """
 
     computed: Computed[Comparison] | None
@@ -316,18 +318,17 @@ class Awaited:
 
 
 class Awaiting:
-    """Returns at once, with what has been computed so far. Every question may raise StoreError."""
+    """Returns comparisons that were computed in the background, without waiting. Every method may raise StoreError."""
 
     def __init__(self, results: Results, comparing: Comparisons) -> None:
         self._results, self._comparing = results, comparing
         self._answers = Answers(time.time, MOST_KEPT)
 
     def comparison(self, rows: Sequence[SummaryRow], baseline: str | None = None) -> Awaited:
-        """The result of ``Comparisons.compare`` with all curves.
+        """Return the newest result of ``Comparisons.compare`` with all curves; start the first computation.
 
-        This starts the first comparison, ``anew`` a later one.
-
-        So numbers on a page do not change while they are read. Raises the error of a failed comparison, once.
+        Only ``anew`` starts another computation, so numbers on a page do not change while a person reads them. Raises
+        the error of a failed computation, once.
         """
         computed: Computed[Comparison] | None = self._answers.newest(_answer_key(rows, baseline))
         if computed is None:
@@ -336,11 +337,11 @@ class Awaiting:
         return Awaited(computed, self.since(rows, baseline), outdated)
 
     def since(self, rows: Sequence[SummaryRow], baseline: str | None = None) -> float | None:
-        """When the comparison under way began, in seconds since 1970; None if there is none."""
+        """Return when the running computation started, in seconds since 1970; None if none is running."""
         return self._answers.since(_answer_key(rows, baseline))
 
     def anew(self, rows: Sequence[SummaryRow], baseline: str | None = None) -> None:
-        """Start a comparison of what the journals hold now."""
+        """Start a comparison of the current content of the journals."""
         state, key = self._results.state(), _answer_key(rows, baseline)
         self._answers.begin(key, state, lambda: self._comparing.compare(rows, baseline, apart=True))
 

@@ -20,7 +20,7 @@ __all__ = ["SOURCES", "Datasets", "Fault", "Source", "read_path", "select", "way
 
 @dataclass(frozen=True)
 class Datasets:
-    """Reads the files of datasets each time; nothing is kept."""
+    """Reads datasets from their files at each call, without a cache."""
 
     settings: Settings
 
@@ -36,17 +36,17 @@ class Datasets:
         return problems[name]
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of all datasets: first the published ones, then the problems that a user has typed."""
+        """Return the names of all datasets: first the published datasets, then the problems that the user has typed."""
         return datasets.dataset_names(self.settings)
 
     def how_to_get(self, name: str) -> str:
-        """Return the command that downloads a published dataset, or where its file is; "" if the file is present."""
+        """Return how to get a published dataset: a command, or the source of its file. Empty if the file is present."""
         return datasets.fetched_by(name, self.settings)
 
     def placed(self, source: Source) -> Path | None:
-        """Return the file of a published dataset on this machine, None if it is missing."""
+        """Return the path of a published dataset on this machine, None if the file is missing."""
         return sources.placed(source, self.settings)
 
     def fetch(self, source: Source, report: Callable[[int], None]) -> Path:
-        """Download a published dataset, unless it is present. ``report`` receives the bytes that are done."""
+        """Download a published dataset if it is missing. ``report`` receives the number of bytes received so far."""
         return sources.fetch(source, self.settings, report)

@@ -1,4 +1,4 @@
-"""Drafts of benchmarks: what a person has entered on the page New run so far, kept in the data folder."""
+"""Drafts of benchmarks: what a person has entered on the page New run. They are stored in the data folder."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A problem that a person types."""
+    """A problem that a person has typed."""
 
     prompt: str
     tests: str
@@ -46,9 +46,9 @@ class Typed:
 class Draft:
     """A benchmark as a person has entered it so far; it may be incomplete or invalid.
 
-    ``preset`` and ``clone``: the preset or the id of the benchmark that it started from; the other is empty.
-    ``dataset``: empty if ``typed``, the person's own problem, is not a dataset yet. ``concurrency`` None: the default.
-    ``started``: the id of the benchmark that was last started from it.
+    ``preset``, ``clone``: the preset, or the id of the benchmark, that the draft started from; the other field is
+    empty. ``dataset``: empty as long as ``typed``, the person's own problem, is not a dataset. ``concurrency`` None:
+    the default. ``started``: the id of the benchmark that was last started from this draft.
     """
 
     rows: tuple[Row, ...]
@@ -67,22 +67,22 @@ class Draft:
 
     @property
     def order(self) -> Order:
-        """The order that it makes."""
+        """Return the order that the draft describes."""
         wanted = with_ablations([(row.wanted, row.ablations) for row in self.rows])
         return Order(wanted, self.problems, self.seed, self.repeats, self.name, self.budget)
 
     def changed(self, base: Draft) -> tuple[str, ...]:
-        """The names of its parts that differ from those of the draft that it started from."""
+        """Return the names of the parts in which the draft differs from ``base``, the draft that it started from."""
         return tuple(_changed(self, base))
 
 
 def draft_of_preset(preset: Preset) -> Draft:
-    """A preset as a draft."""
+    """Return a preset as a draft."""
     return Draft(tuple(map(Row, preset.configurations)), preset.problems, preset=preset.name)
 
 
 def draft_of_clone(clone: Clone) -> Draft:
-    """A recorded benchmark as a draft, without baselines: its benchmark has those that were wanted."""
+    """Return a recorded benchmark as a draft that adds no baselines: the benchmark already contains its baselines."""
     order = clone.order
     rows = tuple(map(Row, order.configurations))
     draft = Draft(rows, order.problems, clone.dataset, clone=clone.plan.id, budget=order.budget, baselines=False)
@@ -103,7 +103,7 @@ def _changed(draft: Draft, base: Draft) -> Iterator[str]:
 
 
 def _fits_form(draft: Draft) -> bool:
-    """Whether the fields of the page accept its numbers, which somebody may have edited."""
+    """Whether the fields of the page accept the numbers of a draft file, which a person may have edited."""
     amounts = (draft.budget.usd, draft.budget.per_experiment_usd)
     limited = all(usd is None or usd >= 0 for usd in amounts) and draft.concurrency in (None, *range(65))
     return limited and 0 <= draft.seed <= MOST_SEED and draft.repeats >= 1
@@ -112,14 +112,14 @@ def _fits_form(draft: Draft) -> bool:
 class Drafts:
     """The drafts of a data folder, by id.
 
-    A draft that cannot be written is lost when its page is reloaded, which is no reason to interrupt anyone's work.
+    If a draft cannot be written, no error is raised. The draft is then lost when its page is reloaded.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def find(self, name: str) -> Draft | None:
-        """The draft with this id; None if there is none, or if another version of koderz wrote it."""
+        """Return the draft with this id; None if there is none, or if another version of koderz wrote it."""
         if not _NAME.fullmatch(name):
             return None
         with suppress(OSError, msgspec.DecodeError):
@@ -128,7 +128,7 @@ class Drafts:
         return None
 
     def keep(self, draft: Draft, name: str = "") -> str:
-        """Write a draft, under a new id if no ``name`` is given; returns the id."""
+        """Write a draft and return its id, which is new if no ``name`` is given."""
         with suppress(OSError):
             if not name:
                 for old in list(kept_names(self._folder, "*.json").values())[MOST_DRAFTS - 1 :]:

@@ -45,9 +45,9 @@ MOST_PEERS = 500  # the newest: a longer list is not usable
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """Lines for a POSIX shell. ``look`` shows an experiment and writes its files; ``alone`` runs it again on its own.
+    """Command lines for a POSIX shell. ``look``: show the experiment and write its files. ``alone``: run it again.
 
-    ``whole`` plans its benchmark, and so the experiment itself: recorded results are not run again.
+    ``whole``: resume the benchmark of the experiment, without running recorded results again.
     """
 
     look: str
@@ -57,7 +57,7 @@ class Commands:
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """How many files of how many experiments have been written to ``folder``."""
+    """The number of files and of experiments that have been written to ``folder``."""
 
     folder: Path
     experiments: int = 0
@@ -66,7 +66,7 @@ class Dump:
 
 @dataclass(frozen=True)
 class Experiments:
-    """Answers from what is in the store now. Every method may raise StoreError, and UnknownNameError for an id."""
+    """Reads experiments from the store. Every method may raise StoreError, and UnknownNameError for an id."""
 
     settings: Settings
     results: Results
@@ -75,7 +75,7 @@ class Experiments:
     def commands(self, row: ExperimentRow) -> Commands:
         """Return the commands for an experiment. Raises PlanError for names that cannot be typed safely.
 
-        Also raises as ``wanted_of``.
+        Also raises the errors of ``wanted_of``.
         """
         plan = self.results.plan(row.benchmark)
         dataset = self.dataset(plan)
@@ -92,7 +92,7 @@ class Experiments:
         return Commands(*map(_safe, map(shlex.join, lines)))
 
     def dump(self, chosen: str, folder: Path) -> Dump:
-        """Write the files of an experiment, or of all experiments of a benchmark, by id. Raises DataError."""
+        """Write the files of an experiment or of all experiments of a benchmark, by id. Raises DataError."""
         of_benchmark = chosen.startswith("bench_")
         experiments = [row.id for row in self.results.experiments(chosen)] if of_benchmark else [chosen]
         write((), folder)  # fails early if the folder cannot be written, even without files
@@ -102,7 +102,7 @@ class Experiments:
         return dump
 
     def extend(self, dump: Dump, experiments: Sequence[str]) -> Dump:
-        """Write the files of a few more experiments; an experiment that has not started has none. Raises DataError."""
+        """Write the files of further experiments; experiments that have not started have no files. Raises DataError."""
         found = self.read(experiments, text_hashes)
         written = [files for detail in found.details if (files := files_of(detail, found.texts))]
         for files in written:
@@ -115,7 +115,7 @@ class Experiments:
         return files_of(found.details[0], found.texts)
 
     def read(self, experiments: Sequence[str], naming: Naming) -> Several:
-        """As ``Results.several``; also raises DataError if a text is missing."""
+        """Return the same as ``Results.several``. Also raises DataError if a text is missing."""
         found = self.results.several(experiments, naming)
         wanted = {text for detail in found.details for text in naming(detail)}
         if missing := wanted - found.texts.keys():
@@ -132,18 +132,18 @@ class Experiments:
         return next((problem.public.prompt for problem in problems if problem.id == row.problem), None)
 
     def peers(self, row: ExperimentRow) -> tuple[ExperimentRow, ...]:
-        """Return the other started experiments on the same problem, those of the same benchmark first."""
+        """Return the other started experiments on the same problem; those of the same benchmark come first."""
         found = self.results.experiments(problem=row.problem, limit=MOST_PEERS)
         started = (peer for peer in found if peer.state != "planned" and peer.id != row.id)
         same = (peer for peer in started if peer.dataset_sha256 == row.dataset_sha256)
         return tuple(sorted(same, key=lambda peer: peer.benchmark != row.benchmark))
 
     def differences(self, row: ExperimentRow, other: ExperimentRow) -> Differences:
-        """Return the differences of two experiments in configuration and conditions."""
+        """Return the differences between two experiments in configuration and conditions."""
         return differing([dict(self._conditions(experiment)) for experiment in (row, other)])
 
     def timings(self, benchmark: str) -> tuple[Timing, ...]:
-        """Return the time of a benchmark by configuration and phase."""
+        """Return the time that a benchmark spent in each configuration and phase."""
         return timings(self.results.spans(benchmark))
 
     def _conditions(self, row: ExperimentRow) -> Iterator[tuple[str, Scalar]]:
@@ -158,7 +158,7 @@ class Experiments:
         yield "budget per experiment ($)", plan.budget.per_experiment_usd
 
     def dataset(self, plan: Plan) -> Dataset | None:
-        """Return the dataset of a plan; None if it is missing or has changed: problems are then named by their ids."""
+        """Return the dataset of a plan; None if it is missing or has changed. Problems then have only their ids."""
         try:
             dataset = self.datasets.load(plan.dataset.name)
         except KoderzError:

@@ -45,10 +45,10 @@ _FILES = "To write the files of this experiment: koderz analyze {experiment} --d
 
 @dataclass(frozen=True)
 class Exports:
-    """Answers from what is in the store now. Every method may raise StoreError.
+    """Exports the current content of the store. Every method may raise StoreError.
 
-    ``folder``: for temporary files. ``comparisons``: a function, because only tables that compare need numpy;
-    ``experiments``: another, for logs. ``clock``: seconds since 1970.
+    ``folder``: for temporary files. ``comparisons``, ``experiments``: functions that return these services, which are
+    loaded only if a table or a log needs them. ``clock``: seconds since 1970.
     """
 
     folder: Path
@@ -69,7 +69,7 @@ class Exports:
         return replace(order, of=tuple(f"{row.benchmark}/{row.configuration}" for row in rows)) if order.of else order
 
     def file(self, order: ExportOrder) -> BinaryIO:
-        """Return an open temporary file with the export, at its start. Raises as ``resolve``, DataError."""
+        """Return an open temporary file with the export, at its start. Raises DataError, and as ``resolve``."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             # Not in memory, and not in the system's folder of temporary files, which may be in memory too.
@@ -87,7 +87,7 @@ class Exports:
         return file
 
     def preview(self, order: ExportOrder, limit: int) -> Excerpt:
-        """Return the first rows of a table, and how many it has. Raises as ``resolve``."""
+        """Return the first rows of a table, and its number of rows. Raises as ``resolve``."""
         order = self.resolve(order)
         if order.table in COMPARED:
             rows = self._rows(order)
@@ -96,8 +96,9 @@ class Exports:
             return tables.excerpt(_part(order), limit)
 
     def report(self, of: Sequence[str] = (), *, same_problems: bool = False) -> Report:
-        """Return a comparison of configurations, named as in ``koderz compare``, with its provenance. Raises as
-        ``resolve``.
+        """Return a comparison of configurations, named as in ``koderz compare``, with its sources.
+
+        Raises as ``resolve``.
         """
         from koderz_core.report.benchmark_report import Report  # noqa: PLC0415 (numpy, which tables do not need)
 
@@ -106,9 +107,9 @@ class Exports:
         return Report(comparison, provenance, self.clock(), __version__)
 
     def send(self, order: ExportOrder, url: str, headers: Sequence[str]) -> Sent:
-        """Send the traces of benchmarks to a receiver; ``headers``: ``NAME=VALUE``.
+        """Send the traces of benchmarks to a receiver, with ``headers`` of the form ``NAME=VALUE``.
 
-        Raises as ``resolve``, ReceiverError, OfflineError.
+        Raises ReceiverError, OfflineError, and as ``resolve``.
         """
         from koderz_core.exports.otlp import traces  # noqa: PLC0415 (tables do not need it)
         from koderz_core.exports.otlp_sender import endpoint_of, send  # noqa: PLC0415 (as above)

@@ -66,13 +66,13 @@ Watch = Callable[[Iterator[Any], int, str], Iterator[Any]]  # Any: whatever is c
 
 
 def iter_only(items: Iterator[Any], _length: int, _stage: str) -> Iterator[Any]:
-    """Pass on the items, and show nothing."""
+    """Yield the items without showing any progress."""
     return items
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedSolution:
-    """The result of a problem's own solution; ``passed`` None: it has none. ``message`` may be hostile."""
+    """The result of a problem's canonical solution; ``passed`` None: it has none. ``message`` may be hostile."""
 
     problem: str
     passed: bool | None
@@ -80,7 +80,7 @@ class CheckedSolution:
 
 
 class Grading:
-    """Opens the sandbox when a program has to run; results that were computed before need none."""
+    """Grades programs. Opens the sandbox only if a program has to run; cached results need no sandbox."""
 
     def __init__(self, settings: Settings, datasets: Datasets) -> None:
         self._settings, self._datasets = settings, datasets
@@ -93,7 +93,7 @@ class Grading:
 
     @property
     def judge(self) -> BoxedJudge:
-        """The judge of programs. Raises SandboxError if this machine has no sandbox."""
+        """Return the judge of programs. Raises SandboxError if no sandbox works on this machine."""
         return self.sandbox.judge()
 
     def grade(self, program: str, tests: Problem | str) -> Verdict:
@@ -111,9 +111,9 @@ class Grading:
     def grade_samples(
         self, samples: Sequence[Sample], tests: TestKind, workers: int, watch: Watch = iter_only
     ) -> list[Graded]:
-        """Return the result of each sample, in the order of their lines. ``watch``: sees the two stages, for progress.
+        """Return the result of each sample, in the order of their lines. ``watch`` shows the progress of both stages.
 
-        Raises UsageError for a problem without plus tests, DataError for one that cannot be graded, SandboxError.
+        Raises UsageError for a problem without plus tests, DataError for a problem that cannot be graded, SandboxError.
         """
         problems = {sample.problem.id: sample.problem for sample in samples}
         self.require_gradable(problems.values())
@@ -127,27 +127,30 @@ class Grading:
         return sorted(found, key=lambda graded: graded.sample.line)
 
     def require_gradable(self, problems: Iterable[Problem]) -> None:
-        """Raise DataError if no program could pass some of these problems on this machine, and SandboxError."""
+        """Raise DataError if no program could pass one of these problems on this machine. May raise SandboxError."""
         require_gradable(problems, lambda problem: self.judge.check(problem, problem.canonical_solution, problem.tests))
 
     def keep_problem(self, prompt: str, tests: str, solution: str = "") -> str:
-        """Store a problem that a user typed as a dataset of its own, and return its name, ``typed-...``.
+        """Store a problem that a user typed as a separate dataset, and return its name, ``typed-...``.
 
-        The same text gives the same name. Raises DataError, also if the solution fails the tests; SandboxError.
+        The same text gives the same name. Raises DataError, also if the solution fails the tests, and SandboxError.
         """
         row = require_solved(typed_row(prompt, tests, solution), self.grade)
         return keep(row, self._settings).origin.name
 
     def check_solutions(self, problems: Sequence[Problem]) -> Iterator[CheckedSolution]:
-        """Run each problem's own solution on its base and plus tests; results come in order. Raises SandboxError."""
+        """Run each problem's canonical solution on its base and plus tests, and yield the results in order.
+
+        Raises SandboxError.
+        """
         workers = os.cpu_count() or 1
         with self.grader(workers) as grader, ThreadPoolExecutor(workers) as pool:
             yield from pool.map(lambda problem: _checked(grader, problem), problems)
 
     def may_solve(self, problem: Problem, program: str) -> bool:
-        """Whether a program passes the base tests of a problem, or cannot be shown to give a wrong answer.
+        """Whether a program passes the base tests of a problem, or whether its run does not show a wrong answer.
 
-        Plus tests are not run: a program that passes the base tests is close to a solution.
+        Plus tests do not run, because a program that passes the base tests is already close to a solution.
         """
         try:
             tests = self.divide(problem, self._policy)
@@ -164,7 +167,7 @@ class Grading:
         return verdict.passed or verdict.error in _UNDECIDED
 
     def remarks(self, plan: Plan) -> Iterator[str]:
-        """Problems and examples that the gates of a plan leave out, in sentences.
+        """Describe in sentences the problems and examples that the gates of a plan omit.
 
         Raises UnknownNameError, DataError, SandboxError.
         """
@@ -190,7 +193,7 @@ class Grading:
 
 
 def gate_remarks(plan: Plan) -> Iterator[str]:
-    """The chosen problems that have no gate, so that the plan leaves them out, in a sentence."""
+    """Describe in a sentence the chosen problems that the plan omits because they have no gate."""
     if not plan.outside:
         return
     reasons: dict[str, list[str]] = {}
@@ -202,9 +205,9 @@ def gate_remarks(plan: Plan) -> Iterator[str]:
 
 
 def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Verdict]) -> None:
-    """Raise DataError if problems that use modules cannot be graded on this machine; other problems are not checked.
+    """Raise DataError if problems that need modules cannot be graded on this machine. Ignores other problems.
 
-    Programs are judged without files, network and other processes, so some such problems have no solution there.
+    Programs run without files, network and other processes, so some of these problems have no correct solution there.
     ``check`` runs the publisher's solution.
     """
     chosen = [problem for problem in problems if problem.needs]
@@ -221,7 +224,7 @@ def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Ver
 
 
 def grading_needs(problem: Problem) -> dict[str, object]:
-    """How many tests a problem has, and the missing libraries that its grading needs; no plus tests: None."""
+    """Return the number of tests of a problem, and the missing libraries. None: the problem has no plus tests."""
     return {
         "tests": count_tests(problem.tests.source),
         "plus_tests": len(arguments_of(problem.plus)) if problem.plus else None,
@@ -230,7 +233,7 @@ def grading_needs(problem: Problem) -> dict[str, object]:
 
 
 def pass_rate(graded: Sequence[Graded]) -> Rate:
-    """The rate of the programs that passed, among those that could be judged."""
+    """Return the share of programs that passed, among the programs that could be judged."""
     verdicts = [program.verdict for program in graded if program.verdict]
     return wilson(sum(verdict.passed for verdict in verdicts), len(verdicts))
 

@@ -19,21 +19,21 @@ __all__ = ["SERVERS", "SIGNS", "Diagnosis", "Finding", "Health", "Speed"]
 
 @dataclass(frozen=True)
 class Health:
-    """Looks at this machine whenever it is asked; nothing is kept."""
+    """Checks this machine at each call, without a cache."""
 
     settings: Settings
     models: Models
     upkeep: Upkeep
 
     def overview(self, unread: Collection[str]) -> Diagnosis:
-        """Check everything that takes little time. ``unread``: what the index could not read of the journals.
+        """Run all checks that take little time. ``unread``: what the index could not read of the journals.
 
         Raises ConfigError.
         """
         return diagnose(self.settings, self.models.survey(), __version__, unread=unread)
 
     def diagnosis(self, *, whole_self_test: bool, ask_models: bool) -> Diagnosis:
-        """Check everything. ``ask_models``: also send each local and the cheapest paid models a short question."""
+        """Run all checks. ``ask_models``: also send a short question to each local and the cheapest paid models."""
         surveyed: list[Availability] = []
         unlisted: list[Finding] = []
         try:
@@ -46,5 +46,5 @@ class Health:
         return Diagnosis((*unlisted, *found.findings, *index(self.upkeep.index_fault()), *answers))
 
     def speed(self, model: str) -> Speed:
-        """Warm up a model, send it three prompts in turn, and measure its speed."""
+        """Warm up a model, send it three prompts one after the other, and measure its speed."""
         return speed(self.models.ask, model)

@@ -28,7 +28,6 @@ from koderz_core.journal import read
 from koderz_core.models.catalogue import tier_of_name
 from koderz_core.records import Cost, Dataset, DatasetOrigin, Plan, Problem, Tier
 from koderz_core.records.plans import Imported
-from koderz_core.report.formats import numbered
 from koderz_core.workspace.datasets import Datasets
 from koderz_core.workspace.grading import Grading, Watch, iter_only
 
@@ -42,14 +41,14 @@ _ALIASES = {"openai_humaneval": "humaneval", "openai/openai_humaneval": "humanev
 
 @dataclass(frozen=True, slots=True)
 class ImportOrder:
-    """A file to import. ``dataset``: the dataset of its problems, "" for the one that the file suggests.
+    """A file to import. ``dataset``: the dataset of its problems; "": the dataset that the file suggests.
 
-    ``model``: the model of lines that name none. ``name``: of the benchmark, "" for the name of the file.
-    ``tiers``: by model, for models whose tier is not the one that their name suggests. ``prices``: US dollars per
-    million input and output tokens, by model, for results with tokens and without a cost. ``mapping``: the columns of a
-    table, as in ``imports.tables``. ``as_stated``: take the results that the file states, and grade no program.
-    ``trust_ids``: the ids name the problems, even if the file has other prompts. ``metric``: the metric or
-    scorer whose results count, for files with several.
+    ``model``: the model of lines that name no model. ``name``: the name of the benchmark; "": the name of the file.
+    ``tiers``: the tiers of models whose name suggests another tier. ``prices``: US dollars per million input and output
+    tokens, by model, for results with token counts but no cost. ``mapping``: the columns of a table, as in
+    ``imports.tables``. ``as_stated``: use the results that the file states, and grade no programs. ``trust_ids``:
+    recognise problems by their ids, even if the file has other prompts. ``metric``: the metric or scorer to import from
+    a file with several.
     """
 
     file: Path
@@ -74,7 +73,7 @@ class ImportOrder:
 
     @property
     def command(self) -> str:
-        """The command line that shows the same import, for a POSIX shell."""
+        """Return the command line of the same import, for a POSIX shell."""
         words = ["koderz", "import", self.file.name or "FILE"]
         for option in ("dataset", "model", "name", "metric"):
             words += [f"--{option}", value] if (value := getattr(self, option)) else []
@@ -90,7 +89,7 @@ class ImportOrder:
 
 @dataclass(frozen=True, slots=True)
 class ModelInFile:
-    """A model of a file: its problems, the samples of each, and all its results."""
+    """A model in the file: its number of problems, samples per problem, and results."""
 
     model: str
     tier: Tier
@@ -101,10 +100,10 @@ class ModelInFile:
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """A file that was read, before anything is stored. ``parts``: the plans to come, each with its results.
+    """A file that has been read but not stored. ``parts``: the plans of its benchmarks, each with its results.
 
-    ``dataset``: with the problems' tests; None if koderz does not have the problems, and then cannot grade.
-    ``remarks``: what a reader of the preview has to know. Hostile text.
+    ``dataset``: None if koderz does not have the problems and therefore cannot grade. ``remarks``: information for a
+    person who reads the preview. Hostile text.
     """
 
     file: ResultFile
@@ -115,11 +114,11 @@ class Import:
 
     @property
     def to_grade(self) -> int:
-        """The number of programs that koderz will grade."""
+        """Return the number of programs that koderz will grade."""
         return sum(not result.error for result in self.file.results) if self.source.imported.graded else 0
 
     def models(self) -> Iterator[ModelInFile]:
-        """What the file has of each model."""
+        """Yield each model in the file."""
         for plan, results in self.parts:
             for model in plan.models():
                 problems = [result.problem for result in results if result.model == model]
@@ -128,10 +127,10 @@ class Import:
 
 
 class Imports:
-    """Nothing is stored before ``store``, which stores whole benchmarks or none."""
+    """Reads and stores result files. Only ``store`` writes: all benchmarks of an import, or none."""
 
     def __init__(self, settings: Settings, datasets: Datasets, grading: Callable[[], Grading]) -> None:
-        """``grading`` opens the sandbox, for files with programs."""
+        """``grading``: opens the sandbox, only for files with programs."""
         self._settings, self._datasets, self._grading = settings, datasets, grading
 
     def read(self, *orders: ImportOrder) -> tuple[Import, ...]:
@@ -178,13 +177,13 @@ class Imports:
         return Import(file, source, dataset, parts, tuple(_remarks(order, file, parts, dataset if graded else None)))
 
     def is_stored(self, made: Import) -> bool:
-        """Whether the same import is stored already, as a whole."""
+        """Whether all benchmarks of the same import are already stored."""
         return all(self._is_stored(plan, made.source.imported) for plan, _ in made.parts)
 
     def store(self, imports: Sequence[Import], workers: int, watch: Watch = iter_only) -> list[str]:
-        """Grade the programs, then write all benchmarks; return their ids. A benchmark that is stored stays as it is.
+        """Grade the programs, write all benchmarks, and return their ids. A stored benchmark does not change.
 
-        Raises DataError if another benchmark has the name, SandboxError.
+        Raises DataError if another benchmark has the same name, and SandboxError.
         """
         graded = [
             (made, self._scores(made, workers, watch)) for made in imports if made.to_grade and not self.is_stored(made)
@@ -292,7 +291,7 @@ class Imports:
 
 
 def _priced(file: ResultFile, prices: Mapping[str, tuple[float, float]]) -> ResultFile:
-    """The results with the costs that follow from their tokens; stated costs stay."""
+    """Return the results with costs that are computed from their tokens; stated costs do not change."""
     return replace(file, results=tuple(_with_price(result, prices.get(result.model)) for result in file.results))
 
 
@@ -306,7 +305,7 @@ def _with_price(result: Result, price: tuple[float, float] | None) -> Result:
 
 
 def _gradable(order: ImportOrder, file: ResultFile) -> bool:
-    """Whether koderz is to grade the programs. Raises DataError if it cannot, and the file does not state results."""
+    """Whether koderz will grade the programs. Raises DataError if it cannot and the file does not state results."""
     if order.as_stated and not file.states_results:
         raise DataError(f"{order.file} does not state which results passed. Omit --as-stated.")
     if not file.has_programs and not file.states_results:
@@ -336,7 +335,7 @@ def _score(graded: Graded) -> Score:
 def _remarks(
     order: ImportOrder, file: ResultFile, parts: Sequence[tuple[Plan, Sequence[Result]]], graded: Dataset | None
 ) -> Iterator[str]:
-    """What a reader of the preview has to know. ``graded``: the dataset if koderz grades. Raises DataError."""
+    """Yield information for a reader of the preview. ``graded``: the dataset if koderz grades. Raises DataError."""
     if file.remark:
         yield file.remark
     counts = Counter((result.model, result.problem) for result in file.results)

@@ -23,19 +23,19 @@ MOST_OFFERED = 100
 
 @dataclass(frozen=True)
 class Labels:
-    """Every method may raise StoreError, JournalError. ``clock``: seconds since 1970."""
+    """Reads and changes labels and notes. Every method may raise StoreError, JournalError. ``clock``: as time.time."""
 
     settings: Settings
     results: Results
     clock: Callable[[], float] = time.time
 
     def of(self, experiment: str) -> list[Annotation]:
-        """Return the labels of an experiment (by id) and its note. Raises UnknownNameError."""
+        """Return the labels and the note of an experiment (by id). Raises UnknownNameError."""
         every = self.results.annotations(self._benchmark(experiment))
         return [annotation for annotation in every if annotation.experiment == experiment]
 
     def offered(self) -> Sequence[str]:
-        """Return the labels in use, the most frequent first, then the suggested ones."""
+        """Return the labels in use, the most frequent first, and then the suggested labels."""
         return list(dict.fromkeys((*labels_in_use(self.results.annotations())[:MOST_OFFERED], *SUGGESTED)))
 
     def change(
@@ -43,8 +43,8 @@ class Labels:
     ) -> None:
         """Add and remove labels of an experiment (by id), and replace its note; None keeps the note, "" removes it.
 
-        Keys in the texts are masked. Raises UsageError for an invalid text, in a dashboard that shows a bundle, and for
-        an unknown label to remove.
+        koderz masks keys in the texts. Raises UsageError if a text is invalid, if a label to remove does not exist, and
+        in a dashboard that shows a bundle.
         """
         require_own(self.settings.home)
         mask = self.settings.redaction().text

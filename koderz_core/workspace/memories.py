@@ -74,7 +74,7 @@ MOST_LESSONS = 500
 
 @dataclass(frozen=True, slots=True)
 class ShownMemory:
-    """One memory with related ones; ``metadata`` as in its JSON. Hostile texts."""
+    """A memory with its related memories; ``metadata`` as in its JSON. Hostile texts."""
 
     memory: StoredMemory
     metadata: Mapping[str, object]
@@ -87,12 +87,12 @@ class ShownMemory:
 
 
 class Memories:
-    """May be used from several threads; nothing stays open. Every method may raise CortexError, ConfigError."""
+    """Searches and changes memories. May be used from several threads. Methods may raise CortexError, ConfigError."""
 
     def __init__(
         self, settings: Settings, results: Results, load: Callable[[str], Dataset], may_solve: MaySolve
     ) -> None:
-        """``load`` gives a dataset by name. ``may_solve`` tests the program of an example."""
+        """``load`` returns a dataset by name. ``may_solve`` tests the program of an example on a problem."""
         self._settings, self._results, self._may_solve = settings, results, may_solve
         self._problems = cache(lambda name: {problem.id: problem for problem in load(name).problems})
 
@@ -102,12 +102,12 @@ class Memories:
             return memory_file.find(cortex, sought) if cortex else SearchResult(())
 
     def counts(self) -> Counts | None:
-        """Return how many memories there are, None if nothing was ever stored."""
+        """Return the numbers of memories, None if no memory was ever stored."""
         with memory_file.open_memory_file(self._settings) as cortex:
             return memory_file.counts(cortex) if cortex else None
 
     def show(self, number: int) -> ShownMemory:
-        """Return one memory in full. Raises UsageError if there is none with that id."""
+        """Return one memory in full. Raises UsageError if there is no memory with that id."""
         with memory_file.open_memory_file(self._settings) as cortex:
             if cortex is None:
                 raise UsageError(f"There is no memory {number}: no memories are stored yet. Run a benchmark first.")
@@ -126,12 +126,12 @@ class Memories:
         self._change(number, restore)
 
     def server(self) -> ServerStatus:
-        """Return the state of the memory server, which is started for that: this takes a second or two."""
+        """Start the memory server and return its state, which takes one or two seconds."""
         with open_mirror(self._settings, Client(server_of(self._settings), __version__)) as parts:
             return mirror_status.server_status(parts)
 
     def status(self) -> tuple[ServerStatus, list[JournalStatus]]:
-        """Return the state of the server, and how much of each journal it stores."""
+        """Return the state of the memory server, and the share of each journal that it stores."""
         folder = self._settings.journals_dir
         with open_mirror(self._settings, Client(server_of(self._settings), __version__)) as parts:
             server = mirror_status.server_status(parts)
@@ -139,9 +139,9 @@ class Memories:
             return server, [mirror_status.journal_status(folder, parts.ledger, file) for file in files]
 
     def backfill(self, benchmark: str, report: Callable[[JournalStatus], None], *, again: bool = False) -> None:
-        """Send what the server lacks of all journals, or of one, and report each journal. ``""``: all.
+        """Send the missing memories of one benchmark, or of all if ``benchmark`` is "", and report each journal.
 
-        ``again``: also send what was confirmed before. Raises UnknownNameError.
+        ``again``: also send memories that the server has confirmed. Raises UnknownNameError.
         """
         folder = self._settings.journals_dir
         files = mirror_status.journal_files(folder, benchmark)
@@ -151,14 +151,14 @@ class Memories:
             mirror_status.backfill(parts, folder, files, report, again=again)
 
     def distilled(self) -> list[Lesson]:
-        """Return what recurred in all journals, without storing it. Raises StoreError.
+        """Return lessons on errors that recurred in the journals, without storing them. Raises StoreError.
 
         Scripted models count only if their memories are stored too.
         """
         return distil(measurements.lapses(self._results.store, scripted=self._settings.memory == "all"))
 
     def keep(self, lessons: Sequence[Lesson]) -> UpsertCounts:
-        """Store lessons; each replaces the earlier one on the same failure. Experiments receive only stored lessons."""
+        """Store lessons; each replaces the earlier lesson on its error. Experiments receive only stored lessons."""
         with memory_file.open_memory_file(self._settings, make=True) as cortex:
             if cortex is None:
                 raise CortexError("The memory file could not be created. Check the free space on its disk.")
@@ -174,13 +174,13 @@ class Memories:
         return ranked(lesson for lesson in lessons if lesson)
 
     def recall(self, query: Query, asker: Asker) -> Sequence[Memory]:
-        """Answer an experiment's query. Raises InfrastructureError.
+        """Answer the query of an experiment. Raises InfrastructureError.
 
         ``Query("spec", {"prompt": version})``: specs of the same problem that the same model wrote, for the same prompt
-        and at the temperature of specs; any other spec would be another treatment under the same name.
-        ``Query("lesson", {"error": class})``, or without a class of all errors: lessons from other problems.
-        ``Query("solved")``: other problems that were solved. ``Query("statistics", {"policy": ..., "role": ...})``: the
-        models of a role, the preferred one first.
+        and at the temperature of specs; any other spec would be a different treatment under the same name.
+        ``Query("lesson", {"error": class})``: lessons on a class of errors from other problems; without a class, on all
+        errors. ``Query("solved")``: other problems that were solved. ``Query("statistics", {"policy": ..., "role":
+        ...})``: the models of a role, the preferred model first.
         """
         if query.kind == "statistics":
             return self._preferred_models(query, asker)

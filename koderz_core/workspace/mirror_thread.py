@@ -31,7 +31,7 @@ _LOG = logging.getLogger("koderz")
 
 
 class MirrorThread:
-    """Starts no thread before ``follow``. May be used from any thread."""
+    """Copies memories to the memory server. Starts its thread at the first ``follow``. May be used from any thread."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -45,7 +45,7 @@ class MirrorThread:
         self._client: Client | None = None
 
     def follow(self, benchmark: str) -> None:
-        """Copy from the journal of this benchmark from now on, unless the settings turn the memory off."""
+        """Copy memories from the journal of this benchmark from now on, unless the settings turn the memory off."""
         if self._settings.memory == "off":
             return
         with self._guard:
@@ -54,9 +54,9 @@ class MirrorThread:
                 self._start()
 
     def close(self, *, patient: bool = False) -> None:
-        """Copy the rest, then stop: within ``PATIENT_SECONDS`` if ``patient``, else at once. Idempotent.
+        """Copy the remaining memories, then stop: within ``PATIENT_SECONDS`` if ``patient``, else at once. Idempotent.
 
-        A patient end logs the benchmarks that could not be completed in that time.
+        If ``patient``, log the benchmarks whose memories are still incomplete after that time.
         """
         self._patient = patient and not self._failing
         seconds = PATIENT_SECONDS if self._patient else HASTY_SECONDS
@@ -69,7 +69,7 @@ class MirrorThread:
             thread.join()
 
     def abandon(self) -> None:
-        """End the memory server now: for a process that is about to end itself."""
+        """Kill the memory server at once, because this process is about to exit."""
         self._closing.set()
         if client := self._client:
             client.kill()

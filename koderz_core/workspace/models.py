@@ -24,10 +24,10 @@ __all__ = ["AboutModel", "Availability", "Models", "Progress"]
 
 
 class Models:
-    """Shared by all benchmarks of a workspace: ``lanes`` limits what they send to one provider together."""
+    """Calls models for all benchmarks of a workspace, which share the limits of each provider (``lanes``)."""
 
     def __init__(self, settings: Settings, programs: Callable[[str], Mapping[str, str]]) -> None:
-        """``programs``: a dataset's name to a right program for each of its problems; only scripted models need it."""
+        """``programs``: returns a correct program for each problem of a dataset; only scripted models need it."""
         self._settings = settings
         self._open = OpenModels(settings, programs)
         self.ready = self._open.ready
@@ -36,14 +36,14 @@ class Models:
         self.endpoints = Endpoints(cache(self._address), settings.limits, settings.patience)
 
     def get(self, name: str, dataset: str = "humaneval") -> Model:
-        """Return the model of that name, open until the workspace is closed. Raises UnknownNameError, ModelError.
+        """Return a model by name, which stays open until the workspace is closed. Raises UnknownNameError, ModelError.
 
-        ``dataset``: whose problems a scripted model knows.
+        ``dataset``: the dataset whose problems a scripted model knows.
         """
         return self._open.get(name, dataset)
 
     def ask(self, name: str, prompt: str, max_tokens: int = 256) -> Completion:
-        """Call a model once outside any experiment, as soon as its provider's limits allow it. Raises ModelError."""
+        """Call a model once, outside any experiment, when the limits of its provider allow it. Raises ModelError."""
         model = self.get(name)
         request = Request((Message("user", prompt),), Sampling(max_tokens=max_tokens), seed=0)
         with self.endpoints.of(model.id).admitted(request, Slot(Scheduler(), "", "")) as admission:
@@ -55,7 +55,10 @@ class Models:
             return admission.answer
 
     def survey(self) -> list[Availability]:
-        """Return every known model: whether it can be called now, and what it lacks. Raises ConfigError."""
+        """Return every known model, with the information whether it can be called now or what it lacks.
+
+        Raises ConfigError.
+        """
         return availability.survey(self._settings)
 
     def lacking(self, plan: Plan, surveyed: Iterable[Availability]) -> list[Availability]:
@@ -67,11 +70,11 @@ class Models:
         return availability.about(name, self._settings)
 
     def full_name(self, name: str) -> str:
-        """Return the id of the model that a short name means. Raises UnknownNameError."""
+        """Return the id of the model with this short name. Raises UnknownNameError."""
         return resolve(name, self._settings).id
 
     def first_ready_local(self) -> str | None:
-        """Return a model that Ollama or LM Studio serves now, if possible one for coding; None if none answers."""
+        """Return a model that Ollama or LM Studio serves now, preferably one for coding; None if neither serves one."""
         return availability.first_ready_local(self._settings)
 
     def require_runtime(self) -> None:
@@ -79,8 +82,9 @@ class Models:
         availability.require_runtime(self._settings)
 
     def fetch_weights(self, name: str, report: Report) -> Path:
-        """Return the file of an embedded model's weights, downloaded if necessary. Raises WeightsError,
-        UnknownNameError.
+        """Return the file of an embedded model's weights; download it if necessary.
+
+        Raises WeightsError, UnknownNameError.
         """
         return fetch(name, self._settings, report)
 

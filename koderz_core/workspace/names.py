@@ -22,15 +22,16 @@ MOST_SHOWN = 12
 
 @dataclass(frozen=True)
 class Names:
-    """Finds what a name means in the results. Raises StoreError if they cannot be read."""
+    """Resolves the names of benchmarks and configurations. Raises StoreError if the results cannot be read."""
 
     results: Results
 
     def benchmark(self, name: str, cure: str = "Give the id of the benchmark instead.") -> str:
-        """Return the id of the benchmark that a name means, found as by ``Results.find``.
+        """Return the id of the benchmark with this name, found as by ``Results.find``.
 
-        Raises UnknownNameError; UsageError if several match, or if it is an experiment. Then ``cure`` says what to do;
-        ``{experiment}`` and ``{benchmark}`` in it are replaced by the ids.
+        Raises UnknownNameError. Raises UsageError if several benchmarks match, or if the name is that of an experiment.
+        In that case, the message ends with ``cure``, in which ``{experiment}`` and ``{benchmark}`` are replaced by the
+        ids.
         """
         found = self.results.find(name)
         if not found.startswith("exp_"):
@@ -40,10 +41,10 @@ class Names:
         raise UsageError(f"{found} is an experiment of {benchmark}. {cure}")
 
     def configurations(self, name: str, benchmarks: Sequence[BenchmarkRow]) -> list[SummaryRow]:
-        """Return all configurations of the benchmark that a name means, or the one of ``benchmark/configuration``.
+        """Return all configurations of a benchmark, or the configuration named ``benchmark/configuration``.
 
-        The start of an id means a benchmark, even if experiments have the same start. Raises UnknownNameError,
-        UsageError.
+        The start of an id refers to a benchmark, even if ids of experiments start in the same way. Raises
+        UnknownNameError, UsageError.
         """
         whole = _benchmarks(name, benchmarks)
         if whole:
@@ -59,9 +60,9 @@ class Names:
 
 
 def configuration_named(name: str, rows: Sequence[SummaryRow]) -> SummaryRow:
-    """Return the row that a name means: by its letter among them, else by id, label, or the start of an id.
+    """Return the row with this letter; if there is none, with this id, label, or start of an id.
 
-    Raises UnknownNameError; UsageError if several match.
+    Raises UnknownNameError; UsageError if several rows match.
     """
     benchmark, _, configuration = name.rpartition("/")
     among = [row for row in rows if not benchmark or row.benchmark.startswith(benchmark)]

@@ -44,11 +44,11 @@ _LOG = logging.getLogger("koderz")
 
 @dataclass(frozen=True)
 class Runs:
-    """Benchmarks by id. May be used from any thread.
+    """Runs benchmarks, which are named by their ids. May be used from any thread.
 
-    ``recall``: what experiments remember of others. ``check_budget`` raises PlanError for a plan whose budget cannot be
-    enforced. ``follow`` receives the id of every benchmark whose journal has been opened. ``live``: what models are
-    writing in experiments of this process.
+    ``recall``: returns memories for experiments. ``check_budget``: raises PlanError if the budget of a plan cannot be
+    enforced. ``follow``: receives the id of every benchmark whose journal has been opened. ``live``: the texts that
+    models are generating in experiments of this process.
     """
 
     settings: Settings
@@ -62,7 +62,7 @@ class Runs:
     live: LiveText = field(default_factory=LiveText)
 
     def run(self, plan: Plan, concurrency: int | None = None) -> None:
-        """Run a plan to its end; finished experiments are not repeated. Raises as ``runner``."""
+        """Run a plan to its end. Finished experiments do not run again. Raises as ``runner``."""
         with self.runner(plan) as runner:
             runner.start(concurrency or default_concurrency(plan))
             runner.wait()
@@ -75,10 +75,10 @@ class Runs:
         *,
         retry_errors: bool = False,
     ) -> str:
-        """Run a plan in threads that outlive the caller, unless it is running already; returns its id.
+        """Run a plan in background threads, unless it is already running, and return the id of the benchmark.
 
-        ``forecast``: the estimate that the user has seen, for the receipt. ``retry_errors`` and errors as ``runner``,
-        and UsageError while the same benchmark is still being stopped.
+        ``forecast``: the estimate that the user has seen, for the receipt. ``retry_errors`` as in ``runner``. Raises as
+        ``runner``, and UsageError while the same benchmark is still stopping.
         """
         plan = self.under_last_budget(plan)
         self.background.start(
@@ -87,9 +87,9 @@ class Runs:
         return plan.id
 
     def resume(self, benchmark: str, concurrency: int | None = None, *, retry_errors: bool = False) -> str:
-        """Resume a benchmark in the background as it was planned; returns its id. Raises as ``start``.
+        """Resume a benchmark in the background with its recorded plan, and return its id. Raises as ``start``.
 
-        ``concurrency`` None: the last one of that benchmark.
+        ``concurrency`` None: the last concurrency of the benchmark.
         """
         concurrency = concurrency or self.last_concurrency(benchmark)
         return self.start(self.recorded(benchmark), concurrency, retry_errors=retry_errors)
@@ -97,23 +97,23 @@ class Runs:
     def pause(self, benchmark: str, target: str | None = None) -> int:
         """Pause a benchmark, or only its configuration or experiment ``target``.
 
-        Returns and raises as ``Running.control``.
+        Returns and raises the same as ``Running.control``.
         """
         return self.background.control(benchmark, "pause", target)
 
     def unpause(self, benchmark: str, target: str | None = None) -> int:
-        """End a pause; without a ``target``, every pause in the benchmark. As ``pause``."""
+        """Resume a paused ``target``; None: every paused part of the benchmark. Otherwise the same as ``pause``."""
         return self.background.control(benchmark, "resume", target)
 
     def stop(self, benchmark: str, target: str | None = None) -> int:
-        """End its experiments, or those of ``target``, at their next step. As ``pause``."""
+        """Stop all experiments, or those of ``target``, before their next step. Otherwise the same as ``pause``."""
         return self.background.control(benchmark, "stop", target)
 
     def change(self, benchmark: str, max_cost_usd: float | None = None, concurrency: int | None = None) -> int:
-        """Change the budget or the concurrency of a running benchmark; None leaves a value as it is.
+        """Change the budget or the concurrency of a running benchmark; None leaves a value unchanged.
 
-        Returns and raises as ``Running.control``, and PlanError for a budget that cannot be enforced. Experiments that
-        the old budget has stopped continue only after ``resume``.
+        Returns and raises the same as ``Running.control``, and raises PlanError for a budget that cannot be enforced.
+        Experiments that the old budget has stopped continue only after ``resume``.
         """
         if max_cost_usd is not None:
             plan = self.recorded(benchmark)
@@ -121,34 +121,34 @@ class Runs:
         return self.background.change(benchmark, max_cost_usd, concurrency)
 
     def is_here(self, benchmark: str) -> bool:
-        """Whether this process is running it now."""
+        """Whether this process is running the benchmark."""
         return self.background.runs(benchmark)
 
     def trouble(self, benchmark: str) -> str | None:
-        """The error that broke a benchmark of ``start``, None if there was none."""
+        """Return the error that ended a benchmark of ``start``, None if there was no error."""
         return self.background.trouble(benchmark)
 
     def recorded(self, benchmark: str) -> Plan:
-        """The plan that the journal of a benchmark holds. Raises JournalError."""
+        """Return the plan in the journal of a benchmark. Raises JournalError."""
         return recorded_plan(self.settings.journals_dir / f"{benchmark}.jsonl")
 
     def under_last_budget(self, plan: Plan) -> Plan:
-        """The plan under the budget that was set during its run, unless it asks for a new one. Raises JournalError."""
+        """Return the plan with the budget that was last set during its run, unless the plan has a new budget.
+
+        Raises JournalError.
+        """
         return under_newest_budget(plan, self.settings.journals_dir / f"{plan.id}.jsonl")
 
     def last_concurrency(self, benchmark: str) -> int | None:
-        """How many experiments it was last allowed to run at once, None if that is unknown. Raises JournalError."""
+        """Return the concurrency that was last set for a benchmark, None if it is unknown. Raises JournalError."""
         return last_concurrency(self.settings.journals_dir / f"{benchmark}.jsonl")
 
     def fork(self, plan: Plan) -> Plan:
-        """The same plan from scratch, under today's dataset and conditions and an unused name. Raises DataError."""
+        """Return a copy of a plan with the current dataset and conditions and an unused name. Raises DataError."""
         return forked(plan, self.settings, {row.name for row in self.results.benchmarks()})
 
     def remarks(self, plan: Plan) -> Iterator[str]:
-        """What to know about a plan before it runs: selected models, left-out tests.
-
-        Raises as ``Grading.remarks``.
-        """
+        """Yield remarks on a plan before it runs: selected models and omitted tests. Raises as ``Grading.remarks``."""
         yield from choices(plan)
         yield from self.grading.remarks(plan)
 
@@ -161,10 +161,10 @@ class Runs:
         forked_from: str | None = None,
         pilot: int | None = None,
     ) -> Runner:
-        """A runner for a plan, ready to start. It resumes or extends a benchmark that has a journal already.
+        """Return a runner for a plan. If the benchmark already has a journal, the runner resumes or extends it.
 
-        ``retry_errors``: also run experiments again that ended with an error. ``pilot``: run only that many problems.
-        Raises PlanError, DataError, JournalError, ModelError; no model has been called then.
+        ``retry_errors``: run experiments that ended with an error again. ``pilot``: run only this number of problems.
+        Raises PlanError, DataError, JournalError, ModelError before any model is called.
         """
         require_own(self.settings.home)
         require_strategies(plan, self.settings)

@@ -40,9 +40,9 @@ ABOUT_EXAMPLE = (
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """A benchmark to delete, or one that was deleted: the bytes of its files, and the number of its memories.
+    """A benchmark that is to be deleted or was deleted: the bytes of its files, and the number of its memories.
 
-    ``memories`` None: they are on another server and stay there. ``annotations``: labels and notes.
+    ``memories`` None: the memories are on another server and are kept. ``annotations``: labels and notes.
     """
 
     benchmark: str
@@ -52,14 +52,14 @@ class Deletion:
 
 
 class Upkeep:
-    """May be used from any thread."""
+    """Repairs, backs up and deletes data. May be used from any thread."""
 
     def __init__(self, settings: Settings, results: Results, clock: Callable[[], float] = time.time) -> None:
         """``clock``: seconds since 1970."""
         self._settings, self._results, self._clock = settings, results, clock
 
     def repair(self) -> Iterator[Repair]:
-        """Repair what can be repaired without losing sound data: journals, locks, left-over copies, the index."""
+        """Repair everything that can be repaired without losing intact data: journals, locks, old copies, the index."""
         mended = list(repair_journals(self._settings.journals_dir))
         yield from mended
         yield from repair_annotations(annotations_folder(self._settings.journals_dir))
@@ -73,7 +73,7 @@ class Upkeep:
                 yield Repair("index", f"was rebuilt from {numbered(events, 'event')}. Reason: {fault}")
 
     def index_fault(self) -> str:
-        """Why the index cannot be used, "" if it can; an index that is missing or damaged is rebuilt automatically."""
+        """Return why the index cannot be used, "" if it can. A missing or damaged index is rebuilt automatically."""
         if not self._settings.journals_dir.exists():
             return ""
         try:
@@ -83,16 +83,16 @@ class Upkeep:
         return ""
 
     def back_up(self, path: Path) -> BackupReport:
-        """Write a backup. Raises UsageError if the file exists, DataError."""
+        """Write a backup. Raises UsageError if the file already exists, and DataError."""
         source = Source(self._settings.home, memory_file(self._settings), _is_secret)
         return back_up(source, path.expanduser(), __version__, self._clock())
 
     def restore(self, path: Path) -> RestoreReport:
-        """Restore a backup into this data folder. Raises UsageError if a file there differs, DataError."""
+        """Restore a backup into this data folder. Raises UsageError if an existing file differs, and DataError."""
         return restore(path.expanduser(), self._settings.home, memory_file(self._settings))
 
     def find(self, name: str) -> str:
-        """Return the id that a name means, also for a benchmark whose journal cannot be read.
+        """Return the id of the benchmark with this name, even if its journal cannot be read.
 
         Raises UnknownNameError, UsageError.
         """
@@ -101,15 +101,18 @@ class Upkeep:
         return Names(self._results).benchmark(name)
 
     def pin(self, benchmark: str) -> None:
-        """Protect the benchmark of that id from deletion. Raises JournalError."""
+        """Protect a benchmark (by id) from deletion. Raises JournalError."""
         set_pin(self._journal(benchmark), pinned=True)
 
     def unpin(self, benchmark: str) -> None:
-        """Remove that protection. Raises JournalError."""
+        """Remove the protection of a benchmark. Raises JournalError."""
         set_pin(self._journal(benchmark), pinned=False)
 
     def deletion(self, benchmark: str) -> Deletion:
-        """Return what ``delete`` would delete. Raises UsageError if it runs or is pinned, InfrastructureError."""
+        """Return what ``delete`` would delete.
+
+        Raises UsageError for a running or pinned benchmark, InfrastructureError.
+        """
         journal = self._journal(benchmark)
         require_removable(journal)
         labels = annotations_file(journal)
@@ -117,9 +120,9 @@ class Upkeep:
         return Deletion(benchmark, size, count_of_benchmark(self._settings, benchmark), len(read(labels)))
 
     def old(self, keep: int | None, days: float | None) -> list[str]:
-        """Return the benchmarks that are not among the newest ``keep`` and older than ``days``, the oldest first.
+        """Return the benchmarks that ``keep`` and ``days`` do not keep, the oldest first.
 
-        Running and pinned benchmarks are left out. A benchmark is as old as the last line of its journal.
+        Running and pinned benchmarks are omitted. The age of a benchmark is the age of the last line of its journal.
         """
         journals = sorted(self._settings.journals_dir.glob("*.jsonl"), key=lambda path: -path.stat().st_mtime)
         before = self._clock() - (days or 0.0) * DAY_SECONDS
@@ -127,9 +130,9 @@ class Upkeep:
         return [path.stem for path in reversed(old) if _may_go(path)]
 
     def delete(self, benchmarks: Iterable[str]) -> Iterator[Deletion]:
-        """Delete benchmarks one by one: memories, then journal, then labels and notes. At the end the index is updated.
+        """Delete benchmarks one by one: memories, then journal, then labels and notes. Finally, update the index.
 
-        Raises as ``deletion``; benchmarks deleted before the error stay deleted.
+        Raises as ``deletion``. Benchmarks that were deleted before an error stay deleted.
         """
         try:
             for benchmark in benchmarks:
@@ -145,7 +148,7 @@ class Upkeep:
             self._results.reindex()
 
     def open_example(self) -> str:
-        """Copy the example's journal into the data folder, unless it is there; the benchmark's id. Raises DataError."""
+        """Copy the example's journal into the data folder if it is missing; return its id. Raises DataError."""
         journal = self._journal(EXAMPLE)
         if not journal.exists():  # a journal that has changed since is not overwritten
             keep_file(journal, example_journal())
@@ -169,7 +172,7 @@ def _is_secret(name: str, value: object) -> bool:
 
 
 def how_to_remove(benchmark: str) -> str | None:
-    """What to say below the example benchmark, None for any other benchmark."""
+    """Return a remark on how to remove the example benchmark, None for any other benchmark."""
     if benchmark != EXAMPLE:
         return None
     return (

@@ -43,24 +43,24 @@ Closable = TypeVar("Closable", "Running", "MirrorThread", "Grading")
 
 
 def open_workspace(**settings: Any) -> Workspace:  # Any: settings by field name, validated
-    """Open a workspace under the user's settings, overridden by these. Raises ConfigError."""
+    """Open a workspace with the user's settings, of which the arguments override some. Raises ConfigError."""
     return Workspace(load_settings(**settings))
 
 
 def the_workspace() -> Workspace:
-    """Return the process's workspace, opened under the user's settings on first use. Raises ConfigError."""
+    """Return the workspace of this process, which is opened at the first call. Raises ConfigError."""
     return lazy.the_one("workspace", open_workspace)
 
 
 def leave() -> None:
-    """Close and forget the process's workspace, if there is one."""
+    """Close and forget the workspace of this process, if it is open."""
     workspace = cast(Workspace | None, lazy.forget("workspace"))  # its class may be from before a reload
     if workspace is not None:
         workspace.close()
 
 
 class Workspace:
-    """Close it, or use it as a context manager: models and the sandbox hold child processes."""
+    """Gives access to all services. Close it, or use it as a context manager: it may have started child processes."""
 
     def __init__(self, settings: Settings) -> None:
         self.guard = RLock()  # guards the creation of services, and _closed
@@ -230,7 +230,7 @@ class Workspace:
             grading.close()
 
     def abandon(self) -> None:
-        """End every child process now, also those of calls that hang: for a process that is about to end itself."""
+        """Kill every child process, even during a call, because this process is about to exit."""
         if grading := Workspace.grading.made(self):
             grading.close()
         if mirror := Workspace._mirror.made(self):
