@@ -69,7 +69,7 @@ def _show_lessons(workspace: Workspace) -> None:
         st.toast(f"Lessons: {renewed.added} new, {renewed.renewed} updated.")
         st.rerun()
     st.caption(
-        "If its parameter `lessons` is on, a strategy receives lessons from other problems. koderz derives lessons "
+        "A strategy receives lessons from other problems if its parameter `lessons` is on. koderz derives lessons "
         "from journals; models do not write them."
     )
 

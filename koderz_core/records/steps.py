@@ -1,4 +1,4 @@
-"""Requests of a strategy to its context, the answers, and past failures and programs to learn from."""
+"""Requests of a strategy to its context and their results; past failures and programs that strategies learn from."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ QueryKind = Literal["spec", "lesson", "solved", "statistics"]
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One of several requests at the same time: the arguments of ``Context.ask``."""
+    """One of several requests that are sent at the same time: the arguments of ``Context.ask``."""
 
     role: str
     messages: Sequence[Message]
@@ -39,7 +39,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """What an experiment may still use; None: no limit. There is never a limit on ``seconds`` at present."""
+    """What an experiment may still use; None: no limit. ``seconds`` currently has no limit."""
 
     iterations: int | None
     cost_usd: float | None = None
@@ -48,7 +48,7 @@ class Remaining:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A request for memories: the best ``limit`` of those that have all of these tags."""
+    """A request for the best ``limit`` memories that have all of these tags."""
 
     kind: QueryKind
     tags: Mapping[str, str] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRef:
-    """A memory, its text named by the SHA-256 (hex) of a stored text."""
+    """A memory whose text is named by the SHA-256 (hex) of a stored text."""
 
     text: str
     origin: str

@@ -1,4 +1,4 @@
-"""Programs in replies, and the verdicts of running them on tests."""
+"""Programs in replies, and the verdicts on these programs."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ Isolation = Literal["hardened", "strong", "limited"]
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """The program in a model's reply: ``code`` None if there is none; ``how`` names the rule that found it.
+    """The program in a model's reply; ``code`` None: there is none. ``how``: the rule that found the program.
 
-    ``finish``: how the reply ended; the program of a reply that was cut off is incomplete.
+    ``finish``: how the reply ended. If the reply was cut off, its program is incomplete.
     """
 
     code: str | None
@@ -41,7 +41,7 @@ class Extracted:
 
 @dataclass(frozen=True, slots=True)
 class TestFailure:
-    """A failed test: its place in the test set, its source, and the observed result. Bounded, hostile texts."""
+    """A failed test: its position in the test set, its source, and the observed result. Bounded, hostile texts."""
 
     __test__ = False  # pytest: not a test class
     index: int
@@ -55,10 +55,11 @@ class TestFailure:
 class Verdict:
     """The result of running one program on one test set.
 
-    ``marks`` has one character per test, in order: ``P`` passed, ``F`` failed, ``-`` not reached. ``completed``: the
-    test code ran to its end. ``error``: the class of the first failure, None without one. ``isolation``: the sandbox
-    tier. ``shared``: the tests need values that are not plain data, so they ran in the program's own process, which
-    could in principle fake its report. ``test_seconds``: the duration of each test, in order; empty if unknown.
+    ``marks`` has one character per test, in order: ``P`` passed, ``F`` failed, ``-`` not reached. ``completed``:
+    whether the test code ran to its end. ``error``: the class of the first failure, None if no test failed.
+    ``isolation``: the sandbox tier. ``shared``: whether the tests ran in the program's own process, because they need
+    values that are not plain data; the program could in principle fake such a result. ``test_seconds``: the duration of
+    each test, in order; empty if unknown.
     """
 
     marks: str
@@ -81,5 +82,5 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Every test passed, there was at least one, and the test code ran to its end."""
+        """Whether every test passed, at least one test ran, and the test code ran to its end."""
         return self.completed and self.error is None and 0 < self.tests_total == self.tests_passed

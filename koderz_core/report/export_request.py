@@ -56,14 +56,14 @@ COMPARED = ("comparison", "pairs")
 
 @dataclass(frozen=True, slots=True)
 class ExportOrder:
-    """A table; with ``markdown`` or ``html`` a report of a comparison, with ``bibtex`` its citation.
+    """A table; with ``markdown`` or ``html`` the report of a comparison, with ``bibtex`` its citation.
 
-    With one of ``EXCHANGE_FORMS`` it is a file for another tool, which has no table and no columns to choose.
+    A form in ``EXCHANGE_FORMS`` is a file for another tool, in which neither a table nor columns can be chosen.
 
-    ``of``: benchmarks, as ``koderz results`` names them, none for all; for comparisons also configurations, as
-    ``koderz compare`` names them, none for the newest benchmark. ``columns``: none for all.
-    ``for_spreadsheets``: an apostrophe is put before texts that a spreadsheet would treat as formulas.
-    ``same_problems``: compare only on problems that all configurations were given.
+    ``of``: benchmarks, named as in ``koderz results``; empty: all. For comparisons also configurations, named as in
+    ``koderz compare``; empty: the newest benchmark. ``columns``: empty for all. ``for_spreadsheets``: put an apostrophe
+    before texts that a spreadsheet would treat as formulas. ``same_problems``: compare only on problems that all
+    configurations were given.
     """
 
     table: str = "experiments"
@@ -115,7 +115,7 @@ class ExportOrder:
 
     @property
     def file_name(self) -> str:
-        """The name of its file: only letters, digits, ``-``, ``_`` and a dot."""
+        """Return the name of the file: only letters, digits, ``-``, ``_`` and a dot."""
         name = re.sub(r"[^A-Za-z0-9_]+", "-", self.of[0]).strip("-")[:60] if len(self.of) == 1 else ""
         kind = f"{'same-problems-' if self.same_problems else ''}{_NAMED.get(self.form, self.table)}"
         among = name or ("several" if self.of else "newest" if self.table in COMPARED else "all")
@@ -127,7 +127,7 @@ class ExportOrder:
 
     @property
     def command(self) -> str:
-        """The command line that writes the same file, for a POSIX shell."""
+        """Return the command line that writes the same file, for a POSIX shell."""
         table = [] if self.is_exchange else ["--table", self.table]
         words = ["koderz", "export", *self.of, *table, "--format", self.form]
         words += ["--columns", ",".join(self.columns)] if self.columns else []

@@ -1,6 +1,6 @@
-"""Queries of the journals: every answer is up to date, and no file stays open.
+"""Queries of the journals. Every answer is up to date, and no file stays open.
 
-A question is a function of the open index, next to its SQL. A line in ``Results`` makes it a method.
+A query is a function of the open index, next to its SQL. A line in ``Results`` makes it a method.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ALL = "benchmarks"
 def question(
     ask: Callable[Concatenate[Index, Arguments], Answer], *, kept: bool = True
 ) -> Callable[Concatenate[Results, Arguments], Answer]:
-    """The method of ``Results`` for a question. ``kept``: its answer is kept until the journals change."""
+    """Return the method of ``Results`` for a query. ``kept``: cache its answer until the journals change."""
 
     @wraps(ask)
     def method(self: Results, /, *arguments: Arguments.args, **options: Arguments.kwargs) -> Answer:
@@ -63,10 +63,10 @@ def _hashable(argument: Any) -> Hashable:  # Any: an argument of some question
 
 
 class Results:
-    """Safe to use from several threads and processes. Every question may raise StoreError.
+    """Queries the store. May be used from several threads and processes. Every method may raise StoreError.
 
-    ``faults``: the journals that could not be read to the end at the last question, or whose writers could not be
-    determined, and what to do; the answers include everything that could be read. ``shared``: the kept answers.
+    ``faults``: the journals that the last query could not read to the end, or whose writers it could not determine, and
+    what to do; the answers include everything that could be read. ``shared``: the cached answers.
     """
 
     def __init__(self, store: Store, forecast: Forecast, clock: Callable[[], float] = time.time) -> None:
@@ -100,23 +100,23 @@ class Results:
     _all_experiments = question(experiments.experiments, kept=False)  # they may be many
 
     def benchmarks(self, since: float | None = None) -> list[BenchmarkRow]:
-        """All benchmarks, the newest first; fast enough to be called every second.
+        """Return all benchmarks, the newest first. Fast enough to be called every second.
 
-        ``since`` (seconds since 1970): a recent answer to another reader will do, if it is not older than that.
+        ``since`` (seconds since 1970): accept an answer to another reader that was read after this time.
         """
         if since is None:
             return self._benchmarks()
         return list(self.shared.of(_ALL, since, self._benchmarks, LISTED_SECONDS))
 
     def benchmark(self, benchmark: str) -> BenchmarkRow:
-        """The benchmark of that id. Raises UnknownNameError."""
+        """Return the benchmark with this id. Raises UnknownNameError."""
         known = {row.id: row for row in self.benchmarks()}
         if benchmark not in known:
             raise UnknownNameError("benchmark", benchmark, list(known))
         return known[benchmark]
 
     def progress(self, benchmark: str) -> BenchmarkProgress:
-        """The progress of the benchmark of that id. Raises UnknownNameError."""
+        """Return the progress of the benchmark with this id. Raises UnknownNameError."""
         now = self._clock()
         with self._index() as index:
             (row,) = benchmarks.benchmarks(index, benchmark)
@@ -124,7 +124,7 @@ class Results:
         return benchmarks.timed(progress, self._forecast, now)
 
     def snapshot(self, benchmark: str, since: float) -> Snapshot:
-        """All benchmarks, and the progress of the one of an id; for ``""`` of one that runs, else of the newest.
+        """Return all benchmarks, and the progress of one (by id; ``""``: a running one, else the newest).
 
         Fast enough to be called every second by every reader. ``since``: as in ``benchmarks``.
         """
@@ -138,17 +138,18 @@ class Results:
         limit: int | None = None,
         among: Collection[str] | None = None,
     ) -> list[ExperimentRow]:
-        """Experiments that match all arguments, the most recently updated first, those that have not started last.
+        """Return the experiments that match all arguments, the most recently updated first.
 
-        ``among``: the ids of experiments, None for all.
+        Experiments that have not started come last. ``among``: the ids of experiments, None for all.
         """
         ask = self._all_experiments if limit is None else self._newest_experiments
         return ask(benchmark, problem, outcome, limit, among)
 
     def annotations(self, benchmark: str | None = None) -> tuple[Annotation, ...]:
-        """The labels and notes on the experiments of a benchmark (by id; None: of all). Raises JournalError.
+        """Return the labels and notes on the experiments of a benchmark (by id; None: of all). Raises JournalError.
 
-        They are not in the index. After each change, all are read again: 10,000 take less than 0.1 s of processor time.
+        They are not in the index. koderz reads all of them again after each change; 10,000 take less than 0.1 s of
+        processor time.
         """
         folder = annotations_folder(self.store.journals_dir)
         by_benchmark = self.shared.at(
@@ -158,30 +159,30 @@ class Results:
         return tuple(annotation for name in chosen for annotation in by_benchmark.get(name, ()))
 
     def trials(self, benchmarks: Collection[str], *, tries: bool = True, apart: bool = False) -> list[Trial]:
-        """Every experiment of these benchmarks (by id), by benchmark, configuration, problem and repeat.
+        """Return every experiment of these benchmarks (by id), by benchmark, configuration, problem and repeat.
 
-        ``tries`` False: without iterations, which takes a fraction of the time. ``apart``: as in ``tables``.
+        ``tries`` False: omit the iterations, which takes a fraction of the time. ``apart``: as in ``tables``.
         """
         with self._index(apart=apart) as index:
             return trials.trials(index, benchmarks, tries=tries)
 
     def frame(self, table: str = "experiments", benchmark: str | None = None) -> DataFrame:
-        """``experiments``, ``iterations`` or ``calls`` as a pandas data frame. Raises UnknownNameError."""
+        """Return ``experiments``, ``iterations`` or ``calls`` as a pandas data frame. Raises UnknownNameError."""
         with self.tables() as tables:
             return tables.frame(Part(table, [benchmark] if benchmark else None))
 
     @contextmanager
     def tables(self, *, apart: bool = False) -> Iterator[Tables]:
-        """The current tables. Other readers wait until they are closed, unless they are a copy (``apart``)."""
+        """Open the current tables. Other readers wait until they are closed; ``apart``: open a copy instead."""
         with self._index(apart=apart) as index:
             yield Tables(index.con, index.writers, self.annotations)
 
     def state(self) -> str:
-        """A digest that changes when a journal grows; everything computed before is then out of date."""
+        """Return a digest that changes when a journal grows; earlier results are then out of date."""
         return state(self.store.journals_dir, self.faults)
 
     def news(self) -> News:
-        """The state of the journals at this moment; one look serves all readers for some hundredths of a second."""
+        """Return the current state of the journals. All readers share one check for some hundredths of a second."""
         return self.shared.of("news", 0.0, lambda: News(self.state(), self._clock()), LOOK_SECONDS)
 
     def reindex(self) -> Ingested:

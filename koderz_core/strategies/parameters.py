@@ -1,4 +1,4 @@
-"""Parameters of strategies: what each changes, in one line, its values, and overrides of a role's sampling."""
+"""Parameters of strategies: their effects and values, and overrides of the sampling of a role."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Group = Literal["Loop", "Prompt", "Review", "Memory"]
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a parameter changes, in one line (``about``), its ``label`` on a form, and the ``group`` that it belongs to.
+    """The effect of a parameter in one line (``about``), its ``label`` on a form, and its ``group``.
 
     ``needs``: the parameter without which it has no effect: a switch that must be on, or a number that must exceed 1.
     """
@@ -76,12 +76,12 @@ def parameter(
     group: Group = "Loop",
     needs: str = "",
 ) -> Value:
-    """A parameter of one strategy. ``choices``: all words that it takes; the other arguments as in ``Meaning``."""
+    """Define a parameter of one strategy. ``choices``: all allowed words; the other arguments as in ``Meaning``."""
     return field(default=default, metadata={"meaning": Meaning(about, label, group, needs), "choices": choices})
 
 
 def bounds_of(name: str, default: Any) -> tuple[int, int]:  # Any: a dataclass' field has any default
-    """The smallest and the largest value of a numeric parameter. If the default is 0, then 0 switches it off."""
+    """Return the smallest and the largest value of a numeric parameter. If the default is 0, then 0 switches it off."""
     if name.endswith("temperature"):
         return 0, WARMEST
     return int(isinstance(default, int) and default > 0), MOST
@@ -101,7 +101,7 @@ _CALLS = re.compile(r"\bCalls:\s+(?P<calls>.+?[.!])(?:\s+(?P<source>[A-Z\"].*))?
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a strategy does, in one line; its number of calls and its source, empty if its docstring lacks them."""
+    """A strategy in one line; its number of calls and its source, empty if its docstring lacks them."""
 
     doc: str
     calls: str
@@ -127,7 +127,7 @@ def meaning_of(parameter: Field[Any]) -> Meaning:
 
 
 def choices_of(parameter: Field[Any]) -> tuple[str, ...]:
-    """All words that a parameter takes, the default first; empty if it takes any text."""
+    """Return all allowed words of a parameter, the default first; empty if any text is allowed."""
     return tuple(parameter.metadata.get("choices", ()))
 
 
