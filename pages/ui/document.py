@@ -22,7 +22,7 @@ STATIC = Path(streamlit.__file__).parent / "static"
 SCRIPTS = Path("static") / "js"
 STYLES = Path(__file__).with_name("looks.css")
 EVERYWHERE = ("PageLink", "Multiselect", "TextInput", "Metric", "DataFrame")
-CHARTS = ("ButtonGroup", "Slider", "PlotlyChart")
+CHARTS = ("ButtonGroup", "Slider")
 EARLY = {"overview": (*EVERYWHERE, *CHARTS), "compare": (*EVERYWHERE, *CHARTS)}
 """The scripts that a page needs, by the beginnings of their names; other pages need ``EVERYWHERE``."""
 IMPORTED, BEGINNING = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"'), 16_384  # characters with a script's imports
