@@ -19,7 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from koderz_core.addresses import url_of
 from koderz_core.workspace import leave
-from pages.ui import live_board
+from pages.ui import document, live_board
 from pages.ui.downloads import PATH, send
 from pages.ui.server import (
     SameOrigin,
@@ -42,7 +42,6 @@ def menu() -> None:
     """Show the page that the URL names."""
     st.set_page_config(page_title="koderz", page_icon=ASSETS / "koderz.svg", layout="wide")
     ask_login()
-    st.html(ASSETS / "looks.css")
     st.logo(ASSETS / "wordmark.svg", size="large", icon_image=ASSETS / "koderz.svg")
     pages = [
         st.Page(f"pages/{name}.py", title=place.title, icon=place.icon, url_path=name, default=name == "overview")
@@ -80,7 +79,7 @@ else:
     PagesManager.uses_pages_directory = False
     app = st.App(
         __file__,
-        routes=[Route(PATH, send), WebSocketRoute(live_board.PATH, live_board.report)],
+        routes=[*document.routes(), Route(PATH, send), WebSocketRoute(live_board.PATH, live_board.report)],
         middleware=MIDDLEWARE,
         lifespan=lifespan,
     )

@@ -88,8 +88,8 @@ def show_provenance(row: BenchmarkRow | ExperimentRow) -> None:
 
 
 def show_facts(facts: dict[str, str]) -> None:
-    """A few figures side by side; our words, never a model's."""
-    with st.container(horizontal=True):
+    """A few figures side by side; our words, never a model's. The first label is unique on the page."""
+    with st.container(horizontal=True, key=f"facts-{next(iter(facts), '')}"):
         for label, value in facts.items():
             st.metric(label, value)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import replace
 
+import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 import streamlit as st
 
 from koderz_core.records.progress import SummaryRow
@@ -26,6 +28,7 @@ from koderz_core.report.comparison import frontier_table
 from koderz_core.report.compositions import composition_rows, compositions_table
 from koderz_core.report.configuration_columns import configuration_rows
 from koderz_core.report.cost_axis import CostAxis
+from koderz_core.report.still import still
 from koderz_core.times import day
 from koderz_core.workspace.comparisons import Comparison, Key, Pair
 from pages.ui.address import keep, scale, switch
@@ -105,8 +108,20 @@ def _picture(comparison: Comparison, view: View, alt: str) -> str | None:
     draw = cost_against_success if has_costs(comparison) else success_alone
     show = chosen_point if view.chosen else show_picture
     variant = "-narrow" if view.narrow else ""
+    figure = draw(comparison, view)
     with st.container(key=f"picture{variant or '-wide'}"):
-        return show(draw(comparison, view), "frontier", alt, file_subject(comparison), variant)
+        if has_costs(comparison):
+            _still(figure)
+        return show(figure, "frontier", alt, file_subject(comparison), variant)
+
+
+def _still(figure: go.Figure) -> None:
+    """The same picture without Plotly, in the place of the chart until the browser has drawn it.
+
+    In Markdown, because the browser shows Markdown without loading another script. Markup in an image has no effect.
+    """
+    picture = b64encode(still(figure, st.context.theme.type or "light").encode()).decode()
+    st.markdown(f"![](data:image/svg+xml;base64,{picture})")
 
 
 def chosen_budget(comparison: Comparison) -> float | None:

@@ -1,0 +1,65 @@
+"""The HTML document of every page: Streamlit's own, with koderz' styles and early downloads in its head.
+
+Otherwise the styles would arrive with the first answer of a page's script, and the browser would ask for each of
+Streamlit's scripts when the page first needs it. Both move what is already visible.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+import streamlit
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+from starlette.routing import Route
+
+from pages.ui.shell import PAGES
+
+STATIC = Path(streamlit.__file__).parent / "static"
+SCRIPTS = Path("static") / "js"
+STYLES = Path(__file__).with_name("looks.css")
+EVERYWHERE = ("PageLink", "Multiselect", "TextInput", "Metric", "DataFrame")
+CHARTS = ("ButtonGroup", "Slider")
+EARLY = {"overview": (*EVERYWHERE, *CHARTS), "compare": (*EVERYWHERE, *CHARTS)}
+"""The scripts that a page needs, by the beginnings of their names; other pages need ``EVERYWHERE``."""
+IMPORTED, BEGINNING = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"'), 16_384  # characters with a script's imports
+
+
+def routes() -> list[Route]:
+    """The addresses of all pages."""
+    paths = {"/": "overview", **{f"/{name}": name for name in PAGES}}
+    return [Route(path, send, name=name) for path, name in paths.items()]
+
+
+async def send(request: Request) -> HTMLResponse:
+    """Answer with the document of a page."""
+    return HTMLResponse(document(request.url.path.strip("/")), headers={"Cache-Control": "no-cache"})
+
+
+@cache
+def document(page: str) -> str:
+    """The document of the page of that file name."""
+    own = (STATIC / "index.html").read_text(encoding="utf-8")
+    early = "".join(f'<link rel="modulepreload" crossorigin href="./{path}">\n' for path in _scripts(page) if path not in own)
+    head = f"{early}<style>\n{STYLES.read_text(encoding='utf-8')}</style>\n</head>"
+    return own.replace("</head>", head, 1)
+
+
+def _scripts(page: str) -> Sequence[str]:
+    """The paths of the scripts that a page needs soon, and of the scripts that these import."""
+    folder, found = STATIC / SCRIPTS, dict[str, None]()
+    waiting = [path.name for name in EARLY.get(page, EVERYWHERE) for path in folder.glob(f"{name}.*.js")]
+    while waiting:
+        name = waiting.pop(0)
+        if name not in found:
+            found[name] = None
+            waiting += _imports(folder / name)
+    return [str(SCRIPTS / name) for name in found]
+
+
+def _imports(script: Path) -> Iterator[str]:
+    with script.open(encoding="utf-8") as file:
+        yield from IMPORTED.findall(file.read(BEGINNING))
