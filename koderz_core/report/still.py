@@ -20,12 +20,14 @@ from koderz_core.report.formats import plain
 from koderz_core.report.label_places import text_width
 
 Part = Mapping[str, Any]  # Any: a part of Plotly's JSON
-COLOUR, OTHERS = re.compile(r"#0000(0[1-8]|3[678])\b"), {"36": "quiet", "37": "text", "38": "ground"}
+COLOUR = re.compile(r"#0000(0[1-8]|3[678])\b")
+GREYS = {"light": ("#808495", "#E6EAF1"), "dark": ("#E6EAF1", "#31333F")}  # Streamlit's: neutral marks, grid
 TAG, WEIGHTS = re.compile(r"(</?[bi]>)"), {"<b>": "font-weight='bold'", "<i>": "font-style='italic'"}
 DOTS = 'stroke-dasharray="3 3"'
 RISE, LEADING = 0.35, 1.3  # of the size of a text: from its middle to its baseline, and from line to line
+LIFT, PADDING = 5, 2  # pixels around the legend, and of each entry; around a text at a point
 LEAST_STEP = 40  # pixels between two ticks
-BELOW, TITLE_BELOW, TITLE_LEFT, BESIDE = 13, 35, 50, 6  # pixels from the area to the middle of its outer texts
+BELOW, TITLE_BELOW, TITLE_LEFT, BESIDE = 16, 39, 50, 8  # pixels from the area to the middle of its outer texts
 SIGNS = {  # one pixel across
     "circle": "M-.5 0A.5 .5 0 1 1 .5 0A.5 .5 0 1 1-.5 0Z",
     "square": "M-.5-.5H.5V.5H-.5Z",
@@ -50,8 +52,14 @@ def still(figure: go.Figure, look: str) -> str:
         f'<svg {place} overflow="visible">{"".join(_grid(area, look))}</svg><svg {place}>{shown}</svg>'
         f'<svg {place} overflow="visible">{"".join(texts)}</svg></svg>'
     )
-    colours: Any = LOOKS[look]
-    return COLOUR.sub(lambda found: colours[OTHERS[found[1]]] if found[1] in OTHERS else colours["colours"][int(found[1]) - 1], picture)
+    return COLOUR.sub(lambda found: _colours(look)[found[1]], picture)
+
+
+def _colours(look: str) -> Mapping[str, Any]:
+    """The colours of the theme, by the last two digits of their placeholders."""
+    theme: Any = LOOKS[look]
+    series = {f"{place:02}": colour for place, colour in enumerate(theme["colours"], start=1)}
+    return {**series, "36": GREYS[look][0], "37": theme["text"], "38": theme["ground"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +146,7 @@ def _sign(x: str, y: float, marker: Part) -> str:
 
 def _grid(area: _Area, look: str) -> Iterator[str]:
     for tick in _ticks(area):
-        line = f'y1="{area.y(tick):.2f}" y2="{area.y(tick):.2f}" stroke="{LOOKS[look]["line"]}"'
+        line = f'y1="{area.y(tick):.2f}" y2="{area.y(tick):.2f}" stroke="{GREYS[look][1]}"'
         yield f'<line x1="0" x2="100%" {line}/>'
 
 
@@ -167,12 +175,12 @@ def _legend(entries: Sequence[Part], layout: Part) -> Iterator[str]:
     """The signs and names above the area, in one row or, in a narrow chart, below each other in columns."""
     font, top = layout["legend"]["font"], layout["margin"]["t"]
     rows = max(1, round((top - 30) / ROW)) if BREAK not in str(layout["annotations"]) else round((top - 52) / ROW)
-    widths = [ENTRY + NARROWER * text_width(unescape(entry["name"])) for entry in entries]
+    widths = [ENTRY + LIFT + NARROWER * text_width(unescape(entry["name"])) for entry in entries]
     in_row = math.ceil(len(entries) / rows)
     for place, entry in enumerate(entries):
         row, column = divmod(place, in_row)
         left = sum(widths[:place]) if rows == 1 else column * max(widths)
-        y = ROW * (row + 0.5 - rows)
+        y = ROW * (row + 0.5 - rows) - LIFT
         if "lines" in entry["mode"]:
             line = entry["line"]
             style = f'stroke="{line["color"]}" stroke-width="{line["width"]}" {DOTS}'
@@ -203,9 +211,9 @@ def _annotations(area: _Area, layout: Part) -> Iterator[str]:
         else:
             size, lines = note["font"]["size"], note["text"].split(BREAK)
             middle = y - note.get("yshift", 0) + (size * LEADING / 2 if note.get("yanchor") == "top" else 0)
-            anchor = {"left": "start", "right": "end"}.get(note["xanchor"], "middle")
+            anchor, inward = {"left": ("start", PADDING), "right": ("end", -PADDING)}.get(note["xanchor"], ("middle", 0))
             for place, line in enumerate(lines):
-                yield _text(line, x, note.get("xshift", 0), middle + place * size * LEADING, note["font"], anchor)
+                yield _text(line, x, note.get("xshift", 0) + inward, middle + place * size * LEADING, note["font"], anchor)
 
 
 def _text(text: str, x: str, right: float, y: float, font: Part, anchor: str) -> str:
