@@ -68,8 +68,13 @@ def show_preview(workspace: Workspace, order: ExportOrder) -> None:
     lines, columns = numbered(excerpt.lines, "line"), numbered(len(excerpt.frame.columns), "column")
     excerpted = f"The preview shows the first {SHOWN} of {lines}; the file contains all lines."
     st.caption(f"{lines}, {columns}. {excerpted if excerpt.lines > SHOWN else ''}".strip())
-    options = {"column_config": PREVIEWED, "height": tall(len(excerpt.frame), FEW_LINES)}
-    st.dataframe(excerpt.frame, hide_index=True, alt=f"The first lines of {order.table}", **options)
+    st.dataframe(
+        excerpt.frame,
+        hide_index=True,
+        column_config=PREVIEWED,
+        height=tall(len(excerpt.frame), FEW_LINES),
+        alt=f"The first lines of {order.table}",
+    )
 
 
 def show_dictionary(table: str) -> None:
