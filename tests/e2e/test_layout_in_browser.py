@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
-from conftest import IDLE
 from playwright.sync_api import Browser, Page, expect
 from serving import WITHIN, Server, serving_home
 
@@ -48,11 +47,13 @@ def fresh(chromium: Browser) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("name", READY)
-def test_nothing_visible_moves_while_a_page_is_loaded(example: Server, fresh: Page, name: str) -> None:
+def test_nothing_visible_moves_while_a_page_is_loaded(
+    example: Server, fresh: Page, idle: Callable[[Page], None], name: str
+) -> None:
     fresh.add_init_script(SHIFTS)
     fresh.goto(f"{example.url}/{name}")
     fresh.locator(READY[name]).first.wait_for(state="attached")
-    fresh.wait_for_selector(IDLE, state="attached")
+    idle(fresh)
     fresh.wait_for_timeout(SETTLED)
     assert fresh.evaluate("window.shift") <= MOST
 
