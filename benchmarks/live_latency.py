@@ -10,19 +10,15 @@ import argparse
 import os
 import random
 import shutil
-import socket
 import statistics
-import subprocess
-import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from looking import WITHIN, browser, dashboard
+from looking import WITHIN, bare, browser, dashboard
 from playwright.sync_api import Browser, Page
 from synthetic import PROBLEMS, Teller, plan_of
 
@@ -84,7 +80,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=60.0, help="how long the browsers watch")
     seconds = parser.parse_args().seconds
-    with tempfile.TemporaryDirectory() as folder, browser() as opened, _bare(Path(folder)) as url:
+    with tempfile.TemporaryDirectory() as folder, browser() as opened, bare(Path(folder), BARE) as url:
         page = opened.new_page()
         page.goto(url)
         page.get_by_role("button", name="Redraw").wait_for(timeout=WITHIN * 1000)
@@ -179,37 +175,6 @@ def _percentiles(seconds: Sequence[float]) -> str:
     ordered = sorted(seconds)
     high = ordered[int(0.95 * len(ordered))]
     return f"n {len(ordered)}, p50 {statistics.median(ordered):.2f} s, p95 {high:.2f} s, max {ordered[-1]:.2f} s"
-
-
-@contextmanager
-def _bare(folder: Path) -> Iterator[str]:
-    """The address of a server of Streamlit with only the yardstick."""
-    script = folder / "bare.py"
-    script.write_text(BARE)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    options = ["--server.port", str(port), "--server.headless", "true", "--server.address", "127.0.0.1"]
-    command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
-    server = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        _wait_until_open(port)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait(WITHIN)
-
-
-def _wait_until_open(port: int) -> None:
-    last = time.monotonic() + WITHIN
-    while time.monotonic() < last:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-    raise SystemExit("The yardstick's server does not come up.")
 
 
 def _grown(memory: list[float]) -> str:

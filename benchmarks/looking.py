@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -46,6 +47,25 @@ def dashboard(home: Path, log: Path, **variables: str) -> Iterator[Dashboard]:
 
 
 @contextmanager
+def bare(folder: Path, text: str) -> Iterator[str]:
+    """The address of a server of Streamlit whose only page has this ``text`` as its script, as a yardstick."""
+    script = folder / "bare.py"
+    script.write_text(text)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--server.port", str(port), "--server.headless", "true", "--server.address", "127.0.0.1"]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
+    server = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        _wait_until_open(port)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(WITHIN)
+
+
+@contextmanager
 def browser() -> Iterator[Browser]:
     """A Chromium of this machine."""
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -68,3 +88,15 @@ def _url(server: subprocess.Popen[bytes], log: Path) -> str:
             return said[1]
         time.sleep(0.02)
     raise SystemExit(f"The dashboard does not come up: {log.read_text()}")
+
+
+def _wait_until_open(port: int) -> None:
+    last = time.monotonic() + WITHIN
+    while time.monotonic() < last:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise SystemExit("The yardstick's server does not come up.")

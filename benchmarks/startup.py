@@ -5,7 +5,7 @@ system time of the process, the median of ``--times`` runs after an uncounted on
 data folders are temporary: an empty one, and one with the study's journals and their index. The yardsticks are an
 interpreter that does nothing, and one that imports Streamlit. The dashboard's times are wall times and depend on other
 work of the machine; next to them are those of a second visit in a fresh browser profile, when the server has everything
-in memory.
+in memory, and of a visit with a filled cache. Their yardstick is a bare Streamlit page with one small Plotly chart.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from looking import ROOT, SERVE, WITHIN, browser, dashboard
-from playwright.sync_api import Browser
+from looking import ROOT, SERVE, WITHIN, bare, browser, dashboard
+from playwright.sync_api import Browser, BrowserContext
 
 KODERZ = ("-P", "-c", SERVE)
 NOTHING, STREAMLIT = "`python -c pass`", "`python -c 'import streamlit'`"
@@ -32,9 +33,29 @@ PAGES = (
     ("empty", "launch", "New run"),
     ("study", f"?{STUDY60}", "Home"),
     ("study", f"compare?{STUDY60}", "Summary"),
+    ("study", f"live?{STUDY60}", "Live"),
+    ("study", f"problems?{STUDY60}", "Problems"),
+    ("study", f"statistics?{STUDY60}", "Statistics"),
+    ("study", f"export?{STUDY60}", "Export"),
     ("study", "launch", "New run"),
 )
 """The data folder, the address and the title."""
+BARE = """
+import plotly.graph_objects as go
+import streamlit as st
+st.title("Bare")
+st.plotly_chart(go.Figure(go.Scatter(x=[1, 2], y=[3, 4], mode="markers")))
+"""
+CACHED, SETTLED = 3, 1500  # visits until the browser has also kept compiled scripts; milliseconds for the last parts
+OBSERVED = """
+Object.assign(window, {shift: 0, picture: null});
+const observe = (type, note) =>
+    new PerformanceObserver((list) => list.getEntries().forEach(note)).observe({type, buffered: true});
+observe('layout-shift', (entry) => (window.shift += entry.value));
+observe('largest-contentful-paint', (entry) => {
+    if (entry.element?.closest('.st-key-pictures')) window.picture ??= entry.startTime;
+});
+"""
 CHART = ".js-plotly-plot .scatterlayer .point >> visible=true"
 IDLE = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
 
@@ -70,40 +91,78 @@ def show_commands(empty: Path, study: Path, times: int) -> None:
 
 
 def show_paint(homes: Mapping[str, Path], visits: int) -> None:
-    """Print wall time until the server answers, and from there until parts of a page are drawn."""
-    print("\n| wall time, median | answers | first: title | chart | complete | again: title | chart | complete |")
-    print("|---|---|---|---|---|---|---|---|")
+    """Print wall times until the server answers and parts of a page are drawn, and how far the parts have moved."""
+    names = [
+        f"{visit}: {part}" for visit in ("first", "again", "cached") for part in ("title", "picture", "chart", "all")
+    ]
+    print(f"\n| wall time, median | answers | {' | '.join(names)} | layout shift |")
+    print("|---" * (len(names) + 3) + "|")
     with browser() as opened:
+        _print("yardstick: bare Streamlit page", [_visited_bare(opened) for _ in range(visits)])
         for folder, path, title in PAGES:
-            chart = CHART if folder == "study" and title != "New run" else None
-            seen = [_visited(opened, homes[folder], path, title, chart) for _ in range(visits)]
-            columns = ("–" if None in column else f"{median(column):.2f}" for column in zip(*seen, strict=True))
-            print(f"| {title}, {folder} | {' | '.join(columns)} |", flush=True)
+            _print(f"{title}, {folder}", [_visited(opened, homes[folder], path, title) for _ in range(visits)])
 
 
-def _visited(opened: Browser, home: Path, path: str, title: str, chart: str | None) -> tuple[float | None, ...]:
+def _print(name: str, visits: Sequence[Sequence[float | None]]) -> None:
+    columns = ("–" if None in column else f"{median(column):.2f}" for column in zip(*visits, strict=True))
+    print(f"| {name} | {' | '.join(columns)} |", flush=True)
+
+
+def _visited(opened: Browser, home: Path, path: str, title: str) -> tuple[float | None, ...]:
     with tempfile.TemporaryDirectory() as work:
         began = time.perf_counter()
         with dashboard(home, Path(work) / "log") as served:
-            answers = time.perf_counter() - began
-            first, again = (_painted(opened, f"{served.url}/{path}", title, chart) for _ in range(2))
-            return (answers, *first, *again)
+            charts = home.name == "study" and title in ("Home", "Summary")
+            return (time.perf_counter() - began, *_visits(opened, f"{served.url}/{path}", title, charts=charts))
 
 
-def _painted(opened: Browser, url: str, title: str, chart: str | None) -> tuple[float, float | None, float]:
-    """Seconds until a page's title, its first chart and all of it are drawn, in a browser profile without a cache."""
-    with opened.new_context(viewport={"width": 1440, "height": 900}) as context:
-        page = context.new_page()
-        page.set_default_timeout(WITHIN * 1000)
+def _visited_bare(opened: Browser) -> tuple[float | None, ...]:
+    with tempfile.TemporaryDirectory() as work:
         began = time.perf_counter()
-        page.goto(url, wait_until="commit")
-        page.get_by_role("heading", name=title, level=1).wait_for()
-        headed, drawn = time.perf_counter() - began, None
-        if chart:
-            page.wait_for_selector(chart)
-            drawn = time.perf_counter() - began
-        page.wait_for_selector(IDLE, state="attached")
-        return headed, drawn, time.perf_counter() - began
+        with bare(Path(work), BARE) as url:
+            return (time.perf_counter() - began, *_visits(opened, url, "Bare", charts=True))
+
+
+def _visits(opened: Browser, url: str, title: str, *, charts: bool) -> Iterator[float | None]:
+    """The times of a first visit, of one in a new browser profile and of one with a full cache, and the most shift."""
+    shifts = []
+    for times in (1, CACHED):
+        with opened.new_context(viewport={"width": 1440, "height": 900}) as context:
+            painted = [_painted(context, url, title, charts=charts) for _ in range(times)]
+        for visit in (painted[0], *painted[1:][-1:]):
+            yield from (visit.title, visit.picture, visit.chart, visit.complete)
+        shifts += [visit.shift for visit in painted]
+    yield max(shifts)
+
+
+@dataclass(frozen=True, slots=True)
+class Painted:
+    """Seconds from the request of a page until its parts are drawn, and its cumulative layout shift."""
+
+    title: float
+    picture: float | None
+    chart: float | None
+    complete: float
+    shift: float
+
+
+def _painted(context: BrowserContext, url: str, title: str, *, charts: bool) -> Painted:
+    page = context.new_page()
+    page.set_default_timeout(WITHIN * 1000)
+    page.add_init_script(OBSERVED)
+    began, drawn = time.perf_counter(), None
+    page.goto(url, wait_until="commit")
+    page.get_by_role("heading", name=title, level=1).wait_for()
+    headed = time.perf_counter() - began
+    if charts:
+        page.wait_for_selector(CHART)
+        drawn = time.perf_counter() - began
+    page.wait_for_selector(IDLE, state="attached")
+    complete = time.perf_counter() - began
+    page.wait_for_timeout(SETTLED)
+    picture, shift = page.evaluate("[window.picture, window.shift]")
+    page.close()
+    return Painted(headed, picture and picture / 1000, drawn, complete, shift)
 
 
 def _processor_seconds(arguments: Sequence[str], home: Path, times: int) -> float:

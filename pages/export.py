@@ -70,7 +70,9 @@ def _table(page: Page, rows: Mapping[str, BenchmarkRow], table: str) -> None:
     form = choice("format", "Format", TABLE_FORMS, FORMS.__getitem__, short=True)
     columns = st.multiselect("Columns", table_named(table).names, placeholder="all", key=f"columns of {table}")
     defused = form == "csv" and st.toggle(
-        "Safe for spreadsheets", help="Puts an apostrophe before text that a spreadsheet would read as a formula."
+        "Safe for spreadsheets",
+        key="safe",
+        help="Puts an apostrophe before text that a spreadsheet would read as a formula.",
     )
     order = ExportOrder(table, form, of, tuple(columns), defused)
     offer(order)

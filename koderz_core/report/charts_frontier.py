@@ -36,6 +36,7 @@ MARK, HALO = 12, 34  # pixels of a mark, and of the halo of a point that is sure
 TALL = 320  # pixels of the area of the points
 LEFT, RIGHT, BOTTOM = 58, 16, 58  # pixels of the margins
 ENTRY, ROW, NARROWER = 40.0, 20.0, 0.9  # pixels of a sign in the legend and of a row; texts are narrower than estimated
+HEADS = (30, 52)  # pixels of the title of a wide and of a narrow chart
 FONT = "system-ui, sans-serif"  # a saved picture cannot contain the font of the page
 LONGEST_TITLE = 90  # characters
 HIDDEN = {"hoverinfo": "skip", "showlegend": False}
@@ -144,7 +145,7 @@ def canvas_of(points: Sequence[Located], view: View, entries: Sequence[str]) -> 
     """The area below the title and the legend, and axes that show all points with their intervals."""
     widths, room = [ENTRY + NARROWER * text_width(name) for name in entries], view.width - LEFT - RIGHT
     in_row = len(entries) if sum(widths) <= room else max(1, int(room // max(widths)))
-    top = (52 if view.narrow else 30) + ROW * ceil(len(entries) / in_row)
+    top = HEADS[view.narrow] + ROW * ceil(len(entries) / in_row)
     frame = Box(LEFT, top, view.width - RIGHT, top + TALL)
     shares = [share for _, point, _ in points for share in (point.success, point.success_low, point.success_high)]
     known = [100 * share for share in shares if share is not None]

@@ -15,17 +15,19 @@ from typing import Any
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 
 from koderz_core.report.benchmark_report_html import LOOKS
-from koderz_core.report.charts_frontier import ENTRY, FONT, NARROWER, ROW
+from koderz_core.report.charts_frontier import ENTRY, FONT, HEADS, NARROWER, ROW
 from koderz_core.report.formats import plain
 from koderz_core.report.label_places import text_width
 
 Part = Mapping[str, Any]  # Any: a part of Plotly's JSON
-COLOUR, OTHERS = re.compile(r"#0000(0[1-8]|3[678])\b"), {"36": "quiet", "37": "text", "38": "ground"}
+COLOUR = re.compile(r"#0000(0[1-8]|3[678])\b")
+GREYS = {"light": ("#808495", "#E6EAF1"), "dark": ("#E6EAF1", "#31333F")}  # Streamlit's: neutral marks, grid
 TAG, WEIGHTS = re.compile(r"(</?[bi]>)"), {"<b>": "font-weight='bold'", "<i>": "font-style='italic'"}
-DOTS = 'stroke-dasharray="3 3"'
+DOTS, BREAK = 'stroke-dasharray="3 3"', "<br>"
 RISE, LEADING = 0.35, 1.3  # of the size of a text: from its middle to its baseline, and from line to line
+LIFT, PADDING = 5, 2  # pixels below and between the entries of the legend; around a text at a point
 LEAST_STEP = 40  # pixels between two ticks
-BELOW, TITLE_BELOW, TITLE_LEFT, BESIDE = 13, 35, 50, 6  # pixels from the area to the middle of its outer texts
+BELOW, TITLE_BELOW, TITLE_LEFT, BESIDE = 16, 39, 50, 8  # pixels from the area to the middle of its outer texts
 SIGNS = {  # one pixel across
     "circle": "M-.5 0A.5 .5 0 1 1 .5 0A.5 .5 0 1 1-.5 0Z",
     "square": "M-.5-.5H.5V.5H-.5Z",
@@ -36,7 +38,7 @@ SIGNS = {  # one pixel across
 
 
 def still(figure: go.Figure, look: str) -> str:
-    """A figure of ``cost_against_success`` as SVG that fills the width of its place; ``look``: ``light`` or ``dark``."""
+    """A figure of ``cost_against_success`` as SVG as wide as its place; ``look``: ``light`` or ``dark``."""
     chart = figure.to_plotly_json()
     layout, traces = chart["layout"], chart["data"]
     margin, area = layout["margin"], _area(layout)
@@ -50,8 +52,14 @@ def still(figure: go.Figure, look: str) -> str:
         f'<svg {place} overflow="visible">{"".join(_grid(area, look))}</svg><svg {place}>{shown}</svg>'
         f'<svg {place} overflow="visible">{"".join(texts)}</svg></svg>'
     )
-    colours: Any = LOOKS[look]
-    return COLOUR.sub(lambda found: colours[OTHERS[found[1]]] if found[1] in OTHERS else colours["colours"][int(found[1]) - 1], picture)
+    return COLOUR.sub(lambda found: _colours(look)[found[1]], picture)
+
+
+def _colours(look: str) -> Mapping[str, Any]:
+    """The colours of the theme, by the last two digits of their placeholders."""
+    theme: Any = LOOKS[look]
+    series = {f"{place:02}": colour for place, colour in enumerate(theme["colours"], start=1)}
+    return {**series, "36": GREYS[look][0], "37": theme["text"], "38": theme["ground"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +146,7 @@ def _sign(x: str, y: float, marker: Part) -> str:
 
 def _grid(area: _Area, look: str) -> Iterator[str]:
     for tick in _ticks(area):
-        line = f'y1="{area.y(tick):.2f}" y2="{area.y(tick):.2f}" stroke="{LOOKS[look]["line"]}"'
+        line = f'y1="{area.y(tick):.2f}" y2="{area.y(tick):.2f}" stroke="{GREYS[look][1]}"'
         yield f'<line x1="0" x2="100%" {line}/>'
 
 
@@ -166,13 +174,14 @@ def _axes(area: _Area, layout: Part) -> Iterator[str]:
 def _legend(entries: Sequence[Part], layout: Part) -> Iterator[str]:
     """The signs and names above the area, in one row or, in a narrow chart, below each other in columns."""
     font, top = layout["legend"]["font"], layout["margin"]["t"]
-    rows = max(1, round((top - 30) / ROW)) if BREAK not in str(layout["annotations"]) else round((top - 52) / ROW)
-    widths = [ENTRY + NARROWER * text_width(unescape(entry["name"])) for entry in entries]
+    title = HEADS[any(BREAK in note["text"] for note in layout["annotations"])]
+    rows = round((top - title) / ROW)
+    widths = [ENTRY + LIFT + NARROWER * text_width(unescape(entry["name"])) for entry in entries]
     in_row = math.ceil(len(entries) / rows)
     for place, entry in enumerate(entries):
         row, column = divmod(place, in_row)
         left = sum(widths[:place]) if rows == 1 else column * max(widths)
-        y = ROW * (row + 0.5 - rows)
+        y = ROW * (row + 0.5 - rows) - LIFT
         if "lines" in entry["mode"]:
             line = entry["line"]
             style = f'stroke="{line["color"]}" stroke-width="{line["width"]}" {DOTS}'
@@ -182,37 +191,42 @@ def _legend(entries: Sequence[Part], layout: Part) -> Iterator[str]:
         yield _text(entry["name"], "0", left + ENTRY, y, font, "start")
 
 
-BREAK = "<br>"
-
-
 def _annotations(area: _Area, layout: Part) -> Iterator[str]:
-    """Texts at points, and lines that lead from a point to its text."""
+    """Texts, and lines that lead from a point to its text. All but those at points start at the upper left corner."""
     for note in layout["annotations"]:
-        if note.get("xref", "x") == "x":
-            x, y = f"{area.across(note['x']):.3f}%", area.y(note["y"])
-        else:
-            x, y = "0", 0.0  # the upper left corner
-        if note["showarrow"]:
-            start = math.hypot(note["ax"], note["ay"]) or 1.0
-            near = [note["standoff"] * along / start for along in (note["ax"], note["ay"])]
-            line = f'x1="{near[0]:.2f}" y1="{near[1]:.2f}" x2="{note["ax"]:.2f}" y2="{note["ay"]:.2f}"'
-            yield f'<svg x="{x}" y="{y:.2f}" overflow="visible"><line {line} stroke="{note["arrowcolor"]}"/></svg>'
-        elif "textangle" in note:
-            turned = _text(note["text"], "0", BESIDE / 2, note["xshift"] + note["font"]["size"] / 2 + 2, note["font"], "start")
-            yield f'<svg x="{x}" y="{y:.2f}" overflow="visible"><g transform="rotate(-90)">{turned}</g></svg>'
-        else:
-            size, lines = note["font"]["size"], note["text"].split(BREAK)
-            middle = y - note.get("yshift", 0) + (size * LEADING / 2 if note.get("yanchor") == "top" else 0)
-            anchor = {"left": "start", "right": "end"}.get(note["xanchor"], "middle")
-            for place, line in enumerate(lines):
-                yield _text(line, x, note.get("xshift", 0), middle + place * size * LEADING, note["font"], anchor)
+        at_point = note.get("xref", "x") == "x"
+        x, y = (f"{area.across(note['x']):.3f}%", area.y(note["y"])) if at_point else ("0", 0.0)
+        content = _leader(note) if note["showarrow"] else "".join(_note(note))
+        yield f'<svg x="{x}" y="{y:.2f}" overflow="visible">{content}</svg>'
+
+
+def _leader(note: Part) -> str:
+    """The line from a point to its text, which starts outside the mark."""
+    ends = (note["ax"], note["ay"])
+    x, y = (note["standoff"] * end / (math.hypot(*ends) or 1.0) for end in ends)
+    return f'<line x1="{x:.2f}" y1="{y:.2f}" x2="{ends[0]:.2f}" y2="{ends[1]:.2f}" stroke="{note["arrowcolor"]}"/>'
+
+
+def _note(note: Part) -> Iterator[str]:
+    """The lines of a text; a turned one reads upwards."""
+    font, right, down = note["font"], note.get("xshift", 0), -note.get("yshift", 0)
+    if "textangle" in note:
+        text = _text(note["text"], "0", BESIDE / 2, right + font["size"] / 2 + PADDING, font, "start")
+        yield f'<g transform="rotate(-90)">{text}</g>'
+        return
+    anchor = {"left": "start", "right": "end"}.get(note["xanchor"], "middle")
+    right += {"start": PADDING, "end": -PADDING}.get(anchor, 0)
+    down += font["size"] * LEADING / 2 if note.get("yanchor") == "top" else 0
+    for place, line in enumerate(note["text"].split(BREAK)):
+        yield _text(line, "0", right, down + place * font["size"] * LEADING, font, anchor)
 
 
 def _text(text: str, x: str, right: float, y: float, font: Part, anchor: str) -> str:
-    """A text ``right`` of ``x``, with its middle at ``y``. Hostile: only our own bold and italic tags are interpreted."""
+    """A text ``right`` of ``x``, with its middle at ``y``. Hostile: only bold and italic tags are interpreted."""
     parts = (_tag(part) if TAG.fullmatch(part) else escape(plain(unescape(part))) for part in TAG.split(text))
     place = f'x="{x}" dx="{right:.2f}" y="{y + RISE * font["size"]:.2f}" text-anchor="{anchor}"'
-    return f'<text {place} font-size="{font["size"]}" fill="{font["color"]}" xml:space="preserve">{"".join(parts)}</text>'
+    style = f'font-size="{font["size"]}" fill="{font["color"]}" xml:space="preserve"'
+    return f"<text {place} {style}>{''.join(parts)}</text>"
 
 
 def _tag(tag: str) -> str:

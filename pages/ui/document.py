@@ -43,7 +43,9 @@ async def send(request: Request) -> HTMLResponse:
 def document(page: str) -> str:
     """The document of the page of that file name."""
     own = (STATIC / "index.html").read_text(encoding="utf-8")
-    early = "".join(f'<link rel="modulepreload" crossorigin href="./{path}">\n' for path in _scripts(page) if path not in own)
+    early = "".join(
+        f'<link rel="modulepreload" crossorigin href="./{path}">\n' for path in _scripts(page) if path not in own
+    )
     head = f"{early}<style>\n{STYLES.read_text(encoding='utf-8')}</style>\n</head>"
     return own.replace("</head>", head, 1)
 

@@ -25,6 +25,7 @@ from koderz_core.records.rows import Excerpt
 from koderz_core.report.dictionary import table_named
 from koderz_core.report.export_request import ExportOrder
 from koderz_core.report.formats import numbered, plain
+from pages.ui.tables import FEW_LINES, tall
 
 SHOWN = 50
 MOST_KEPT = 16
@@ -67,7 +68,13 @@ def show_preview(workspace: Workspace, order: ExportOrder) -> None:
     lines, columns = numbered(excerpt.lines, "line"), numbered(len(excerpt.frame.columns), "column")
     excerpted = f"The preview shows the first {SHOWN} of {lines}; the file contains all lines."
     st.caption(f"{lines}, {columns}. {excerpted if excerpt.lines > SHOWN else ''}".strip())
-    st.dataframe(excerpt.frame, hide_index=True, column_config=PREVIEWED, alt=f"The first lines of {order.table}")
+    st.dataframe(
+        excerpt.frame,
+        hide_index=True,
+        column_config=PREVIEWED,
+        height=tall(len(excerpt.frame), FEW_LINES),
+        alt=f"The first lines of {order.table}",
+    )
 
 
 def show_dictionary(table: str) -> None:

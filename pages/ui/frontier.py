@@ -84,6 +84,7 @@ def _draw(comparison: Comparison, about: str, pair: Pair | None) -> None:
     before = chosen_budget(comparison)
     by_tier = switch("colour", "Color by", list(COLOURS), COLOURS.__getitem__) == "tier"
     pictures = st.container(key="pictures")
+    pictures.empty()  # so that the browser keeps its place: the message for the slider arrives before the picture
     chosen = (pair.baseline, pair.key) if pair else ()
     view = View(about, by_tier=by_tier, chosen=chosen)
     alt = success_alt(comparison)
