@@ -26,6 +26,7 @@ SHOWN: dict[Kind, str] = {
 }
 OF_ONE_OR_TWO = ("only", "differ")  # configurations that are chosen, too
 OF_SEVERAL = ("split", *OF_ONE_OR_TWO)
+PROBLEM = "problem"  # in the address
 PROBLEMS_PER_PAGE = 1000  # in the matrix
 KEYS = ("Alt+PageUp", "Alt+PageDown")
 
@@ -50,7 +51,7 @@ def show_problems(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], ex
 
 
 def _choose(problem: str, experiment: str) -> None:
-    st.query_params.update({"problem": problem, "experiment": experiment})
+    st.query_params.update({PROBLEM: problem, "experiment": experiment})
 
 
 def show_tables(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], shown: Sequence[Difficulty]) -> None:
@@ -114,12 +115,15 @@ def _same_trial(problem: Difficulty, trial: Trial) -> str:
 
 
 def _problem_in_address(problems: Sequence[Difficulty], usual: Difficulty) -> Difficulty:
-    experiment, name = st.query_params.get("experiment"), st.query_params.get("problem", usual.problem)
+    experiment, name = st.query_params.get("experiment"), st.query_params.get(PROBLEM, usual.problem)
     for problem in problems:
         if any(trial.experiment == experiment for cell in problem.cells.values() for trial in cell.trials):
+            if PROBLEM in st.query_params:  # the experiment decides
+                keep(PROBLEM, problem.problem)
             return problem
     if all(problem.problem != name for problem in problems):
-        warn_of_missing("problem")
+        warn_of_missing(PROBLEM)
+        keep(PROBLEM, None)
     return next((problem for problem in problems if problem.problem == name), usual)
 
 

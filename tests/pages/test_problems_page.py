@@ -53,6 +53,13 @@ def test_the_problem_in_the_address_offers_its_experiments_and_the_experiment_it
     assert drawn(app)["chosen"][1] == 1
 
 
+def test_an_unknown_problem_leaves_the_address(visit: Visit, recorded: Plan) -> None:
+    app = visit("problems", problem="HumanEval/9999")
+    assert "unknown value of the parameter `problem`" in said(app)
+    assert "problem" not in app.query_params
+    assert "unknown value" not in said(app.run())
+
+
 def test_next_and_previous_lead_through_the_problems_of_the_matrix(visit: Visit, recorded: Plan) -> None:
     weak = recorded.configurations[1].id
     of = {item.problem: item.id for item in recorded.experiments() if item.configuration == weak}
