@@ -84,7 +84,8 @@ def _show_start(page: Page, opened: OpenDraft, presets: Presets) -> None:
             st.badge("Modified", icon="✏️", color="orange")
             if not opened.clone:  # of a clone, the summary says what has changed
                 st.caption(f"Changed: {', '.join(changed)}.", width="content")
-            st.button("Undo all changes", "reset", icon="↩️", on_click=opened.reset)
+            if opened.base.rows:  # none if the benchmark or preset that it started from no longer exists
+                st.button("Undo all changes", "reset", icon="↩️", on_click=opened.reset)
 
 
 def _summarise(page: Page, opened: OpenDraft, preset: Preset | None, surveyed: Sequence[Availability]) -> None:

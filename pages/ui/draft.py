@@ -50,9 +50,13 @@ class OpenDraft:
         return self.draft.changed(self.base)
 
     def keep(self, workspace: Workspace, draft: Draft) -> None:
-        """Take the draft as it was entered; from the first change on, write it, and put its id into the address."""
+        """Take the draft as it was entered; from the first change on, write it, and put its id into the address.
+
+        A dashboard that shows a bundle is read-only and writes nothing.
+        """
         self.draft = draft
-        if draft != self.kept and (self.id or draft.started or self.changed):
+        written = not workspace.bundles.shown_level and (self.id or draft.started or self.changed)
+        if draft != self.kept and written:
             self.id, self.kept = workspace.drafts.keep(draft, self.id), draft
         if self.id or not (self.usual or {PRESET, CLONE} & {*st.query_params}):
             _put_into_address(self)
@@ -76,8 +80,11 @@ def open_draft(workspace: Workspace, presets: Presets, rows: Sequence[BenchmarkR
             return _reopened(workspace, found, presets, requested)
         warn_of_missing(KEY)
         keep(KEY, None)
+    requested = st.query_params.get(CLONE, "")
     if clone := _named(CLONE, [row.id for row in rows]):
         return last if last and last.base.clone == clone else _of_clone(workspace, clone)
+    if requested and last and last.base.clone == requested:
+        last.usual = True  # its benchmark was deleted: the address must not name it again
     preset = _named(PRESET, list(presets))
     if last and preset in ("", last.base.preset) and (last.id or last.base.clone):
         return last

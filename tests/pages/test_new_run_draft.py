@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -75,6 +76,20 @@ def test_a_typed_problem_is_part_of_the_draft_before_it_is_complete(visit: Visit
     again = visit("launch", **dict(app.query_params))
     assert again.text_area(key="own tests 1").value == "assert double("
     assert "This benchmark cannot start yet." in said(again)
+
+
+def test_a_dashboard_that_shows_a_bundle_writes_neither_drafts_nor_problems(visit: Visit, recorded: Plan) -> None:
+    home = load_settings().home
+    mark = {"run_id": recorded.id, "privacy_level": "team_safe"}
+    (home / "opened-bundle.json").write_text(json.dumps(mark))
+    before = set(home.rglob("*"))
+    app = visit("launch")
+    app.number_input(key="to 1").set_value(7).run()
+    assert "--problems 0:7" in app.code[-1].value
+    app.segmented_control(key="way 1").set_value("own").run()
+    app.button(key="own used").click().run()
+    assert "read-only" in said(app)
+    assert {path for path in set(home.rglob("*")) - before if {"drafts", "datasets"} & {*path.parts}} == set()
 
 
 def test_an_invalid_value_stops_neither_the_form_nor_the_draft(visit: Visit) -> None:
