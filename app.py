@@ -43,6 +43,7 @@ def menu() -> None:
     st.set_page_config(page_title="koderz", page_icon=ASSETS / "koderz.svg", layout="wide")
     ask_login()
     st.html(ASSETS / "looks.css")
+    st.html(ASSETS / "unreachable.css")
     st.logo(ASSETS / "wordmark.svg", size="large", icon_image=ASSETS / "koderz.svg")
     pages = [
         st.Page(f"pages/{name}.py", title=place.title, icon=place.icon, url_path=name, default=name == "overview")
