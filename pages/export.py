@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import streamlit as st
 
-from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.dictionary import TABLES, table_named
 from koderz_core.report.export_request import COMPARED, EXCHANGE_FORMS, REPORT_FORMS, TABLE_FORMS, ExportOrder
-from pages.ui.address import EVERYTHING, choice
+from pages.ui.address import choice
 from pages.ui.bundles import show_bundles
 from pages.ui.downloads import offer, show_dictionary, show_preview
 from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page, show_empty
 from pages.ui.imports import show_import, show_imported
-from pages.ui.shell import BENCHMARK
-from pages.ui.text import listed
+from pages.ui.shell import choose_one, choose_one_or_all
 
 ABOUT = "Tables for other programs, reports for other people, and imports of results from other tools."
 REPORT, EXCHANGE, BUNDLE, IMPORT = "report", "other tools", "bundle", "import"
@@ -45,8 +41,7 @@ FORMS = {
 def main() -> None:
     page = open_page("export", ABOUT)
     show_imported()
-    rows = {row.id: row for row in page.chosen}
-    if not rows:
+    if not page.chosen:
         show_empty(page.workspace, "There is nothing to export yet.", "📦")
         st.header("Import results")
         show_import(page.workspace)
@@ -55,18 +50,18 @@ def main() -> None:
     if table == IMPORT:
         show_import(page.workspace)
     elif table == REPORT:
-        _report(rows)
+        _report(page)
     elif table == EXCHANGE:
-        _exchange(rows)
+        _exchange(page)
     elif table == BUNDLE:
-        show_bundles(page.workspace, rows)
+        show_bundles(page.workspace, page.chosen)
     else:
-        _table(page, rows, table)
+        _table(page, table)
 
 
-def _table(page: Page, rows: Mapping[str, BenchmarkRow], table: str) -> None:
+def _table(page: Page, table: str) -> None:
     st.caption(f"{table}: {table_named(table).about}")
-    of = _benchmark(rows, every=table not in COMPARED)
+    of = _benchmark(page, every=table not in COMPARED)
     form = choice("format", "Format", TABLE_FORMS, FORMS.__getitem__, short=True)
     columns = st.multiselect("Columns", table_named(table).names, placeholder="all", key=f"columns of {table}")
     defused = form == "csv" and st.toggle(
@@ -81,9 +76,9 @@ def _table(page: Page, rows: Mapping[str, BenchmarkRow], table: str) -> None:
     _command(order)
 
 
-def _report(rows: Mapping[str, BenchmarkRow]) -> None:
+def _report(page: Page) -> None:
     st.caption(f"{REPORT}: {ABOUT_REPORT}")
-    of = _benchmark(rows, every=False)
+    of = _benchmark(page, every=False)
     form = choice("format", "Format", REPORT_FORMS[::-1], FORMS.__getitem__, short=True)
     order = ExportOrder("comparison", form, of)
     offer(order)
@@ -93,9 +88,9 @@ def _report(rows: Mapping[str, BenchmarkRow]) -> None:
     _command(order)
 
 
-def _exchange(rows: Mapping[str, BenchmarkRow]) -> None:
+def _exchange(page: Page) -> None:
     st.caption("Results and transcripts in the formats of other tools.")
-    of = _benchmark(rows, every=True)
+    of = _benchmark(page, every=True)
     form = choice("format", "Format", EXCHANGE_FORMS, short=True)
     st.caption(f"{form}: {ABOUT_EXCHANGE[form]}")
     order = ExportOrder(form=form, of=of)
@@ -103,10 +98,10 @@ def _exchange(rows: Mapping[str, BenchmarkRow]) -> None:
     _command(order)
 
 
-def _benchmark(rows: Mapping[str, BenchmarkRow], *, every: bool) -> tuple[str, ...]:
-    options = [*rows, EVERYTHING] if every else list(rows)
-    chosen = choice(BENCHMARK, "Benchmark", options, lambda name: listed(rows[name]) if name in rows else name)
-    return () if chosen == EVERYTHING else (chosen,)
+def _benchmark(page: Page, *, every: bool) -> tuple[str, ...]:
+    """The id of the chosen benchmark; empty for all benchmarks, which ``every`` offers."""
+    row = choose_one_or_all(page.chosen) if every else choose_one(page.chosen)
+    return () if row is None else (row.id,)
 
 
 def _command(order: ExportOrder) -> None:

@@ -14,7 +14,7 @@ from koderz_core.records.progress import Forecast
 from koderz_core.workspace.drafts import Draft
 from koderz_core.workspace.models import Availability
 from pages.ui.address import BENCHMARKS, go_to
-from pages.ui.draft import OpenDraft, Presets, open_draft, start_from
+from pages.ui.draft import PRESET, OpenDraft, Presets, open_draft, start_from
 from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page
 from pages.ui.launch_form import edit
@@ -65,7 +65,7 @@ def _surveyed(home: str) -> list[Availability]:  # noqa: ARG001 (the key of the 
 def _show_start(page: Page, opened: OpenDraft, presets: Presets) -> None:
     """The starting point of the draft, a choice of presets, and what the person has changed since then."""
     cloned = next((row for row in page.benchmarks if row.id == opened.draft.clone), None)
-    key, chosen, changed = opened.key("preset"), opened.draft.preset, opened.changed
+    key, chosen, changed = opened.key(PRESET), opened.draft.preset, opened.changed
     st.segmented_control(
         "Preset",
         list(presets),
@@ -73,7 +73,7 @@ def _show_start(page: Page, opened: OpenDraft, presets: Presets) -> None:
         format_func=lambda name: presets[name].title,
         key=key,
         wrap=True,
-        on_change=lambda: start_from(presets[st.session_state[key] or chosen]),
+        on_change=lambda: start_from(presets[st.session_state[key] or chosen], key),
     )
     if cloned:
         st.text(f"🧬 A clone of {called(cloned)}: change the inputs that should differ.")
@@ -84,7 +84,8 @@ def _show_start(page: Page, opened: OpenDraft, presets: Presets) -> None:
             st.badge("Modified", icon="✏️", color="orange")
             if not opened.clone:  # of a clone, the summary says what has changed
                 st.caption(f"Changed: {', '.join(changed)}.", width="content")
-            st.button("Undo all changes", "reset", icon="↩️", on_click=opened.reset)
+            if opened.base.rows:  # none if the benchmark or preset that it started from no longer exists
+                st.button("Undo all changes", "reset", icon="↩️", on_click=opened.reset)
 
 
 def _summarise(page: Page, opened: OpenDraft, preset: Preset | None, surveyed: Sequence[Availability]) -> None:

@@ -77,7 +77,7 @@ def _draw(page: Page, rows: Sequence[SummaryRow], problems: Sequence[Difficulty]
         return
     with st.container(key="transcript"):
         st.header("Transcript")
-        experiment = choose_trial(rows, problems, shown[0])
+        experiment = choose_trial(rows, problems, shown)
     with matrix:
         show_problems(rows, shown, experiment)
         show_tables(rows, problems, shown)

@@ -15,7 +15,7 @@ from koderz_core.sums import known_sum
 Key = tuple[str, str]
 """Benchmark and configuration."""
 
-Kind = Literal["all", "unsolved", "flaky", "only", "differ"]
+Kind = Literal["all", "unsolved", "split", "flaky", "only", "differ"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,11 @@ class Difficulty:
         return self.complete and not self.share
 
     @property
+    def split(self) -> bool:
+        """Whether the configurations with a result solved it in different shares of their repeats."""
+        return len({cell.share for cell in self.cells.values()} - {None}) > 1
+
+    @property
     def flaky(self) -> bool:
         """Whether the repeats of some configuration have different results."""
         return any(cell.flaky for cell in self.cells.values())
@@ -118,10 +123,14 @@ def difficulties(keys: Collection[Key], trials: Iterable[Trial]) -> tuple[Diffic
 def problems_of_kind(
     problems: Sequence[Difficulty], kind: Kind, a: Key | None = None, b: Key | None = None
 ) -> tuple[Difficulty, ...]:
-    """The problems of a kind: unsolved by all, flaky, solved only by ``a``, different for ``a`` and ``b``; or all."""
+    """The problems of a kind; or all.
+
+    Unsolved by all, different for any two (split), flaky, solved only by ``a``, different for ``a`` and ``b``.
+    """
     fits: Mapping[Kind, Callable[[Difficulty], bool]] = {
         "all": lambda _: True,
         "unsolved": lambda problem: problem.unsolved,
+        "split": lambda problem: problem.split,
         "flaky": lambda problem: problem.flaky,
         "only": lambda problem: a is not None and problem.only == a,
         "differ": lambda problem: a is not None and b is not None and problem.separates(a, b),

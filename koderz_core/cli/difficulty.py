@@ -27,9 +27,9 @@ WORDS = ("problem", "configuration", "benchmark", "")
 @click.argument("configurations", nargs=-1, metavar="[A B ...]")
 @click.option(
     "--only",
-    type=click.Choice(["unsolved", "flaky"]),
-    help="Show only problems that no configuration solved (unsolved), or only problems that a configuration solved in "
-    "some of its repeats but not in all (flaky).",
+    type=click.Choice(["unsolved", "split", "flaky"]),
+    help="Show only problems that no configuration solved (unsolved), on which the configurations differ (split), or "
+    "whose repeats differ (flaky).",
 )
 @click.option(
     "--only-by",

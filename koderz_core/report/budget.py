@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.rates import ClusteredRate, Rate
 from koderz_core.report.charts import short_names
 from koderz_core.report.charts_frontier_labels import located
 from koderz_core.report.cost_axis import CostAxis, dollars
@@ -60,13 +61,27 @@ def within_budget(comparison: Comparison, axis: CostAxis, usd: float | None) -> 
     else:
         cost, _, row = min(points, key=lambda located: located[0])
         found = f"no configuration is cheap enough. The cheapest is {names[row.letter]} ({money(cost)} per problem)"
-    return f"{limit}: {found}.{_unknown(comparison, names)}"
+    return f"{limit}: {found}.{_unknown(comparison, names)}{_fewer(comparison)}"
 
 
 def _names(comparison: Comparison) -> Mapping[str, str]:
     """By letter: the letter and the short name, as in the chart."""
     short = short_names(comparison.configurations)
     return {letter: f"{letter} {one_line(name)}" for letter, name in short.items()}
+
+
+def _fewer(comparison: Comparison) -> str:
+    """What the figures cover, if the table of configurations covers more problems."""
+    problems = comparison.tradeoff.problems
+    if all(row.rate is None or _problems(row.rate) <= problems for row in comparison.configurations):
+        return ""
+    shared = numbered(problems, "problem")
+    return f" Covers only the {shared} for which every configuration has a result; the table covers more problems."
+
+
+def _problems(rate: Rate | ClusteredRate) -> int:
+    """The problems with a result; without repeats there is one result for each."""
+    return rate.n if isinstance(rate, Rate) else rate.problems
 
 
 def _unknown(comparison: Comparison, names: Mapping[str, str]) -> str:

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from koderz_core.analysis.rates import Rate, wilson
+from koderz_core.bundles.creation import require_own
 from koderz_core.config import Settings
 from koderz_core.datasets.evalplus import arguments_of
 from koderz_core.datasets.own_problems import keep
@@ -133,8 +134,10 @@ class Grading:
     def keep_problem(self, prompt: str, tests: str, solution: str = "") -> str:
         """Store a problem that a user typed as a separate dataset, and return its name, ``typed-...``.
 
-        The same text gives the same name. Raises DataError, also if the solution fails the tests, and SandboxError.
+        The same text gives the same name. Raises DataError, also if the solution fails the tests; SandboxError;
+        UsageError if the data folder shows a bundle.
         """
+        require_own(self._settings.home)
         row = require_solved(typed_row(prompt, tests, solution), self.grade)
         return keep(row, self._settings).origin.name
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NoReturn
+from urllib.parse import urlencode
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
@@ -20,6 +21,11 @@ def link(page: str, label: str, icon: str | None = None, **query: str) -> None:
 def go_to(page: str, **query: str) -> NoReturn:
     """Open a page, which keeps the chosen benchmarks unless ``query`` names others."""
     st.switch_page(f"pages/{page}.py", query_params=_with_benchmarks(query))
+
+
+def address_of(page: str, **query: str) -> str:
+    """The relative address of a page, which keeps the chosen benchmarks unless ``query`` names others."""
+    return f"{page}?{urlencode(_with_benchmarks(query))}"
 
 
 def _with_benchmarks(query: Mapping[str, str]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
@@ -14,19 +14,19 @@ from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.formats import count, plain
 from koderz_core.times import utc
 from koderz_core.workspace.bundles import ABOUT, KEPT, Verified, checked_bundle
-from pages.ui.address import choice, choice_list
+from pages.ui.address import choice_list
 from pages.ui.edge import edge
-from pages.ui.text import listed
+from pages.ui.shell import choose_one
 
 NAMES: Mapping[str, str] = {"public_safe": "Public", "team_safe": "Team", "full_internal": "Internal"}
 MOST_SHOWN = 50
 ABOUT_BUNDLES = "A bundle is one file. Another person can use it to view a benchmark and to verify every figure."
 
 
-def show_bundles(workspace: Workspace, rows: Mapping[str, BenchmarkRow]) -> None:
+def show_bundles(workspace: Workspace, chosen: Sequence[BenchmarkRow]) -> None:
     """Create, verify, list and remove bundles."""
     st.caption(ABOUT_BUNDLES)
-    benchmark = choice("benchmark", "Benchmark", list(rows), lambda name: listed(rows[name]))
+    benchmark = choose_one(chosen).id
     level = choice_list("privacy", "Privacy level", NAMES, list(ABOUT.values()), "public_safe")
     with st.container(horizontal=True):
         create = st.button("Create bundle", icon="🧳", type="primary")

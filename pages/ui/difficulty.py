@@ -9,7 +9,7 @@ import streamlit as st
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.trials import Trial
 from koderz_core.report.difficulty import MEANING, key_of, problem_rows, problems_table, solvers_table
-from koderz_core.report.matrix import Spot, matrix_of_problems
+from koderz_core.report.matrix import matrix_of_problems
 from koderz_core.workspace.comparisons import Difficulty, Key, Kind, problems_of_kind
 from koderz_core.workspace.names import letter
 from pages.ui.address import choice, keep, link, warn_of_missing
@@ -19,12 +19,16 @@ from pages.ui.tables import frame, offer_csv, tall
 SHOWN: dict[Kind, str] = {
     "all": "all",
     "unsolved": "solved by no configuration",
+    "split": "results differ",
     "flaky": "flaky",
     "only": "solved by only one configuration",
     "differ": "solved more often by one of two configurations",
 }
-OF_SEVERAL = ("only", "differ")
+OF_ONE_OR_TWO = ("only", "differ")  # configurations that are chosen, too
+OF_SEVERAL = ("split", *OF_ONE_OR_TWO)
+PROBLEM = "problem"  # in the address
 PROBLEMS_PER_PAGE = 1000  # in the matrix
+KEYS = ("Alt+PageUp", "Alt+PageDown")
 
 
 def choose_problems(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> tuple[Difficulty, ...]:
@@ -34,19 +38,20 @@ def choose_problems(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) 
         named = choice("show", "Show", kinds, lambda name: SHOWN[_kind(name)], short=True)
         kind = _kind(named)
         first, second = ("Solved only by", "") if kind == "only" else ("First configuration", "Second configuration")
-        a = _choose_configuration(rows, "one", first) if kind in OF_SEVERAL else None
+        a = _choose_configuration(rows, "one", first) if kind in OF_ONE_OR_TWO else None
         b = _choose_configuration(rows, "other", second, place=1) if kind == "differ" else None
     return problems_of_kind(problems, kind, a, b)
 
 
 def show_problems(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], experiment: str) -> None:
     """One page of the matrix, in which ``experiment`` is marked; a click on a cell chooses another one."""
-    show_matrix(matrix_of_problems(rows, _page_of(problems)), "matrix", _choose, experiment, "transcript")
+    matrix = matrix_of_problems(rows, _page_of(problems))
+    show_matrix(matrix, "matrix", lambda spot: _choose(spot.problem, spot.experiment), experiment, "transcript")
     st.caption("Click a cell to read the transcript of its experiment below.")
 
 
-def _choose(spot: Spot) -> None:
-    st.query_params.update({"problem": spot.problem, "experiment": spot.experiment})
+def _choose(problem: str, experiment: str) -> None:
+    st.query_params.update({PROBLEM: problem, "experiment": experiment})
 
 
 def show_tables(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], shown: Sequence[Difficulty]) -> None:
@@ -64,9 +69,12 @@ def show_tables(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], show
         offer_csv("problems", problem_rows(rows, shown))
 
 
-def choose_trial(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], usual: Difficulty) -> str:
-    """The id of the experiment in the address; else of the first one on the problem in the address or on ``usual``."""
-    problem = _problem_in_address(problems, usual)
+def choose_trial(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], shown: Sequence[Difficulty]) -> str:
+    """The id of the experiment in the address; else of the first one on the problem in the address.
+
+    ``shown``: the problems that match the filter. Buttons lead through them; the first one is the usual choice.
+    """
+    problem = _problem_in_address(problems, shown[0])
     trials = {trial.experiment: trial for row in rows for trial in _trials(problem, row)}
     labels = {key_of(row): f"{letter(place)} · {row.label}" for place, row in enumerate(rows)}
 
@@ -76,21 +84,46 @@ def choose_trial(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], usu
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text(problem.problem, width="content")
+        ways = st.container(horizontal=True, width="content", gap="small")
         experiment = choice("experiment", "Experiment", list(trials), label)
         link("experiment", "Open the experiment", "🔬", experiment=experiment)
+    with ways:
+        _offer_neighbours(shown, problem, trials[experiment])
     if st.session_state.get("experiment shown") not in (None, experiment):
         keep("step", None)
     st.session_state["experiment shown"] = experiment
     return experiment
 
 
+def _offer_neighbours(shown: Sequence[Difficulty], problem: Difficulty, trial: Trial) -> None:
+    """Buttons that lead to the same configuration on the previous and on the next problem of the matrix."""
+    at = next((place for place, other in enumerate(shown) if other.problem == problem.problem), -1)
+    for label, icon, key, place in (("Previous", "⬅️", KEYS[0], at - 1), ("Next", "➡️", KEYS[1], at + 1)):
+        other = shown[place] if 0 <= place < len(shown) else None
+        name = f"{label.lower()} problem"
+        about = f"{label} problem of the matrix"
+        arguments = (other.problem, _same_trial(other, trial)) if other else None
+        st.button(
+            label, name, icon=icon, help=about, shortcut=key, disabled=not other, on_click=_choose, args=arguments
+        )
+
+
+def _same_trial(problem: Difficulty, trial: Trial) -> str:
+    """The experiment of the same configuration and repeat on a problem, else of the configuration, else the first."""
+    cell = problem.cells.get(trial.key) or next(iter(problem.cells.values()))
+    return next((other for other in cell.trials if other.repeat == trial.repeat), cell.trials[0]).experiment
+
+
 def _problem_in_address(problems: Sequence[Difficulty], usual: Difficulty) -> Difficulty:
-    experiment, name = st.query_params.get("experiment"), st.query_params.get("problem", usual.problem)
+    experiment, name = st.query_params.get("experiment"), st.query_params.get(PROBLEM, usual.problem)
     for problem in problems:
         if any(trial.experiment == experiment for cell in problem.cells.values() for trial in cell.trials):
+            if PROBLEM in st.query_params:  # the experiment decides
+                keep(PROBLEM, problem.problem)
             return problem
     if all(problem.problem != name for problem in problems):
-        warn_of_missing("problem")
+        warn_of_missing(PROBLEM)
+        keep(PROBLEM, None)
     return next((problem for problem in problems if problem.problem == name), usual)
 
 

@@ -29,7 +29,7 @@ class OpenDraft:
 
     ``kept``: as it was last written. ``id``: empty until the first change. ``generation``: part of the keys of the
     widgets, so that another draft gets new widgets, which do not keep the values of older ones. ``usual``: the page was
-    opened without any choice in its address.
+    opened without any choice in its address. ``newer``: its preset with the models that can run now, if these differ.
     """
 
     draft: Draft
@@ -39,6 +39,7 @@ class OpenDraft:
     id: str = ""
     clone: Clone | None = None
     usual: bool = False
+    newer: Draft | None = None
 
     def key(self, name: str) -> str:
         """The key of a widget."""
@@ -50,12 +51,25 @@ class OpenDraft:
         return self.draft.changed(self.base)
 
     def keep(self, workspace: Workspace, draft: Draft) -> None:
-        """Take the draft as it was entered; from the first change on, write it, and put its id into the address."""
+        """Take the draft as it was entered; from the first change on, write it, and put its id into the address.
+
+        A dashboard that shows a bundle is read-only and writes nothing.
+        """
         self.draft = draft
-        if draft != self.kept and (self.id or draft.started or self.changed):
+        self._follow_models()
+        written = not workspace.bundles.shown_level and (self.id or draft.started or self.changed)
+        if draft != self.kept and written:
             self.id, self.kept = workspace.drafts.keep(draft, self.id), draft
         if self.id or not (self.usual or {PRESET, CLONE} & {*st.query_params}):
             _put_into_address(self)
+
+    def _follow_models(self) -> None:
+        """Start over with the newer preset, unless the person has changed anything, also during this run."""
+        newer, self.newer = self.newer, None
+        if newer and not (self.id or self.changed):
+            self.draft = self.base = self.kept = newer
+            self.generation += 1
+            st.rerun()
 
     def reset(self) -> None:
         """Return to the starting point; for callbacks."""
@@ -76,13 +90,17 @@ def open_draft(workspace: Workspace, presets: Presets, rows: Sequence[BenchmarkR
             return _reopened(workspace, found, presets, requested)
         warn_of_missing(KEY)
         keep(KEY, None)
+    requested = st.query_params.get(CLONE, "")
     if clone := _named(CLONE, [row.id for row in rows]):
         return last if last and last.base.clone == clone else _of_clone(workspace, clone)
+    if requested and last and last.base.clone == requested:
+        last.usual = True  # its benchmark was deleted: the address must not name it again
     preset = _named(PRESET, list(presets))
     if last and preset in ("", last.base.preset) and (last.id or last.base.clone):
         return last
     base = draft_of_preset(presets[preset or (last.base.preset if last else "") or next(iter(presets))])
-    if last and last.base == base:
+    if last and last.base.preset == base.preset:
+        last.newer = base if base != last.base else None
         return last
     opened = _opened(base, base)
     opened.usual = not (preset or last)
@@ -128,8 +146,15 @@ def _opened(draft: Draft, base: Draft, name: str = "", clone: Clone | None = Non
     return opened
 
 
-def start_from(preset: Preset) -> None:
-    """Replace the draft of this session by a preset; for callbacks."""
+def start_from(preset: Preset, key: str) -> None:
+    """Replace the draft of this session by a preset; for the callback of the widget ``key`` that chooses presets.
+
+    A request that the browser sends before it receives another draft still contains the widget of the previous one.
+    For Streamlit that is a change, so the other draft would be lost.
+    """
+    last: OpenDraft | None = st.session_state.get(KEY)
+    if last is None or last.key(PRESET) != key:
+        return
     base = draft_of_preset(preset)
     _put_into_address(_opened(base, base))
 

@@ -27,8 +27,9 @@ def show_labels(workspace: Workspace, row: ExperimentRow) -> None:
     note = notes_by_experiment(annotations).get(row.id, "")
     lines = [f"Labels: {plain(' · '.join(labels), MOST_SHOWN)}"] if labels else []
     lines += [f"Note: {plain(note)}"] if note else []
-    if lines:
-        st.text("\n".join(lines))
+    with st.container():  # also without lines, because the form below would close if it moved to another place
+        if lines:
+            st.text("\n".join(lines))
     if not workspace.bundles.shown_level:  # a bundle is read-only
         _offer_form(workspace, row.id, labels, note)
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from functools import cache
 from html import escape
+from pathlib import Path
 
 import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
 
 from koderz_core.records.search import MOST_CHARACTERS, SearchHit
 from koderz_core.report.formats import hit_source, plain
-from pages.ui.address import BENCHMARKS, go_to, keep, link
+from pages.ui.address import BENCHMARKS, address_of, keep, link
 
 ICONS = {"prompt": "💬", "answer": "🗨️", "program": "📄", "error": "⚠️", "name": "🏷️"}
 PLACEHOLDER = "everything recorded"
@@ -22,7 +26,7 @@ def show_box() -> None:
     words = line.text_input("Search", placeholder=PLACEHOLDER, max_chars=MOST_CHARACTERS, type="search")
     asked = line.form_submit_button("Find", width="content")
     if asked and words and words.strip():
-        go_to("search", q=words)
+        _component()(key="found", data={"address": address_of("search", q=words), "number": time.monotonic_ns()})
 
 
 def choose_words() -> str:
@@ -50,6 +54,12 @@ def show_hit(hit: SearchHit, place: int) -> None:
             target, label = "compare", f"Name in {hit.benchmark}"
         link(target, label, ICONS[hit.kind], **query)
         st.html(f"<div class='hit'><div>{_marked(hit.snippet)}</div><small>{escape(hit_source(hit))}</small></div>")
+
+
+@cache
+def _component() -> ComponentRenderer:
+    js = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+    return st.components.v2.component("koderz_search", js=js)
 
 
 def _marked(snippet: tuple[str, ...]) -> str:

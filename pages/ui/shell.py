@@ -115,8 +115,19 @@ def choose_one(chosen: Sequence[BenchmarkRow]) -> BenchmarkRow:
     if len(chosen) == 1:
         keep(BENCHMARK, None)
         return chosen[0]
+    name = _choose(chosen)
+    return next(row for row in chosen if row.id == name)
+
+
+def choose_one_or_all(chosen: Sequence[BenchmarkRow]) -> BenchmarkRow | None:
+    """One of the chosen benchmarks; None for all benchmarks of the data folder."""
+    name = _choose(chosen, EVERYTHING)
+    return next((row for row in chosen if row.id == name), None)
+
+
+def _choose(chosen: Sequence[BenchmarkRow], *more: str) -> str:
     rows = {row.id: row for row in chosen}
-    return rows[choice(BENCHMARK, "Benchmark", list(rows), lambda name: listed(rows[name]))]
+    return choice(BENCHMARK, "Benchmark", [*rows, *more], lambda name: listed(rows[name]) if name in rows else name)
 
 
 def _asked(workspace: Workspace, rows: Mapping[str, BenchmarkRow]) -> list[str]:

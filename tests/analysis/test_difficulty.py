@@ -55,6 +55,11 @@ def test_one_configuration_is_never_the_only_one_of_several():
     assert not only_solved(difficulties([A], trials("a", {"p": "1"})))
 
 
+def test_a_problem_is_split_where_any_two_configurations_with_a_result_differ():
+    found = problems({"p": "11", "q": "10", "r": "1", "s": "1"}, {"p": "1", "q": "0", "r": "0", "s": "e"})
+    assert ids(problems_of_kind(found, "split")) == ["q", "r"]
+
+
 def test_two_differ_where_one_solved_it_in_more_of_its_repeats():
     found = problems({"p": "10", "q": "10", "r": "e"}, {"p": "01", "q": "11", "r": "1"})
     assert ids(problems_of_kind(found, "differ", A, B)) == ["q"]

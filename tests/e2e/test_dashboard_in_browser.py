@@ -213,6 +213,12 @@ def test_bar_and_cells_count_the_same_in_every_frame_while_a_benchmark_runs(
     assert len(seen) > 3  # it grew meanwhile
 
 
+SAID_BY_STYLE = """([selector, part]) => {
+    const element = document.querySelector(selector)
+    return element && getComputedStyle(element, part).content.includes("koderz is not reachable")
+}"""
+
+
 def test_an_open_page_recovers_from_a_killed_server_and_says_what_was_interrupted(
     server: Serve, page: Page, tmp_path: Path
 ) -> None:
@@ -220,6 +226,8 @@ def test_an_open_page_recovers_from_a_killed_server_and_says_what_was_interrupte
     launch(page, first.url)
     first.process.send_signal(signal.SIGKILL)
     first.process.wait(WITHIN)
+    page.wait_for_function(SAID_BY_STYLE, arg=[".stApp", "::before"], timeout=MINUTE)
+    page.wait_for_function(SAID_BY_STYLE, arg=['[data-testid="stDialog"] h2 + div > div', "::after"], timeout=MINUTE)
     port = first.url.rpartition(":")[2]
     home = ("--data-dir", str(tmp_path / "home"))
     server(environment=NO_WEIGHTS, command=(KODERZ, "ui", "--no-browser", "--port", port, *home))

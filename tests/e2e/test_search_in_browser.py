@@ -15,12 +15,17 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1.jsonl"
 def test_words_typed_on_a_page_lead_to_the_step_of_an_experiment(server: Serve, page: Page, tmp_path: Path) -> None:
     (tmp_path / "home" / "journals").mkdir(parents=True)
     shutil.copy(GOLDEN, tmp_path / "home" / "journals" / "bench_d53bbf8f03e3.jsonl")
-    page.goto(f"{server().url}/settings")
+    page.goto(f"{server().url}/problems?show=split")
+    expect(page.get_by_role("application")).to_be_visible()
+    left = page.url
     box = page.get_by_test_id("stSidebar").get_by_label("Search", exact=True)
     box.fill("return")
     box.press("Enter")
     expect(page).to_have_url(re.compile(r"/search\?.*q=return"))
     expect(page.locator(".hit mark").first).to_have_text("return")
+    page.go_back()
+    expect(page).to_have_url(left)
+    page.go_forward()
     page.get_by_role("link", name=re.compile("Program in exp_")).first.click()
     expect(page).to_have_url(re.compile(r"/experiment\?.*experiment=exp_[0-9a-f]{12}"))
     expect(page.get_by_role("heading", name="Experiments", exact=True)).to_be_visible()

@@ -9,6 +9,7 @@ from reading import said
 from streamlit.testing.v1 import AppTest
 
 from koderz_core import Order, Wanted, open_workspace
+from koderz_core.config import load_settings
 from koderz_core.records import Budget, Plan
 
 Visit = Callable[..., AppTest]
@@ -53,6 +54,15 @@ def test_what_is_not_here_cannot_be_cloned_and_a_launch_can_begin_all_the_same(v
     assert not app.exception
     assert "unknown value of the parameter `clone`" in said(app)
     assert app.metric[0].value == "6"
+
+
+def test_a_clone_of_a_benchmark_that_is_deleted_meanwhile_warns_once(visit: Visit, recorded: Plan) -> None:
+    app = visit("launch", clone=recorded.id)
+    (load_settings().home / "journals" / f"{recorded.id}.jsonl").unlink()
+    assert "unknown value of the parameter `clone`" in said(app.run())
+    assert "clone" not in app.query_params
+    assert "unknown value" not in said(app.run())
+    assert "clone" not in app.query_params
 
 
 @pytest.mark.parametrize("page", ["overview", "live", "compare"])

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
+import streamlit as st
 from reading import said
 from streamlit.testing.v1 import AppTest
 
 from koderz_core import open_workspace
 from koderz_core.config import load_settings
+from koderz_core.plan.presets import BEST_EMBEDDED
 from koderz_core.records import Plan
+from koderz_core.workspace.models import Availability, Models
 
 Visit = Callable[..., AppTest]
 
@@ -21,6 +26,10 @@ def badges(app: AppTest) -> list[str]:
 
 def links(app: AppTest) -> dict[str, str]:
     return {link.proto.label: link.proto.query_string for link in app.get("page_link")}
+
+
+def coders(app: AppTest) -> set[str]:
+    return {str(box.value) for box in app.selectbox if box.label == "Coder"}
 
 
 def edited(visit: Visit) -> AppTest:
@@ -58,6 +67,14 @@ def test_a_removed_configuration_stays_removed_and_the_others_keep_their_values(
     assert visit("launch", **dict(app.query_params)).code[-1].value == app.code[-1].value
 
 
+def test_a_request_that_the_browser_sent_before_a_removal_does_not_restore_the_preset(visit: Visit) -> None:
+    app = visit("launch", preset="quick look")
+    before = app._tree.get_widget_states()
+    app.button(key="remove 1 1").click().run()
+    app._run(before)
+    assert [box.value for box in app.selectbox if box.label == "Strategy"] == ["supervised"]
+
+
 def test_another_page_and_the_menu_keep_the_draft(visit: Visit) -> None:
     app = edited(visit)
     command, query = app.code[-1].value, dict(app.query_params)
@@ -75,6 +92,39 @@ def test_a_typed_problem_is_part_of_the_draft_before_it_is_complete(visit: Visit
     again = visit("launch", **dict(app.query_params))
     assert again.text_area(key="own tests 1").value == "assert double("
     assert "This benchmark cannot start yet." in said(again)
+
+
+def test_a_dashboard_that_shows_a_bundle_writes_neither_drafts_nor_problems(visit: Visit, recorded: Plan) -> None:
+    home = load_settings().home
+    mark = {"run_id": recorded.id, "privacy_level": "team_safe"}
+    (home / "opened-bundle.json").write_text(json.dumps(mark))
+    before = set(home.rglob("*"))
+    app = visit("launch")
+    app.number_input(key="to 1").set_value(7).run()
+    assert "--problems 0:7" in app.code[-1].value
+    app.segmented_control(key="way 1").set_value("own").run()
+    app.button(key="own used").click().run()
+    assert "read-only" in said(app)
+    assert {path for path in set(home.rglob("*")) - before if {"drafts", "datasets"} & {*path.parts}} == set()
+
+
+def test_a_model_that_becomes_ready_changes_only_an_untouched_preset(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    survey = Models.survey
+
+    def with_another_model(models: Models) -> list[Availability]:
+        st.cache_data.clear()
+        return [replace(row, ready=row.ready or row.id == BEST_EMBEDDED[0]) for row in survey(models)]
+
+    untouched, touched = visit("launch"), visit("launch")
+    monkeypatch.setattr(Models, "survey", with_another_model)
+    st.cache_data.clear()
+    assert coders(untouched.run()) == {BEST_EMBEDDED[0]}
+    touched.number_input(key="to 1").set_value(7).run()  # arrives together with the new model
+    assert "--problems 0:7" in touched.code[-1].value
+    assert coders(touched) == {"scripted/weak"}
+    assert touched.query_params.keys() == {"draft"}
 
 
 def test_an_invalid_value_stops_neither_the_form_nor_the_draft(visit: Visit) -> None:

@@ -53,6 +53,28 @@ def test_the_problem_in_the_address_offers_its_experiments_and_the_experiment_it
     assert drawn(app)["chosen"][1] == 1
 
 
+def test_an_unknown_problem_leaves_the_address(visit: Visit, recorded: Plan) -> None:
+    app = visit("problems", problem="HumanEval/9999")
+    assert "unknown value of the parameter `problem`" in said(app)
+    assert "problem" not in app.query_params
+    assert "unknown value" not in said(app.run())
+
+
+def test_next_and_previous_lead_through_the_problems_of_the_matrix(visit: Visit, recorded: Plan) -> None:
+    weak = recorded.configurations[1].id
+    of = {item.problem: item.id for item in recorded.experiments() if item.configuration == weak}
+    app = visit("problems")
+    first, second, _ = drawn(app)["problems"]
+    assert app.button(key="previous problem").disabled
+    app.selectbox(key="choice of experiment").set_value(of[first]).run()
+    app.button(key="next problem").click().run()
+    assert app.query_params["experiment"] == of[second]  # of the same configuration
+    app.button(key="next problem").click().run()
+    assert app.button(key="next problem").disabled
+    app.button(key="previous problem").click().run()
+    assert app.query_params["experiment"] == of[second]
+
+
 def test_another_experiment_begins_at_its_own_steps(visit: Visit, recorded: Plan) -> None:
     direct, supervised = (item.id for item in recorded.experiments() if item.problem == "HumanEval/1")
     app = visit("problems", experiment=supervised, step="1")

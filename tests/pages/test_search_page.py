@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,9 +27,9 @@ def test_the_box_of_a_page_leads_to_the_matches(visit: Visit, recorded: Plan) ->
     app = visit("models")
     app.sidebar.text_input[0].set_value("has_close_elements")
     app.sidebar.button[0].click().run()
-    assert not app.exception
-    assert app.query_params["q"] == "has_close_elements"
-    assert "<mark>has_close_elements</mark>" in hits(app)
+    (opened,) = app.sidebar.get("bidi_component")
+    assert json.loads(opened.proto.json)["address"] == f"search?benchmarks={recorded.id}&q=has_close_elements"
+    assert "<mark>has_close_elements</mark>" in hits(visit("search", q="has_close_elements"))
 
 
 def test_the_kind_and_the_words_are_in_the_address(visit: Visit, recorded: Plan) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from test_comparison_tables import TWO, compared
+from msgspec import structs
+from test_comparison_tables import TWO, compared, row, trials
 from test_frontier_chart import STUDY, drawn
 
+from koderz_core.analysis.comparison import compare
 from koderz_core.report.budget import budgets, nearest, within_budget, written
 from koderz_core.report.charts_frontier import View, axis_of, cost_against_success
 from koderz_core.report.charts_frontier_labels import located
@@ -44,6 +48,15 @@ def test_an_unknown_price_is_named_and_never_within_a_budget() -> None:
     said = within_budget(compared(*TWO, ("best", 4, None)), AXIS, 1.0)
     assert "A dear solves" in said
     assert said.endswith(" Not considered, because their cost is unknown: C best.")
+
+
+def test_a_budget_says_that_it_covers_fewer_problems_than_the_table() -> None:
+    rows = [replace(row("dear", 3, 1.0), problems=5, planned=5, unsolved=2), row("cheap", 2, 0.1)]
+    more = structs.replace(trials("dear", 0, 1.0)[0], problem="p/4", experiment="exp_more")
+    said = within_budget(compare(rows, [*trials("dear", 3, 1.0), more, *trials("cheap", 2, 0.1)]), AXIS, None)
+    assert said.endswith(
+        " Covers only the 4 problems for which every configuration has a result; the table covers more problems."
+    )
 
 
 def test_a_small_budget_is_also_said_in_the_unit_of_the_axis_and_drawn_there() -> None:
