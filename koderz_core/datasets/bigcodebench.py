@@ -7,17 +7,16 @@ the program's own process, which the verdict records (``shared``). Each of their
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import Iterator
 
 import msgspec
 
 from koderz_core.config import Settings
-from koderz_core.datasets import cases
 from koderz_core.datasets.asserts import statements
 from koderz_core.datasets.humaneval import preamble_of
 from koderz_core.datasets.lines import row_of
 from koderz_core.datasets.sources import load_published
+from koderz_core.datasets.methods import check_of_methods, methods_of
 from koderz_core.errors import DataError
 from koderz_core.records import Dataset, Problem, PublicProblem, TestSet
 
@@ -59,14 +58,10 @@ def _problem(line: bytes) -> Problem:
 
 
 def _check(test: str) -> str:
-    classes = [node for node in statements(test, "test") if isinstance(node, ast.ClassDef) and node.name == CLASS]
-    methods = [node.name for node in (classes[-1].body if classes else ()) if isinstance(node, ast.FunctionDef)]
-    names = sorted(name for name in methods if name.startswith("test"))  # unittest's order
-    if not names:
+    methods = methods_of(ast.Module(statements(test, "test"), [])).get(CLASS)
+    if not methods:
         raise DataError(f"field test defines no class {CLASS} with a method whose name starts with 'test'")
-    asserts = "".join(f"    assert outcome_of_case({CLASS}, {name!r}) == {cases.PASSED!r}\n" for name in names)
-    check = f"def check(candidate):\n    {CLASS}.setUpClass()\n{asserts}    {CLASS}.tearDownClass()\n"
-    return f"{test.rstrip()}\n\n\n{inspect.getsource(cases)}\n\n{check}"
+    return check_of_methods(test, {CLASS: methods})
 
 
 def _libraries(libs: str) -> list[str]:

@@ -89,9 +89,8 @@ class BoxedJudge:
         if unfit := _unfit(code):
             return tuple(Observed(call, None, *unfit) for call in calls)
         seconds = self._timeout_seconds
-        order = Order(
-            problem.id, problem.preamble, code, "", problem.entry_point, seconds, self._memory_bytes, calls=calls
-        )
+        texts = (problem.id, problem.preamble, code, "", problem.entry_point)
+        order = Order(*texts, seconds, self._memory_bytes, calls=calls, kind=problem.kind)
         answer = ask(self._workers, order)
         if answer.stalled:
             return tuple(Observed(call, None, "timeout", _STALLED) for call in calls)
@@ -106,7 +105,9 @@ class BoxedJudge:
         public, seconds = problem.public, tests.seconds or self._timeout_seconds
         names = [] if tests.cases else names_used(problem, tests.source)
         texts = (problem.id, public.preamble, code, tests.source, public.entry_point)
-        return Order(*texts, seconds, self._memory_bytes, names, shared=tests.shared, cases=tests.cases)
+        return Order(
+            *texts, seconds, self._memory_bytes, names, shared=tests.shared, cases=tests.cases, kind=public.kind
+        )
 
     def _without_report(self, problem: Problem, tests: TestSet, order: Order, answer: Answer) -> Verdict:
         if answer.broken and not self._of_canonical(problem, tests).report:

@@ -27,7 +27,8 @@ class Order(NamedTuple):
     ``names``: further names of the program that the tests use. ``mirrors``: changes of arguments in place are applied
     to the tests' objects as well. ``shared``: the tests run in the program's own process. ``cases``: the content of
     ``koderz_core.records.Cases``, for tests that consist of cases. ``total_seconds``: the time limit of all tests
-    together while none has failed, if each test has its own limit as well; 0 if not.
+    together while none has failed, if each test has its own limit as well; 0 if not. ``kind``:
+    ``koderz_core.records.Kind``.
     """
 
     preamble: str
@@ -42,6 +43,7 @@ class Order(NamedTuple):
     memory_bytes: int
     cases: Message | None = None
     total_seconds: float = 0.0
+    kind: str = "function"
 
 
 class Report(NamedTuple):
@@ -140,5 +142,6 @@ def for_candidate(order: Order) -> Message:
         "code": order.code,
         "entry_point": order.entry_point,
         "names": [order.entry_point, *order.names],
+        "kind": order.kind,
         "limits": (max(order.seconds, order.total_seconds), order.memory_bytes),
     }
