@@ -28,8 +28,8 @@ _EQUALITIES = frozenset({
 _SURE = frozenset({"assertEqual", "assertIs", "assertTrue", "assertFalse"})
 _TRUTH = "truth of "
 _RAISES = frozenset({"assertRaises", "assertRaisesRegex", "raises"})
-_ERRORS = ("ChildProcessError", "FloatingPointError", "UnicodeTranslateError")
-"""Exceptions that no program raises or derives its own from, so that no correct program raises both."""
+_ERRORS = ("ChildProcessError", "FloatingPointError", "ProcessLookupError")
+"""Exceptions that programs do not raise or derive their own from, so that no correct program raises both."""
 _APART = 0.2  # least difference of two floats that are exchanged, more than any tolerance in decimal places
 
 
@@ -37,8 +37,8 @@ _APART = 0.2  # least difference of two floats that are exchanged, more than any
 class Expectation:
     """A place in the tree of the tests: ``place`` counts the tests, ``owner`` has the node or name in ``field``.
 
-    ``shape``: expectations of one shape can be exchanged. ``sure``: the source shows that a program that passes the test
-    fails it with another value.
+    ``shape``: expectations of one shape can be exchanged. ``sure``: the source shows that a program that passes the
+    test fails it with another value.
     """
 
     place: int

@@ -17,6 +17,7 @@ from koderz_core.sandbox.twins import Twins, Unit, runs_of
 
 Ask = Callable[[Order], Answer]
 _Key = tuple[str, str, bool]
+_NO_REASON = "the program's process reported failed tests without a reason"
 _DIFFERS = "results differ between runs"
 
 
@@ -67,7 +68,11 @@ class Modules:
             doubt = doubt or self._doubt(answer.report, units, tests)
         assert real is not None
         verdict = real.verdict(self._isolation)
-        return replace(doubt, seconds=verdict.seconds) if doubt and verdict.passed else verdict
+        if doubt and verdict.passed:
+            return replace(doubt, seconds=verdict.seconds)
+        if "F" in verdict.marks and not verdict.error:
+            return replace(verdict, error="faked", message=_NO_REASON)
+        return verdict
 
     def confirmed(self, problem: Problem, tests: TestSet, order: Order, passed: Verdict) -> Verdict:
         """A verdict in which the program decided about its own objects, unless it passes the twins as well."""
