@@ -30,6 +30,7 @@ _TRUTH = "truth of "
 _RAISES = frozenset({"assertRaises", "assertRaisesRegex", "raises"})
 _ERRORS = ("ChildProcessError", "FloatingPointError", "ProcessLookupError")
 """Exceptions that programs do not raise or derive their own from, so that no correct program raises both."""
+_MAKERS = frozenset({"set", "frozenset", "bytes", "bytearray", "dict", "list", "tuple", "range", "date", "datetime"})
 _APART = 0.2  # least difference of two floats that are exchanged, more than any tolerance in decimal places
 
 
@@ -145,14 +146,20 @@ class _Search:
         if name == "require":
             return Expectation(place, call, "args", 0, f"{_TRUTH}{place}")
         places = _compared(call)
-        closed = [index for index in places if self._is_closed(call.args[index])]
-        literal = [index for index in closed if not _names(call.args[index])]
-        for index in [*reversed(literal), *reversed(closed)]:
-            if shape := shape_of(call.args[index]):
-                sure = index in literal and self._is_sure(call)
-                return Expectation(place, call, "args", index, shape, sure=sure)
+        literal = [index for index in places if not _names(call.args[index]) and shape_of(call.args[index])]
+        if literal:
+            shape = shape_of(call.args[literal[-1]])
+            return Expectation(place, call, "args", literal[-1], shape, sure=self._is_sure(call))
         variables = (self._variable(place, call.args[index]) for index in reversed(places))
-        return next((found for found in variables if found), None)
+        return next((found for found in variables if found), None) or self._made(place, call, places[-1:])
+
+    def _made(self, place: int, call: ast.Call, places: Sequence[int]) -> Expectation | None:
+        """The last argument if it is an instance that a class makes of constants."""
+        for index in places:
+            value = call.args[index]
+            if _is_made(value) and self._is_closed(value):
+                return Expectation(place, call, "args", index, shape_of(value))
+        return None
 
     def _is_sure(self, call: ast.Call) -> bool:
         """Whether a call is reached whenever the test passes, and compares exactly."""
@@ -165,7 +172,8 @@ class _Search:
             return None
         for node in ast.walk(self._method):
             if isinstance(node, ast.Assign) and [_text(target) for target in node.targets] == [value.id]:
-                shape = shape_of(node.value) if self._is_closed(node.value) else ""
+                is_fixed = not _names(node.value) or (_is_made(node.value) and self._is_closed(node.value))
+                shape = shape_of(node.value) if is_fixed else ""
                 return Expectation(place, node, "value", None, shape) if shape else None
         return None
 
@@ -188,7 +196,12 @@ def _compared(call: ast.Call) -> list[int]:
     if name in _EQUALITIES:
         return list(range(min(count, 2)))
     is_helper = name.startswith("assert") and ("equal" in name.lower() or "same" in name) and "Not" not in name
-    return list(range(count)) if is_helper else []
+    return [count - 1] if is_helper and count else []
+
+
+def _is_made(value: ast.expr) -> bool:
+    """Whether it is an instance of a class, such as ``Clock(8, 30)``: an expected value, not the result of a call."""
+    return isinstance(value, ast.Call) and (_name(value.func)[:1].isupper() or _name(value.func) in _MAKERS)
 
 
 def _is_small(tolerance: ast.keyword) -> bool:

@@ -92,6 +92,7 @@ def test_a_value_in_a_variable_or_a_loop_or_before_further_assertions_is_changed
         "self.assertRegex(Stack(1), 'a')",
         "self.assertAlmostEqual(Stack(1), 3, delta=2)",
         "self.assertNotEqual(Stack(1), 3)",
+        "self.assertEqual(Stack(1).pop(), Stack(2).pop())",
         "self.assertIsInstance(Stack(1), int)",
         "self.assertEqual(Stack(1), 5); Stack(2)",
         "Stack(1)",
