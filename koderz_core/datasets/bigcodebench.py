@@ -7,12 +7,11 @@ the program's own process, which the verdict records (``shared``). Each of their
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 import msgspec
 
 from koderz_core.config import Settings
-from koderz_core.datasets.asserts import statements
+from koderz_core.datasets.asserts import imported_modules, statements
 from koderz_core.datasets.humaneval import preamble_of
 from koderz_core.datasets.lines import row_of
 from koderz_core.datasets.methods import check_of_methods, methods_of
@@ -53,7 +52,12 @@ def _problem(line: bytes) -> Problem:
         raise DataError(f"field complete_prompt does not define the entry point {row.entry_point!r}")
     public = PublicProblem(row.task_id, row.complete_prompt, row.entry_point, preamble)
     solution = row.complete_prompt + row.canonical_solution
-    needs = {*_libraries(row.libs), *_imported(solution, "canonical_solution"), *_imported(row.test, "test")}
+    # ``libs`` may omit some modules.
+    needs = {
+        *_libraries(row.libs),
+        *imported_modules(solution, "canonical_solution"),
+        *imported_modules(row.test, "test"),
+    }
     return Problem(public, TestSet(_check(row.test), SECONDS, shared=True), solution, needs=tuple(sorted(needs)))
 
 
@@ -72,12 +76,3 @@ def _libraries(libs: str) -> list[str]:
     if not (isinstance(named, list) and all(isinstance(name, str) and name for name in named)):
         raise DataError("field libs is not a list of library names")
     return [name.partition(".")[0] for name in named]
-
-
-def _imported(source: str, field: str) -> Iterator[str]:
-    """The modules that a program imports; ``libs`` may omit some of them."""
-    for node in ast.walk(ast.Module(statements(source, field), [])):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module.partition(".")[0]
