@@ -20,6 +20,9 @@ from koderz_core.records import Dataset, Facts, Problem, PublicProblem, TestSet
 
 OMITTED = frozenset({"error-handling"})
 """Exercises without a right answer: this deprecated one's tests call a method that unittest does not have."""
+STUB_PASSES = "stub passes"
+"""Tag of the exercises whose stub is a complete program to be rewritten, so that it passes all tests."""
+COMPLETE_STUBS = frozenset({"ledger", "markdown"})
 POLYGLOT = frozenset(
     (
         *("affine-cipher", "beer-song", "book-store", "bottle-song", "bowling"),
@@ -83,10 +86,14 @@ def _facts(files: Files) -> Mapping[str, Facts]:
         item.slug: Facts(
             difficulty=str(item.difficulty or ""),
             topic=item.practices[0] if item.practices else "",
-            tags=tuple(dict.fromkeys((*item.practices, *(item.topics or ())))),
+            tags=(*dict.fromkeys((*item.practices, *(item.topics or ()))), *_stub_tag(item.slug)),
         )
         for item in config.exercises.practice
     }
+
+
+def _stub_tag(slug: str) -> tuple[str, ...]:
+    return (STUB_PASSES,) if slug in COMPLETE_STUBS else ()
 
 
 def _problem(slug: str, files: Files, facts: Facts) -> Problem:

@@ -20,12 +20,11 @@ RowType = TypeVar("RowType", bound=msgspec.Struct)
 _INFINITY = re.compile(rb"(?<=[\[,:\s-])Infinity(?=[\s,\]}])")
 
 
-def problems_in(content: bytes, problem_of: Callable[[bytes], Problem]) -> Iterator[Problem]:
+def problems_in(content: bytes, problem_of: Callable[[bytes], Problem], *, is_array: bool = False) -> Iterator[Problem]:
     """The problem of each line that is not blank, or of each item of an array, made by ``problem_of``.
 
     Raises DataError naming line or item, and field.
     """
-    is_array = content.lstrip()[:1] == b"["
     what, seen = "item" if is_array else "line", dict[str, int]()
     for number, line in _items_of(content) if is_array else lines_in(content):
         try:

@@ -28,13 +28,18 @@ Progress = Callable[[int], None]
 _SHOWN = 12
 
 
-def load_published(name: str, settings: Settings, problem_of: Callable[[bytes], Problem]) -> Dataset:
-    """The problems of the downloaded or placed file. Raises DataError naming file, line and field."""
+def load_published(
+    name: str, settings: Settings, problem_of: Callable[[bytes], Problem], *, is_array: bool = False
+) -> Dataset:
+    """The problems of the downloaded or placed file, which has a problem per line or is one JSON array.
+
+    Raises DataError naming file, line or item, and field.
+    """
     source = sources_of(name)[0]
     path, cure = path_of(source, settings), _cure(source)
     content = read_unpacked(path, cure)
     origin = DatasetOrigin(name, hashlib.sha256(content).hexdigest(), source.licence)
-    return Dataset(origin, all_of(problems_in(content, problem_of), path, cure))
+    return Dataset(origin, all_of(problems_in(content, problem_of, is_array=is_array), path, cure))
 
 
 def load_archive(name: str, settings: Settings, problems_of: Callable[[Files], Iterator[Problem]]) -> Dataset:

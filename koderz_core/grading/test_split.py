@@ -61,7 +61,7 @@ def split_at_random(
         return groups
     if len(groups) < 2:
         one_part = sum(len(group.parts) for group in groups) < 2
-        return "the tests consist of only one assert, one loop or one test class" if one_part else _DEPENDENT
+        return "the tests consist of only one assert or one loop" if one_part else _DEPENDENT
     fixed = [number for number, group in enumerate(groups) if group.calls & shown]
     free = [number for number in range(len(groups)) if number not in fixed]
     free.sort(key=lambda number: hashlib.sha256(f"{lot}/{number}".encode()).digest())
