@@ -102,7 +102,8 @@ class Problem:
 
     ``needs``: names of the modules that its solution and its tests import, if the problem is about using them.
     ``samples``: the tests that the text of the problem shows, for a gate of examples, if the publisher names them; they
-    are not part of ``tests``. ``facts`` group problems for tables of slices.
+    are not part of ``tests``. ``facts`` group problems for tables of slices. ``obstacle``: why no program is known to
+    pass the tests in the sandbox, although the modules in ``needs`` are there; empty if there is no such reason.
     """
 
     public: PublicProblem
@@ -112,6 +113,7 @@ class Problem:
     needs: tuple[str, ...] = ()
     samples: TestSet = TestSet()
     facts: Facts = Facts()
+    obstacle: str = ""
 
     @property
     def id(self) -> str:

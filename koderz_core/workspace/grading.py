@@ -207,7 +207,7 @@ def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Ver
     Programs are judged without files, network and other processes, so some such problems have no solution there.
     ``check`` runs the publisher's solution.
     """
-    chosen = [problem for problem in problems if problem.needs]
+    chosen = [problem for problem in problems if problem.needs or problem.obstacle]
     require_libraries(chosen)
     failed = {problem.id: verdict.message for problem in chosen if not (verdict := check(problem)).passed}
     if not failed:
@@ -221,11 +221,12 @@ def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Ver
 
 
 def grading_needs(problem: Problem) -> dict[str, object]:
-    """How many tests a problem has, and the missing libraries that its grading needs; no plus tests: None."""
+    """How many tests a problem has, and what its grading lacks: libraries, or something else. No plus tests: None."""
     return {
         "tests": count_tests(problem.tests.source),
         "plus_tests": len(arguments_of(problem.plus)) if problem.plus else None,
         "lacks": lacking(problem),
+        "obstacle": problem.obstacle,
     }
 
 
