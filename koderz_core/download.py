@@ -25,22 +25,30 @@ def download(
     part: Path,
     gate: Callable[[str], None],
     progress: Callable[[int], None] = lambda _bytes: None,
+    *,
+    exact: bool = True,
 ) -> None:
     """Stream ``url`` into ``part``, resuming an earlier attempt. Reading stops soon after ``whole_bytes``.
+
+    Without ``exact``, ``whole_bytes`` is the largest size, and a download starts from the beginning.
 
     ``gate`` receives every address before it is requested, redirects included, and may raise; ``progress`` receives the
     number of bytes so far. Raises DownloadError if the file is not available there or the download breaks off.
     """
     import httpx  # noqa: PLC0415 (heavy)
 
+    if not exact:
+        part.unlink(missing_ok=True)
     check_room(part.parent, whole_bytes - size_bytes(part))
     with _client(gate) as client:
         try:
-            _stream(client, url, whole_bytes, part, progress)
+            done = _stream(client, url, whole_bytes, part, progress)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise DownloadError(f"not reachable: {str(error) or type(error).__name__}") from error
         except httpx.HTTPError as error:
             raise DownloadError(f"the download was interrupted: {str(error) or type(error).__name__}") from error
+    if exact and done < whole_bytes:
+        raise DownloadError(f"the server sent only {done} of {whole_bytes} bytes")
 
 
 def _client(gate: Callable[[str], None]) -> httpx.Client:
@@ -54,10 +62,11 @@ def _client(gate: Callable[[str], None]) -> httpx.Client:
         raise DownloadError(f"no request was sent, because the proxy settings are invalid: {error}") from error
 
 
-def _stream(client: httpx.Client, url: str, whole_bytes: int, part: Path, progress: Callable[[int], None]) -> None:
+def _stream(client: httpx.Client, url: str, whole_bytes: int, part: Path, progress: Callable[[int], None]) -> int:
+    """The number of bytes that the part then has."""
     have = size_bytes(part)
     if have >= whole_bytes:
-        return  # complete, or another file, which the caller's check of the hash finds
+        return have  # complete, or another file, which the caller's check of the hash finds
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     with client.stream("GET", url, headers=headers) as answer:
         if answer.is_error:
@@ -69,9 +78,8 @@ def _stream(client: httpx.Client, url: str, whole_bytes: int, part: Path, progre
                 done += file.write(chunk)
                 progress(done)
                 if done > whole_bytes:
-                    return
-    if done < whole_bytes:
-        raise DownloadError(f"the server sent only {done} of {whole_bytes} bytes")
+                    return done
+    return done
 
 
 @contextmanager

@@ -54,7 +54,7 @@ class UnknownNameError(UsageError):
     def __init__(self, kind: str, name: str, known: Iterable[str] | None, hint: str = "") -> None:
         choices = sorted(known or ())
         near = get_close_matches(name, choices, n=3, cutoff=0.5)
-        shown = near or choices[:12]
+        shown = near or choices[:20]
         lead = "Did you mean" if near else "Known"
         tail = f" {lead}: {', '.join(shown)}." if shown else "" if known is None else " There are none."
         super().__init__(f"Unknown {kind}: {name!r}.{tail}{' ' + hint if hint else ''}")

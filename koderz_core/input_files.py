@@ -64,8 +64,11 @@ def read_bytes(path: Path, cure: str, most: int = MOST_BYTES) -> bytes:
 def read_unpacked(path: Path, cure: str, most: int = MOST_BYTES) -> bytes:
     """As ``read_bytes``; a file whose name ends with ``.gz`` is unpacked, also to at most ``most`` bytes."""
     content = read_bytes(path, cure, most)
-    if path.suffix != ".gz":
-        return content
+    return unpacked(content, path, cure, most) if path.suffix == ".gz" else content
+
+
+def unpacked(content: bytes, path: Path, cure: str, most: int = MOST_BYTES) -> bytes:
+    """The unpacked content of a gzip file, at most ``most`` bytes. Raises DataError, which names ``path``."""
     try:
         with gzip.open(BytesIO(content)) as file:
             return _bounded(file.read(most + 1), path, most)

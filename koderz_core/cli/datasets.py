@@ -17,7 +17,7 @@ from koderz_core.errors import DataError, UnknownNameError, UsageError
 from koderz_core.records import Dataset, Problem
 from koderz_core.report.formats import numbered, plain
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.datasets import SOURCES, Fault, Source, read_path, select
+from koderz_core.workspace.datasets import MADE_OF, SOURCES, Fault, Source, read_path, select, sources_of
 from koderz_core.workspace.grading import CheckedSolution, grading_needs
 
 FAULTY, FAILED = DataError.exit_code, 4
@@ -101,13 +101,21 @@ def _table(rows: Sequence[dict[str, Any]]) -> Table:
         "tests",
         "plus tests",
         *(["missing libraries"] if any(row["lacks"] for row in rows) else []),
+        *(["obstacle"] if any(row["obstacle"] for row in rows) else []),
     ]
     for name in names:
         table.add_column(name, justify="right" if name.endswith("tests") else "left")
     for row in rows:
         plus = "" if row["plus_tests"] is None else str(row["plus_tests"])
-        cells = [plain(row["id"]), plain(row["entry_point"]), str(row["tests"]), plus, plain(", ".join(row["lacks"]))]
-        table.add_row(*cells[: len(names)])
+        cells = {
+            "problem": plain(row["id"]),
+            "entry point": plain(row["entry_point"]),
+            "tests": str(row["tests"]),
+            "plus tests": plus,
+            "missing libraries": plain(", ".join(row["lacks"])),
+            "obstacle": plain(row["obstacle"], 200),
+        }
+        table.add_row(*(cells[name] for name in names))
     return table
 
 
@@ -157,9 +165,12 @@ def download_data(names: tuple[str, ...], *, listed: bool, as_json: bool, data_d
     yourself are not changed.
     """
     for name in names:
-        if name not in SOURCES:
-            raise UnknownNameError("dataset to download", name, SOURCES)
-    sources = [source for source in SOURCES.values() if (source.dataset in names if names else listed or source.sha256)]
+        if not sources_of(name):
+            raise UnknownNameError("dataset to download", name, [*SOURCES, *MADE_OF])
+    wanted = {source.dataset for name in names for source in sources_of(name)}
+    sources = [
+        source for source in SOURCES.values() if (source.dataset in wanted if names else listed or source.sha256)
+    ]
     with workspace(data_dir) as opened:
         if listed:
             _print_sources(opened, sources, as_json=as_json)
@@ -186,7 +197,7 @@ def _print_sources(opened: Workspace, sources: Sequence[Source], *, as_json: boo
     table = terminal_table("dataset", "version", "licence", "bytes", "file", "SHA-256")
     for source in sources:
         here = opened.datasets.placed(source)
-        size = f"{source.size_bytes:,}" if source.size_bytes else "?"
+        size = f"{'about ' * bool(source.members)}{source.size_bytes:,}" if source.size_bytes else "?"
         known = source.sha256[:12] or "unknown: download the file yourself"
         table.add_row(
             source.dataset, source.version, source.licence, size, plain(here.name) if here else "not present", known

@@ -7,7 +7,10 @@ from pathlib import Path
 
 from koderz_core.config import Settings
 from koderz_core.datasets.bigcodebench import load_bigcodebench, load_bigcodebench_hard
+from koderz_core.datasets.classeval import load_classeval
+from koderz_core.datasets.exercism import load_exercism, load_exercism_polyglot
 from koderz_core.datasets.humaneval import load_humaneval, load_humaneval_plus, load_humaneval_plus_mini
+from koderz_core.datasets.humanevalfix import load_humanevalfix, load_humanevalfix_plus, load_humanevalfix_plus_tests
 from koderz_core.datasets.mbpp import load_mbpp, load_mbpp_plus
 from koderz_core.datasets.own_problems import (
     entered_names,
@@ -19,7 +22,8 @@ from koderz_core.datasets.own_problems import (
     own_names,
     refuse_other_paths,
 )
-from koderz_core.datasets.sources import SOURCES, command_of, placed
+from koderz_core.datasets.quixbugs import load_quixbugs
+from koderz_core.datasets.sources import placed, sources_of
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Dataset
 
@@ -33,6 +37,13 @@ DATASETS: Mapping[str, Callable[[Settings], Dataset]] = {
     "mbpp": load_mbpp,
     "bigcodebench": load_bigcodebench,
     "bigcodebench-hard": load_bigcodebench_hard,
+    "humanevalfix": load_humanevalfix,
+    "humanevalfix+": load_humanevalfix_plus,
+    "humanevalfix+tests": load_humanevalfix_plus_tests,
+    "quixbugs": load_quixbugs,
+    "exercism": load_exercism,
+    "exercism-polyglot": load_exercism_polyglot,
+    "classeval": load_classeval,
 }
 OWN_FILES = "To use your own file, give its path: --dataset FILE.jsonl"
 
@@ -61,6 +72,6 @@ def dataset_names(settings: Settings) -> tuple[str, ...]:
 
 
 def fetched_by(name: str, settings: Settings) -> str:
-    """The command that downloads a published dataset's file; "" if the file is there or the dataset needs none."""
-    source = SOURCES.get(name)
-    return command_of(source) if source and placed(source, settings) is None else ""
+    """The command that downloads a published dataset's files; "" if they are there or the dataset needs none."""
+    missing = [source for source in sources_of(name) if placed(source, settings) is None]
+    return f"koderz download-data {' '.join(source.dataset for source in missing)}" if missing else ""

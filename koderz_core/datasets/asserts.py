@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from koderz_core.errors import DataError
 from koderz_core.python_parser import parse
@@ -37,6 +37,15 @@ def check_source(body: Iterable[ast.stmt], entry_point: str, head: str = "") -> 
 def names_in(nodes: Iterable[ast.AST]) -> set[str]:
     """Every name that occurs in these."""
     return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def imported_modules(source: str, field: str) -> Iterator[str]:
+    """The modules that a program imports, without their submodules. Raises DataError naming the field."""
+    for node in ast.walk(ast.Module(statements(source, field), [])):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
 
 
 def has_float(node: ast.AST) -> bool:

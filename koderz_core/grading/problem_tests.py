@@ -107,6 +107,7 @@ def _limited(tests: Split, gate_seconds: float | None, base_seconds: float | Non
         base=replace(tests.base, seconds=base_seconds),
         rest=replace(tests.rest, seconds=base_seconds),
         shown=replace(tests.shown, seconds=base_seconds),
+        hidden=tests.hidden and replace(tests.hidden, seconds=base_seconds),
     )
 
 

@@ -43,11 +43,18 @@ class SplitSource:
     rest: str
 
 
-def split_at_random(source: str, fraction: float, lot: str, parameters: Sequence[str] = ()) -> SplitSource | str:
+def split_at_random(
+    source: str,
+    fraction: float,
+    lot: str,
+    parameters: Sequence[str] = (),
+    shown: AbstractSet[str] = frozenset(),
+) -> SplitSource | str:
     """A random ``fraction`` of the parts and the rest, each at least one part; or why a split is impossible.
 
-    The same ``lot`` always draws the same parts. ``parameters``: those of the function, in order. Raises SyntaxError,
-    ValueError if the source is not Python.
+    The same ``lot`` always draws the same parts. ``parameters``: those of the function, in order. ``shown``: calls
+    (texts of ``calls_in``) whose parts are in the first source in any case. Raises SyntaxError, ValueError if the
+    source is not Python.
     """
     groups = _groups_of(parse(source), parameters)
     if isinstance(groups, str):
@@ -55,9 +62,16 @@ def split_at_random(source: str, fraction: float, lot: str, parameters: Sequence
     if len(groups) < 2:
         one_part = sum(len(group.parts) for group in groups) < 2
         return "the tests consist of only one assert or one loop" if one_part else _DEPENDENT
-    drawn = sorted(range(len(groups)), key=lambda number: hashlib.sha256(f"{lot}/{number}".encode()).digest())
+    fixed = [number for number, group in enumerate(groups) if group.calls & shown]
+    free = [number for number in range(len(groups)) if number not in fixed]
+    free.sort(key=lambda number: hashlib.sha256(f"{lot}/{number}".encode()).digest())
     size = min(max(1, round(fraction * len(groups))), len(groups) - 1)
-    return _split(source, [groups[number] for number in drawn[:size]], [groups[number] for number in drawn[size:]])
+    drawn = [*fixed, *free[: max(0, size - len(fixed))]]
+    return _split(
+        source,
+        [groups[number] for number in drawn],
+        [group for number, group in enumerate(groups) if number not in drawn],
+    )
 
 
 def split_by_calls(

@@ -44,8 +44,9 @@ class Split:
     """A problem's tests under a policy. ``rest`` are the base tests outside the gate; it and ``plus`` may be empty.
 
     ``within_base``: the gate is a part of the base tests and so of the score, unlike examples. ``shown``: base tests
-    that make the call of an example, for a gate of examples. They are part of the score but not held out.
-    ``plus_shown`` are the plus tests that make a call of the gate, with the same rule, and ``plus_rest`` all others.
+    that make the call of an example, for a gate of examples, or that the text shows. They are part of the score but not
+    held out. ``plus_shown`` are the plus tests that make a call of the gate, with the same rule, and ``plus_rest`` all
+    others. ``hidden``: the base tests that the text does not show, None if the text of the problem shows no base test.
     """
 
     gate: TestSet
@@ -56,6 +57,12 @@ class Split:
     shown: TestSet = _NONE
     plus_shown: TestSet = _NONE
     plus_rest: TestSet = _NONE
+    hidden: TestSet | None = None
+
+    @property
+    def in_text(self) -> TestSet:
+        """The base tests that the text of the problem shows."""
+        return _NONE if self.hidden is None else self.shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +110,30 @@ def split(problem: Problem, policy: TestPolicy) -> Split | Outside:
         return by_examples(problem, examples)
     if gate.kind == SPLIT:
         lot, parameters = f"{policy.seed}/{problem.id}", parameters_of(problem.public)
-        parts = split_at_random(problem.tests.source, gate.fraction, lot, parameters)
+        parts = split_at_random(problem.tests.source, gate.fraction, lot, parameters, _in_text(problem))
         if not isinstance(parts, SplitSource):
             return Outside(parts)
         gate_tests, rest = (replace(problem.tests, source=source) for source in (parts.gate, parts.rest))
-        return Split(gate_tests, problem.tests, rest)
-    return Split(problem.tests, problem.tests)
+        return _without_shown(problem, Split(gate_tests, problem.tests, rest))
+    return _without_shown(problem, Split(problem.tests, problem.tests))
+
+
+def _in_text(problem: Problem) -> frozenset[str]:
+    """The calls of the samples, if these are asserts."""
+    if problem.samples.cases or not problem.samples:
+        return frozenset()
+    return calls_of(problem.samples.source, parameters_of(problem.public), problem.public.entry_point)
+
+
+def _without_shown(problem: Problem, tests: Split) -> Split:
+    """The tests, without those that the text shows in ``hidden``, if it shows base tests."""
+    calls = _in_text(problem)
+    if not calls:
+        return tests
+    public = problem.public
+    parts = split_by_calls(problem.tests.source, calls, parameters_of(public), public.entry_point)
+    shown, hidden = (replace(problem.tests, source=source) for source in (parts.gate, parts.rest))
+    return replace(tests, shown=shown, hidden=hidden)
 
 
 def by_examples(problem: Problem, examples: Sequence[Example]) -> Split:
@@ -117,15 +142,18 @@ def by_examples(problem: Problem, examples: Sequence[Example]) -> Split:
     Raises SyntaxError, ValueError if the problem's tests are not Python.
     """
     parameters, gate = parameters_of(problem.public), as_tests(problem, examples)
-    calls = calls_of(gate.source, parameters)
+    calls = calls_of(gate.source, parameters) | _in_text(problem)
     parts = split_by_calls(problem.tests.source, calls, parameters, problem.public.entry_point)
     shown, rest = (replace(problem.tests, source=source) for source in (parts.gate, parts.rest))
-    return Split(gate, problem.tests, rest, within_base=False, shown=shown)
+    hidden = rest if _in_text(problem) else None
+    return Split(gate, problem.tests, rest, within_base=False, shown=shown, hidden=hidden)
 
 
 def unseen(tests: Split, *, gate_was_seen: bool) -> Unseen:
-    """The tests that no iteration has seen. These are all tests if the strategy never ran the gate."""
-    return Unseen(tests.rest, tests.plus_rest) if gate_was_seen else Unseen(tests.base, tests.plus)
+    """The tests that no model has seen. If the strategy never ran the gate, only the text may have shown some."""
+    if gate_was_seen:
+        return Unseen(tests.rest, tests.plus_rest)
+    return Unseen(tests.base if tests.hidden is None else tests.hidden, tests.plus)
 
 
 def score_kind(held_out: Unseen) -> ScoreKind:

@@ -24,7 +24,17 @@ from koderz_core.records.plans import (
     StopReason,
     fingerprint,
 )
-from koderz_core.records.problems import Cases, Dataset, DatasetOrigin, PlusTests, Problem, PublicProblem, TestSet
+from koderz_core.records.problems import (
+    Cases,
+    Dataset,
+    DatasetOrigin,
+    Facts,
+    Kind,
+    PlusTests,
+    Problem,
+    PublicProblem,
+    TestSet,
+)
 from koderz_core.records.steps import Ask, Asker, Memory, MemoryRef, Observed, Query, Remaining
 from koderz_core.records.verdicts import ErrorClass, Extracted, Isolation, TestFailure, Verdict
 
@@ -43,8 +53,10 @@ __all__ = [
     "ErrorClass",
     "Experiment",
     "Extracted",
+    "Facts",
     "Finish",
     "Isolation",
+    "Kind",
     "Memory",
     "MemoryRef",
     "Message",

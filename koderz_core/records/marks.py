@@ -13,13 +13,16 @@ ORACLE, SAW_BASE_TESTS, REPORTED = "*", "†", "§"
 SHOW_NO_ATTEMPTS = frozenset({"direct", "cascade", "selected", "ensemble", "ladder", "best_of", IMPORTED})
 """The strategies whose ``shows_attempts`` is false; a test compares them. This copy exists because `koderz results`
 would take a third longer if it imported the strategies. Any other strategy counts as one that shows its attempts."""
+SHOW_BASE_TESTS = frozenset({"humanevalfix+tests"})
+"""The datasets whose problem texts show base tests that the publisher's texts do not show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
     """``problems`` have a score; ``oracle_problems`` of them were scored by the tests that the loop stopped on.
 
-    ``saw_base_tests``: the loop shows its models base tests with their expected values once a program has failed.
+    ``saw_base_tests``: the loop shows its models base tests with their expected values once a program has failed, or
+    the dataset is one of ``SHOW_BASE_TESTS``.
     ``reported_problems``: an imported file states the results of this many problems, and koderz did not check them.
     """
 

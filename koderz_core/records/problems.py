@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["function", "repair", "module", "program"]
+"""What a problem asks for: one function; a corrected version of a given program; a whole file with functions or
+classes; a program that reads standard input and writes standard output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +53,23 @@ class TestSet:
 class PublicProblem:
     """The part of a problem that a strategy sees: no tests, no canonical solution.
 
-    ``preamble`` is the part of ``prompt`` before the function to write: imports and given helper functions.
-    It is run before every candidate program, so a program need not repeat it.
+    ``prompt`` is the whole text of the task, with the given code. ``preamble`` is the part of ``prompt`` before the
+    function to write: imports and given helper functions. It is run before every candidate program, so a program need
+    not repeat it. ``kind`` decides which words a prompt uses and how a reply is read; strategies do not need it.
+    ``entry_point``: the function or class that tests use first; ``run`` for a ``program``, whose tests call
+    ``run(input)``, which returns the output. ``names``: further names that a ``module`` must define. ``file``: the name
+    of the file that a ``module`` is. ``given``: the code to start from: the faulty program of a ``repair``, the stub
+    of a ``module``.
     """
 
     id: str
     prompt: str
     entry_point: str
     preamble: str = ""
+    kind: Kind = "function"
+    names: tuple[str, ...] = ()
+    file: str = ""
+    given: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +87,23 @@ class PlusTests:
 
 
 @dataclass(frozen=True, slots=True)
+class Facts:
+    """What the publisher says about a problem, "" or empty if nothing. ``date``: of publication, as 2024-05-31."""
+
+    difficulty: str = ""
+    topic: str = ""
+    date: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """One complete coding task: its public part, its tests, and the publisher's solution.
 
     ``needs``: names of the modules that its solution and its tests import, if the problem is about using them.
+    ``samples``: the tests that the text of the problem shows, for a gate of examples, if the publisher names them; they
+    are not part of ``tests``. ``facts`` group problems for tables of slices. ``obstacle``: why no program is known to
+    pass the tests in the sandbox, although the modules in ``needs`` are there; empty if there is no such reason.
     """
 
     public: PublicProblem
@@ -84,6 +111,9 @@ class Problem:
     canonical_solution: str  # a whole program, preamble included
     plus: PlusTests | None = None
     needs: tuple[str, ...] = ()
+    samples: TestSet = TestSet()
+    facts: Facts = Facts()
+    obstacle: str = ""
 
     @property
     def id(self) -> str:

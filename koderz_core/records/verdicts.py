@@ -21,6 +21,7 @@ ErrorClass = Literal[
     "truncated",
     "refused",
     "context",
+    "faked",
 ]
 
 Isolation = Literal["hardened", "strong", "limited"]

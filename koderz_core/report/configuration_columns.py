@@ -49,7 +49,10 @@ AXIS_UNITS = {
     "tokens": "tokens",
     "joules": "joules of local models",
 }
-SAW_BASE_TESTS = "whether the loop shows base tests with their expected values to its models after a program failed"
+SAW_BASE_TESTS = (
+    "whether the loop shows base tests with their expected values to its models after a program failed, or the text of "
+    "each problem shows one"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,13 +130,17 @@ class _Performance:
         gate = self._state.verdicts.get(code)
         if gate is None and self._gate_was_seen:
             gate = self._check(code, self._tests.gate)
-        counts = [] if gate is None else self._on_shown(code, gate)
+        counts = self._on_text(code) if gate is None else self._on_shown(code, gate)
         reached = all(verdict.passed for verdict in counts)
         verdicts = base_and_plus(held_out.base, held_out.plus, lambda tests: self._check(code, tests), reached=reached)
         scored = joined(verdicts) if verdicts else None
         self._voice.say(CandidateScored(self._voice.text(code), returned, gate, scored))
         failed = [verdict for verdict in (*counts, scored) if verdict is not None and not verdict.passed]
         return failed[0].error or "assertion" if failed else None
+
+    def _on_text(self, code: str) -> list[Verdict]:
+        """The verdict on base tests that the text of the problem shows, if any: they count, but are not held out."""
+        return base_and_plus(self._tests.in_text, _NO_TESTS, lambda part: self._check(code, part))
 
     def _on_shown(self, code: str, gate: Verdict) -> list[Verdict]:
         """The verdicts on tests that make a call of the gate too, if any: they count like held-out tests."""

@@ -94,7 +94,8 @@ class Redactor:
 
     def problem(self, problem: PublicProblem) -> PublicProblem:
         """The public part of a problem, redacted; its tests stay as they are."""
-        return replace(problem, prompt=self._prompt(problem.prompt), preamble=self._prompt(problem.preamble))
+        prompt, preamble, given = map(self._prompt, (problem.prompt, problem.preamble, problem.given))
+        return replace(problem, prompt=prompt, preamble=preamble, given=given)
 
     def message(self, message: Message) -> Message:
         """A part of a prompt."""

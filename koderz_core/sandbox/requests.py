@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import msgspec
 
 from koderz_core.errors import DataError, SandboxError
-from koderz_core.records import Cases, ErrorClass, Isolation, TestFailure, Verdict
+from koderz_core.records import Cases, ErrorClass, Isolation, Kind, TestFailure, Verdict
 from koderz_core.sandbox.inside.wire import MAX_FRAME_BYTES
 from koderz_core.sandbox.workers import LostError, StalledError, Workers
 
@@ -41,10 +41,12 @@ class Order:
     shared: bool = False
     calls: Sequence[str] | None = None
     cases: Cases | None = None
+    kind: Kind = "function"
+    file: str = ""
 
     def content(self) -> dict[str, object]:
         names = ("preamble", "code", "tests", "entry_point", "names", "mirrors", "shared", "seconds", "memory_bytes")
-        order = {name: getattr(self, name) for name in (*names, "cases")}
+        order = {name: getattr(self, name) for name in (*names, "cases", "kind", "file")}
         limits = {"most_seconds": self.most_seconds, "total_seconds": self.total_seconds}
         return {"order": {**order, **limits}, "calls": self.calls}
 
@@ -78,6 +80,7 @@ class Report:
     shared: bool
     changed: bool
     stuck: bool
+    opined: bool = False
 
     def verdict(self, isolation: Isolation) -> Verdict:
         out = self.outcome

@@ -14,7 +14,7 @@ from duckdb import DuckDBPyConnection
 from koderz_core.errors import JournalError
 from koderz_core.journal import holder
 from koderz_core.records import Control
-from koderz_core.records.marks import SHOW_NO_ATTEMPTS
+from koderz_core.records.marks import SHOW_BASE_TESTS, SHOW_NO_ATTEMPTS
 from koderz_core.records.rows import ExperimentRow, State
 
 Record = TypeVar("Record")
@@ -122,12 +122,15 @@ def mappings(con: DuckDBPyConnection, sql: str, values: Values = ()) -> list[dic
 
 
 _SILENT = ", ".join(f"'{name}'" for name in sorted(SHOW_NO_ATTEMPTS))
+_SHOWING = ", ".join(f"'{name}'" for name in sorted(SHOW_BASE_TESTS))
 SAW_BASE_TESTS = f"""
-(f.gate <> 'examples' and f.feedback = 'full' and f.strategy not in ({_SILENT})
+(b.dataset in ({_SHOWING}) or f.gate <> 'examples' and f.feedback = 'full' and f.strategy not in ({_SILENT})
     and coalesce(try_cast(f.parameters ->> '$.max_iterations' as double), 2) > 1
     and (coalesce(f.parameters ->> '$.previous_error', 'true') = 'true' or json_exists(f.models, '$.reviewer')))
 """
-"""Whether the prompts of a configuration ``f`` contain base tests with their expected values after a failed program.
+"""Whether prompts of a configuration ``f`` of a benchmark ``b`` contain base tests with their expected values.
+
+They do after a failed program, or if the text of each problem shows a base test.
 
 Examples are part of the problem's text anyway. Feedback other than ``full`` gives the program's result, not the
 expected one. A strategy that koderz does not know counts as one that shows its feedback. A spec is written before the

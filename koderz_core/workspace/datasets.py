@@ -11,11 +11,11 @@ from koderz_core.config import Settings
 from koderz_core.datasets import sources
 from koderz_core.datasets.own_problems import Fault, read_path
 from koderz_core.datasets.selection import select, way_of
-from koderz_core.datasets.sources import SOURCES, Source
+from koderz_core.datasets.sources import MADE_OF, SOURCES, Source, sources_of
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Dataset, Problem
 
-__all__ = ["SOURCES", "Datasets", "Fault", "Source", "read_path", "select", "way_of"]
+__all__ = ["MADE_OF", "SOURCES", "Datasets", "Fault", "Source", "read_path", "select", "sources_of", "way_of"]
 
 
 @dataclass(frozen=True)

@@ -213,7 +213,7 @@ def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Ver
     Programs run without files, network and other processes, so some of these problems have no correct solution there.
     ``check`` runs the publisher's solution.
     """
-    chosen = [problem for problem in problems if problem.needs]
+    chosen = [problem for problem in problems if problem.needs or problem.obstacle]
     require_libraries(chosen)
     failed = {problem.id: verdict.message for problem in chosen if not (verdict := check(problem)).passed}
     if not failed:
@@ -227,11 +227,12 @@ def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Ver
 
 
 def grading_needs(problem: Problem) -> dict[str, object]:
-    """Return the number of tests of a problem, and the missing libraries. None: the problem has no plus tests."""
+    """Return the number of tests of a problem, and what its grading lacks. None: the problem has no plus tests."""
     return {
         "tests": count_tests(problem.tests.source),
         "plus_tests": len(arguments_of(problem.plus)) if problem.plus else None,
         "lacks": lacking(problem),
+        "obstacle": problem.obstacle,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,9 @@ from tiny_weights import CONTENT, DIGEST, Publisher, publishing
 
 from koderz_core.config import Settings, load_settings
 from koderz_core.datasets import DATASETS, fetched_by
-from koderz_core.datasets.sources import SOURCES, Source, fetch
+from koderz_core.datasets.sources import MADE_OF, SOURCES, Source, fetch
 from koderz_core.errors import DataError
+from koderz_core.input_files import read_unpacked
 
 
 @pytest.fixture
@@ -104,9 +106,10 @@ def test_without_a_known_hash_a_file_is_only_placed_by_hand(publisher: Publisher
 
 
 def test_the_table_of_sources_is_whole() -> None:
-    assert set(SOURCES) == set(DATASETS) - {"humaneval"}
+    assert {*SOURCES, *MADE_OF} == set(DATASETS) - {"humaneval"}
+    assert {name for names in MADE_OF.values() for name in names} <= set(SOURCES)
     for source in SOURCES.values():
-        assert source.url.endswith(f"/{source.file}")
+        assert source.url.endswith(f"/{source.file}") != bool(source.members)
         assert {urlsplit(url).scheme for url in (source.url, source.page)} == {"https"}
         assert (len(source.sha256), source.size_bytes > 0) in ((64, True), (0, False))
 
@@ -114,6 +117,7 @@ def test_the_table_of_sources_is_whole() -> None:
 def test_what_is_missing_is_told_by_the_command_that_fetches_it(settings: Settings) -> None:
     assert fetched_by("mbpp", settings) == "koderz download-data mbpp"
     assert fetched_by("humaneval", settings) == ""
+    assert fetched_by("humanevalfix+", settings) == "koderz download-data humanevalfix humaneval+"
     settings.published_dir.mkdir(parents=True)
     (settings.published_dir / "mbpp-hf.jsonl.gz").touch()
     assert fetched_by("mbpp", settings) == ""
@@ -123,3 +127,9 @@ def test_published_files_are_those_of_the_table(test_data: Path) -> None:
     settings = load_settings(datasets_dir=test_data)
     for name in ("humaneval+", "humaneval+mini", "mbpp+"):
         assert fetch(SOURCES[name], settings).stat().st_size == SOURCES[name].size_bytes
+
+
+@pytest.mark.parametrize("name", ["humanevalfix", "classeval"])
+def test_published_files_that_were_compressed_have_the_content_of_the_table(test_data: Path, name: str) -> None:
+    content = read_unpacked(fetch(SOURCES[name], load_settings(datasets_dir=test_data)), "")
+    assert (len(content), hashlib.sha256(content).hexdigest()) == (SOURCES[name].size_bytes, SOURCES[name].sha256)

@@ -115,3 +115,18 @@ def test_without_its_dataset_an_id_must_be_one_that_can_be_typed() -> None:
 )
 def test_the_kind_of_a_choice_is_told_by_its_text(text: str, way: str) -> None:
     assert way_of(text) == way
+
+
+def test_gradable_leaves_out_what_lacks_a_module_or_has_an_obstacle() -> None:
+    every = [replace(problem(0), needs=("numpy",)), replace(problem(1), obstacle="it fails"), problem(2), problem(3)]
+    dataset = Dataset(DATASET.origin, tuple(every))
+    assert select(dataset, "gradable") == (every[2], every[3])
+    assert select(dataset, "gradable:1,0:1")[0] == every[0]
+    with pytest.raises(PlanError, match="has only 2 problems"):
+        select(dataset, "gradable:3")
+
+
+def test_a_problem_has_its_name_without_the_datasets() -> None:
+    dataset = Dataset(DATASET.origin, (own("exercism/leap"), own("exercism/two-fer")))
+    assert [chosen.id for chosen in select(dataset, "two-fer")] == ["exercism/two-fer"]
+    assert chosen_by(dataset, ["exercism/two-fer"]) == "exercism/two-fer"

@@ -49,6 +49,16 @@ def test_a_loop_has_seen_base_tests_if_its_models_are_shown_what_they_expect(
     assert {summary.saw_base_tests, *frame["saw_base_tests"], *(row.saw_base_tests for row in rows)} == {saw}
 
 
+def test_every_configuration_has_seen_base_tests_if_the_text_of_the_problems_shows_them(
+    write: Write, store: Store, plan: Plan
+) -> None:
+    chosen = (Configuration("direct", CODER), Configuration("supervised", CODER, gate="examples"))
+    dataset = replace(plan.dataset, name="humanevalfix+tests")
+    write(replace(plan, configurations=chosen, dataset=dataset))
+    with store.open() as con:
+        assert [row.saw_base_tests for row in summaries(Index(con, Writers(store.journals_dir)))] == [True, True]
+
+
 def test_problems_are_counted_that_are_scored_by_the_tests_the_loop_stopped_on(
     write: Write, store: Store, plan: Plan
 ) -> None:

@@ -1,0 +1,77 @@
+"""The files of a published archive (``.tar.gz``), read in memory: nothing is unpacked to disk.
+
+An archive that a server makes from a repository differs from day to day in its compression and its order. koderz
+therefore identifies the files that it uses, not the archive, by a SHA-256.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tarfile
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+
+from koderz_core.errors import DataError
+from koderz_core.input_files import read_bytes, unpacked
+
+MOST_FILES = 5_000  # that are used; Exercism has 817
+MOST_FILE_BYTES = 1 << 20
+_FOLDER = re.compile(r"(?:\./)?(?:[^/]+/)?")
+"""What may precede the path of a file: archives of GitHub have a folder that is named after the commit."""
+
+Files = Mapping[str, bytes]
+
+
+def read_archive(path: Path, wanted: str, cure: str) -> Files:
+    """The files whose whole path matches the pattern ``wanted``, by path; a folder around all of them is ignored.
+
+    Other members, links and devices are ignored. Raises DataError if the archive cannot be read, contains no such file,
+    one of them twice, too many of them or a large one.
+    """
+    content = _tar(path, cure)
+    files: dict[str, bytes] = {}
+    pattern = re.compile(f"{_FOLDER.pattern}({wanted})")
+    try:
+        with tarfile.open(fileobj=BytesIO(content), mode="r:") as archive:
+            for member in archive:
+                name = pattern.fullmatch(member.name)
+                if not (name and member.isreg()):
+                    continue
+                if name[1] in files or member.size > MOST_FILE_BYTES or len(files) == MOST_FILES:
+                    raise DataError(f"{path} is not the published archive (because of {member.name!r}). {cure}")
+                file = archive.extractfile(member)
+                files[name[1]] = file.read() if file else b""
+    except (tarfile.TarError, OSError, EOFError, ValueError) as error:
+        raise DataError(f"{path} is not a complete archive ({error}). {cure}") from error
+    if not files:
+        raise DataError(f"{path} contains none of the expected files. {cure}")
+    return files
+
+
+def _tar(path: Path, cure: str) -> bytes:
+    content = read_bytes(path, cure)
+    return unpacked(content, path, cure) if content.startswith(b"\x1f\x8b") else content
+
+
+def contents_sha256(files: Files) -> str:
+    """The SHA-256 (hex) of files: of path, size and content of each, in the order of the paths.
+
+    Path and size end with a zero byte: ``sha256(b"a.py\\x005\\x00x = 1...")``.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        digest.update(f"{path}\0{len(files[path])}\0".encode())
+        digest.update(files[path])
+    return digest.hexdigest()
+
+
+def text_of(files: Files, path: str) -> str:
+    """The text of a file, lines ending in ``\\n``. Raises DataError if it is missing or is not UTF-8."""
+    if path not in files:
+        raise DataError(f"file {path} is missing")
+    try:
+        return files[path].decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise DataError(f"file {path} is not UTF-8 text") from error
