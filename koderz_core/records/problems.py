@@ -101,8 +101,9 @@ class Problem:
     """One complete coding task: its public part, its tests, and the publisher's solution.
 
     ``needs``: names of the modules that its solution and its tests import, if the problem is about using them.
-    ``samples``: the tests that the text of the problem shows, for a gate of examples, if the publisher names them; they
-    are not part of ``tests``. ``facts`` group problems for tables of slices.
+    ``samples``: the tests that the text of the problem shows, for a gate of examples, if the publisher names them.
+    Those that ``tests`` contains as well are part of the score, but that gate shows them. ``facts`` group problems for
+    tables of slices.
     """
 
     public: PublicProblem

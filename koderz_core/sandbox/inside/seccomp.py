@@ -220,6 +220,7 @@ WORKER = """
     epoll_create1 291 20 epoll_ctl 233 21   epoll_wait 232 -    epoll_pwait 281 22  eventfd2 290 19
     pidfd_open 434 434  pidfd_send_signal 424 424               rt_sigtimedwait 128 137 rt_sigsuspend 130 133
     set_robust_list 273 99 rseq 334 293     setsid 112 157      setrlimit 160 164   prlimit64 302 261
+    memfd_create 319 279
     seccomp 317 277     landlock_create_ruleset 444 444         landlock_add_rule 445 445
     landlock_restrict_self 446 446          capset 126 91
 """
