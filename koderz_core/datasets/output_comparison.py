@@ -63,6 +63,10 @@ class Like:
         self.comparison = comparison
 
     def __eq__(self, answer: object) -> bool:
+        if self.comparison.checker in VALUES:
+            listed = list(answer) if isinstance(answer, tuple) else answer
+            items = self.value if isinstance(self.value, list) and self.comparison.checker == VALUES[1] else []
+            return bool(listed == self.value or listed in items[:1])
         if not isinstance(answer, str) or not isinstance(self.value, str):
             return False
         return self.comparison.holds(answer, self.value)
@@ -88,3 +92,6 @@ RULES = {
     "exact": (_trimmed_lines, False),
 }
 """By name: how an output is split into parts, and whether parts are compared word by word as numbers as well."""
+VALUES = ("values", "values or first")
+"""Rules for the answers of functions: a tuple may replace a list (LiveCodeBench, ``grade_call_based``), and the answer
+may be the only item of the expected list (APPS, eval/testing_util.py)."""

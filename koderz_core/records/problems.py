@@ -120,6 +120,14 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A problem of a file that koderz cannot grade, and the reason."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class DatasetOrigin:
     """Where a dataset came from: its name, the SHA-256 of its unpacked file, its licence."""
 
@@ -135,10 +143,11 @@ class DatasetOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A named list of problems, in the publisher's order."""
+    """A named list of problems, in the publisher's order; ``left_out``: the file's other problems."""
 
     origin: DatasetOrigin
     problems: tuple[Problem, ...]
+    left_out: tuple[LeftOut, ...] = ()
 
     def solutions(self) -> dict[str, str]:
         """A correct program for the text of each problem that has one."""
