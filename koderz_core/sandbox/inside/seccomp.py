@@ -21,7 +21,7 @@ MACHINES = ("x86_64", "aarch64")
 WITH_ARGUMENTS = """
     futex 202 98        fcntl 72 25         ioctl 16 29         prlimit64 302 261   kill 62 129
     tgkill 234 131      clone 56 220        clone3 435 435      socketpair 53 199   prctl 157 167
-    sched_setaffinity 203 122
+    sched_setaffinity 203 122               memfd_create 319 279
 """
 NEWEST = 462
 """The last number that was reviewed (mseal, Linux 6.10). Later calls fail as if the kernel did not have them."""
@@ -120,6 +120,7 @@ def _worker_rules(machine: str) -> dict[int, _Rule]:
         number["fcntl"]: _only(1, (0, 1, 2, 3, 4, 1030)),  # also F_SETFL
         number["socketpair"]: _only(0, (1,)),  # AF_UNIX
         number["sched_setaffinity"]: _only(0, (0,)),  # only of this process
+        number["memfd_create"]: _only(1, (1,)),  # MFD_CLOEXEC: a program's standard input and output
         number["prctl"]: _only(0, (1, 4, 22, 36, 38)),  # PDEATHSIG, DUMPABLE, SECCOMP, CHILD_SUBREAPER, NO_NEW_PRIVS
     }
 
@@ -220,7 +221,6 @@ WORKER = """
     epoll_create1 291 20 epoll_ctl 233 21   epoll_wait 232 -    epoll_pwait 281 22  eventfd2 290 19
     pidfd_open 434 434  pidfd_send_signal 424 424               rt_sigtimedwait 128 137 rt_sigsuspend 130 133
     set_robust_list 273 99 rseq 334 293     setsid 112 157      setrlimit 160 164   prlimit64 302 261
-    memfd_create 319 279
     seccomp 317 277     landlock_create_ruleset 444 444         landlock_add_rule 445 445
     landlock_restrict_self 446 446          capset 126 91
 """
