@@ -17,7 +17,7 @@ from koderz_core.errors import DataError, UnknownNameError, UsageError
 from koderz_core.records import Dataset, Problem
 from koderz_core.report.formats import numbered, plain
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.datasets import SOURCES, Fault, Source, read_path, select
+from koderz_core.workspace.datasets import SOURCES, Fault, Source, in_period, read_path, select, without_date
 from koderz_core.workspace.grading import CheckedSolution, grading_needs
 
 FAULTY, FAILED = DataError.exit_code, 4
@@ -38,6 +38,8 @@ FAULTY, FAILED = DataError.exit_code, 4
 @click.option(
     "--problems", default="all", show_default=True, help='Problems to show: "0:20", "HumanEval/3,7" or "sample:20".'
 )
+@click.option("--since", metavar="DATE", help="Show only problems dated on or after this day, such as 2024-05-31.")
+@click.option("--until", metavar="DATE", help="Show only problems dated on or before this day.")
 @click.option("--problem-id", help="Show this problem in full.")
 @click.option("--check", is_flag=True, help="Run the canonical solutions of the problems on their tests.")
 @click.option(
@@ -62,18 +64,22 @@ def list_problems(
             if reading.faults:
                 return FAULTY
         loaded = reading.dataset(file.name) if file else opened.datasets.load(dataset or "humaneval")
-        problems = select(loaded, options["problem_id"] or options["problems"])
+        chosen = options["problem_id"] or in_period(options["problems"], options["since"], options["until"])
+        problems = select(loaded, chosen)
         if options["check"]:
             places = dict(zip((problem.id for problem in reading.problems), reading.lines, strict=True)) if file else {}
             return _check(opened, loaded, problems, places, as_json=options["as_json"])
         _print_problems(loaded, problems, options)
+        if not (options["as_json"] or options["problem_id"]):
+            _print_others(loaded, without_date(loaded, chosen))
         return 0
 
 
 def _print_problems(loaded: Dataset, problems: Sequence[Problem], options: dict[str, Any]) -> None:
     shown = problems[: options["limit"] or None]
     if options["as_json"]:
-        print_json({"dataset": loaded.origin, "problems": [_described(problem) for problem in shown]})
+        listed = [_described(problem) for problem in shown]
+        print_json({"dataset": loaded.origin, "problems": listed, "left_out": loaded.left_out})
     elif options["problem_id"]:
         click.echo(plain("\n\n".join(problem.public.prompt.rstrip() for problem in shown)))
     else:
@@ -81,6 +87,17 @@ def _print_problems(loaded: Dataset, problems: Sequence[Problem], options: dict[
         console().print(_table([_described(problem) for problem in shown]))
         if len(shown) < len(problems):
             click.echo(f"… and {numbered(len(problems) - len(shown), 'more problem')} (--limit 0 shows all)")
+
+
+def _print_others(loaded: Dataset, undated: int) -> None:
+    """The problems that are not listed because they have no date or cannot be graded."""
+    if undated:
+        click.echo(f"Left out because they have no date: {numbered(undated, 'problem')}.")
+    reasons: dict[str, list[str]] = {}
+    for problem in loaded.left_out:
+        reasons.setdefault(problem.reason, []).append(problem.id)
+    for reason, names in reasons.items():
+        click.echo(plain(f"Not in the dataset, because {reason}: {len(names)} ({', '.join(names)}).", 2000))
 
 
 def _origin(loaded: Dataset, problems: int) -> str:

@@ -176,6 +176,10 @@ _PROBLEMS: Options = (
         advanced=True,
         help=f"Index of the last problem to run, plus 1. --problems overrides it.  [default: {FEW}]",
     ),
+    *(
+        _problems(flag, metavar="DATE", advanced=True, help=f"Run only problems dated {when} this day, as 2024-05-31.")
+        for flag, when in (("--since", "on or after"), ("--until", "on or before"))
+    ),
     _problems(
         "--repeats",
         type=Whole(1),

@@ -24,6 +24,7 @@ from koderz_core.records import Dataset, DatasetOrigin, Problem
 
 if TYPE_CHECKING:
     from koderz_core.datasets.own_checks import OwnRow
+    from koderz_core.datasets.own_programs import ProgramRow
 
 UNSTATED = "not stated"
 ENTERED_LICENCE = "your own"
@@ -127,7 +128,7 @@ def read_own(content: bytes) -> Reading:
     """The problems and faults of an unpacked file."""
     from koderz_core.datasets.own_checks import complaints, problem_of, row_of  # noqa: PLC0415 (pydantic is heavy)
 
-    rows: dict[int, OwnRow] = {}
+    rows: dict[int, OwnRow | ProgramRow] = {}
     faults: list[Fault] = []
     lines: dict[str, int] = {}  # the first line of each task_id
     for number, line in lines_in(content):

