@@ -86,7 +86,8 @@ class Grading:
         self._settings, self._datasets = settings, datasets
         self.sandbox = Sandbox(settings.sandbox, settings.bwrap, settings.test_timeout)
         self.redactor = Redactor(settings.secrets())
-        self._divider = Divider(Canonical(settings.cache_dir / "canonical", self.sandbox.judge), self._expectations)
+        self.canonical = Canonical(settings.cache_dir / "canonical", self.sandbox.judge)
+        self._divider = Divider(self.canonical, self.expectations)
         self.gate = self._divider.gate
         self.divide = self._divider.divide
         self.close = self.sandbox.close
@@ -184,7 +185,8 @@ class Grading:
         own = self._settings.test_timeout if "test_timeout" in self._settings.stated else None
         return TestPolicy(seconds=own, by_canonical=own is None, each_limited=own is None)
 
-    def _expectations(self) -> Expectations:
+    def expectations(self) -> Expectations:
+        """The answers of canonical solutions. Raises SandboxError if this machine has no sandbox."""
         reference = partial(answers, boxed=self.judge.isolation != "limited")
         return Expectations(self._settings.cache_dir / "expected", reference)
 
