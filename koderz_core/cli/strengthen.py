@@ -55,7 +55,9 @@ def strengthen(
         table.add_row(*cells)
     console().print(table)
     new, problems = sum(len(problem.inputs) for problem in found), sum(bool(problem.inputs) for problem in found)
-    click.echo(f"{numbered(new, 'new input')} for {problems} of {numbered(len(found), 'problem')} in {plain(str(out))}.")
+    click.echo(
+        f"{numbered(new, 'new input')} for {problems} of {numbered(len(found), 'problem')} in {plain(str(out))}."
+    )
     click.echo("Read this file before you use it: an input may be one that its problem does not allow.")
 
 

@@ -96,7 +96,9 @@ def _not_json(value: Any) -> list[str]:  # Any: an argument
     if kind is list:
         return [name for item in value for name in _not_json(item)]
     if kind is dict:
-        return [name for key, item in value.items() for name in (*_not_json(item), *([] if type(key) is str else ["key"]))]
+        return [
+            name for key, item in value.items() for name in (*_not_json(item), *([] if type(key) is str else ["key"]))
+        ]
     if kind is float and not math.isfinite(value):
         return [repr(value)]
     return [] if value is None or kind in (str, int, float, bool) else [kind.__name__]

@@ -19,7 +19,15 @@ MOST_CHARACTERS = 4000
 """Length limit of one input."""
 _TRIES_EACH = 40  # mutations per input that is wanted, as many are outside the domain
 _MOST_CHANGES = 4  # of one input
-_EMPTY: Mapping[str, Value] = {"int": 1, "float": 1.5, "str": "a", "bool": True, "list": [], "dict": {}, "NoneType": None}
+_EMPTY: Mapping[str, Value] = {
+    "int": 1,
+    "float": 1.5,
+    "str": "a",
+    "bool": True,
+    "list": [],
+    "dict": {},
+    "NoneType": None,
+}
 """The first value of a type that is declared but not given."""
 _NAMES = {"List": "list", "Sequence": "list", "Iterable": "list", "Dict": "dict", "Mapping": "dict"}
 
@@ -27,7 +35,7 @@ _NAMES = {"List": "list", "Sequence": "list", "Iterable": "list", "Dict": "dict"
 def new_inputs(problem: Problem, given: Sequence[list[Value]], most: int, seed: int) -> list[list[Value]]:
     """At most ``most`` inputs, none of them ``given``, in a random order that ``seed`` determines."""
     kinds = declared(problem)
-    domain, random = Domain(given, kinds), Random(f"{seed}/{problem.id}")
+    domain, random = Domain(given, kinds), Random(f"{seed}/{problem.id}")  # noqa: S311 (reproducible)
     seeds, known = list(given), {json.dumps(call) for call in given}
     mutation, found = _Mutation(domain, kinds, random), list[list[Value]]()
     for _ in range(most * _TRIES_EACH):
@@ -99,15 +107,15 @@ class _Mutation:
     def _changed(self, place: Place, value: Value) -> Value:
         if self._random.random() < 0.1 and (pool := self._pools.get(place)):
             return self._random.choice(pool)
-        change: Callable[[Place, Value], Value] = {
+        changes: dict[type, Callable[[Place, Value], Value]] = {
             bool: lambda _place, value: not value,
             int: self._int,
             float: self._float,
             str: self._text,
             list: self._list,
             dict: self._dict,
-        }.get(type(value), self._ingredient)
-        return change(place, value)
+        }
+        return changes.get(type(value), self._ingredient)(place, value)
 
     def _ingredient(self, place: Place, value: Value) -> Value:
         return self._random.choice(self._pools.get(place) or [value])

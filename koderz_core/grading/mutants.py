@@ -1,7 +1,7 @@
 """Mutants of a program: copies with one small fault each, which good tests detect.
 
-DeMillo, Lipton, Sayward, "Hints on Test Data Selection", Computer 11(4), 1978. The operators are those of Offutt et al.,
-"An Experimental Determination of Sufficient Mutant Operators", TOSEM 5(2), 1996, for Python as in mutmut and
+DeMillo, Lipton, Sayward, "Hints on Test Data Selection", Computer 11(4), 1978. The operators are those of Offutt et
+al., "An Experimental Determination of Sufficient Mutant Operators", TOSEM 5(2), 1996, for Python as in mutmut and
 cosmic-ray, with removed statements (Deng, Offutt, Li, ICST 2013) and removed calls (the operators "argument
 propagation" and "naked receiver" of PIT). Programs are compiled here, but never run.
 """
@@ -9,7 +9,7 @@ propagation" and "naked receiver" of PIT). Programs are compiled here, but never
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from random import Random
@@ -74,7 +74,7 @@ def mutants(problem: Problem, most: int | None = MOST_MUTANTS, seed: int = 0) ->
         changes = list(_changes(tree, _given(problem)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
-    Random(f"{seed}/{problem.id}").shuffle(changes)
+    Random(f"{seed}/{problem.id}").shuffle(changes)  # noqa: S311 (a sample)
     found: list[Mutant] = []
     for change in changes:
         if len(found) == most:
@@ -151,47 +151,71 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _replacements(node: ast.AST) -> Iterator[ast.AST]:
-    match node:
-        case ast.Compare(ops=ops):
-            for at, op in enumerate(ops):
-                for other in _COMPARISONS[type(op)]:
-                    yield _with(node, ops=[*ops[:at], other(), *ops[at + 1 :]])
-        case ast.BinOp(op=op) if type(op) in _ARITHMETIC:
-            yield _with(node, op=_ARITHMETIC[type(op)]())
-        case ast.BoolOp(op=op):
-            yield _with(node, op=ast.Or() if isinstance(op, ast.And) else ast.And())
-        case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=operand):
-            yield operand
-        case ast.Constant(value=value):
-            yield from map(ast.Constant, _other_constants(value))
-        case ast.IfExp(body=body, orelse=orelse):
-            yield _with(node, body=orelse, orelse=body)
-        case ast.comprehension(ifs=[_, *_]):
-            yield _with(node, ifs=[])
-        case ast.Slice(step=None):
-            yield from _other_slices(node)
-        case ast.Call():
-            yield from _other_calls(node)
-        case ast.stmt():
-            yield from _other_statements(node)
+    for kind in type(node).__mro__:
+        yield from _OPERATORS.get(kind, lambda _node: ())(node)
 
 
-def _other_statements(node: ast.stmt) -> Iterator[ast.AST]:
-    match node:
-        case ast.Return(value=ast.expr() as value):
-            constants = [None] if not _is_none(value) else []
-            yield from (_with(node, value=ast.Constant(other)) for other in (*constants, *_of_same_type(value)))
-        case ast.If(test=test, orelse=orelse):
-            yield _with(node, test=ast.UnaryOp(ast.Not(), test))  # the same as swapped branches
-            if not orelse:
-                yield ast.Pass()
-        case ast.Break():
-            yield ast.Continue()
-        case ast.Continue():
-            yield ast.Break()
-        case ast.AugAssign(target=target, op=op, value=value):
-            yield _with(node, op=_ARITHMETIC.get(type(op), ast.Add)())
-            yield ast.Assign([target], value, lineno=node.lineno)
+def _compare(node: Any) -> Iterator[ast.AST]:  # Any here and below: the node of that type
+    for at, op in enumerate(node.ops):
+        for other in _COMPARISONS[type(op)]:
+            yield _with(node, ops=[*node.ops[:at], other(), *node.ops[at + 1 :]])
+
+
+def _binary(node: Any) -> Iterator[ast.AST]:
+    if other := _ARITHMETIC.get(type(node.op)):
+        yield _with(node, op=other())
+
+
+def _augmented(node: Any) -> Iterator[ast.AST]:
+    yield from _binary(node)
+    yield ast.Assign([node.target], node.value, lineno=node.lineno)
+
+
+def _boolean(node: Any) -> Iterator[ast.AST]:
+    yield _with(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
+
+
+def _unary(node: Any) -> Iterator[ast.AST]:
+    if isinstance(node.op, ast.Not | ast.USub):
+        yield node.operand
+
+
+def _comprehension(node: Any) -> Iterator[ast.AST]:
+    if node.ifs:
+        yield _with(node, ifs=[])
+
+
+def _if(node: Any) -> Iterator[ast.AST]:
+    yield _with(node, test=ast.UnaryOp(ast.Not(), node.test))  # the same as swapped branches
+    if not node.orelse:
+        yield ast.Pass()
+
+
+def _return(node: Any) -> Iterator[ast.AST]:
+    if node.value is not None:
+        constants = (*([] if _is_none(node.value) else [None]), *_of_same_type(node.value))
+        yield from (_with(node, value=ast.Constant(constant)) for constant in constants)
+
+
+def _slice(node: Any) -> Iterator[ast.AST]:
+    if node.step is None:
+        yield from (_with(node, lower=bound) for bound in _near(node.lower, 1))
+        yield from (_with(node, upper=bound) for bound in _near(node.upper, -1))
+
+
+def _call(node: Any) -> Iterator[ast.AST]:
+    """The first argument or the object of a method instead of the call, other functions, and other bounds."""
+    yield from (argument for argument in node.args[:1] if not isinstance(argument, ast.Starred | ast.GeneratorExp))
+    if isinstance(node.func, ast.Attribute):
+        yield node.func.value
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    if name in _FUNCTIONS:
+        yield _with(node, func=ast.Name(_FUNCTIONS[name], ast.Load()))
+    for at, bound in enumerate(node.args[:2] if name == "range" else ()):
+        yield from (_with(node, args=[*node.args[:at], other, *node.args[at + 1 :]]) for other in _near(bound, 0))
+
+
+def _statement(node: Any) -> Iterator[ast.AST]:
     if isinstance(node, _SIMPLE):
         yield ast.Pass()
 
@@ -219,25 +243,6 @@ def _of_same_type(value: ast.expr) -> tuple[bool | int | str, ...]:
     return ()
 
 
-def _other_slices(node: ast.Slice) -> Iterator[ast.AST]:
-    yield from (_with(node, lower=bound) for bound in _near(node.lower, 1))
-    yield from (_with(node, upper=bound) for bound in _near(node.upper, -1))
-
-
-def _other_calls(node: ast.Call) -> Iterator[ast.AST]:
-    """The first argument or the object of a method instead of the call, other functions, and other bounds."""
-    yield from (argument for argument in node.args[:1] if not isinstance(argument, ast.Starred | ast.GeneratorExp))
-    if isinstance(node.func, ast.Attribute):
-        yield node.func.value
-    name = node.func.id if isinstance(node.func, ast.Name) else ""
-    if name in _FUNCTIONS:
-        yield _with(node, func=ast.Name(_FUNCTIONS[name], ast.Load()))
-    if name == "range":
-        for at, bound in enumerate(node.args[:2]):
-            for other in _near(bound, 0):
-                yield _with(node, args=[*node.args[:at], other, *node.args[at + 1 :]])
-
-
 def _near(bound: ast.expr | None, missing: int) -> Sequence[ast.expr]:
     """A bound moved by one; constants are moved elsewhere. ``missing``: the other bound if there is none."""
     if bound is None:
@@ -245,6 +250,26 @@ def _near(bound: ast.expr | None, missing: int) -> Sequence[ast.expr]:
     if isinstance(bound, ast.Constant | ast.Starred):
         return []
     return [ast.BinOp(bound, op, ast.Constant(1)) for op in (ast.Add(), ast.Sub())]
+
+
+_OPERATORS: dict[type, Callable[[Any], Iterable[ast.AST]]] = {
+    ast.Compare: _compare,
+    ast.BinOp: _binary,
+    ast.AugAssign: _augmented,
+    ast.BoolOp: _boolean,
+    ast.UnaryOp: _unary,
+    ast.Constant: lambda node: map(ast.Constant, _other_constants(node.value)),
+    ast.IfExp: lambda node: [_with(node, body=node.orelse, orelse=node.body)],
+    ast.comprehension: _comprehension,
+    ast.Slice: _slice,
+    ast.Call: _call,
+    ast.If: _if,
+    ast.Return: _return,
+    ast.Break: lambda _node: [ast.Continue()],
+    ast.Continue: lambda _node: [ast.Break()],
+    ast.stmt: _statement,
+}
+"""The nodes that can replace a node, by its type."""
 
 
 def _is_none(value: ast.expr) -> bool:

@@ -57,6 +57,7 @@ class Strengthening:
     divide: Divide
     expectations: Expectations
     trial: Trial
+    mutants: Callable[[Problem], tuple[Mutant, ...]] = mutants
 
     def of(self, problem: Problem, policy: TestPolicy, most: int, seed: int, tolerance: float = 0.0) -> Strengthened:
         """At most ``most`` inputs for a problem whose results may differ by ``tolerance``.
@@ -66,7 +67,7 @@ class Strengthening:
         tests = sound_tests(problem, self.judge, self.divide, policy)
         if isinstance(tests, str):
             return Strengthened(problem.id, reason=tests)
-        found = left = mutants(problem)
+        found = left = self.mutants(problem)
         for test_set in tests:
             left = surviving(self.judge, problem, left, test_set)
         before = len(found) - len(left)
@@ -109,7 +110,9 @@ class Strengthening:
         ]
         for call, one, other in answered:
             if not _same(one, other):
-                return f"the canonical solution returned two different values for the arguments {json.dumps(call)[:100]}"
+                return (
+                    f"the canonical solution returned two different values for the arguments {json.dumps(call)[:100]}"
+                )
         return [call for call, _, _ in answered] or _NONE_ACCEPTED
 
     def _sound(self, problem: Problem, inputs: Sequence[list[Value]]) -> tuple[list[list[Value]], TestSet]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -47,7 +47,7 @@ class Mutation:
         finally:
             self._scores.keep(dataset.origin.sha256, done)
 
-    def weak(self, sha256s: Sequence[str]) -> Mapping[str, MutationScore]:
+    def weak(self, sha256s: Collection[str]) -> Mapping[str, MutationScore]:
         """The problems of these datasets whose tests are known to be weak. Computes nothing."""
         kept = (self._scores.kept(sha256) for sha256 in sha256s)
         return {name: score for scores in kept for name, score in scores.items() if score.weak}
@@ -57,7 +57,8 @@ class Mutation:
     ) -> list[tuple[bytes, Strengthened]]:
         """The line of each problem in a dataset file, with at most ``most`` new inputs, and what is new in it.
 
-        ``watch``: sees the problems, for progress. Lines without new inputs are not changed. Raises DataError for a faulty file, SandboxError.
+        Lines without new inputs are not changed. ``watch`` sees the problems, for progress. Raises DataError for a
+        faulty file, SandboxError.
         """
         content, reading = read_sound(file)
         lines = [line for _, line in lines_in(content)]
