@@ -12,6 +12,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 from rich.table import Table
 
 from koderz_core.cli.options import HUMANEVAL_FILE, Whole, as_json, data_dir, print_json, workspace
+from koderz_core.cli.strengthen import print_scores
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import DataError, UnknownNameError, UsageError
 from koderz_core.records import Dataset, Problem
@@ -42,6 +43,7 @@ FAULTY, FAILED = DataError.exit_code, 4
 @click.option("--until", metavar="DATE", help="Show only problems dated on or before this day.")
 @click.option("--problem-id", help="Show this problem in full.")
 @click.option("--check", is_flag=True, help="Run the canonical solutions of the problems on their tests.")
+@click.option("--mutation-score", is_flag=True, help="Show the share of faulty solutions that the tests detect. Slow.")
 @click.option(
     "--limit", default=20, show_default=True, type=Whole(0), help="Maximum number of problems to list; 0 lists all."
 )
@@ -50,7 +52,10 @@ FAULTY, FAILED = DataError.exit_code, 4
 def list_problems(
     dataset: str | None, file: Path | None, humaneval_path: Path | None, data_dir: Path | None, **options: Any
 ) -> int:
-    """List the problems of a dataset, show one problem, or check a dataset file.
+    """List the problems of a dataset, show one problem, check a dataset file, or measure tests.
+
+    --mutation-score runs up to 30 copies of each canonical solution with one fault each (mutants). The score of tests is
+    the share of mutants that fail them. koderz keeps the scores, and the page Problems shows weak tests.
 
     Exits with code 3 if the dataset file contains errors, and with code 4 if a canonical solution fails its tests.
     """
@@ -69,6 +74,9 @@ def list_problems(
         if options["check"]:
             places = dict(zip((problem.id for problem in reading.problems), reading.lines, strict=True)) if file else {}
             return _check(opened, loaded, problems, places, as_json=options["as_json"])
+        if options["mutation_score"]:
+            print_scores(opened, loaded, problems, options)
+            return 0
         _print_problems(loaded, problems, options)
         if not (options["as_json"] or options["problem_id"]):
             _print_others(loaded, without_date(loaded, chosen))

@@ -52,6 +52,15 @@ def is_own(name: str) -> bool:
 
 def load_path(path: Path, settings: Settings) -> Dataset:
     """The problems of a file, after copying it. Raises DataError if the file has a fault."""
+    content, reading = read_sound(path)
+    stem = re.sub(r"[^A-Za-z0-9_]+", "-", path.name.partition(".jsonl")[0])[:40].strip("-") or "file"
+    name = f"own-{stem}-{reading.sha256[:12]}"
+    keep_file(_path(name, settings), content)
+    return reading.dataset(name)
+
+
+def read_sound(path: Path) -> tuple[bytes, Reading]:
+    """The content of a file, unpacked, and its problems. Raises DataError if the file has a fault."""
     content = read_unpacked(path, _CURE)
     reading = read_own(content)
     if reading.faults:
@@ -59,10 +68,7 @@ def load_path(path: Path, settings: Settings) -> Dataset:
             f"{reading.faults[0].describe(path.name)}. Number of faults: {len(reading.faults)}. To list every fault: "
             f"koderz list-problems --file {path}"
         )
-    stem = re.sub(r"[^A-Za-z0-9_]+", "-", path.name.partition(".jsonl")[0])[:40].strip("-") or "file"
-    name = f"own-{stem}-{reading.sha256[:12]}"
-    keep_file(_path(name, settings), content)
-    return reading.dataset(name)
+    return content, reading
 
 
 def load_own(name: str, settings: Settings) -> Dataset:

@@ -102,20 +102,35 @@ class Canonical:
         calls = self._record(problem, tests)
         return self._cache.put(parts, calls) if calls.keys else calls
 
+    def arguments(self, problem: Problem, tests: TestSet) -> list[object]:
+        """The calls that the tests make: each a list of arguments, or a text that says why it is not JSON.
+
+        Empty as ``calls``. The solution could forge them, so they are hostile. Raises SandboxError.
+        """
+        try:
+            calls = json.loads(bytes.fromhex("".join(self._recording(problem, tests, "arguments"))) or "[]")
+        except (ValueError, RecursionError):
+            return []
+        return calls if isinstance(calls, list) else []
+
     def _record(self, problem: Problem, tests: TestSet) -> Calls:
+        defaults, *texts = self._recording(problem, tests, "recorded") or [""]
+        keys = (key for text in texts for key in call_recorder.keys_in(text))
+        return Calls(tuple(defaults.split(" ")) if defaults else (), frozenset(keys)) if texts else Calls()
+
+    def _recording(self, problem: Problem, tests: TestSet, what: str) -> list[str]:
+        """The texts of a function of ``call_recorder``; empty if there are too many."""
         scope = "{'__name__': 'recording'}"
         call = f"({tests.source!r}, {problem.public.entry_point!r}, dict(globals()))"
         code = (
             f"{problem.canonical_solution}\n\n_koderz_ = {scope}\n"
-            f"exec({inspect.getsource(call_recorder)!r}, _koderz_)\n_koderz_ = _koderz_['recorded']{call}\n"
+            f"exec({inspect.getsource(call_recorder)!r}, _koderz_)\n_koderz_ = _koderz_[{what!r}]{call}\n"
         )
         expressions = ["len(_koderz_)", *(f"_koderz_[{at}]" for at in range(_MOST_TEXTS))]
         count, *values = [step.value for step in self._judge().probe(problem.public, code, expressions)] or [None]
-        if not (count and count.isdecimal() and 1 < int(count) <= _MOST_TEXTS):
-            return Calls()
-        defaults, *texts = (str(literal_eval(value or "''")) for value in values[: int(count)])
-        keys = (key for text in texts for key in call_recorder.keys_in(text))
-        return Calls(tuple(defaults.split(" ")) if defaults else (), frozenset(keys))
+        if not (count and count.isdecimal() and 0 < int(count) <= _MOST_TEXTS):
+            return []
+        return [str(literal_eval(value or "''")) for value in values[: int(count)]]
 
     def _measure(self, problem: Problem, tests: TestSet) -> Measure:
         """Measures again if the time limit would depend on it, because a busy machine prolongs the time."""

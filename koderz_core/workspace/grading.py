@@ -86,7 +86,8 @@ class Grading:
         self._settings, self._datasets = settings, datasets
         self.sandbox = Sandbox(settings.sandbox, settings.bwrap, settings.test_timeout)
         self.redactor = Redactor(settings.secrets())
-        self._divider = Divider(Canonical(settings.cache_dir / "canonical", self.sandbox.judge), self._expectations)
+        self.canonical = Canonical(settings.cache_dir / "canonical", self.sandbox.judge)
+        self._divider = Divider(self.canonical, self.expectations)
         self.gate = self._divider.gate
         self.divide = self._divider.divide
         self.close = self.sandbox.close
@@ -106,7 +107,7 @@ class Grading:
 
     def grader(self, workers: int) -> Grader:
         """Return a grader of many samples, ``workers`` at a time. Raises SandboxError."""
-        return Grader(self.judge, self.divide, workers, self.redactor.verdict, self._policy)
+        return Grader(self.judge, self.divide, workers, self.redactor.verdict, self.policy)
 
     def grade_samples(
         self, samples: Sequence[Sample], tests: TestKind, workers: int, watch: Watch = iter_only
@@ -150,7 +151,7 @@ class Grading:
         Plus tests are not run: a program that passes the base tests is close to a solution.
         """
         try:
-            tests = self.divide(problem, self._policy)
+            tests = self.divide(problem, self.policy)
             assert isinstance(tests, Split), "the gate of every problem can consist of all base tests"
             verdict = self.judge.check(problem, program, tests.base)
         except InfrastructureError as error:
@@ -179,12 +180,13 @@ class Grading:
             yield f"Examples left out of the gate, because the canonical solution fails them: {len(untrue)} ({listed})."
 
     @property
-    def _policy(self) -> TestPolicy:
+    def policy(self) -> TestPolicy:
         """All base tests, under the time limit of the settings."""
         own = self._settings.test_timeout if "test_timeout" in self._settings.stated else None
         return TestPolicy(seconds=own, by_canonical=own is None, each_limited=own is None)
 
-    def _expectations(self) -> Expectations:
+    def expectations(self) -> Expectations:
+        """The answers of canonical solutions. Raises SandboxError if this machine has no sandbox."""
         reference = partial(answers, boxed=self.judge.isolation != "limited")
         return Expectations(self._settings.cache_dir / "expected", reference)
 
