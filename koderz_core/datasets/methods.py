@@ -1,44 +1,76 @@
-"""Turns files of unittest methods into the source of ``check(candidate)``: each method is one test.
+"""Turns test files into the source of ``check(candidate)``: each method of a unittest class, or function, is one test.
 
-The names that a file imports from the tested module are given to the tests, so its import of that module is removed.
+The names that a file imports from the tested module are given to the tests. Files for pytest may use bare asserts and
+the few names of pytest that ``pytest_shim`` has.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from koderz_core.datasets import cases
+from koderz_core.datasets import cases, pytest_shim
 from koderz_core.datasets.asserts import statements
+from koderz_core.datasets.module_imports import PYTEST, Imports, free_names
 from koderz_core.errors import DataError
+
+_PYTEST_NAMES = {"raises", "approx", "mark.parametrize", "mark.skip"}
+_OPERATORS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.In: "in",
+    ast.NotIn: "not in",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleTests:
-    """The source of ``check(candidate)``, and the names that the tests import from the module, in their order."""
+    """The source of ``check(candidate)``, and the names of the module that the tests use, in their order."""
 
     source: str
     names: tuple[str, ...]
 
 
-def module_tests(test_file: str, module: str, field: str = "test") -> ModuleTests:
-    """The tests of a module, from the text of a file with ``unittest.TestCase`` classes.
+def module_tests(
+    test_file: str,
+    module: str,
+    field: str = "test",
+    *,
+    helpers: Mapping[str, str] | None = None,
+    packages: Collection[str] = (),
+    names: Collection[str] = (),
+) -> ModuleTests:
+    """The tests of a module, from the text of a file with ``unittest.TestCase`` classes or with pytest functions.
 
-    Raises DataError naming the field if the file is not Python, imports nothing from the module or has no test.
+    ``helpers``: the sources of further modules that the file imports names from. ``packages``: packages outside the
+    standard library that it may import. ``names``: names of the module that the tests may use without importing them.
+    Raises DataError naming the field if the file is not Python, uses nothing of the module, has no test, or needs a
+    part of pytest that koderz does not have.
     """
-    tree = ast.Module(statements(test_file, field), [])
-    methods = methods_of(tree)
-    if not methods:
-        raise DataError(f"field {field} defines no class with a method whose name starts with 'test'")
-    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom) and _is_of(node, module)]
-    names = [alias.name for node in imports for alias in node.names]
-    if not names:
+    imports = Imports(module, field, helpers or {}, packages)
+    tree = imports.replace(ast.Module([node for node in statements(test_file, field) if not _is_main(node)], []))
+    methods, functions = methods_of(tree), functions_of(tree)
+    if not methods and not functions:
+        raise DataError(f"field {field} defines no class with a method, and no function, whose name starts with 'test'")
+    used = [name for name in names if name in free_names(tree)]
+    found = tuple(dict.fromkeys([*used, *imports.names]))
+    if not found:
         raise DataError(f"field {field} does not import anything with `from {module} import ...`")
-    kept = [node for node in tree.body if node not in imports and not _is_main(node)]
-    source = "\n\n".join(ast.unparse(node) for node in kept)
-    return ModuleTests(check_of_methods(source, methods), tuple(dict.fromkeys(names)))
+    _require_supported(tree, functions, field)
+    bare = _Bare()
+    tree = bare.visit(tree)
+    source = "\n\n".join(ast.unparse(node) for node in tree.body if not isinstance(node, ast.Pass))
+    if functions or imports.pytest or bare.found:
+        source = f"{inspect.getsource(pytest_shim)}\n\n{source}"
+    return ModuleTests(check_of_methods(source, methods, functions), found)
 
 
 def methods_of(tree: ast.Module) -> dict[str, list[str]]:
@@ -48,13 +80,20 @@ def methods_of(tree: ast.Module) -> dict[str, list[str]]:
     return {name: methods for name, methods in named.items() if methods}
 
 
-def check_of_methods(source: str, methods: Mapping[str, Sequence[str]]) -> str:
-    """The tests' source, with a ``check(candidate)`` that runs these methods of its classes."""
+def functions_of(tree: ast.Module) -> list[str]:
+    """The names of the test functions for pytest, in their order."""
+    names = (node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test"))
+    return list(dict.fromkeys(names))
+
+
+def check_of_methods(source: str, methods: Mapping[str, Sequence[str]], functions: Sequence[str] = ()) -> str:
+    """The tests' source, with a ``check(candidate)`` that runs these methods of its classes, then these functions."""
     lines = ["def check(candidate):\n"]
     for kind, names in methods.items():
         lines.append(f"    {kind}.setUpClass()\n")
         lines += [f"    assert outcome_of_case({kind}, {name!r}) == {cases.PASSED!r}\n" for name in names]
         lines.append(f"    {kind}.tearDownClass()\n")
+    lines += [f"    assert outcome_of_function({name}) == {cases.PASSED!r}\n" for name in functions]
     return f"{source.rstrip()}\n\n\n{inspect.getsource(cases)}\n\n{''.join(lines)}"
 
 
@@ -66,8 +105,68 @@ def _methods(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> Iterato
             yield from _methods(classes[base.id], classes)
 
 
-def _is_of(node: ast.ImportFrom, module: str) -> bool:
-    return node.module == module and not node.level
+def _require_supported(tree: ast.Module, functions: Sequence[str], field: str) -> None:
+    """Raise DataError for tests that would silently not run, or that need more of pytest than there is."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and not node.bases and any(_methods(node, {})):
+            raise DataError(
+                f"field {field}: {node.name} is not a unittest.TestCase; derive it from one, or write its tests as "
+                "functions of the module"
+            )
+        if isinstance(node, ast.FunctionDef) and node.name in functions:
+            _require_no_fixture(node, field)
+    for part in ast.walk(tree):
+        if isinstance(part, ast.AsyncFunctionDef) and part.name.startswith("test"):
+            raise DataError(f"field {field}: {part.name} is an `async def`; run its coroutine with asyncio.run instead")
+        name = _pytest_name(part)
+        if name and not any(known == name or known.startswith(f"{name}.") for known in _PYTEST_NAMES):
+            raise DataError(
+                f"field {field} uses {PYTEST}.{name}; of pytest, koderz knows only {', '.join(sorted(_PYTEST_NAMES))}; "
+                "write the test without it"
+            )
+
+
+def _require_no_fixture(node: ast.FunctionDef, field: str) -> None:
+    """Raise DataError if a test function has a parameter that no ``parametrize`` sets."""
+    given: set[str] = set()
+    for mark in node.decorator_list:
+        if isinstance(mark, ast.Call) and _pytest_name(mark.func) == "mark.parametrize" and mark.args:
+            names = [part.value for part in ast.walk(mark.args[0]) if isinstance(part, ast.Constant)]
+            given |= {name.strip() for text in names if isinstance(text, str) for name in text.split(",")}
+    for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+        if parameter.arg not in given:
+            raise DataError(
+                f"field {field}: {node.name} has the parameter {parameter.arg!r}; koderz has no fixtures of pytest; "
+                "create the value in the test, or set the parameter with pytest.mark.parametrize"
+            )
+
+
+def _pytest_name(node: ast.AST) -> str:
+    """``mark.skip`` for the node ``pytest.mark.skip``; "" for nodes that are not attributes of pytest."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join(reversed(names)) if isinstance(node, ast.Name) and node.id == PYTEST else ""
+
+
+class _Bare(ast.NodeTransformer):
+    """Replaces asserts by calls of the shim, so that only the asserts of ``check`` count as tests."""
+
+    found = False
+
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
+        self.found = True
+        test = node.test
+        said = [ast.Lambda(ast.arguments([], [], None, [], [], None, []), node.msg)] if node.msg else []
+        if isinstance(test, ast.Compare) and len(test.ops) == 1:
+            arguments = [test.left, ast.Constant(_OPERATORS[type(test.ops[0])]), test.comparators[0], *said]
+            return _called("require_compared", arguments)
+        return _called("require", [test, ast.Constant(ast.unparse(test)), *said])
+
+
+def _called(name: str, arguments: Sequence[ast.expr]) -> ast.stmt:
+    return ast.Expr(ast.Call(ast.Name(name, ast.Load()), list(arguments), []))
 
 
 def _is_main(node: ast.stmt) -> bool:

@@ -11,6 +11,7 @@ from koderz_core.errors import DataError, PlanError
 from koderz_core.input_files import surrogate_in
 from koderz_core.records import Cases, ErrorClass, Isolation, Observed, Problem, PublicProblem, TestSet, Verdict
 from koderz_core.sandbox.in_place import looks_at_changes
+from koderz_core.sandbox.modules import Modules
 from koderz_core.sandbox.requests import Answer, Order, Report, ask
 from koderz_core.sandbox.tiers import names_used, number_of
 from koderz_core.sandbox.workers import Worker, Workers
@@ -46,6 +47,7 @@ class BoxedJudge:
         # At tier limited a program can write files and start processes, and so affect the next one.
         self._workers = Workers(make, workers or _cores(), used_once=isolation == "limited")
         # By solution, tests and whether they share its process. Two threads may compute the same answer.
+        self._modules = Modules(partial(ask, self._workers), isolation)
         self._canonical: dict[tuple[str, str, Cases | None, bool], Answer] = {}
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
@@ -57,6 +59,9 @@ class BoxedJudge:
         objects unchanged as well, because it could otherwise empty the values that it is compared with. Tests in the
         program's own process are always run twice, since changes cannot be detected there.
 
+        A module is judged in this way if its canonical solution passes so. Otherwise, or without a canonical solution,
+        its tests run in the program's own process, and it must fail twins of them (``modules``).
+
         Without a canonical solution, tests that seem broken count as broken, ``in_place`` finds the tests that examine
         arguments, and tests run in the program's own process only if the test set says so.
 
@@ -66,6 +71,9 @@ class BoxedJudge:
         if unfit := _unfit(code):
             return Verdict("-" * number_of(tests), (), False, *unfit, 0.0, self.isolation)
         order = self._order(problem, code, tests)
+        if order.kind == "module" and not tests.cases and self._modules.is_shared(problem, tests, order):
+            found = self._modules.verdict(problem, tests, replace(order, shared=True))
+            return found if isinstance(found, Verdict) else self._without_report(problem, tests, order, found)
         answer = ask(self._workers, order)
         if answer.report is None:
             return self._without_report(problem, tests, order, answer)
@@ -75,8 +83,8 @@ class BoxedJudge:
             report = ask(self._workers, replace(order, shared=True)).report or report
         verdict = report.verdict(self.isolation)
         if verdict.passed and (report.changed or report.shared):
-            return self._without_changes(problem, tests, replace(order, shared=report.shared), verdict)
-        return verdict
+            verdict = self._without_changes(problem, tests, replace(order, shared=report.shared), verdict)
+        return self._modules.confirmed(problem, tests, order, verdict) if verdict.passed and report.opined else verdict
 
     def probe(self, problem: PublicProblem, code: str, calls: Sequence[str]) -> tuple[Observed, ...]:
         """The values of ``calls``: at most ``MOST_CALLS`` expressions over the names of ``code``, evaluated in order.
@@ -105,9 +113,8 @@ class BoxedJudge:
         public, seconds = problem.public, tests.seconds or self._timeout_seconds
         names = [] if tests.cases else names_used(problem, tests.source)
         texts = (problem.id, public.preamble, code, tests.source, public.entry_point)
-        return Order(
-            *texts, seconds, self._memory_bytes, names, shared=tests.shared, cases=tests.cases, kind=public.kind
-        )
+        order = Order(*texts, seconds, self._memory_bytes, names, shared=tests.shared, cases=tests.cases)
+        return replace(order, kind=public.kind, file=public.file)
 
     def _without_report(self, problem: Problem, tests: TestSet, order: Order, answer: Answer) -> Verdict:
         if answer.broken and not self._of_canonical(problem, tests).report:

@@ -44,10 +44,11 @@ class Order:
     calls: Sequence[str] | None = None
     cases: Cases | None = None
     kind: Kind = "function"
+    file: str = ""
 
     def content(self) -> dict[str, object]:
         names = ("preamble", "code", "tests", "entry_point", "names", "mirrors", "shared", "seconds", "memory_bytes")
-        order = {name: getattr(self, name) for name in (*names, "cases", "kind")}
+        order = {name: getattr(self, name) for name in (*names, "cases", "kind", "file")}
         limits = {"most_seconds": self.most_seconds, "total_seconds": self.total_seconds}
         return {"order": {**order, **limits}, "calls": self.calls}
 
@@ -88,6 +89,7 @@ class Report:
     shared: bool
     changed: bool
     stuck: bool
+    opined: bool = False
 
     def verdict(self, isolation: Isolation) -> Verdict:
         out = self.outcome

@@ -127,10 +127,14 @@ def number_of(tests: TestSet) -> int:
 
 
 def names_used(problem: Problem, tests: str) -> list[str]:
-    """The names besides the function that tests use of a program: names that the canonical solution defines."""
+    """The names besides the function that tests use of a program: names that the canonical solution defines.
+
+    A module must define all of its names.
+    """
     public = problem.public
     names = _used(tests) & _defined(problem.canonical_solution)
-    return sorted(names - _defined(public.preamble) - _defined(tests) - {public.entry_point})
+    names -= _defined(public.preamble) | _defined(tests)
+    return sorted((names | set(public.names)) - {public.entry_point})
 
 
 @lru_cache(1024)

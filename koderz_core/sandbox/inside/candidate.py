@@ -19,6 +19,7 @@ from . import confine, seccomp, shared
 from .faults import shown
 from .handles import Snapshot
 from .literals import brief_digest
+from .objects import USES, lineage, nearest
 from .values import Crossed, Known, Names, decode, encode, name_of
 from .whole_program import KIND, WholeProgram, prepare_streams
 from .wire import Channel, FrameTooLargeError, Json, Message
@@ -43,14 +44,14 @@ def serve(channel: Channel, system_calls: seccomp.Filter | None) -> None:
 def answer_questions(channel: Channel, program: Message) -> None:
     """As ``serve``, without restrictions."""
     loaded = _LoadedProgram(program)
-    _answer(channel.send, program["number"], loaded.load)
+    _answer(channel.send, program["number"], loaded.load, loaded.raised)
     while True:
         question = channel.receive()
         if question["ask"] == "calls":
             for number, call in loaded.calls(question):  # one line each, so that the end of the process loses none
                 _answer(channel.send_line, number, call)
         else:
-            _answer(channel.send, question["number"], loaded.answer(question))
+            _answer(channel.send, question["number"], loaded.answer(question), loaded.raised)
 
 
 class _LoadedProgram:
@@ -58,6 +59,7 @@ class _LoadedProgram:
 
     def __init__(self, program: Message) -> None:
         self._program = program
+        self._has_objects = program.get("kind") == "module"
         self._module = ModuleType(NAME)
         self._kept: list[object] = []
         self._numbers: dict[int, int] = {}  # id of an object -> its number
@@ -71,7 +73,7 @@ class _LoadedProgram:
         names = self._module.__dict__
         if preamble := self._program["preamble"]:
             exec(compile(preamble, "<preamble>", "exec", dont_inherit=True), names)  # noqa: S102 (the point)
-        code = _compiled(self._program["code"], _PROGRAM, "exec")
+        code = _compiled(self._program["code"], _PROGRAM + self._program.get("file", ""), "exec")
         if self._program.get("kind") == KIND:
             names[self._program["entry_point"]] = WholeProgram(code).run
         else:
@@ -81,7 +83,20 @@ class _LoadedProgram:
         for name in self._program["names"]:
             if name not in names:
                 raise NameError(f"the program does not define {name!r}")
-        return {"value": encode({name: names[name] for name in self._program["names"]}, self._names)}
+        values = {name: names[name] for name in self._program["names"]}
+        answer = {"value": encode(values, self._names)}
+        if self._has_objects:
+            kinds = {name: kind for name, kind in values.items() if isinstance(kind, type)}
+            errors = {name: kind for name, kind in kinds.items() if issubclass(kind, Exception)}
+            answer["errors"] = {name: lineage(kind, self._keep) for name, kind in errors.items()}
+        return answer
+
+    def raised(self, error: BaseException) -> Message:
+        """An answer that says which error the program raised, for a module also its own class and the error itself."""
+        answer = _raised(error)
+        if self._has_objects and (line := lineage(type(error), self._keep)):
+            answer |= {"lineage": line, "error": self._keep(error), "text": _text(error)}
+        return answer
 
     def answer(self, question: Message) -> Callable[[], Message]:
         """The call that answers a question. The judge is trusted, so the question is not checked."""
@@ -151,6 +166,7 @@ _USES: dict[str, Callable[..., object]] = {
     "iterate": iter,
     "length": len,
     "truth": bool,
+    **USES,
 }
 
 
@@ -173,23 +189,27 @@ def _called(function: Any, arguments: list[Any], digests: bool) -> Message:  # A
     return {"value": encode(value), "seconds": seconds}
 
 
-def _answer(send: Callable[[Message], None], number: str | int, answer: Callable[[], Message]) -> None:
+def _answer(
+    send: Callable[[Message], None],
+    number: str | int,
+    answer: Callable[[], Message],
+    raised: Callable[[BaseException], Message] | None = None,
+) -> None:
     try:
         send({"number": number, **answer()})
     except FrameTooLargeError as error:
         send({"number": number, "too_large": str(error)})
     except BaseException as error:  # noqa: BLE001 (as above)
-        send({"number": number, **_raised(error)})
+        send({"number": number, **(raised or _raised)(error)})
 
 
 def _raised(error: BaseException) -> Message:
     """The nearest builtin type of an error, its arguments, and a line that describes the error to people."""
-    kind = next(known.__name__ for known in type.mro(type(error)) if known.__module__ == "builtins")
     text = _text(error)
     line = _line(error)
     place = "" if line is None else f"line {line}: "
     note = place + name_of(type(error)) + (f": {text}" if text else "")
-    return {"raised": kind, "arguments": _arguments(error, text), "note": note}
+    return {"raised": nearest(type(error)), "arguments": _arguments(error, text), "note": note}
 
 
 def _text(error: Any) -> str:  # Any: an exception, perhaps a SyntaxError
@@ -210,10 +230,14 @@ def _arguments(error: BaseException, text: str) -> Json:
 
 def _line(error: Any) -> int | None:  # Any: as above
     """The line of the program that was executed last or cannot be compiled."""
-    line = error.lineno if issubclass(type(error), SyntaxError) and error.filename == _PROGRAM else None
+    line = error.lineno if issubclass(type(error), SyntaxError) and _is_of_program(error.filename) else None
     trace = error.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == _PROGRAM:
+        if _is_of_program(trace.tb_frame.f_code.co_filename):
             line = trace.tb_lineno
         trace = trace.tb_next
     return line
+
+
+def _is_of_program(file: object) -> bool:
+    return isinstance(file, str) and file.startswith(_PROGRAM)

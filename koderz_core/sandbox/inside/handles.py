@@ -44,39 +44,40 @@ class Handle(Opaque):
     __hash__ = Opaque.__hash__
 
     def __call__(self, *arguments: object, **named: object) -> object:
-        return _ask(self, "call", *arguments, **named)
+        return ask(self, "call", *arguments, **named)
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):  # attributes that Python itself looks up, for copying, pickling and numbers
             raise AttributeError(name)
-        return _ask(self, "attribute", name)
+        return ask(self, "attribute", name)
 
     def __setattr__(self, name: str, value: object) -> None:
-        _ask(self, "set attribute", name, value)
+        ask(self, "set attribute", name, value)
 
     def __getitem__(self, key: object) -> object:
-        return _ask(self, "item", key)
+        return ask(self, "item", key)
 
     def __setitem__(self, key: object, value: object) -> None:
-        _ask(self, "set item", key, value)
+        ask(self, "set item", key, value)
 
     def __len__(self) -> int:
-        return _checked(_ask(self, "length"), int)
+        return checked(ask(self, "length"), int)
 
     def __bool__(self) -> bool:
-        return _checked(_ask(self, "truth"), bool)
+        return checked(ask(self, "truth"), bool)
 
     def __str__(self) -> str:
-        return _checked(_ask(self, "text"), str)
+        return checked(ask(self, "text"), str)
 
     def __iter__(self) -> Handle:
-        return _checked(_ask(self, "iterate"), Handle)
+        return checked(ask(self, "iterate"), Handle)
 
     def __next__(self) -> object:
         return next(cast(Iterator[object], self.__dict__["_koderz_items"]))
 
 
-def _ask(handle: Handle, what: str, *arguments: object, **named: object) -> object:
+def ask(handle: Handle, what: str, *arguments: object, **named: object) -> object:
+    """The answer of the program to a question about one of its objects."""
     questions: Questions = handle.__dict__["_koderz_questions"]
     return questions.do(what, cast(int, number_of(handle)), *arguments, **named)
 
@@ -90,7 +91,8 @@ def _items(number: int, questions: Questions) -> Iterator[object]:
         yield from items
 
 
-def _checked(value: object, kind: type[_Kind]) -> _Kind:
+def checked(value: object, kind: type[_Kind]) -> _Kind:
+    """An answer of the program that makes sense only as this type. Raises TypeError."""
     if not isinstance(value, kind):
         raise TypeError(f"the program answered {type(value).__name__} where only {kind.__name__} makes sense")
     return value

@@ -1,10 +1,10 @@
 """Rewrites the source of tests: records each assert as a test, and marks calls that are expected to end an iteration.
 
 ``assert LEFT == RIGHT`` becomes ``with site(3) as s: s.compare("==", LEFT, RIGHT)``, so that later asserts still run;
-see ``recorder`` for the site. For tests that run in the program's own process, ``try: f(1)`` with ``except
-StopIteration`` becomes ``try: expecting(f, "StopIteration")(1)``. No iteration is between such a call and the handler,
-so none can mistake the exception for its own end: comprehensions, lambdas and functions are not marked, and
-``map(f, items)`` does not contain a call of ``f``.
+see ``recorder`` for the site. The source of an assert that a method has passed (``method_of``) is that of the method.
+For tests that run in the program's own process, ``try: f(1)`` with ``except StopIteration`` becomes ``try: expecting(f,
+"StopIteration")(1)``. No iteration is between such a call and the handler, so none can mistake the exception for its
+own end: comprehensions, lambdas and functions are not marked, and ``map(f, items)`` does not contain a call of ``f``.
 
 The host uses ``tests_in`` and ``asserts_in``; everything else runs inside the sandbox.
 """
@@ -12,7 +12,7 @@ The host uses ``tests_in`` and ``asserts_in``; everything else runs inside the s
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -53,9 +53,23 @@ def asserts_in(node: ast.AST) -> list[ast.Assert]:
 
 def instrument(source: str) -> Instrumented:
     """The rewritten tests. Raises SyntaxError (ValueError for a null byte) if the source is not Python."""
-    transformer = _Transformer(source)
-    tree: ast.Module = transformer.visit(ast.parse(source))
+    tree = ast.parse(source)
+    transformer = _Transformer(source, _definitions(tree))
+    tree = transformer.visit(tree)
     return Instrumented(tree, tuple(transformer.sources))
+
+
+def method_of(node: ast.Assert) -> tuple[str, str] | None:
+    """The class ("" for none) and name of the test that ``assert outcome_of_case(Class, "test_x") == "passed"`` runs.
+
+    ``koderz_core.datasets.methods`` writes such asserts, also with ``outcome_of_function(test_x)``.
+    """
+    match node.test:
+        case ast.Compare(ast.Call(ast.Name("outcome_of_case"), [ast.Name(kind), ast.Constant(str(name))]), [ast.Eq()]):
+            return kind, name
+        case ast.Compare(ast.Call(ast.Name("outcome_of_function"), [ast.Name(name)]), [ast.Eq()]):
+            return "", name
+    return None
 
 
 def _is_constant(node: ast.Assert) -> bool:
@@ -64,19 +78,32 @@ def _is_constant(node: ast.Assert) -> bool:
 
 
 class _Transformer(ast.NodeTransformer):
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, definitions: _Definitions) -> None:
         self.sources: list[str] = []
+        self._source, self._definitions = source, definitions
         self._lines = source.split("\n") if source.isascii() else []
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
         if _is_constant(node):
             return node
         index = len(self.sources)
-        self.sources.append(f"assert {self._text(node.test)}")
+        method = method_of(node)
+        self.sources.append(self._method(*method) if method else f"assert {self._text(node.test)}")
         place = _place(node)
         site = ast.Call(ast.Name(SITE, ast.Load(), **place), [ast.Constant(index, **place)], [], **place)
         item = ast.withitem(site, ast.Name(_THIS, ast.Store(), **place))
-        return ast.With([item], [ast.Expr(_recorded(node.test, place), **place)], **place)
+        return ast.With([item], [ast.Expr(_recorded(node.test, place, bool(method)), **place)], **place)
+
+    def _method(self, kind: str, name: str) -> str:
+        """The name and the source of a test method."""
+        title = f"{kind}.{name}:" if kind else f"{name}:"
+        node = self._definitions.get((kind, name))
+        if not node:
+            return title
+        first = min([node.lineno, *(mark.lineno for mark in node.decorator_list)])
+        lines = self._source.split("\n")[first - 1 : node.end_lineno]
+        indent = node.col_offset
+        return "\n".join([title, *(line[indent:] if line[:indent].isspace() else line for line in lines)])
 
     def _text(self, test: ast.expr) -> str:
         """The source of a test. If it is on one line, it is copied, because unparsing takes long."""
@@ -92,7 +119,22 @@ def _place(node: ast.stmt) -> _Place:
     return {"lineno": node.lineno, "col_offset": node.col_offset}
 
 
-def _recorded(test: ast.expr, place: _Place) -> ast.Call:
+_Definitions = Mapping[tuple[str, str], ast.FunctionDef]
+
+
+def _definitions(tree: ast.Module) -> _Definitions:
+    """The functions of a module, and the methods of its classes with those that they inherit in the same module."""
+    found = {("", node.name): node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for kind in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+        names = [base.id for base in kind.bases if isinstance(base, ast.Name)]
+        found |= {(kind.name, name): node for (base, name), node in list(found.items()) if base and base in names}
+        found |= {(kind.name, node.name): node for node in kind.body if isinstance(node, ast.FunctionDef)}
+    return found
+
+
+def _recorded(test: ast.expr, place: _Place, is_method: bool) -> ast.Call:
+    if is_method and isinstance(test, ast.Compare):
+        return _call(place, "outcome", test.left)
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         operator = ast.Constant(_OPERATORS[type(test.ops[0])], **place)
         return _call(place, "compare", operator, test.left, test.comparators[0])

@@ -7,11 +7,12 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .faults import CannotCrossError, Fault, ProgramEndedError, TestsBrokenError, excerpt, revive, shown
 from .handles import Handle, apply_changes
 from .literals import Digested
+from .objects import OPINIONS, ErrorClasses, Object
 from .values import PLAIN, Crossed, Known, Names, Opaque, decode, encode, holds
 from .wire import FrameTooLargeError, Json, Message, WireError
 from .zygote import Zygote
@@ -39,13 +40,16 @@ class Calls(NamedTuple):
 class Program:
     """Loads a program in a fresh candidate's process and sends it questions.
 
-    ``mirrors``: changes of arguments in place are applied to the caller's objects as well. ``calls`` counts questions;
-    ``changed``: whether the program has changed arguments.
+    ``mirrors``: changes of arguments in place are applied to the caller's objects as well. ``objects``: the caller gets
+    handles with operators, and the exception classes of the program. ``calls`` counts questions; ``changed``: whether
+    the program has changed arguments; ``opined``: whether it has answered one of ``objects.OPINIONS``.
     """
 
-    def __init__(self, zygote: Zygote, *, mirrors: bool = True) -> None:
+    def __init__(self, zygote: Zygote, *, mirrors: bool = True, objects: bool = False) -> None:
         self.calls = 0
-        self.changed = False
+        self.changed = self.opined = False
+        self._handles_as: type[Handle] = Object if objects else Handle
+        self._errors = ErrorClasses()
         self._mirrors = mirrors
         self._zygote = zygote
         self._channel = zygote.fork()
@@ -64,7 +68,9 @@ class Program:
         names = program["names"]
         if not isinstance(values, dict) or not values.keys() >= set(names):
             raise self.end(Fault("exception", "the program's process did not say what it defines"))
-        return {name: values[name] for name in names}  # so that no other name enters the namespace of the tests
+        found = {name: values[name] for name in names}  # so that no other name enters the namespace of the tests
+        errors = reply.get("errors", {})
+        return found | {name: self._read(self._errors.class_of, errors[name]) for name in names if name in errors}
 
     def do(self, what: str, target: int, *arguments: object, **named: object) -> object:
         """Use an object that the candidate's process keeps, for example call it."""
@@ -73,6 +79,7 @@ class Program:
         message = {"arguments": encode(arguments, names), "named": named and encode(named, names)}
         self._check_can_cross(arguments, list(message.values()))
         self.calls += 1
+        self.opined = self.opined or what in OPINIONS
         try:
             reply = self._exchange({"ask": "do", "do": what, "target": target, **message})
         except FrameTooLargeError as error:
@@ -186,12 +193,24 @@ class Program:
         reply = self._channel.receive()
         if reply.get("number") != number:
             raise WireError("an answer that nobody asked for")
-        return _returned(reply)
+        try:
+            return _returned(reply)
+        except Exception as error:
+            if "lineage" in reply and self._handles_as is Object:
+                raise self._own_error(error, reply) from None
+            raise
+
+    def _own_error(self, error: Exception, reply: Message) -> Exception:
+        """The error with its own class."""
+        own = self._handle(int(reply["error"]), "error") if isinstance(reply.get("error"), int) else None
+        found = self._read(self._errors.error, error, reply["lineage"], str(reply.get("text"))[:700], own)
+        assert isinstance(found, Exception)
+        return found
 
     def _value(self, reply: Message) -> object:
         return self._read(decode, reply.get("value"), self._known)
 
-    def _read(self, read: Callable[..., object], *arguments: Json) -> object:
+    def _read(self, read: Callable[..., object], *arguments: Any) -> object:  # Any: JSON, mostly
         """The result of ``read``. A program that sends invalid data is ended."""
         try:
             return read(*arguments)
@@ -202,7 +221,7 @@ class Program:
         return self.end(Fault("exception", f"the program's process sent {what}"))
 
     def _handle(self, number: int, kind: str) -> Opaque:
-        return self._handles.setdefault(number, Handle(number, kind, self))
+        return self._handles.setdefault(number, self._handles_as(number, kind, self))
 
 
 def _returned(reply: Message) -> Message:

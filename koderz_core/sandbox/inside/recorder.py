@@ -12,6 +12,7 @@ from .faults import CannotCrossError, Fault, TestsBrokenError, describe, excerpt
 from .values import Opaque, encode, holds
 
 MAX_FAILURES = 50
+MAX_SOURCE = 1500  # characters of a failed test, which may be a method of many lines
 PASSED, FAILED, NOT_REACHED = "P", "F", "-"
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {  # Any: any values
     "==": operator.eq,
@@ -96,6 +97,7 @@ class Site:
         self._recorder = recorder
         self._index = index
         self._holds = False
+        self._said = ""
         self._actual: Callable[[], str] | None = None
         self._expected: Callable[[], str] | None = None
         self._began = time.perf_counter()
@@ -110,6 +112,11 @@ class Site:
         self._actual = lambda: shown(left)
         self._expected = lambda: shown(right) if operation == "==" else f"{operation} {shown(right)}"
         self._holds = bool(_OPERATORS[operation](left, right))
+
+    def outcome(self, value: object) -> None:
+        """Whether a method passed: ``koderz_core.datasets.cases`` says ``passed``, or why not."""
+        self._holds = type(value) is str and value == "passed"
+        self._said = "" if self._holds else excerpt(f"AssertionError: {value}")
 
     def true(self, value: object) -> None:
         self._actual, self._expected = lambda: shown(value), lambda: "a true value"
@@ -139,17 +146,19 @@ class Site:
         elif self._holds:
             self._recorder.passed(self._index)
         else:
-            self._fail(self._false_assert(), "")
+            self._fail(self._false_assert(), self._said)
         return isinstance(error, Exception)
 
     def _fail(self, fault: Fault, message: str) -> None:
-        source = excerpt(self._recorder.sources[self._index])
+        source = excerpt(self._recorder.sources[self._index], MAX_SOURCE)
         expected = self._expected() if self._expected else None
         actual = self._actual() if self._actual else None
         self._recorder.failed(Failure(self._index, source, expected, actual, message), fault)
 
     def _false_assert(self) -> Fault:
         source = excerpt(self._recorder.sources[self._index], 300)
+        if self._said:
+            return Fault("assertion", f"{source.splitlines()[0]} {self._said}")
         seen = f" was not so: got {excerpt(self._actual(), 200)}" if self._actual else " was not so"
         wanted = f", expected {excerpt(self._expected(), 200)}" if self._expected else ""
         return Fault("assertion", f"{source}{seen}{wanted}")

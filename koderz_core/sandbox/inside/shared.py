@@ -5,7 +5,7 @@ Program and tests share a process here, so the program could forge the report. T
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from types import ModuleType
 
@@ -15,11 +15,15 @@ from .instrument import EXPECTING
 from .recorder import Recorder
 from .wire import Message
 
+PROGRAM = "_koderz_program_"
+"""The name of the tested module in tests of a module, as in ``koderz_core.datasets.module_imports``."""
 _Function = Callable[..., object]
 
 
 def report(module: ModuleType, question: Message) -> Message:
     """The result of the tests: the JSON of ``recorder.Outcome``, and whether they ran to their end."""
+    if question.get("kind") == "module":
+        return _of_module(module, question)
     tests = suite.ready(question["tests"], expecting=True)
     candidate = _Candidate(getattr(module, question["entry_point"]), copies=not question["mirrors"])
     function = candidate.function()
@@ -28,7 +32,19 @@ def report(module: ModuleType, question: Message) -> Message:
         return candidate.function(*ends) if called is function else called
 
     names = {**module.__dict__, question["entry_point"]: function, EXPECTING: expecting}
-    recorder = Recorder(tests.sources, lambda: candidate.calls > 0)
+    return _executed(tests, names, function, Recorder(tests.sources, lambda: candidate.calls > 0))
+
+
+def _of_module(module: ModuleType, question: Message) -> Message:
+    """As ``report``, with the module's own objects: a class has to stay a class, and tests may patch the module."""
+    tests = suite.ready(question["tests"])
+    names = {**module.__dict__, PROGRAM: module}
+    return _executed(tests, names, names[question["entry_point"]], Recorder(tests.sources, lambda: True))
+
+
+def _executed(
+    tests: suite.Suite, names: Mapping[str, object], function: Callable[..., object], recorder: Recorder
+) -> Message:
     completed = False
     try:
         suite.execute(tests, "", names, function, recorder)

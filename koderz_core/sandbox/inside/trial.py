@@ -12,7 +12,7 @@ from .deadline import Deadline
 from .faults import CLASSES, CannotCrossError, Fault, ProgramEndedError, excerpt, fault_of
 from .handles import Handle, function
 from .program import Program
-from .recorder import FAILED, MAX_FAILURES, NOT_REACHED, PASSED, Failure, Outcome, Recorder
+from .recorder import FAILED, MAX_FAILURES, MAX_SOURCE, NOT_REACHED, PASSED, Failure, Outcome, Recorder
 from .runs import Limits, Runs, Sources
 from .wire import Json, Message
 from .zygote import Zygote
@@ -29,7 +29,7 @@ class Order(NamedTuple):
     to the tests' objects as well. ``shared``: the tests run in the program's own process. ``cases``: the content of
     ``koderz_core.records.Cases``, for tests that consist of cases. ``total_seconds``: the time limit of all tests
     together while none has failed, if each test has its own limit as well; 0 if not. ``kind``:
-    ``koderz_core.records.Kind``.
+    ``koderz_core.records.Kind``. ``file``: the name of a module's file, which its tracebacks show.
     """
 
     preamble: str
@@ -45,12 +45,14 @@ class Order(NamedTuple):
     cases: Message | None = None
     total_seconds: float = 0.0
     kind: str = "function"
+    file: str = ""
 
 
 class Report(NamedTuple):
     """The result: the content of ``koderz_core.records.Verdict``.
 
-    ``changed``: arguments were changed in place. ``stuck``: the tests met a value that cannot cross.
+    ``changed``: arguments were changed in place. ``stuck``: the tests met a value that cannot cross. ``opined``: the
+    program decided how its own objects compare or compute (``objects.OPINIONS``).
     """
 
     outcome: Outcome
@@ -59,6 +61,7 @@ class Report(NamedTuple):
     shared: bool
     changed: bool = False
     stuck: bool = False
+    opined: bool = False
 
 
 def judge(order: Order, zygote: Zygote, on_answer: OnAnswer) -> Report:
@@ -74,16 +77,19 @@ def judge(order: Order, zygote: Zygote, on_answer: OnAnswer) -> Report:
 
 def _apart(order: Order, tests: suite.Suite | cases.Cases, zygote: Zygote, on_answer: OnAnswer) -> Report:
     """The report for program and tests in two processes."""
-    program, started = Program(zygote, mirrors=order.mirrors), time.monotonic()
+    is_module = order.kind == "module"
+    program, started = Program(zygote, mirrors=order.mirrors, objects=is_module), time.monotonic()
     recorder = Recorder(tests.sources, lambda: program.calls > 0)
     completed = stuck = False
     try:
         with Deadline(order.seconds, order.most_seconds, program, patient=order.cases is not None) as deadline:
             values = program.load(for_candidate(order), on_answer)
             entry = values[order.entry_point]
-            if not isinstance(entry, Handle):
+            if is_module and isinstance(tests, suite.Suite) and callable(entry):
+                suite.execute(tests, order.preamble, values, entry, recorder)
+            elif not isinstance(entry, Handle):
                 raise program.end(_DEATH)
-            if isinstance(tests, cases.Cases):
+            elif isinstance(tests, cases.Cases):
                 deadline.extend(order.total_seconds, lambda: recorder.first is None)
                 cases.execute(tests, program, entry, recorder, deadline)
             else:  # they get a stub for the function, also under its real name, and the other names that they use
@@ -98,7 +104,9 @@ def _apart(order: Order, tests: suite.Suite | cases.Cases, zygote: Zygote, on_an
         recorder.note(Fault("type", f"{error}, which is not plain data"))
     finally:
         program.close()
-    return Report(recorder.outcome(), completed, time.monotonic() - started, False, program.changed, stuck)
+    return Report(
+        recorder.outcome(), completed, time.monotonic() - started, False, program.changed, stuck, program.opined
+    )
 
 
 def _shared(order: Order, tests: suite.Suite, zygote: Zygote, on_answer: OnAnswer) -> Report:
@@ -144,7 +152,7 @@ def _checked(answer: Json, tests: suite.Suite) -> Outcome:
 def _checked_failure(failure: Json, count: int) -> Failure:
     place, source, expected, actual, message = failure
     wanted, seen = (None if text is None else excerpt(str(text)) for text in (expected, actual))
-    return Failure(range(count)[place], excerpt(str(source)), wanted, seen, excerpt(str(message)))
+    return Failure(range(count)[place], excerpt(str(source), MAX_SOURCE), wanted, seen, excerpt(str(message)))
 
 
 def for_candidate(order: Order, seconds: float = 0.0) -> Message:
@@ -156,5 +164,6 @@ def for_candidate(order: Order, seconds: float = 0.0) -> Message:
         "entry_point": order.entry_point,
         "names": [order.entry_point, *order.names],
         "kind": order.kind,
+        "file": order.file,
         "limits": (seconds or max(order.seconds, order.total_seconds), order.memory_bytes, file_bytes),
     }

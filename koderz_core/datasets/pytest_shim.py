@@ -1,0 +1,136 @@
+"""The part of pytest that tests of modules may use. This source is put before such tests and runs in the sandbox.
+
+So it imports nothing of koderz and contains no assert: the bare asserts of the tests become calls of functions below.
+``Any``: values of the tests and of the program.
+"""
+
+import contextlib
+import operator
+import re
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {  # Any: any values
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "is": operator.is_,
+    "is not": operator.is_not,
+    "in": lambda left, right: left in right,
+    "not in": lambda left, right: left not in right,
+}
+
+
+class SkippedError(Exception):
+    """The test is marked to be skipped."""
+
+
+def require_compared(left: Any, operation: str, right: Any, said: Callable[[], object] | None = None) -> None:
+    """As the assert of a comparison. ``said`` returns the assert's own message."""
+    if not _OPERATORS[operation](left, right):
+        seen = f"assert {left!r} {operation} {right!r}"
+        raise AssertionError(f"{said()}: {seen}" if said else seen)
+
+
+def require(value: object, source: str, said: Callable[[], object] | None = None) -> None:
+    """As any other assert. ``source`` is its text."""
+    if not value:
+        raise AssertionError(f"{said()}: assert {source}" if said else f"assert {source}, which is {value!r}")
+
+
+def outcome_of_function(test: Callable[..., object]) -> str:
+    """``passed`` if the test passed or was skipped, else the message of the failed assertion, with its parameters."""
+    for parameters in getattr(test, "parameters", [{}]):
+        try:
+            test(**parameters)
+        except SkippedError:
+            return "passed"
+        except AssertionError as error:
+            said = str(error) or "an assertion failed"
+            return f"{said} (with {parameters!r})" if parameters else said
+    return "passed"
+
+
+class _Raises(contextlib.AbstractContextManager["_Raises"]):
+    def __init__(self, expected: Any, match: str | None) -> None:
+        self.expected, self.match = expected, match
+        self.value: Any = None
+        self.type: Any = None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
+        if kind is None:
+            raise AssertionError(f"did not raise {self.expected!r}")
+        if not issubclass(kind, self.expected):
+            return False
+        self.value, self.type = error, kind
+        if self.match is not None and not re.search(self.match, str(error)):
+            raise AssertionError(f"the message {str(error)!r} does not match {self.match!r}")
+        return True
+
+
+def _raises(expected: Any, *call: Any, match: str | None = None, **named: Any) -> _Raises:
+    if not call:
+        return _Raises(expected, match)
+    with _Raises(expected, match) as caught:
+        call[0](*call[1:], **named)
+    return caught
+
+
+class _Approx:
+    """A number, or a list, tuple or dict of numbers, equal to values within the tolerance of pytest.approx."""
+
+    def __init__(self, expected: Any, rel: float | None = None, abs: float | None = None) -> None:  # noqa: A002 (pytest's)
+        self.expected, self.rel, self.abs = expected, rel, abs
+
+    def __eq__(self, actual: object) -> bool:
+        return self._near(actual, self.expected)
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return f"approx({self.expected!r})"
+
+    def _near(self, actual: Any, expected: Any) -> bool:
+        if isinstance(expected, dict):
+            same = isinstance(actual, dict) and actual.keys() == expected.keys()
+            return same and all(self._near(actual[key], expected[key]) for key in expected)
+        if isinstance(expected, (list, tuple)):
+            same = isinstance(actual, (list, tuple)) and len(actual) == len(expected)
+            return same and all(map(self._near, actual, expected))
+        if not isinstance(expected, (int, float, complex)) or not isinstance(actual, (int, float, complex)):
+            return bool(actual == expected)
+        if actual == expected or abs(expected) == float("inf"):
+            return bool(actual == expected)
+        relative = 0.0 if self.rel is None and self.abs is not None else (self.rel or 1e-6) * abs(expected)
+        return bool(abs(actual - expected) <= max(relative, 1e-12 if self.abs is None else self.abs))
+
+
+def _parametrize(names: Any, values: Iterable[Any], ids: object = None) -> Callable[[Any], Any]:  # noqa: ARG001 (pytest's)
+    listed = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    rows = [dict(zip(listed, [row] if len(listed) == 1 else row, strict=True)) for row in values]
+
+    def mark(test: Any) -> Any:
+        before = getattr(test, "parameters", [{}])
+        test.parameters = [{**one, **other} for other in rows for one in before]
+        return test
+
+    return mark
+
+
+def _skip(test: object = "", reason: str = "") -> Any:  # noqa: ARG001 (pytest's)
+    def mark(_test: object) -> Callable[..., None]:
+        def skipped(**_parameters: object) -> None:
+            raise SkippedError
+
+        return skipped
+
+    return mark(test) if callable(test) else mark
+
+
+pytest = types.SimpleNamespace(
+    raises=_raises, approx=_Approx, mark=types.SimpleNamespace(parametrize=_parametrize, skip=_skip)
+)

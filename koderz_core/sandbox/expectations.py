@@ -1,0 +1,271 @@
+"""Finds the expectation of each test method that can be changed so that a correct program fails it, and other values.
+
+The expectation is part of the last assertion of the method, as far as only assertions follow it: the effects of the
+method on the program are then the same with another value, up to further assertions.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from koderz_core.sandbox.inside.instrument import asserts_in, method_of
+
+_OPPOSITES = {
+    "assertTrue": "assertFalse",
+    "assertIsNone": "assertIsNotNone",
+    "assertIn": "assertNotIn",
+}
+OPPOSITES = _OPPOSITES | {other: name for name, other in _OPPOSITES.items()}
+_EQUAL = frozenset({"assertEqual", "assertIs", "assertTrue", "assertFalse"})
+_TRUTH = "truth of "
+_RAISES = frozenset({"assertRaises", "assertRaisesRegex", "raises"})
+_ERRORS = ("KeyError", "IndexError", "OSError", "ZeroDivisionError", "TypeError", "ValueError")
+_COMPARED = 2  # arguments of an assertion of unittest, before its message
+_BUILTINS = frozenset(dir(builtins))
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """A place in the tree of the tests: ``place`` counts the tests, ``owner`` has the node or name in ``field``.
+
+    ``shape``: expectations of one shape can be exchanged. ``directed``: a program could guess from the value alone
+    whether it was changed. ``sure``: the source shows that a program that passes the test fails it with another value.
+    """
+
+    place: int
+    owner: ast.AST
+    field: str
+    index: int | None
+    shape: str
+    directed: bool = False
+    sure: bool = False
+
+    @property
+    def value(self) -> ast.expr | str:
+        found: ast.expr | str = getattr(self.owner, self.field)
+        return found if self.index is None else found[self.index]  # type: ignore[index]  # a list of nodes
+
+    def put(self, value: ast.expr | str) -> None:
+        if self.index is None:
+            setattr(self.owner, self.field, value)
+        else:
+            getattr(self.owner, self.field)[self.index] = value
+
+    def differs(self, other: Expectation) -> bool:
+        return _text(self.value) != _text(other.value)
+
+    def other_value(self, lot: random.Random) -> ast.expr | str | None:
+        """Another value that looks similar; None if there is none."""
+        value = self.value
+        if isinstance(value, str):
+            return OPPOSITES[value]
+        if self.shape.startswith(_TRUTH):
+            return value.operand if isinstance(value, ast.UnaryOp) else ast.UnaryOp(ast.Not(), value)
+        if self.shape == "raises":
+            others = [name for name in _ERRORS if name != _text(value)]
+            return ast.Name(lot.choice(others), ast.Load())
+        return mutated(value, lot)
+
+
+def expectations(tree: ast.Module) -> list[Expectation]:
+    """The expectations in the tests of a ``check(candidate)`` that ``koderz_core.datasets.methods`` wrote."""
+    definitions = _definitions(tree)
+    tests = [method_of(test) for test in asserts_in(tree)]
+    nodes = [definitions.get(test) if test else None for test in tests]
+    found = [
+        _Search(node).last(place, node.body)
+        for place, node in enumerate(nodes)
+        if node and sum(other is node for other in nodes) == 1
+    ]
+    return [expectation for expectation in found if expectation]
+
+
+def _definitions(tree: ast.Module) -> dict[tuple[str, str], ast.FunctionDef]:
+    found = {("", node.name): node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for kind in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+        found |= {(kind.name, node.name): node for node in kind.body if isinstance(node, ast.FunctionDef)}
+    return found
+
+
+class _Search:
+    """The search in one method."""
+
+    def __init__(self, method: ast.FunctionDef) -> None:
+        self._method = method
+        names = [node for node in ast.walk(method) if isinstance(node, ast.Name)]
+        self._stored = [name.id for name in names if isinstance(name.ctx, ast.Store)]
+        self._loaded = [name.id for name in names if isinstance(name.ctx, ast.Load)]
+        self._plain = not method.decorator_list and not any(
+            isinstance(part, ast.Return | ast.Raise | ast.If | ast.Try) for part in ast.walk(method)
+        )
+        self._own = {*self._stored, *(argument.arg for argument in ast.walk(method) if isinstance(argument, ast.arg))}
+
+    def last(self, place: int, body: Sequence[ast.stmt]) -> Expectation | None:
+        """The last expectation in a body, an expected exception only if there is no other."""
+        raised: Expectation | None = None
+        for node in reversed(body):
+            if isinstance(node, ast.With) and (raises := self._raises(place, node)):
+                raised = raised or raises
+                continue
+            if isinstance(node, ast.With | ast.For):
+                return self.last(place, node.body) or raised
+            if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+                if isinstance(node, ast.Pass):
+                    continue
+                return raised
+            if found := self._of_call(place, node.value):
+                return found
+            if not _is_assertion(node.value):
+                return raised
+        return raised
+
+    def _raises(self, place: int, node: ast.With) -> Expectation | None:
+        call = node.items[0].context_expr
+        if isinstance(call, ast.Call) and _name(call.func) in _RAISES and call.args:
+            return Expectation(place, call, "args", 0, "raises", directed=True)
+        return None
+
+    def _of_call(self, place: int, call: ast.Call) -> Expectation | None:
+        name = _name(call.func)
+        if not _is_assertion(call) or name in _RAISES:
+            return None
+        if name in OPPOSITES and isinstance(call.func, ast.Attribute):
+            return Expectation(place, call.func, "attr", None, _pair(name), directed=True, sure=self._is_sure(call))
+        if name == "require":
+            return Expectation(place, call, "args", 0, f"{_TRUTH}{place}", directed=True)
+        places = _compared(name, len(call.args))
+        closed = [index for index in places if self._is_closed(call.args[index])]
+        literal = [index for index in closed if not _names(call.args[index])]
+        for index in [*reversed(literal), *reversed(closed)]:
+            if shape := shape_of(call.args[index]):
+                sure = index in literal and self._is_sure(call)
+                return Expectation(place, call, "args", index, shape, sure=sure)
+        variables = (self._variable(place, call.args[index]) for index in reversed(places))
+        return next((found for found in variables if found), None)
+
+    def _is_sure(self, call: ast.Call) -> bool:
+        """Whether a call is reached whenever the test passes, and compares exactly."""
+        is_top = any(isinstance(node, ast.Expr) and node.value is call for node in self._method.body)
+        return self._plain and is_top and _name(call.func) in _EQUAL
+
+    def _variable(self, place: int, value: ast.expr) -> Expectation | None:
+        """The expectation behind a variable that is set once and used only here."""
+        if not isinstance(value, ast.Name) or (self._stored.count(value.id), self._loaded.count(value.id)) != (1, 1):
+            return None
+        for node in ast.walk(self._method):
+            if isinstance(node, ast.Assign) and [_text(target) for target in node.targets] == [value.id]:
+                shape = shape_of(node.value) if self._is_closed(node.value) else ""
+                return Expectation(place, node, "value", None, shape) if shape else None
+        return None
+
+    def _is_closed(self, value: ast.expr) -> bool:
+        """Whether no variable of the method is in it, so that it means the same in another method."""
+        return not _names(value) & self._own
+
+
+_UNITTEST = frozenset({
+    *OPPOSITES,
+    *("assertEqual", "assertNotEqual", "assertIs", "assertIsNot", "assertAlmostEqual", "assertNotAlmostEqual"),
+    *("assertGreater", "assertGreaterEqual", "assertLess", "assertLessEqual", "assertRegex", "assertNotRegex"),
+    *("assertCountEqual", "assertMultiLineEqual", "assertSequenceEqual", "assertListEqual", "assertTupleEqual"),
+    *("assertSetEqual", "assertDictEqual", "assertIsInstance", "assertNotIsInstance"),
+})  # fmt: skip
+
+
+def _pair(name: str) -> str:
+    return "/".join(sorted((name, OPPOSITES[name])))
+
+
+def _compared(name: str, count: int) -> list[int]:
+    """The places of the arguments that an assertion compares: not its message, not an operator."""
+    if name == "require_compared":
+        return [0, 2]
+    return list(range(min(count, _COMPARED) if name in _UNITTEST else count))
+
+
+def _is_assertion(call: ast.Call) -> bool:
+    name = _name(call.func)
+    return name.lower().startswith(("assert", "require", "check", "refute"))
+
+
+def _name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _text(value: ast.expr | str) -> str:
+    return value if isinstance(value, str) else ast.unparse(value)
+
+
+def shape_of(node: ast.expr) -> str:
+    """A name for the kind of an expected value; "" if it cannot be changed."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return shape_of(node.operand)
+    if isinstance(node, ast.Constant):
+        return type(node.value).__name__
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return f"{type(node).__name__} of {shape_of(node.elts[0]) if node.elts else 'none'}"
+    if isinstance(node, ast.Dict):
+        return "Dict"
+    if isinstance(node, ast.Call):
+        return f"{ast.unparse(node.func)}()"
+    return "Attribute" if isinstance(node, ast.Attribute) else ""
+
+
+def mutated(node: ast.expr, lot: random.Random) -> ast.expr | None:
+    """A similar value that is not equal; None if none is known."""
+    if isinstance(node, ast.Constant):
+        return _other_constant(node.value, lot)
+    if isinstance(node, ast.UnaryOp):
+        operand = mutated(node.operand, lot)
+        return operand and ast.UnaryOp(node.op, operand)
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return _with_other_part(node, "elts", lot) or _without_last(node)
+    if isinstance(node, ast.Dict):
+        return _with_other_part(node, "values", lot)
+    return _with_other_part(node, "args", lot) if isinstance(node, ast.Call) else None
+
+
+def _other_constant(value: object, lot: random.Random) -> ast.expr | None:
+    if isinstance(value, bool):
+        return ast.Constant(not value)
+    if isinstance(value, int):
+        return ast.Constant(value + lot.choice([1, 2, 3]) if value < 3 else value + lot.choice([-2, -1, 1, 2]))
+    if isinstance(value, float):
+        return ast.Constant(round(value + lot.choice([0.25, 0.5, 1.5]), 6))
+    if isinstance(value, str | bytes):
+        return ast.Constant(_other_text(value, lot))
+    return ast.Constant(lot.randrange(1, 9)) if value is None else None
+
+
+def _other_text(text: Any, lot: random.Random) -> Any:  # Any: str or bytes
+    """The text with two characters exchanged, or with one more character."""
+    places = [place for place in range(len(text) - 1) if text[place] != text[place + 1]]
+    if not places:
+        return text + (text[:1] or ("x" if isinstance(text, str) else b"x"))
+    at = lot.choice(places)
+    return text[:at] + text[at + 1 : at + 2] + text[at : at + 1] + text[at + 2 :]
+
+
+def _with_other_part(node: ast.expr, field: str, lot: random.Random) -> ast.expr | None:
+    parts = list(getattr(node, field))
+    for place in lot.sample(range(len(parts)), len(parts)):
+        if other := mutated(parts[place], lot):
+            copy = type(node)(**dict(ast.iter_fields(node)))
+            setattr(copy, field, [*parts[:place], other, *parts[place + 1 :]])
+            return copy
+    return None
+
+
+def _without_last(node: ast.List | ast.Tuple | ast.Set) -> ast.expr | None:
+    if not node.elts:
+        return ast.List([ast.Constant(0)], ast.Load()) if isinstance(node, ast.List) else None
+    return type(node)(**{**dict(ast.iter_fields(node)), "elts": node.elts[:-1]})

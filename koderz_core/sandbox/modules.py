@@ -1,0 +1,156 @@
+"""Judges modules: in a process apart from the tests where the canonical solution passes so, else with twins.
+
+Where the program decides how its own objects compare, or where it shares the process of its tests, a verdict counts
+only if the twins of the tests fail (``twins``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from koderz_core.python_parser import parse
+from koderz_core.records import Isolation, Problem, TestFailure, TestSet, Verdict
+from koderz_core.sandbox.inside.instrument import asserts_in, method_of
+from koderz_core.sandbox.requests import Answer, Order, Report
+from koderz_core.sandbox.twins import Twins, Unit, order_of, random_part, runs_for
+
+Ask = Callable[[Order], Answer]
+_Key = tuple[str, str, bool]
+_DIFFERS = "results differ between runs"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The twins of a test set, with the units that the canonical solution has confirmed."""
+
+    twins: Twins
+    units: tuple[Unit, ...]
+
+
+class Modules:
+    """Decides how modules are judged, and checks their verdicts. Caches what depends on the canonical solution alone.
+
+    Safe to use from several threads, which may compute the same answer.
+    """
+
+    def __init__(self, ask: Ask, isolation: Isolation) -> None:
+        self._ask, self._isolation = ask, isolation
+        self._apart: dict[_Key, bool] = {}
+        self._checked: dict[_Key, Checked] = {}
+
+    def is_shared(self, problem: Problem, tests: TestSet, order: Order) -> bool:
+        """Whether the tests need the program's own process: the canonical solution does not pass them otherwise."""
+        if tests.shared or not problem.canonical_solution:
+            return True
+        key = _key(problem, tests)
+        if key not in self._apart:
+            report = self._ask(replace(order, code=problem.canonical_solution, shared=False)).report
+            self._apart[key] = bool(report and report.verdict(self._isolation).passed)
+        return not self._apart[key]
+
+    def verdict(self, problem: Problem, tests: TestSet, order: Order) -> Verdict | Answer:
+        """The verdict of tests in the program's own process; an answer without a report if there is none.
+
+        The marks are those of a run with real tests only. Runs with twins stop at the first that shows a failure.
+        """
+        checked = self._units(problem, tests, order)
+        runs = order_of(runs_for(checked.units)) if checked.units else [False]
+        real: Report | None = None
+        doubts: list[Verdict] = []
+        for number, has_twins in enumerate(runs):
+            units = random_part(checked.units) if has_twins else ()
+            answer = self._ask(replace(order, tests=checked.twins.source(units)))
+            if answer.report is None:
+                return answer
+            real = answer.report if not has_twins and real is None else real
+            doubt = self._doubt(answer.report, units, tests)
+            if doubt:
+                doubts.append(doubt)
+                if real is None and False in runs[number + 1 :]:
+                    found = self._ask(replace(order, tests=checked.twins.source()))
+                    if found.report is None:
+                        return found
+                    real = found.report
+                break
+        assert real is not None
+        verdict = real.verdict(self._isolation)
+        return verdict if not verdict.passed or not doubts else replace(doubts[0], seconds=verdict.seconds)
+
+    def confirmed(self, problem: Problem, tests: TestSet, order: Order, passed: Verdict) -> Verdict:
+        """A verdict in which the program decided about its own objects, unless it passes the twins as well."""
+        checked = self._units(problem, tests, order)
+        if not checked.units:
+            return passed
+        report = self._ask(replace(order, tests=checked.twins.source(checked.units))).report
+        doubt = self._doubt(report, checked.units, tests) if report else None
+        return replace(doubt, seconds=passed.seconds) if doubt else passed
+
+    def _doubt(self, report: Report, units: Iterable[Unit], tests: TestSet) -> Verdict | None:
+        """Why a program that passes the real tests does not pass after this run with twins; None if it does."""
+        verdict = report.verdict(self._isolation)
+        changed = {place for unit in units for place in unit.places}
+        marks = verdict.marks
+        if faked := [place for place in sorted(changed) if marks[place] == "P"]:
+            name = _names(tests.source)[faked[0]]
+            message = f"{name} also passes with another expected value, so its result was not computed"
+            return _failed(verdict, faked, "faked", message)
+        wrong = [place for place, mark in enumerate(marks) if mark != "P" and place not in changed]
+        if wrong:
+            name = _names(tests.source)[wrong[0]]
+            reason = next((failure.message for failure in verdict.failures if failure.index == wrong[0]), "")
+            message = f"{_DIFFERS}: {name} does not always pass{f' ({reason})' if reason else ''}"
+            return _failed(verdict, wrong, verdict.error or "exception", message)
+        if not changed and not verdict.passed:
+            return verdict
+        return None
+
+    def _units(self, problem: Problem, tests: TestSet, order: Order) -> Checked:
+        key = (*_key(problem, tests)[:2], order.shared)
+        if key not in self._checked:
+            twins = Twins(tests.source)
+            if problem.canonical_solution:
+                units = self._confirmed_units(twins, replace(order, code=problem.canonical_solution))
+            else:
+                units = tuple(unit for unit in twins.units if all(expected.sure for expected, _ in unit.changes))
+            self._checked[key] = Checked(twins, units)
+        return self._checked[key]
+
+    def _confirmed_units(self, twins: Twins, order: Order) -> tuple[Unit, ...]:
+        """The units whose tests the canonical solution passes, and whose twins it fails without an effect on others."""
+        real = self._marks(twins, order)
+        halves = (twins.units[::2], twins.units[1::2])
+        good = [unit for half in halves for unit in self._good(twins, order, half, real)]
+        second = twins.singles(unit for unit in twins.units if unit not in good and len(unit.changes) > 1)
+        return (*good, *self._good(twins, order, second, real))
+
+    def _good(self, twins: Twins, order: Order, units: Sequence[Unit], real: str) -> list[Unit]:
+        if not units or not real:
+            return []
+        marks = self._marks(twins, order, units)
+        changed = {place for unit in units for place in unit.places}
+        if not marks or any(marks[place] != real[place] for place in range(len(real)) if place not in changed):
+            return []
+        return [unit for unit in units if all(real[place] == "P" and marks[place] == "F" for place in unit.places)]
+
+    def _marks(self, twins: Twins, order: Order, units: Iterable[Unit] = ()) -> str:
+        report = self._ask(replace(order, tests=twins.source(units))).report
+        return report.outcome.marks if report else ""
+
+
+def _key(problem: Problem, tests: TestSet) -> _Key:
+    return (problem.canonical_solution, tests.source, tests.shared)
+
+
+def _failed(verdict: Verdict, places: Sequence[int], error: object, message: str) -> Verdict:
+    """A verdict in which only the tests at these places failed."""
+    marks = "".join("F" if place in places else "P" for place in range(len(verdict.marks)))
+    sources: Mapping[int, TestFailure] = {failure.index: failure for failure in verdict.failures}
+    failures = tuple(replace(sources[place], message=message) for place in places if place in sources)
+    return replace(verdict, marks=marks, failures=failures, error=error, message=message, completed=True)  # type: ignore[arg-type]  # an ErrorClass
+
+
+def _names(source: str) -> list[str]:
+    """The name of each test."""
+    methods = (method_of(test) for test in asserts_in(parse(source)))
+    return [".".join(filter(None, method)) if method else "a test" for method in methods]
