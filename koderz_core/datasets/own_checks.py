@@ -21,9 +21,10 @@ from pydantic_core import ErrorDetails
 from koderz_core.datasets.asserts import check_source, one_assert, statements
 from koderz_core.datasets.humaneval import preamble_of
 from koderz_core.datasets.own_fields import CommonRow, Complaint, SomeText, Text, require
+from koderz_core.datasets.own_modules import ModuleRow, module_complaints, module_of
 from koderz_core.datasets.own_programs import ProgramRow, program_complaints, program_of
 from koderz_core.errors import DataError
-from koderz_core.records import PlusTests, Problem, PublicProblem, TestSet
+from koderz_core.records import Kind, PlusTests, Problem, PublicProblem, TestSet
 
 
 def _inputs(value: object) -> str:
@@ -55,7 +56,19 @@ class OwnRow(CommonRow):
     )
 
 
-ROWS: Mapping[str, type[OwnRow | ProgramRow]] = {"function": OwnRow, "program": ProgramRow}
+class RepairRow(OwnRow):
+    """A problem that asks for the correction of the program in ``given``."""
+
+    given: SomeText = Field(description="write the faulty program")
+
+
+AnyRow = OwnRow | ModuleRow | ProgramRow
+ROWS: Mapping[str, type[AnyRow]] = {
+    "function": OwnRow,
+    "repair": RepairRow,
+    "module": ModuleRow,
+    "program": ProgramRow,
+}
 """By kind of problem."""
 
 
@@ -66,7 +79,7 @@ def _cures(kind: type[BaseModel]) -> dict[str, str]:
 _CURES = _cures(OwnRow)
 
 
-def row_of(line: bytes) -> OwnRow | ProgramRow | list[Complaint]:
+def row_of(line: bytes) -> AnyRow | list[Complaint]:
     """The row of a line, or the faults of its fields."""
     names: list[str] = []
 
@@ -83,11 +96,11 @@ def row_of(line: bytes) -> OwnRow | ProgramRow | list[Complaint]:
         if kind is None:
             return [("kind", f"is not a kind that koderz reads: {str(named)[:40]!r}", f"write {' or '.join(ROWS)}")]
         cures = _cures(kind)
+        wrong = [*_duplicates(names), *_misspellings(fields, cures), *_of_other_kinds(fields, named)]
         row = kind.model_validate(fields)
-        return [*_duplicates(names), *_misspellings(fields, cures)] or row
+        return wrong or row
     except ValidationError as error:
-        wrong = (_complaint(fault, cures) for fault in error.errors())
-        return [*_duplicates(names), *_misspellings(fields, cures), *wrong]
+        return [*wrong, *(_complaint(fault, cures) for fault in error.errors())]
     except (ValueError, RecursionError) as error:
         return [("", f"not JSON: {error}", "write one JSON object per line, in UTF-8")]
 
@@ -115,12 +128,23 @@ def _misspellings(names: Iterable[str], cures: Mapping[str, str]) -> Iterator[Co
             yield name, "is not a field of this format", f"did you mean {near[0]}?"
 
 
-def complaints(row: OwnRow | ProgramRow) -> Iterator[Complaint]:
+def _of_other_kinds(fields: Mapping[str, object], named: str) -> Iterator[Complaint]:
+    """The fields that only other kinds have. A line that states no kind may have them, except those of a task."""
+    for field in fields if "kind" in fields else [name for name in ("given", "cases") if name in fields]:
+        kinds = [kind for kind, row in ROWS.items() if field in row.model_fields]
+        if kinds and named not in kinds:
+            yield field, f"is not a field of the kind {named}", f'omit it, or write "kind": "{kinds[0]}"'
+
+
+def complaints(row: AnyRow) -> Iterator[Complaint]:
     """All faults of a row that concern several fields or the Python in a field."""
     if isinstance(row, ProgramRow):
         yield from program_complaints(row)
         return
-    if not re.search(rf"\b{re.escape(row.entry_point)}\b", row.prompt):
+    if isinstance(row, ModuleRow):
+        yield from module_complaints(row)
+        return
+    if not re.search(rf"\b{re.escape(row.entry_point)}\b", _task(row)):
         yield (
             "prompt",
             f"does not mention the entry point {row.entry_point}",
@@ -128,18 +152,31 @@ def complaints(row: OwnRow | ProgramRow) -> Iterator[Complaint]:
         )
     yield from _test_faults(row)
     yield from _solution_faults(row)
+    if isinstance(row, RepairRow) and row.given.strip() == _program(row).strip():
+        yield "given", "is the canonical solution, so it has no fault", "write the faulty program"
     if row.plus_input and not row.canonical_solution.strip():
         yield "plus_input", "needs a canonical_solution, which gives the expected values", "add the solution"
 
 
-def problem_of(row: OwnRow | ProgramRow) -> Problem:
+def problem_of(row: AnyRow) -> Problem:
     """The problem of a row without faults."""
     if isinstance(row, ProgramRow):
         return program_of(row)
-    preamble = preamble_of(row.prompt, row.entry_point) or ""
-    public = PublicProblem(row.task_id, row.prompt, row.entry_point, preamble)
+    if isinstance(row, ModuleRow):
+        return module_of(row)
+    given = row.given if isinstance(row, RepairRow) else ""
+    preamble = preamble_of(given or row.prompt, row.entry_point) or ""
+    kind: Kind = "repair" if given else "function"
+    public = PublicProblem(row.task_id, _task(row), row.entry_point, preamble, kind, given=given)
     plus = PlusTests(row.plus_input, tolerance=row.atol) if row.plus_input else None
     return Problem(public, TestSet(_source(row)), _program(row), plus, facts=row.facts)
+
+
+def _task(row: OwnRow) -> str:
+    """The text for the model: the prompt, and the given program if the prompt does not contain it."""
+    if not isinstance(row, RepairRow) or row.given.strip() in row.prompt:
+        return row.prompt
+    return f"{row.prompt.rstrip()}\n\n{row.given}"
 
 
 def _test_faults(row: OwnRow) -> Iterator[Complaint]:

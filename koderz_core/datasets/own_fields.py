@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from koderz_core.datasets.programs import iso_date
 from koderz_core.errors import DataError
 from koderz_core.input_files import surrogate_in
-from koderz_core.records import Facts
+from koderz_core.records import Facts, Kind
 
 Complaint = tuple[str, str, str]
 """The field, what is wrong with it, what to do. The field is empty if the whole line is wrong."""
@@ -38,6 +38,11 @@ def _is_day(text: str) -> bool:
         return False
 
 
+def _text_of(value: object) -> object:
+    """The text of a number; anything else as it is."""
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
 Text = Annotated[str, require(lambda text: not surrogate_in(text), "contains a lone surrogate (half of a UTF-16 pair)")]
 SomeText = Annotated[Text, require(str.strip, "is empty")]
 _LABEL = "write a short text, such as 'graphs'"
@@ -54,7 +59,7 @@ class CommonRow(BaseModel):
     ] = Field(
         description="give the problem an id of at most 120 characters, without blanks or commas, such as 'mine/1'"
     )
-    kind: str = Field(default="function", description="write function or program")
+    kind: str = Field(default="function", description=f"write {', '.join(get_args(Kind))}")
     prompt: SomeText = Field(description="write the task for the model, ideally a signature with a docstring")
     canonical_solution: Text = Field(
         default="", description="write the continuation of the prompt or a whole program, or omit the field"
@@ -66,7 +71,9 @@ class CommonRow(BaseModel):
         description="write a name of at most 60 characters (letters, digits, spaces and the characters . , + ( ) / -), "
         "such as 'MIT'",
     )
-    difficulty: Label = Field(default="", description=_LABEL)
+    difficulty: Annotated[Label, BeforeValidator(_text_of)] = Field(
+        default="", description="write a short text or a number, such as 'hard'"
+    )
     topic: Label = Field(default="", description=_LABEL)
     date: Annotated[str, require(_is_day, "is not a date")] = Field(
         default="", description="write the day of publication, such as '2024-05-31'"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from koderz_core import datasets
 from koderz_core.config import Settings
 from koderz_core.datasets import sources
-from koderz_core.datasets.own_problems import Fault, read_path
+from koderz_core.datasets.own_problems import ENDINGS, Fault, is_path, load_path, read_path
 from koderz_core.datasets.selection import in_period, select, way_of, without_date
 from koderz_core.datasets.sources import SOURCES, Source
-from koderz_core.errors import UnknownNameError
+from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.records import Dataset, Problem
 
 __all__ = ["SOURCES", "Datasets", "Fault", "Source", "in_period", "read_path", "select", "way_of", "without_date"]
@@ -24,9 +24,21 @@ class Datasets:
 
     settings: Settings
 
-    def load(self, name: str = "humaneval") -> Dataset:
-        """Return the problems of a dataset. Raises UnknownNameError, DataError."""
-        return datasets.load(name, self.settings)
+    def load(self, name: str = "humaneval", mapping: Sequence[str] = ()) -> Dataset:
+        """Return the problems of a dataset. Raises UnknownNameError, DataError, UsageError.
+
+        ``mapping``: pairs FIELD=COLUMN for a file of the user. koderz then copies the file in its own format, and the
+        dataset has the name of the copy.
+        """
+        if not mapping:
+            return datasets.load(name, self.settings)
+        if not is_path(name):
+            raise UsageError(f"--map needs a file of problems, but {name} is not the path of one ({ENDINGS}).")
+        return load_path(Path(name), self.settings, ",".join(mapping))
+
+    def name_of(self, name: str, mapping: Sequence[str]) -> str:
+        """Return the name under which ``load`` returns the same problems without a mapping. Raises as ``load``."""
+        return self.load(name, mapping).origin.name if mapping else name
 
     def problem(self, name: str, dataset: str = "humaneval") -> Problem:
         """Return one problem by its id. Raises UnknownNameError, DataError."""
