@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +12,8 @@ from koderz_core.datasets import sources
 from koderz_core.datasets.own_problems import ENDINGS, Fault, is_path, load_path, read_path
 from koderz_core.datasets.selection import in_period, select, way_of, without_date
 from koderz_core.datasets.sources import SOURCES, Source
-from koderz_core.errors import UnknownNameError, UsageError
-from koderz_core.records import Dataset, Problem
+from koderz_core.errors import KoderzError, UnknownNameError, UsageError
+from koderz_core.records import Dataset, DatasetOrigin, Problem
 
 __all__ = ["SOURCES", "Datasets", "Fault", "Source", "in_period", "read_path", "select", "way_of", "without_date"]
 
@@ -62,3 +62,36 @@ class Datasets:
     def fetch(self, source: Source, report: Callable[[int], None]) -> Path:
         """Download a published dataset, unless it is present. ``report`` receives the bytes that are done."""
         return sources.fetch(source, self.settings, report)
+
+
+def facts_of(
+    datasets: Datasets, origins: Iterable[DatasetOrigin], by: str
+) -> tuple[Mapping[str, tuple[str, ...]], tuple[str, ...]]:
+    """The difficulty, topic, tags, kind or year of problems, by id, and why those of a dataset are unknown."""
+    values: dict[str, tuple[str, ...]] = {}
+    notes: list[str] = []
+    for origin in dict.fromkeys(origins):
+        try:
+            dataset = datasets.load(origin.name)
+        except KoderzError:
+            notes.append(f"The dataset {origin.said} is not on this machine, so the facts of its problems are unknown.")
+            continue
+        if dataset.origin.sha256 != origin.sha256:
+            notes.append(
+                f"The dataset {origin.said} is on this machine in another version, so the facts of its problems are "
+                "unknown."
+            )
+            continue
+        values |= {problem.id: _facts(problem, by) for problem in dataset.problems}
+    return values, tuple(notes)
+
+
+def _facts(problem: Problem, by: str) -> tuple[str, ...]:
+    facts = problem.facts
+    known = {
+        "difficulty": facts.difficulty,
+        "topic": facts.topic,
+        "kind": problem.public.kind,
+        "year": facts.date[:4],
+    }
+    return tuple(facts.tags) if by == "tag" else tuple(filter(None, (known[by],)))
