@@ -7,6 +7,7 @@ list, ``key`` and ``value`` for those of a dict.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ Place = tuple[object, ...]
 FEW = 3
 """Values that must have a property before it counts, if it may be a coincidence."""
 _PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_BRACKETS = {*_PAIRS, *_PAIRS.values()}
 
 
 class Property(NamedTuple):
@@ -30,7 +32,7 @@ PROPERTIES = (
     Property(lambda value: value != 0 if _is_number(value) else None, 1),
     Property(lambda value: value <= 1 if _is_number(value) else None),
     Property(lambda value: len(value) > 0 if isinstance(value, str | list | dict) else None, 1),
-    Property(lambda value: _balanced(value) if isinstance(value, str) and set(value) & _PAIRS.keys() else None, 1),
+    Property(lambda value: _balanced(value) if isinstance(value, str) and _BRACKETS & set(value) else None, 1),
     Property(lambda value: value == value.strip() if isinstance(value, str) and value else None),
     Property(lambda value: "  " not in value if isinstance(value, str) and value else None),
     Property(lambda value: value == value.lower() if isinstance(value, str) and value else None),
@@ -103,7 +105,7 @@ class Domain:
         length = self._lengths.get(place)
         return (
             (length is None or not _is_sized(value) or len(value) == length)
-            and _size(value) <= self._largest.get(place, 0)
+            and _size(value) <= self._largest.get(place, math.inf)
             and all(kept.of(value) is not False for kept in self._properties.get(place, ()))
         )
 

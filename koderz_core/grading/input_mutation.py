@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 
@@ -18,7 +19,9 @@ from koderz_core.records import Problem
 MOST_CHARACTERS = 4000
 """Length limit of one input."""
 _TRIES_EACH = 40  # mutations per input that is wanted, as many are outside the domain
-_MOST_CHANGES = 4  # of one input
+_SHARE = 0.1  # of changes that take a given value, and as many a constant of the solution
+_MOST_CONSTANT = 60  # characters
+_CHANGES = (1, 1, 1, 2, 2, 4)  # of one input
 _EMPTY: Mapping[str, Value] = {
     "int": 1,
     "float": 1.5,
@@ -37,11 +40,11 @@ def new_inputs(problem: Problem, given: Sequence[list[Value]], most: int, seed: 
     kinds = declared(problem)
     domain, random = Domain(given, kinds), Random(f"{seed}/{problem.id}")  # noqa: S311 (reproducible)
     seeds, known = list(given), {json.dumps(call) for call in given}
-    mutation, found = _Mutation(domain, kinds, random), list[list[Value]]()
+    mutation, found = _Mutation(domain, kinds, _constants(problem), random), list[list[Value]]()
     for _ in range(most * _TRIES_EACH):
         if len(found) == most:
             break
-        call = mutation.of(seeds)
+        call = mutation.of(random.choice([given, seeds]))
         text = json.dumps(call)
         if text not in known and len(text) <= MOST_CHARACTERS and domain.has(call):
             known.add(text)
@@ -86,27 +89,53 @@ def _of_parts(place: Place, name: str, parts: Sequence[ast.expr]) -> Iterator[tu
         yield from (found for step, part in zip(below, parts, strict=False) for found in _named((*place, step), part))
 
 
+def _constants(problem: Problem) -> Mapping[type, Sequence[Value]]:
+    """The constants in the solution and their neighbours, by type: where its behaviour changes.
+
+    Fraser, Arcuri, "The Seed is Strong", ICST 2012.
+    """
+    nodes = (node for node in ast.walk(parse(problem.canonical_solution)) if isinstance(node, ast.Constant))
+    found: dict[type, dict[Value, None]] = {}
+    for value in (node.value for node in nodes):
+        near: list[Value] = []
+        if type(value) in (int, float):
+            near = [value - 1, value, value + 1]  # type: ignore[operator]  # it is a number
+        elif isinstance(value, str) and 0 < len(value) <= _MOST_CONSTANT:  # no docstring
+            near = [value]
+        found.setdefault(type(value), {}).update(dict.fromkeys(near))
+    return {kind: list(values) for kind, values in found.items()}
+
+
 class _Mutation:
     """Changes inputs. All values that occur at a place in given inputs are ingredients for that place."""
 
-    def __init__(self, domain: Domain, kinds: Mapping[Place, frozenset[str]], random: Random) -> None:
-        self._random = random
+    def __init__(
+        self,
+        domain: Domain,
+        kinds: Mapping[Place, frozenset[str]],
+        constants: Mapping[type, Sequence[Value]],
+        random: Random,
+    ) -> None:
+        self._random, self._constants = random, constants
         self._pools = {place: list(values) for place, values in domain.values.items()}
         for place, names in kinds.items():
             pool = self._pools.setdefault(place, [])
             pool += [_EMPTY[name] for name in sorted(names - {type(value).__name__ for value in pool})]
 
     def of(self, seeds: Sequence[list[Value]]) -> list[Value]:
-        """One of the inputs after one to four changes; now and then with arguments of others."""
+        """One of the inputs after some changes, mostly one, so that its structure remains."""
         call = json.loads(json.dumps(self._random.choice(seeds)))
-        for _ in range(self._random.randint(1, _MOST_CHANGES) if call else 0):
+        for _ in range(self._random.choice(_CHANGES) if call else 0):
             number = self._random.randrange(len(call))
             call[number] = self._changed((number,), call[number])
         return list(call)
 
     def _changed(self, place: Place, value: Value) -> Value:
-        if self._random.random() < 0.1 and (pool := self._pools.get(place)):
-            return self._random.choice(pool)
+        lot = self._random.random()
+        if lot < _SHARE:
+            return self._ingredient(place, value)
+        if lot > 1 - _SHARE and not isinstance(value, str):
+            return self._random.choice(self._constants.get(type(value)) or [value])
         changes: dict[type, Callable[[Place, Value], Value]] = {
             bool: lambda _place, value: not value,
             int: self._int,
@@ -131,20 +160,31 @@ class _Mutation:
 
     def _text(self, place: Place, value: str) -> str:
         alphabet = "".join(text for text in self._pools.get(place, ()) if isinstance(text, str)) or value or "a"
+        constant = self._random.choice(self._constants.get(str) or [alphabet])
         start, end = sorted(self._random.choices(range(len(value) + 1), k=2))
         middle, letter = value[start:end], self._random.choice(alphabet)
         other = self._ingredient(place, value)
-        return self._random.choice(
-            [
-                value[:start] + value[end:],
-                value[:end] + middle + value[end:],
-                value[:start] + letter + value[start:],
-                value[:start] + letter + value[start + 1 :],
-                value[:start] + middle[::-1] + value[end:],
-                value[:start] + middle.swapcase() + value[end:],
-                value + other if isinstance(other, str) else value,
-            ]
-        )
+        changed = [
+            value[:start] + value[end:],
+            value[:end] + middle + value[end:],
+            value[:start] + letter + value[start:],
+            value[:start] + letter + value[start + 1 :],
+            value[:start] + self._random.choice([constant, *constant]) + value[end:],
+            value[:start] + middle[::-1] + value[end:],
+            value[:start] + middle.swapcase() + value[end:],
+            value + other if isinstance(other, str) else value,
+            *self._with_number(value),
+        ]
+        return str(self._random.choice(changed))
+
+    def _with_number(self, value: str) -> Iterator[str]:
+        """The text with one of the numbers in it changed, with as many digits: often, if there is one."""
+        numbers = list(re.finditer("[0-9]+", value))
+        for _ in range(4 if numbers else 0):
+            number = self._random.choice(numbers)
+            near = [int(number[0]) + step for step in (-1, 1)] if len(number[0]) < 10 else []
+            other = self._random.choice([*near, self._random.randrange(10 ** min(len(number[0]), 10))])
+            yield f"{value[: number.start()]}{abs(other):0{len(number[0])}}{value[number.end() :]}"
 
     def _list(self, place: Place, value: list[Value]) -> list[Value]:
         start, end = sorted(self._random.choices(range(len(value) + 1), k=2))
