@@ -13,10 +13,11 @@ from koderz_core.python_parser import parse
 from koderz_core.records import Isolation, Problem, TestFailure, TestSet, Verdict
 from koderz_core.sandbox.inside.instrument import asserts_in, method_of
 from koderz_core.sandbox.requests import Answer, Order, Report
-from koderz_core.sandbox.twins import Twins, Unit, order_of, random_part, runs_for
+from koderz_core.sandbox.twins import Twins, Unit, runs_of
 
 Ask = Callable[[Order], Answer]
 _Key = tuple[str, str, bool]
+_NO_REASON = "the program's process reported failed tests without a reason"
 _DIFFERS = "results differ between runs"
 
 
@@ -55,27 +56,23 @@ class Modules:
         The marks are those of a run with real tests only. Runs with twins stop at the first that shows a failure.
         """
         checked = self._units(problem, tests, order)
-        runs = order_of(runs_for(checked.units)) if checked.units else [False]
         real: Report | None = None
-        doubts: list[Verdict] = []
-        for number, has_twins in enumerate(runs):
-            units = random_part(checked.units) if has_twins else ()
+        doubt: Verdict | None = None
+        runs = runs_of(checked.units)
+        while runs and not (doubt and real):
+            units = runs.pop() if not doubt else ()
             answer = self._ask(replace(order, tests=checked.twins.source(units)))
             if answer.report is None:
                 return answer
-            real = answer.report if not has_twins and real is None else real
-            doubt = self._doubt(answer.report, units, tests)
-            if doubt:
-                doubts.append(doubt)
-                if real is None and False in runs[number + 1 :]:
-                    found = self._ask(replace(order, tests=checked.twins.source()))
-                    if found.report is None:
-                        return found
-                    real = found.report
-                break
+            real = real if units else real or answer.report
+            doubt = doubt or self._doubt(answer.report, units, tests)
         assert real is not None
         verdict = real.verdict(self._isolation)
-        return verdict if not verdict.passed or not doubts else replace(doubts[0], seconds=verdict.seconds)
+        if doubt and verdict.passed:
+            return replace(doubt, seconds=verdict.seconds)
+        if "F" in verdict.marks and not verdict.error:
+            return replace(verdict, error="faked", message=_NO_REASON)
+        return verdict
 
     def confirmed(self, problem: Problem, tests: TestSet, order: Order, passed: Verdict) -> Verdict:
         """A verdict in which the program decided about its own objects, unless it passes the twins as well."""
