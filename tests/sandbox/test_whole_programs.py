@@ -142,7 +142,8 @@ FAKES = {
     "texts = [o for o in gc.get_objects() if isinstance(o, dict)]\n"
     "print(next((v for o in texts for k, v in o.items() if k in ('answers', 'right', 'output')), 6))",
     "reads its frames": "import sys\nframe = sys._getframe()\nfound = []\nwhile frame:\n"
-    "    found += frame.f_locals.values()\n    frame = frame.f_back\nprint(next((x for x in found if x in ('6\\n', '5\\n', '0\\n')), 6))",
+    "    found += frame.f_locals.values()\n    frame = frame.f_back\n"
+    "print(next((x for x in found if x in ('6\\n', '5\\n', '0\\n')), 6))",
     "forges a report on every descriptor": "import os\nfor fd in range(64):\n    try: os.write(fd, "
     f"{REPORT!r}.encode() + b'\\n')\n    except OSError: pass",
     "answers the question itself": "import sys, os, json\nframe = sys._getframe()\nwhile frame:\n"
