@@ -48,7 +48,7 @@ def test_the_example_of_the_guide_is_a_dataset_whose_solutions_pass(judge: Boxed
 
 
 def test_a_row_may_state_samples_a_limit_a_checker_and_facts() -> None:
-    more = {"samples": ROW["cases"][:1], "time_limit": 2, "checker": "exact"}  # type: ignore[index]  # a list
+    more = {"samples": ROW["cases"][:1], "time_limit": 2, "checker": "exact"}
     facts = {"difficulty": "easy", "topic": "sums", "date": "2024-05-31", "tags": ["a", "b"]}
     (problem,) = read_own(json.dumps(ROW | more | facts).encode()).problems
     assert problem.samples.cases is not None
@@ -66,7 +66,7 @@ def test_a_row_may_state_samples_a_limit_a_checker_and_facts() -> None:
         ({"cases": []}, "cases: should have at least 1 item"),
         ({"cases": [{"input": "1"}]}, "cases: item 1 field output is missing; write [{"),
         ({"cases": [{"input": "1", "output": 1}]}, "cases: item 1 field output should be a valid string"),
-        ({"cases": [ROW["cases"][0], {"input": "1 2\n", "output": "4"}]}, "cases: item 2 repeats an input"),  # type: ignore[index]
+        ({"cases": [ROW["cases"][0], {"input": "1 2\n", "output": "4"}]}, "cases: item 2 repeats an input"),
         ({"samples": [{"input": "1 2\n", "output": "4"}]}, "samples: item 1 repeats an input with another output"),
         ({"entry_point": "main"}, "entry_point: is not run: 'main'; omit the field"),
         ({"time_limit": -1}, "time_limit: should be greater than or equal to 0"),

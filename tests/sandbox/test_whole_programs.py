@@ -17,7 +17,7 @@ SUM = "input()\nprint(sum(map(int, input().split())))"
 
 
 def judged(code: str, tests: TestSet = TESTS, tier: str = "", seconds: float = 10.0) -> Verdict:
-    judge = judge_of(tier or best_tier(), seconds)  # type: ignore[arg-type]  # a tier
+    judge = judge_of(tier or best_tier(), seconds)
     return judge.check(Problem(PUBLIC, tests, ""), code, tests)
 
 
