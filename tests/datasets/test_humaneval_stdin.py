@@ -34,7 +34,7 @@ def test_the_text_shows_the_first_case_which_is_the_only_sample() -> None:
     problem = DATASET.problems[0]
     assert problem.samples.cases is not None
     assert problem.samples.cases.calls == r'["[1.0, 2.0, 3.9, 4.0, 5.0, 2.2]\n0.3\n"]'
-    assert "Example input:\n```\n[1.0, 2.0, 3.9, 4.0, 5.0, 2.2]\n0.3\n```\n" in problem.public.prompt
+    assert "\nInput:\n```\n[1.0, 2.0, 3.9, 4.0, 5.0, 2.2]\n0.3\n```\n" in problem.public.prompt
 
 
 PROBLEMS = thinned(DATASET.problems, "problems of HumanEval as programs")
