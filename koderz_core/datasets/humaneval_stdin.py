@@ -24,21 +24,19 @@ NAME = "humaneval-stdin"
 LEAST = 2
 """Cases of a problem: the text shows the first one."""
 
-_TASK = """Write a Python program that computes the function below for arguments that it reads from standard input.
-
-Input: one line for each argument, in the order of the parameters. Each line is the argument's value as JSON.
-Output: one line with the value that the function returns, as `json.dumps` writes it.
+# Short, because words that all problems have in common make them alike to the guard against leaks.
+_TASK = """Read this function's arguments from standard input, one JSON value per line, and print its result as JSON.
 
 ```python
 {prompt}
 ```
 
-Example input:
+Input:
 ```
 {given}
 ```
 
-Example output:
+Output:
 ```
 {expected}
 ```

@@ -80,10 +80,11 @@ def _within(dataset: Dataset, period: dict[str, str]) -> Dataset:
     kept = tuple(problem for problem in dataset.problems if problem.facts.date and first <= problem.facts.date <= last)
     if not kept:
         dated = sum(bool(problem.facts.date) for problem in dataset.problems)
+        bounds = {SINCE: "on or after", UNTIL: "on or before"}
+        days = " and ".join(f"{bounds[name]} {day}" for name, day in period.items())
         raise PlanError(
-            f"No problem of {dataset.origin.name} has a date {'from ' + first if first else 'up to'} "
-            f"{'to ' if first else ''}{last}. Problems with a date: {dated} of {len(dataset.problems)}. Choose another "
-            "period, or a dataset with dates."
+            f"No problem of {dataset.origin.name} is dated {days}. Problems with a date: {dated} of "
+            f"{len(dataset.problems)}. Choose another period, or a dataset with dates."
         )
     return replace(dataset, problems=kept)
 

@@ -132,11 +132,7 @@ def path_of(source: Source, settings: Settings) -> Path:
     if path is not None:
         return path
     if source.published:
-        name = source.file.removesuffix(".gz")
-        raise DataError(
-            f"{name} is not in {settings.published_dir}. Get a file of this dataset ({source.published}) from "
-            f"{source.page}, put it into that folder and name it {name} or {source.file}. koderz does not download it."
-        )
+        raise DataError(_to_place(source, settings))
     get = f"Download it with: {command_of(source)}. Or get" if source.sha256 else "Get"
     raise DataError(
         f"{source.file} is not in {settings.published_dir}. {get} it from {source.page} and put it into that folder. "
@@ -172,6 +168,8 @@ def fetch(source: Source, settings: Settings, progress: Progress = lambda _bytes
 
 
 def _downloaded(source: Source, target: Path, settings: Settings, progress: Progress) -> Path:
+    if source.published:
+        raise DataError(_to_place(source, settings))
     if not source.sha256:
         raise DataError(_by_hand(source, target, "koderz has no SHA-256 with which to verify the download"))
     part = target.with_suffix(".part")
@@ -200,6 +198,15 @@ def _checked(path: Path, source: Source) -> Path:
             "still use the file. To download the released file, first move the existing file to another folder."
         )
     return path
+
+
+def _to_place(source: Source, settings: Settings) -> str:
+    """How to place a file of which the user chooses a version."""
+    name = source.file.removesuffix(".gz")
+    return (
+        f"{name} is not in {settings.published_dir}. Get a file of this dataset ({source.published}) from "
+        f"{source.page}, put it into that folder and name it {name} or {source.file}. koderz does not download it."
+    )
 
 
 def _by_hand(source: Source, target: Path, reason: str) -> str:

@@ -99,7 +99,7 @@ class Runs:
         arguments = self._cases.arguments(index) if self._cases.by_arguments else ()
         right = self._like(self._cases.answers[index], *arguments)
         self._recorder.seconds[index] = _seconds(reply)
-        if bool(written == right):
+        if type(written) is str and written == right:  # nothing else is an output
             self._recorder.passed(index)
         else:
             source, wanted, seen = self._recorder.sources[index], shown(right), shown(written)
