@@ -94,7 +94,7 @@ def row_of(line: bytes) -> AnyRow | list[Complaint]:
         named = fields.get("kind", "function")
         kind = ROWS.get(named) if isinstance(named, str) else None
         if kind is None:
-            return [("kind", f"is not a kind that koderz reads: {str(named)[:40]!r}", f"write {' or '.join(ROWS)}")]
+            return [("kind", f"is not a kind that koderz reads: {str(named)[:40]!r}", f"write one of {', '.join(ROWS)}")]
         cures = _cures(kind)
         wrong = [*_duplicates(names), *_misspellings(fields, cures), *_of_other_kinds(fields, named)]
         row = kind.model_validate(fields)

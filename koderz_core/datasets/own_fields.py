@@ -59,7 +59,7 @@ class CommonRow(BaseModel):
     ] = Field(
         description="give the problem an id of at most 120 characters, without blanks or commas, such as 'mine/1'"
     )
-    kind: str = Field(default="function", description=f"write {', '.join(get_args(Kind))}")
+    kind: str = Field(default="function", description=f"write one of {', '.join(get_args(Kind))}")
     prompt: SomeText = Field(description="write the task for the model, ideally a signature with a docstring")
     canonical_solution: Text = Field(
         default="", description="write the continuation of the prompt or a whole program, or omit the field"

@@ -57,7 +57,10 @@ def test_a_module_has_its_file_its_names_and_its_facts() -> None:
         (MODULE | {"given": "class Stack:"}, "field given: is not Python"),
         (MODULE | {"canonical_solution": "x = 1"}, "field canonical_solution: does not define Stack"),
         (MODULE | {"test": "x = 1"}, "field test: defines no class with a method"),
-        (MODULE | {"kind": "class"}, "field kind: is not a kind that koderz reads: 'class'; write function or repair"),
+        (
+            MODULE | {"kind": "class"},
+            "field kind: is not a kind that koderz reads: 'class'; write one of function, repair",
+        ),
     ],
 )
 def test_fields_that_do_not_fit_are_named(row: dict[str, object], said: str) -> None:

@@ -61,7 +61,7 @@ def test_a_row_may_state_samples_a_limit_a_checker_and_facts() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"kind": "script"}, "kind: is not a kind that koderz reads: 'script'; write function or program"),
+        ({"kind": "script"}, "kind: is not a kind that koderz reads: 'script'; write one of function, repair"),
         ({"cases": None}, "cases: is missing; write [{"),
         ({"cases": []}, "cases: should have at least 1 item"),
         ({"cases": [{"input": "1"}]}, "cases: item 1 field output is missing; write [{"),

@@ -96,3 +96,18 @@ def test_a_mapping_that_does_not_fit_is_refused(tmp_path: Path, name: str, mappi
     path = name if name == "humaneval" else str(tmp_path / name)
     with open_workspace(home=tmp_path) as workspace, pytest.raises((DataError, UsageError), match=said):
         workspace.datasets.load(path, (mapping,))
+
+
+def test_a_benchmark_of_a_table_is_resumed_without_the_table(koderz: Any, tmp_path: Path) -> None:
+    file, mapping = written(tmp_path, "csv", ROWS)
+    options = [word for pair in mapping for word in ("--map", pair)]
+    command = ("benchmark", "--dataset", file, *options, "--problems", "all", "--strategy", "direct", "--name", "mine")
+    assert koderz(*command, "--coder", "scripted/strong", "--quiet").code == 0
+    program = tmp_path / "add.py"
+    program.write_text("def add(a, b):\n    return a + b\n")
+    assert koderz("grade", program, "--problem", "1", "--dataset", file, *options, "--tests", "plus").code == 0
+    Path(file).unlink()
+    assert koderz("resume", "mine").code == 0
+    name = koderz("results", "--json").json[0]["dataset"]
+    assert name.startswith("own-table-")
+    assert koderz("list-problems", "--dataset", name, "--json").json["problems"][0]["difficulty"] == "1500"
