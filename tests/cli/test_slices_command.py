@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from koderz_core import open_workspace
+from koderz_core.workspace.datasets import facts_of
 
 
 def problem(number: int, **facts: object) -> dict[str, object]:
@@ -59,6 +63,15 @@ def test_without_the_dataset_the_facts_are_unknown(koderz: Any, own: Path, tmp_p
     told = koderz("compare", "mine", "--by", "kind", "--format", "json").json["slices"]
     assert {row["slice"] for row in told["rows"]} == {"unknown"}
     assert "is not on this machine" in told["remarks"][0]
+
+
+def test_facts_of_another_version_of_a_dataset_are_unknown() -> None:
+    with open_workspace() as workspace:
+        here = workspace.datasets.load("humaneval").origin
+        values, notes = facts_of(workspace.datasets, [replace(here, sha256="0" * 64)], "kind")
+        known, _ = facts_of(workspace.datasets, [here], "kind")
+    assert (values, known["HumanEval/0"]) == ({}, ("function",))
+    assert "in another version" in notes[0]
 
 
 def test_problems_are_listed_by_kind_and_tag_with_their_facts(koderz: Any, own: Path) -> None:
