@@ -8,7 +8,7 @@ import streamlit as st
 
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.findings import remarks
-from koderz_core.report.formats import count
+from koderz_core.report.formats import count, plain
 from koderz_core.workspace.comparisons import Difficulty, only_solved
 from pages.ui.compared import choices
 from pages.ui.difficulty import choose_problems, choose_trial, show_problems, show_tables
@@ -36,6 +36,7 @@ def main() -> None:
         return
     _warn(rows)
     _count(rows, problems)
+    _name_weak_tests(page, rows, problems)
     _draw(page, rows, problems)
     show_remarks(remarks(rows))
 
@@ -64,6 +65,17 @@ def _count(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
         st.text(
             f"Problems that lack a result of one or more configurations: {incomplete}. Such problems are "
             "counted neither as solved by no configuration nor as solved by only one configuration."
+        )
+
+
+def _name_weak_tests(page: Page, rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
+    """The problems whose tests have a low mutation score, if it has been computed."""
+    weak = page.workspace.mutation.weak({row.dataset_sha256 for row in rows})
+    named = [(problem.problem, weak[problem.problem]) for problem in problems if problem.problem in weak]
+    if named:
+        listed = "; ".join(f"{name}: {score.killed} of {score.mutants} mutants killed" for name, score in named)
+        st.text(
+            f"Problems whose tests cannot distinguish right from wrong programs: {len(named)} ({plain(listed, 2000)})."
         )
 
 

@@ -1,4 +1,4 @@
-"""Statistics: paired differences, verifier precision, supervision, attempts, and the settings that differ."""
+"""Statistics: paired differences, verifier precision, supervision, attempts, slices, and the settings that differ."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pages.ui.comparison import (
     show_differences,
     show_findings,
     show_pairs,
+    show_slices,
     show_warnings,
 )
 from pages.ui.edge import edge
@@ -32,6 +33,8 @@ def main() -> None:
     if show_pairs(page.workspace, comparison) != pair:
         st.rerun()  # the parts below also depend on the pair, which is in the address now
     show_findings(comparison)
+    st.header("Slices of the problems")
+    show_slices(page.workspace, compared.rows, comparison)
     st.header("Verifier precision and supervision")
     show_checks(comparison)
     st.header("Attempt by attempt")

@@ -28,6 +28,12 @@ def holm(p: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def holm_of_known(p: Sequence[float | None]) -> list[float | None]:
+    """As ``holm`` over the p-values that are known; the others stay None."""
+    left = iter(holm([value for value in p if value is not None]))
+    return [None if value is None else next(left) for value in p]
+
+
 def compatible(test: Paired, p: float | None, alpha: float = 0.05) -> Paired:
     """The test with an interval that never contradicts ``p``, which is its own p adjusted for the number of tests.
 

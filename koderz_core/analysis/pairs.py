@@ -11,7 +11,7 @@ from koderz_core.analysis.bounds import ALPHA, WorstCase, worst_case
 from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.curves import BreakEven, break_even
 from koderz_core.analysis.money import Savings, price_ratio, savings
-from koderz_core.analysis.multiplicity import compatible, holm
+from koderz_core.analysis.multiplicity import compatible, holm_of_known
 from koderz_core.analysis.paired import Paired, paired
 from koderz_core.analysis.rates import Interval
 from koderz_core.analysis.tradeoff import common_problems
@@ -86,7 +86,7 @@ def pairs(
     base = trials_by_key[baseline.key]
     tested = sum(bool(common_problems((trials_by_key[other.key], base))) for other in others) or 1
     tests = [paired(trials_by_key[other.key], base, tested) for other in others]
-    adjusted = _adjusted([test.p for test in tests])
+    adjusted = holm_of_known([test.p for test in tests])
     worst = _worst([worst_case(trials_by_key[it.key], base, test) for it, test in zip(others, tests, strict=True)])
     found = []
     for other, raw, p, case in zip(others, tests, adjusted, worst, strict=True):
@@ -109,17 +109,11 @@ def of_two_kinds(groups: Iterable[Sequence[Trial]], one: ScoreKind = "oracle") -
     return sum(len(kind) > 1 and one in kind for kind in kinds.values())
 
 
-def _adjusted(p: Sequence[float | None]) -> list[float | None]:
-    """By Holm over the known ones."""
-    left = iter(holm([value for value in p if value is not None]))
-    return [None if value is None else next(left) for value in p]
-
-
 def _worst(cases: Sequence[WorstCase]) -> list[WorstCase | None]:
     """With adjusted p, for every pair if any has a missing result, because the adjustment depends on all pairs."""
     if not any(case.missing for case in cases):
         return [None] * len(cases)
-    return [replace(case, p=p) for case, p in zip(cases, _adjusted([case.p for case in cases]), strict=True)]
+    return [replace(case, p=p) for case, p in zip(cases, holm_of_known([case.p for case in cases]), strict=True)]
 
 
 def leading_pair(found: Sequence[Pair]) -> Pair | None:

@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, str] = {
     "problems": "difficulty:problems",
     "grade": "grade:grade",
     "list-problems": "datasets:list_problems",
+    "strengthen": "strengthen:strengthen",
     "strategies": "strategies:strategies",
     "download-data": "datasets:download_data",
     "models": "models:models",

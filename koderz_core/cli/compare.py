@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -22,9 +23,10 @@ from koderz_core.report.configuration_columns import configuration_rows
 from koderz_core.report.formats import TextTable, csv_of, money, money_span, plain, rate
 from koderz_core.report.headline import answer
 from koderz_core.report.pair_columns import pair_rows
+from koderz_core.report.slices import slice_remarks, slice_rows, slice_table
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT
 from koderz_core.times import day, iso
-from koderz_core.workspace.comparisons import Comparison, FrontierCost
+from koderz_core.workspace.comparisons import SLICES_BY, Comparison, FrontierCost, SliceBy, Slices
 
 SETTINGS = "Settings that differ"
 CURVES_IN_WORDS = "For the curves of success against cost, use --format json or the Summary page of `koderz ui`."
@@ -51,13 +53,19 @@ NONE_YET = (
 @click.option(
     "--attempts", is_flag=True, help="Also show for each attempt: problems solved, cost, errors and repeated programs."
 )
+@click.option(
+    "--by",
+    type=click.Choice(SLICES_BY),
+    help="Also compare on the problems of each difficulty, topic, tag, kind or year. As CSV, only this table.",
+)
 @data_dir
-def compare(
+def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     configurations: Sequence[str],
     baseline: str | None,
     form: str,
     same_problems: bool,
     attempts: bool,
+    by: SliceBy | None,
     data_dir: Path | None,
 ) -> int:
     """Compare configurations by success and cost, with confidence intervals.
@@ -73,62 +81,80 @@ def compare(
     """
     if attempts and form.startswith("csv"):
         raise UsageError("--attempts is not available as CSV. Use --format table, md or json.")
+    if by and form == "csv-pairs":
+        raise UsageError("--by is not available as csv-pairs. Use --format table, md, json or csv.")
     with workspace(data_dir) as opened:
         rows = opened.comparisons.named(configurations, same_problems=same_problems)
         if not rows:
             raise UsageError("There are no results to compare yet. Start with: koderz quickstart")
         rows = rows if baseline else opened.comparisons.with_baseline(rows)
         comparison = opened.comparisons.compare(rows, baseline)
-        by_attempt = opened.comparisons.attempts(rows) if attempts else {}
-        click.echo(FORMS[form](comparison, by_attempt), nl=form != "table")
+        further = Further(
+            opened.comparisons.attempts(rows) if attempts else {},
+            opened.comparisons.slices(rows, by, comparison.baseline) if by else None,
+        )
+        click.echo(FORMS[form](comparison, further), nl=form != "table")
         return report_faults(opened)
 
 
-def _as_table(comparison: Comparison, by_attempt: Found) -> str:
+@dataclass(frozen=True, slots=True)
+class Further:
+    """Results that a comparison shows on request."""
+
+    attempts: Found
+    slices: Slices | None
+
+
+def _as_table(comparison: Comparison, further: Further) -> str:
     screen = console()
     with screen.capture() as shown:
         for finding in (*answer(comparison).lines, *comparison.findings):
             screen.print(plain(finding))
-        for number, table in enumerate(_tables(comparison, by_attempt)):
+        for number, table in enumerate(_tables(comparison, further)):
             screen.print(f"\n{table.title}", style="bold")
             if table.title == SETTINGS:
                 screen.print(drawn(settings_by_row(table), known=True, numbers=False))
             else:
                 screen.print(drawn(table, known=number > 0))
         screen.print(f"\n{plain(common(comparison))}")
-        for remark in (*_remarks(comparison, by_attempt), CURVES_IN_WORDS):
+        for remark in (*_remarks(comparison, further), CURVES_IN_WORDS):
             screen.print(plain(remark), style="dim")
     return shown.get()
 
 
-def _tables(comparison: Comparison, by_attempt: Found) -> Sequence[TextTable]:
-    return (*tables(comparison), *attempt_tables(comparison.configurations, by_attempt))
+def _tables(comparison: Comparison, further: Further) -> Sequence[TextTable]:
+    sliced = (slice_table(comparison, further.slices),) if further.slices else ()
+    return (*tables(comparison), *attempt_tables(comparison.configurations, further.attempts), *sliced)
 
 
-def _remarks(comparison: Comparison, by_attempt: Found) -> Sequence[str]:
+def _remarks(comparison: Comparison, further: Further) -> Sequence[str]:
     about = (SHOWS, SHOWS_NOT) if with_reviews(comparison) else ()
-    return (*comparison.remarks, *about, *((ABOUT_ATTEMPTS,) if by_attempt else ()))
+    sliced = slice_remarks(further.slices) if further.slices else ()
+    return (*comparison.remarks, *about, *((ABOUT_ATTEMPTS,) if further.attempts else ()), *sliced)
 
 
-def _as_markdown(comparison: Comparison, by_attempt: Found) -> str:
-    remarks = (common(comparison), *_remarks(comparison, by_attempt))
+def _as_markdown(comparison: Comparison, further: Further) -> str:
+    remarks = (common(comparison), *_remarks(comparison, further))
     said = (*answer(comparison).lines, *comparison.findings)
-    parts = (map(escaped, said), markdown_tables(_tables(comparison, by_attempt)), map(escaped, remarks))
+    parts = (map(escaped, said), markdown_tables(_tables(comparison, further)), map(escaped, remarks))
     return "\n\n".join(chain.from_iterable(parts))
 
 
-def _as_json(comparison: Comparison, by_attempt: Found) -> str:
+def _as_json(comparison: Comparison, further: Further) -> str:
     numbers = comparison_numbers(comparison)
-    if by_attempt:
-        numbers["attempts"] = attempt_numbers(comparison.configurations, by_attempt)
+    if further.attempts:
+        numbers["attempts"] = attempt_numbers(comparison.configurations, further.attempts)
+    if found := further.slices:
+        rows, remarks = slice_rows(comparison, found), slice_remarks(found)
+        numbers["slices"] = {"by": found.by, "tests": found.tests, "rows": rows, "remarks": remarks}
     return json.dumps(numbers, indent=2, allow_nan=False)
 
 
-def _as_csv(comparison: Comparison, _: Found) -> str:
-    return _csv(configuration_rows(comparison))
+def _as_csv(comparison: Comparison, further: Further) -> str:
+    return _csv(slice_rows(comparison, further.slices) if further.slices else configuration_rows(comparison))
 
 
-def _as_pairs_csv(comparison: Comparison, _: Found) -> str:
+def _as_pairs_csv(comparison: Comparison, _: Further) -> str:
     return _csv(pair_rows(comparison))
 
 
@@ -136,7 +162,7 @@ def _csv(rows: Sequence[Mapping[str, object]]) -> str:
     return csv_of(DataFrame(list(rows))).decode().rstrip("\r\n")
 
 
-FORMS: Mapping[str, Callable[[Comparison, Found], str]] = {
+FORMS: Mapping[str, Callable[[Comparison, Further], str]] = {
     "table": _as_table,
     "md": _as_markdown,
     "json": _as_json,

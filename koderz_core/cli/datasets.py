@@ -5,19 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 from rich.table import Table
 
-from koderz_core.cli.options import HUMANEVAL_FILE, Whole, as_json, data_dir, print_json, workspace
+from koderz_core.cli.options import HUMANEVAL_FILE, Whole, as_json, data_dir, mapping, print_json, workspace
+from koderz_core.cli.strengthen import print_scores
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import DataError, UnknownNameError, UsageError
-from koderz_core.records import Dataset, Problem
+from koderz_core.records import Dataset, Kind, Problem
 from koderz_core.report.formats import numbered, plain
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.datasets import MADE_OF, SOURCES, Fault, Source, read_path, select, sources_of
+from koderz_core.workspace.datasets import (
+    MADE_OF,
+    SOURCES,
+    Fault,
+    Source,
+    in_period,
+    read_path,
+    select,
+    sources_of,
+    without_date,
+)
 from koderz_core.workspace.grading import CheckedSolution, grading_needs
 
 FAULTY, FAILED = DataError.exit_code, 4
@@ -30,6 +41,7 @@ FAULTY, FAILED = DataError.exit_code, 4
     type=click.Path(path_type=Path),
     help="Check this dataset file, and report the line and field of every error.",
 )
+@mapping
 @click.option(
     "--humaneval-path",
     type=click.Path(path_type=Path),
@@ -38,8 +50,13 @@ FAULTY, FAILED = DataError.exit_code, 4
 @click.option(
     "--problems", default="all", show_default=True, help='Problems to show: "0:20", "HumanEval/3,7" or "sample:20".'
 )
+@click.option("--since", metavar="DATE", help="Show only problems dated on or after this day, such as 2024-05-31.")
+@click.option("--until", metavar="DATE", help="Show only problems dated on or before this day.")
+@click.option("--kind", type=click.Choice(get_args(Kind)), help="Show only problems of this kind.")
+@click.option("--tag", help="Show only problems with this tag.")
 @click.option("--problem-id", help="Show this problem in full.")
 @click.option("--check", is_flag=True, help="Run the canonical solutions of the problems on their tests.")
+@click.option("--mutation-score", is_flag=True, help="Show the share of faulty solutions that the tests detect. Slow.")
 @click.option(
     "--limit", default=20, show_default=True, type=Whole(0), help="Maximum number of problems to list; 0 lists all."
 )
@@ -48,7 +65,10 @@ FAULTY, FAILED = DataError.exit_code, 4
 def list_problems(
     dataset: str | None, file: Path | None, humaneval_path: Path | None, data_dir: Path | None, **options: Any
 ) -> int:
-    """List the problems of a dataset, show one problem, or check a dataset file.
+    """List the problems of a dataset, show one problem, check a dataset file, or measure tests.
+
+    --mutation-score runs up to 30 copies of each canonical solution with one fault each (mutants). The score of tests
+    is the share of mutants that fail them. koderz keeps the scores, and the page Problems shows weak tests.
 
     Exits with code 3 if the dataset file contains errors, and with code 4 if a canonical solution fails its tests.
     """
@@ -56,24 +76,46 @@ def list_problems(
         raise UsageError("--file replaces --dataset and --humaneval-path, so omit these two options.")
     with workspace(data_dir, humaneval_path=humaneval_path) as opened:
         if file:
-            reading = read_path(file)
+            reading = read_path(file, ",".join(options["mapping"]))
             for fault in reading.faults:
                 click.echo(plain(fault.describe(file.name), 500).replace("\n", " "))
             if reading.faults:
                 return FAULTY
-        loaded = reading.dataset(file.name) if file else opened.datasets.load(dataset or "humaneval")
-        problems = select(loaded, options["problem_id"] or options["problems"])
+        loaded = (
+            reading.dataset(file.name) if file else opened.datasets.load(dataset or "humaneval", options["mapping"])
+        )
+        chosen = options["problem_id"] or in_period(options["problems"], options["since"], options["until"])
+        problems = _of_kind(select(loaded, chosen), options["kind"], options["tag"])
         if options["check"]:
             places = dict(zip((problem.id for problem in reading.problems), reading.lines, strict=True)) if file else {}
             return _check(opened, loaded, problems, places, as_json=options["as_json"])
+        if options["mutation_score"]:
+            print_scores(opened, loaded, problems, options)
+            return 0
         _print_problems(loaded, problems, options)
+        if not (options["as_json"] or options["problem_id"]):
+            _print_others(loaded, without_date(loaded, chosen))
         return 0
+
+
+def _of_kind(problems: Sequence[Problem], kind: Kind | None, tag: str | None) -> Sequence[Problem]:
+    """The problems of this kind and with this tag. Raises UsageError if there are none."""
+    tags = {known for problem in problems for known in problem.facts.tags}
+    if tag is not None and tag not in tags:
+        raise UnknownNameError("tag", tag, tags)
+    found = [problem for problem in problems if tag is None or tag in problem.facts.tags]
+    found = [problem for problem in found if kind in (None, problem.public.kind)]
+    if not found:
+        kinds = ", ".join(sorted({problem.public.kind for problem in problems}))
+        raise UsageError(f"None of these problems has the kind {kind}{' and this tag' if tag else ''}. Kinds: {kinds}.")
+    return found
 
 
 def _print_problems(loaded: Dataset, problems: Sequence[Problem], options: dict[str, Any]) -> None:
     shown = problems[: options["limit"] or None]
     if options["as_json"]:
-        print_json({"dataset": loaded.origin, "problems": [_described(problem) for problem in shown]})
+        listed = [_described(problem) for problem in shown]
+        print_json({"dataset": loaded.origin, "problems": listed, "left_out": loaded.left_out})
     elif options["problem_id"]:
         click.echo(plain("\n\n".join(problem.public.prompt.rstrip() for problem in shown)))
     else:
@@ -83,6 +125,17 @@ def _print_problems(loaded: Dataset, problems: Sequence[Problem], options: dict[
             click.echo(f"… and {numbered(len(problems) - len(shown), 'more problem')} (--limit 0 shows all)")
 
 
+def _print_others(loaded: Dataset, undated: int) -> None:
+    """The problems that are not listed because they have no date or cannot be graded."""
+    if undated:
+        click.echo(f"Left out because they have no date: {numbered(undated, 'problem')}.")
+    reasons: dict[str, list[str]] = {}
+    for problem in loaded.left_out:
+        reasons.setdefault(problem.reason, []).append(problem.id)
+    for reason, names in reasons.items():
+        click.echo(plain(f"Not in the dataset, because {reason}: {len(names)} ({', '.join(names)}).", 2000))
+
+
 def _origin(loaded: Dataset, problems: int) -> str:
     origin = loaded.origin
     size, licence = numbered(problems, "problem"), plain(origin.licence)
@@ -90,25 +143,24 @@ def _origin(loaded: Dataset, problems: int) -> str:
 
 
 def _described(problem: Problem) -> dict[str, Any]:
-    return {**asdict(problem.public), **grading_needs(problem)}
+    return {**asdict(problem.public), **asdict(problem.facts), **grading_needs(problem)}
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:
+    """Columns of facts and missing libraries are shown if a problem has some."""
     table = terminal_table()
-    names = [
-        "problem",
-        "entry point",
-        "tests",
-        "plus tests",
-        *(["missing libraries"] if any(row["lacks"] for row in rows) else []),
-        *(["obstacle"] if any(row["obstacle"] for row in rows) else []),
-    ]
+    facts = {name: [row[name] for row in rows] for name in ("kind", "difficulty", "date")}
+    shown = [name for name, values in facts.items() if any(value not in ("", "function") for value in values)]
+    lacks = {"missing libraries": "lacks", "obstacle": "obstacle"}
+    lacking = [name for name, field in lacks.items() if any(row[field] for row in rows)]
+    names = ["problem", *shown, "entry point", "tests", "plus tests", *lacking]
     for name in names:
         table.add_column(name, justify="right" if name.endswith("tests") else "left")
     for row in rows:
         plus = "" if row["plus_tests"] is None else str(row["plus_tests"])
         cells = {
             "problem": plain(row["id"]),
+            **{name: plain(row[name]) for name in shown},
             "entry point": plain(row["entry_point"]),
             "tests": str(row["tests"]),
             "plus tests": plus,

@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 import click
 
-from koderz_core.cli.options import OutputPath, as_json, data_dir, print_json, workers, workspace
+from koderz_core.cli.options import OutputPath, as_json, data_dir, mapping, print_json, workers, workspace
 from koderz_core.cli.tables import console, progress_bar, terminal_table
 from koderz_core.errors import Cancelled, DataError, UsageError
 from koderz_core.files import replacement
@@ -37,7 +37,8 @@ FAILED, INFRASTRUCTURE = 4, 3
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--problem", help="Grade FILE as one program for this problem, for example HumanEval/0.")
-@click.option("--dataset", default="humaneval", show_default=True, help="Name of a dataset, or path of a .jsonl file.")
+@click.option("--dataset", default="humaneval", show_default=True, help="Name of a dataset, or path of a dataset file.")
+@mapping
 @click.option(
     "--tests",
     type=click.Choice(get_args(TestKind)),
@@ -59,7 +60,7 @@ def grade(file: Path, as_json: bool, data_dir: Path | None, **options: Any) -> i
     sample could not be graded.
     """
     with workspace(data_dir) as opened:
-        dataset = opened.datasets.load(options["dataset"])
+        dataset = opened.datasets.load(options["dataset"], options["mapping"])
         reading = _program(file, options["problem"], dataset) if options["problem"] else _samples(file, dataset)
         if not options["skip_bad"]:
             require_sound(reading, file)

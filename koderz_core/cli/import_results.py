@@ -36,10 +36,10 @@ from koderz_core.workspace.imports import FIELDS, Import, ImportOrder, parse_map
 @click.option(
     "--map",
     "mapping",
-    default="",
+    multiple=True,
     metavar="FIELD=COLUMN,...",
-    help="Columns of a CSV, JSON lines or Parquet table from which koderz reads the fields of results. "
-    f"Fields: {', '.join(FIELDS)}.",
+    help="Columns of a CSV, JSON lines or Parquet table from which koderz reads the fields of results. FIELD:=VALUE "
+    f"sets the same value for all rows. Can be repeated. Fields: {', '.join(FIELDS)}.",
 )
 @click.option("--metric", default="", help="Metric or scorer to import, if a file has several.")
 @click.option("--as-stated", is_flag=True, help="Use the results that the file states; grade no programs.")
@@ -64,7 +64,7 @@ def import_results(
     if options["name"] and len(files) > 1:
         raise UsageError("--name accepts only one file. Import the files one by one, or omit --name.")
     tier_of, price_of = dict(map(_tier, tiers)), parse_prices(prices)
-    columns = parse_mapping(options["mapping"]) if options["mapping"] else None
+    columns = parse_mapping(",".join(options["mapping"])) if options["mapping"] else None
     with workspace(data_dir) as opened:
         order = ImportOrder(
             Path(),

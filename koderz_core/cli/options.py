@@ -136,6 +136,19 @@ def as_json(command: Command) -> Command:
     return option("Output", "--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(command)
 
 
+def mapping(command: Command) -> Command:
+    """``--map``: which column of a dataset file holds which field."""
+    return option(
+        "Problems",
+        "--map",
+        "mapping",
+        multiple=True,
+        advanced=True,
+        metavar="FIELD=COLUMN",
+        help="Column of the dataset file that contains FIELD. FIELD:=VALUE sets one value for all rows. Repeatable.",
+    )(command)
+
+
 def workers(command: Command) -> Command:
     """``--workers``: how many programs are graded at the same time."""
     return click.option(

@@ -25,6 +25,7 @@ from koderz_core.plan.presets import Preset
 from koderz_core.records import Budget, Plan, Scalar
 from koderz_core.strategies import MODES, complete, create, facts_of
 from koderz_core.strategies.facts import ROLES
+from koderz_core.workspace.datasets import in_period
 
 
 def order(options: Mapping[str, Any], problems: str, repeats: int = 1, preset: Preset | None = None) -> Order:
@@ -49,12 +50,14 @@ def order(options: Mapping[str, Any], problems: str, repeats: int = 1, preset: P
 
 def problems_in(options: Mapping[str, Any], preset: Preset | None) -> str:
     """The problems that options name, else those of the preset, else the first ten."""
-    if options["problems"] is not None:
-        return str(options["problems"])
     start, end = options["start"], options["end"]
-    if preset and start is None and end is None:
-        return preset.problems
-    return f"{start or 0}:{FEW if end is None else end}"
+    if options["problems"] is not None:
+        chosen = str(options["problems"])
+    elif preset and start is None and end is None:
+        chosen = preset.problems
+    else:
+        chosen = f"{start or 0}:{FEW if end is None else end}"
+    return in_period(chosen, options["since"], options["until"])
 
 
 def _ablated(configurations: Sequence[Wanted], text: str) -> list[Wanted]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from koderz_core.cli.options import GROUPS, HUMANEVAL_FILE, Command, Number, Whole, option
+from koderz_core.cli.options import GROUPS, HUMANEVAL_FILE, Command, Number, Whole, mapping, option
 from koderz_core.plan.ablations import ABLATIONS, ALL
 from koderz_core.plan.forms import Parameter, strategy_form
 from koderz_core.plan.order import MOST_SEEDS
@@ -176,6 +176,10 @@ _PROBLEMS: Options = (
         advanced=True,
         help=f"Index of the last problem to run, plus 1. --problems overrides it.  [default: {FEW}]",
     ),
+    *(
+        _problems(flag, metavar="DATE", advanced=True, help=f"Run only problems dated {when} this day, as 2024-05-31.")
+        for flag, when in (("--since", "on or after"), ("--until", "on or before"))
+    ),
     _problems(
         "--repeats",
         type=Whole(1),
@@ -271,7 +275,8 @@ _ORDER: Options = (
     _problems(
         "--seed", type=Whole(0, MOST_SEEDS - 1), default=0, show_default=True, advanced=True, help="Random seed."
     ),
-    _problems("--dataset", default="humaneval", show_default=True, help="Dataset, or path of a .jsonl file."),
+    _problems("--dataset", default="humaneval", show_default=True, help="Dataset, or path of a dataset file."),
+    mapping,
     _limits(
         "--max-cost-per-experiment",
         metavar="USD",

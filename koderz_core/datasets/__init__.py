@@ -6,11 +6,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from koderz_core.config import Settings
+from koderz_core.datasets.apps import load_apps
 from koderz_core.datasets.bigcodebench import load_bigcodebench, load_bigcodebench_hard
 from koderz_core.datasets.classeval import load_classeval
+from koderz_core.datasets.codecontests import load_codecontests
 from koderz_core.datasets.exercism import load_exercism, load_exercism_polyglot
 from koderz_core.datasets.humaneval import load_humaneval, load_humaneval_plus, load_humaneval_plus_mini
+from koderz_core.datasets.humaneval_stdin import load_humaneval_stdin
 from koderz_core.datasets.humanevalfix import load_humanevalfix, load_humanevalfix_plus, load_humanevalfix_plus_tests
+from koderz_core.datasets.livecodebench import load_livecodebench
 from koderz_core.datasets.mbpp import load_mbpp, load_mbpp_plus
 from koderz_core.datasets.own_problems import (
     entered_names,
@@ -44,6 +48,10 @@ DATASETS: Mapping[str, Callable[[Settings], Dataset]] = {
     "exercism": load_exercism,
     "exercism-polyglot": load_exercism_polyglot,
     "classeval": load_classeval,
+    "humaneval-stdin": load_humaneval_stdin,
+    "livecodebench": load_livecodebench,
+    "apps": load_apps,
+    "codecontests": load_codecontests,
 }
 OWN_FILES = "To use your own file, give its path: --dataset FILE.jsonl"
 

@@ -13,14 +13,15 @@ import msgspec
 
 from koderz_core.errors import DataError
 from koderz_core.input_files import lines_in
-from koderz_core.records import Problem
+from koderz_core.records import LeftOut, Problem
 
 Kind = TypeVar("Kind")
+Made = TypeVar("Made", Problem, Problem | LeftOut)
 RowType = TypeVar("RowType", bound=msgspec.Struct)
 _INFINITY = re.compile(rb"(?<=[\[,:\s-])Infinity(?=[\s,\]}])")
 
 
-def problems_in(content: bytes, problem_of: Callable[[bytes], Problem], *, is_array: bool = False) -> Iterator[Problem]:
+def problems_in(content: bytes, problem_of: Callable[[bytes], Made], *, is_array: bool = False) -> Iterator[Made]:
     """The problem of each line that is not blank, or of each item of an array, made by ``problem_of``.
 
     Raises DataError naming line or item, and field.
@@ -71,7 +72,7 @@ def _decoded(line: bytes, kind: type[Kind]) -> Kind:
         return msgspec.json.decode(_INFINITY.sub(b"1e999", line), type=kind)
 
 
-def all_of(problems: Iterator[Problem], path: Path, cure: str) -> tuple[Problem, ...]:
+def all_of(problems: Iterator[Made], path: Path, cure: str) -> tuple[Made, ...]:
     """The problems of a file, at least one. Raises DataError naming the file and the cure."""
     try:
         read = tuple(problems)

@@ -11,32 +11,20 @@ import json
 import keyword
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from koderz_core.datasets.asserts import check_source, one_assert, statements
 from koderz_core.datasets.humaneval import preamble_of
+from koderz_core.datasets.own_fields import CommonRow, Complaint, SomeText, Text, require
+from koderz_core.datasets.own_modules import ModuleRow, module_complaints, module_of
+from koderz_core.datasets.own_programs import ProgramRow, program_complaints, program_of
 from koderz_core.errors import DataError
-from koderz_core.input_files import surrogate_in
-from koderz_core.records import PlusTests, Problem, PublicProblem, TestSet
-
-Complaint = tuple[str, str, str]
-"""The field, what is wrong with it, what to do. The field is empty if the whole line is wrong."""
-
-
-def _require(holds: Callable[[str], object], fault: str) -> AfterValidator:
-    """A validator of text. Its ValueError names ``fault`` and quotes the beginning of the text."""
-
-    def checked(text: str) -> str:
-        if not holds(text):
-            raise ValueError(f"{fault}: {text[:40]!r}")
-        return text
-
-    return AfterValidator(checked)
+from koderz_core.records import Kind, PlusTests, Problem, PublicProblem, TestSet
 
 
 def _inputs(value: object) -> str:
@@ -46,34 +34,17 @@ def _inputs(value: object) -> str:
     return json.dumps(value) if value else ""
 
 
-Text = Annotated[
-    str, _require(lambda text: not surrogate_in(text), "contains a lone surrogate (half of a UTF-16 pair)")
-]
-SomeText = Annotated[Text, _require(str.strip, "is empty")]
+class OwnRow(CommonRow):
+    """A problem that asks for a function, which has either ``test`` or ``asserts``."""
 
-
-class OwnRow(BaseModel):
-    """One line, which has either ``test`` or ``asserts``. The description of a field is the cure for its faults."""
-
-    model_config = ConfigDict(strict=True, frozen=True, allow_inf_nan=False)
-
-    task_id: Annotated[
-        str, _require(lambda text: re.fullmatch(r"[^\s,]{1,120}", text) and text.isprintable(), "is not a valid id")
-    ] = Field(
-        description="give the problem an id of at most 120 characters, without blanks or commas, such as 'mine/1'"
-    )
-    prompt: SomeText = Field(description="write the task for the model, ideally a signature with a docstring")
     entry_point: Annotated[
         str,
-        _require(
+        require(
             lambda text: text.isidentifier() and not keyword.iskeyword(text), "is not a valid name of a Python function"
         ),
     ] = Field(description="name the function that the tests call")
     test: Text = Field(default="", description="write Python that defines check(candidate)")
     asserts: list[SomeText] = Field(default=[], min_length=1, description='write ["assert add(1, 2) == 3", ...]')
-    canonical_solution: Text = Field(
-        default="", description="write the continuation of the prompt or a whole program, or omit the field"
-    )
     plus_input: Annotated[str, BeforeValidator(_inputs)] = Field(
         default="", description="write one list of arguments per call, such as [[1, 2], [3, 4]]"
     )
@@ -83,19 +54,32 @@ class OwnRow(BaseModel):
         lt=1e9,
         description="write the absolute tolerance for the results of plus_input, such as 1e-6",
     )
-    licence: Annotated[
-        str, _require(re.compile(r"[A-Za-z0-9 .,+()/-]{0,60}").fullmatch, "is not a valid licence name")
-    ] = Field(
-        default="",
-        description="write a name of at most 60 characters (letters, digits, spaces and the characters . , + ( ) / -), "
-        "such as 'MIT'",
-    )
 
 
-_CURES = {name: str(field.description) for name, field in OwnRow.model_fields.items()}
+class RepairRow(OwnRow):
+    """A problem that asks for the correction of the program in ``given``."""
+
+    given: SomeText = Field(description="write the faulty program")
 
 
-def row_of(line: bytes) -> OwnRow | list[Complaint]:
+AnyRow = OwnRow | ModuleRow | ProgramRow
+ROWS: Mapping[str, type[AnyRow]] = {
+    "function": OwnRow,
+    "repair": RepairRow,
+    "module": ModuleRow,
+    "program": ProgramRow,
+}
+"""By kind of problem."""
+
+
+def _cures(kind: type[BaseModel]) -> dict[str, str]:
+    return {name: str(field.description) for name, field in kind.model_fields.items()}
+
+
+_CURES = _cures(OwnRow)
+
+
+def row_of(line: bytes) -> AnyRow | list[Complaint]:
     """The row of a line, or the faults of its fields."""
     names: list[str] = []
 
@@ -107,19 +91,28 @@ def row_of(line: bytes) -> OwnRow | list[Complaint]:
         fields = json.loads(line.decode(), object_pairs_hook=members)
         if not isinstance(fields, dict):
             return [("", "not a JSON object", "write {...} with the fields that docs/datasets.md lists")]
-        row = OwnRow.model_validate(fields)
-        return [*_duplicates(names), *_misspellings(fields)] or row
+        named = fields.get("kind", "function")
+        kind = ROWS.get(named) if isinstance(named, str) else None
+        if kind is None:
+            return [
+                ("kind", f"is not a kind that koderz reads: {str(named)[:40]!r}", f"write one of {', '.join(ROWS)}")
+            ]
+        cures = _cures(kind)
+        wrong = [*_duplicates(names), *_misspellings(fields, cures), *_of_other_kinds(fields, named)]
+        row = kind.model_validate(fields)
+        return wrong or row
     except ValidationError as error:
-        return [*_duplicates(names), *_misspellings(fields), *map(_complaint, error.errors())]
+        return [*wrong, *(_complaint(fault, cures) for fault in error.errors())]
     except (ValueError, RecursionError) as error:
         return [("", f"not JSON: {error}", "write one JSON object per line, in UTF-8")]
 
 
-def _complaint(error: ErrorDetails) -> Complaint:
+def _complaint(error: ErrorDetails, cures: Mapping[str, str]) -> Complaint:
     """A sentence of koderz from an error of pydantic."""
     field, *places = error["loc"]
     fault = "is missing" if error["type"] == "missing" else re.sub(r"^(Input|List|Value error,) ", "", error["msg"])
-    return str(field), f"item {int(places[0]) + 1} {fault}" if places else fault, _CURES[str(field)]
+    part = " ".join(f"field {place}" if isinstance(place, str) else f"item {place + 1}" for place in places)
+    return str(field), f"{part} {fault}".strip(), cures[str(field)]
 
 
 def _duplicates(names: Iterable[str]) -> Iterator[Complaint]:
@@ -129,17 +122,31 @@ def _duplicates(names: Iterable[str]) -> Iterator[Complaint]:
             yield name, f"occurs {times} times", "keep only one of these fields"
 
 
-def _misspellings(names: Iterable[str]) -> Iterator[Complaint]:
+def _misspellings(names: Iterable[str], cures: Mapping[str, str]) -> Iterator[Complaint]:
     """Unknown fields whose name is close to a known one. Other unknown fields are ignored."""
     for name in names:
-        near = [] if name in _CURES else get_close_matches(name, _CURES, n=1, cutoff=0.8)
+        near = [] if name in cures else get_close_matches(name, cures, n=1, cutoff=0.8)
         if near:
             yield name, "is not a field of this format", f"did you mean {near[0]}?"
 
 
-def complaints(row: OwnRow) -> Iterator[Complaint]:
+def _of_other_kinds(fields: Mapping[str, object], named: str) -> Iterator[Complaint]:
+    """The fields that only other kinds have. A line that states no kind may have them, except those of a task."""
+    for field in fields if "kind" in fields else [name for name in ("given", "cases") if name in fields]:
+        kinds = [kind for kind, row in ROWS.items() if field in row.model_fields]
+        if kinds and named not in kinds:
+            yield field, f"is not a field of the kind {named}", f'omit it, or write "kind": "{kinds[0]}"'
+
+
+def complaints(row: AnyRow) -> Iterator[Complaint]:
     """All faults of a row that concern several fields or the Python in a field."""
-    if not re.search(rf"\b{re.escape(row.entry_point)}\b", row.prompt):
+    if isinstance(row, ProgramRow):
+        yield from program_complaints(row)
+        return
+    if isinstance(row, ModuleRow):
+        yield from module_complaints(row)
+        return
+    if not re.search(rf"\b{re.escape(row.entry_point)}\b", _task(row)):
         yield (
             "prompt",
             f"does not mention the entry point {row.entry_point}",
@@ -147,16 +154,31 @@ def complaints(row: OwnRow) -> Iterator[Complaint]:
         )
     yield from _test_faults(row)
     yield from _solution_faults(row)
+    if isinstance(row, RepairRow) and row.given.strip() == _program(row).strip():
+        yield "given", "is the canonical solution, so it has no fault", "write the faulty program"
     if row.plus_input and not row.canonical_solution.strip():
         yield "plus_input", "needs a canonical_solution, which gives the expected values", "add the solution"
 
 
-def problem_of(row: OwnRow) -> Problem:
+def problem_of(row: AnyRow) -> Problem:
     """The problem of a row without faults."""
-    preamble = preamble_of(row.prompt, row.entry_point) or ""
-    public = PublicProblem(row.task_id, row.prompt, row.entry_point, preamble)
+    if isinstance(row, ProgramRow):
+        return program_of(row)
+    if isinstance(row, ModuleRow):
+        return module_of(row)
+    given = row.given if isinstance(row, RepairRow) else ""
+    preamble = preamble_of(given or row.prompt, row.entry_point) or ""
+    kind: Kind = "repair" if given else "function"
+    public = PublicProblem(row.task_id, _task(row), row.entry_point, preamble, kind, given=given)
     plus = PlusTests(row.plus_input, tolerance=row.atol) if row.plus_input else None
-    return Problem(public, TestSet(_source(row)), _program(row), plus)
+    return Problem(public, TestSet(_source(row)), _program(row), plus, facts=row.facts)
+
+
+def _task(row: OwnRow) -> str:
+    """The text for the model: the prompt, and the given program if the prompt does not contain it."""
+    if not isinstance(row, RepairRow) or row.given.strip() in row.prompt:
+        return row.prompt
+    return f"{row.prompt.rstrip()}\n\n{row.given}"
 
 
 def _test_faults(row: OwnRow) -> Iterator[Complaint]:

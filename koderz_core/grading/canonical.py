@@ -22,7 +22,7 @@ from koderz_core.errors import DataError
 from koderz_core.files import replacement
 from koderz_core.grading import call_recorder
 from koderz_core.protocols import Judge
-from koderz_core.records import PlusTests, Problem, TestSet
+from koderz_core.records import Cases, PlusTests, Problem, TestSet
 from koderz_core.sandbox.inside.values import encode
 from koderz_core.sandbox.reference import Answers
 
@@ -46,11 +46,15 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """``marks`` as in a verdict; ``seconds`` is wall time, the shortest of several measurements if it is long."""
+    """``marks`` as in a verdict; ``seconds`` is wall time, the shortest of several measurements if it is long.
+
+    ``test_seconds``: that of each case, empty for other tests.
+    """
 
     marks: str
     passed: bool
     seconds: float
+    test_seconds: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,8 @@ class Canonical:
             return None
         public = problem.public
         parts = [MEASURES_VERSION, problem.canonical_solution, public.preamble, public.entry_point, tests.source]
+        if tests.cases:
+            parts += [public.kind, tests.cases.calls, tests.cases.answers]
         return self._cache.get(parts, Measure) or self._cache.put(parts, self._measure(problem, tests))
 
     def calls(self, problem: Problem, tests: TestSet) -> Calls:
@@ -96,29 +102,59 @@ class Canonical:
         calls = self._record(problem, tests)
         return self._cache.put(parts, calls) if calls.keys else calls
 
+    def arguments(self, problem: Problem, tests: TestSet) -> list[object]:
+        """The calls that the tests make: each a list of arguments, or a text that says why it is not JSON.
+
+        Empty as ``calls``. The solution could forge them, so they are hostile. Raises SandboxError.
+        """
+        try:
+            calls = json.loads(bytes.fromhex("".join(self._recording(problem, tests, "arguments"))) or "[]")
+        except (ValueError, RecursionError):
+            return []
+        return calls if isinstance(calls, list) else []
+
     def _record(self, problem: Problem, tests: TestSet) -> Calls:
+        defaults, *texts = self._recording(problem, tests, "recorded") or [""]
+        keys = (key for text in texts for key in call_recorder.keys_in(text))
+        return Calls(tuple(defaults.split(" ")) if defaults else (), frozenset(keys)) if texts else Calls()
+
+    def _recording(self, problem: Problem, tests: TestSet, what: str) -> list[str]:
+        """The texts of a function of ``call_recorder``; empty if there are too many."""
         scope = "{'__name__': 'recording'}"
         call = f"({tests.source!r}, {problem.public.entry_point!r}, dict(globals()))"
         code = (
             f"{problem.canonical_solution}\n\n_koderz_ = {scope}\n"
-            f"exec({inspect.getsource(call_recorder)!r}, _koderz_)\n_koderz_ = _koderz_['recorded']{call}\n"
+            f"exec({inspect.getsource(call_recorder)!r}, _koderz_)\n_koderz_ = _koderz_[{what!r}]{call}\n"
         )
         expressions = ["len(_koderz_)", *(f"_koderz_[{at}]" for at in range(_MOST_TEXTS))]
         count, *values = [step.value for step in self._judge().probe(problem.public, code, expressions)] or [None]
-        if not (count and count.isdecimal() and 1 < int(count) <= _MOST_TEXTS):
-            return Calls()
-        defaults, *texts = (str(literal_eval(value or "''")) for value in values[: int(count)])
-        keys = (key for text in texts for key in call_recorder.keys_in(text))
-        return Calls(tuple(defaults.split(" ")) if defaults else (), frozenset(keys))
+        if not (count and count.isdecimal() and 0 < int(count) <= _MOST_TEXTS):
+            return []
+        return [str(literal_eval(value or "''")) for value in values[: int(count)]]
 
     def _measure(self, problem: Problem, tests: TestSet) -> Measure:
         """Measures again if the time limit would depend on it, because a busy machine prolongs the time."""
-        tests = replace(tests, seconds=MOST_SECONDS)
+        cases = tests.cases and replace(tests.cases, limits="")
+        tests = replace(tests, seconds=MOST_SECONDS, cases=cases)
         verdicts = [self._judge().check(problem, problem.canonical_solution, tests)]
         while len(verdicts) < _MOST_MEASUREMENTS and limit(min(run.seconds for run in verdicts)) > LEAST_SECONDS:
             verdicts.append(self._judge().check(problem, problem.canonical_solution, tests))
         best = min(verdicts, key=lambda verdict: (not verdict.passed, verdict.seconds))
-        return Measure(best.marks, best.passed, best.seconds)
+        each = best.test_seconds if cases else ()
+        if best.passed and cases:
+            each = tuple(map(min, zip(*(run.test_seconds for run in verdicts if run.passed), strict=True)))
+        return Measure(best.marks, best.passed, best.seconds, each)
+
+
+def limits_of_cases(cases: Cases, measure: Measure | None) -> str:
+    """The time limit of a program on each case: the given limit, raised by ``limit_each`` if that is larger.
+
+    "" if no limit is known: the solution was not measured or fails, and the cases have no limits.
+    """
+    given = list(map(float, cases.limits.split("\n"))) if cases.limits else []
+    measured = list(map(limit_each, measure.test_seconds)) if measure and measure.passed else []
+    known = [list(map(max, zip(given, measured, strict=True)))] if given and measured else [given or measured]
+    return "\n".join(f"{seconds:g}" for seconds in known[0])
 
 
 def limit(seconds: float) -> float:

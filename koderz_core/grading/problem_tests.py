@@ -9,9 +9,10 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 from koderz_core.errors import DataError
-from koderz_core.grading.canonical import Canonical, Expectations, limit
+from koderz_core.grading.canonical import Calls, Canonical, Expectations, limit, limits_of_cases
+from koderz_core.grading.case_split import arguments_of_call, calls_of_cases, cases_by_arguments
 from koderz_core.grading.examples import Example, as_tests, examples_in
-from koderz_core.grading.suites import plus_tests, split_plus
+from koderz_core.grading.suites import plus_tests
 from koderz_core.grading.test_split import call_of, calls_of, parameters_of
 from koderz_core.grading.testsets import Outside, Split, TestPolicy, by_examples, split
 from koderz_core.records import Problem, TestSet
@@ -50,7 +51,7 @@ class Divider:
 
     def _gate(self, problem: Problem, policy: TestPolicy) -> Split | Outside:
         tests = split(problem, policy)
-        if isinstance(tests, Outside) or tests.within_base:
+        if isinstance(tests, Outside) or tests.within_base or problem.samples:
             return tests
         true = self._true(problem, examples_in(problem.public))
         if not true:
@@ -70,6 +71,7 @@ class Divider:
         return tuple(example for example, mark in zip(examples, measure.marks, strict=True) if mark == "P")
 
     def _divided(self, problem: Problem, policy: TestPolicy) -> Split | Outside:
+        problem = self._with_limits(problem, policy)
         tests = self.gate(problem, policy)
         if isinstance(tests, Outside):
             return tests
@@ -84,6 +86,28 @@ class Divider:
             tests = _limited(tests, seconds if tests.within_base else self._limit(problem, tests.gate), seconds)
         return self._with_plus(problem, tests, plus) if plus else tests
 
+    def _with_limits(self, problem: Problem, policy: TestPolicy) -> Problem:
+        """The problem with a time limit for each of the cases in its base tests and samples."""
+        limited = [
+            replace(tests, cases=replace(tests.cases, limits=self._limits(problem, tests, policy)))
+            if tests.cases
+            else tests
+            for tests in (problem.tests, problem.samples)
+        ]
+        return replace(problem, tests=limited[0], samples=limited[1])
+
+    def _limits(self, problem: Problem, tests: TestSet, policy: TestPolicy) -> str:
+        """As ``records.Cases.limits``: the larger of the publisher's limit and that by the canonical solution's time.
+
+        A limit that the user has set applies to each case of a whole program, or to all calls of a function together.
+        """
+        assert tests.cases is not None
+        if policy.seconds is not None:
+            each = problem.public.kind == "program"
+            return "\n".join([f"{policy.seconds:g}"] * len(tests.cases)) if each else ""
+        measure = self._canonical.on(problem, tests) if policy.by_canonical else None
+        return limits_of_cases(tests.cases, measure)
+
     def _limit(self, problem: Problem, tests: TestSet) -> float | None:
         """The time limit; None, which means the judge's own, if no canonical solution passes."""
         measure = self._canonical.on(problem, tests)
@@ -94,9 +118,13 @@ class Divider:
 
         The calls are recorded while the canonical solution runs the gate, and also read from the gate's source.
         """
-        public, recorded = problem.public, self._canonical.calls(problem, tests.gate)
-        read = calls_of(tests.gate.source, parameters_of(public), public.entry_point)
-        shown, rest = split_plus(plus, lambda arguments: recorded.include(arguments) or call_of(arguments) in read)
+        public, gate = problem.public, tests.gate
+        recorded = Calls() if gate.cases else self._canonical.calls(problem, gate)
+        made = (arguments for line in calls_of_cases(gate) if (arguments := arguments_of_call(line)) is not None)
+        read = {*calls_of(gate.source, parameters_of(public), public.entry_point), *map(call_of, made)}
+        shown, rest = cases_by_arguments(
+            plus, lambda arguments: recorded.include(arguments) or call_of(arguments) in read
+        )
         return replace(tests, plus=plus, plus_shown=shown, plus_rest=rest)
 
 

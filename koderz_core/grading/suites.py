@@ -5,7 +5,6 @@ Plus tests are run only if the base tests pass. The canonical solution gives the
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -13,8 +12,6 @@ from koderz_core.datasets.evalplus import NEED_ARGUMENTS, with_like
 from koderz_core.errors import UsageError
 from koderz_core.grading.canonical import Expectations, limit, limit_each
 from koderz_core.records import Cases, PlusTests, Problem, TestSet, Verdict
-from koderz_core.sandbox.inside.values import decode
-from koderz_core.sandbox.inside.wire import WireError
 from koderz_core.sandbox.tiers import number_of
 
 
@@ -77,19 +74,6 @@ def plus_tests(problem: Problem, expectations: Expectations, *, each_limited: bo
     )
 
 
-def split_plus(tests: TestSet, is_shown: Callable[[Sequence[object]], bool]) -> tuple[TestSet, TestSet]:
-    """The plus tests with arguments for which ``is_shown`` holds, and all others."""
-    cases = tests.cases
-    if cases is None:
-        return TestSet(), tests
-    shown: list[tuple[str, ...]] = []
-    rest: list[tuple[str, ...]] = []
-    for test in zip(*(column.split("\n") for column in _columns(cases)), strict=True):
-        arguments = _arguments(test[0])
-        (shown if arguments is not None and is_shown(arguments) else rest).append(test)
-    return _of_lines(tests, cases, shown), _of_lines(tests, cases, rest)
-
-
 def require_plus(problem: Problem) -> PlusTests:
     """The problem's plus tests. Raises UsageError if it has none."""
     if problem.plus is None:
@@ -97,27 +81,6 @@ def require_plus(problem: Problem) -> PlusTests:
             f"{problem.id} has no plus tests. Use --tests base, or a dataset with plus tests: humaneval+ or mbpp+."
         )
     return problem.plus
-
-
-def _arguments(line: str) -> list[object] | None:
-    """The arguments of a call; None if they are not plain data."""
-    try:
-        arguments = decode(json.loads(line))
-    except WireError:
-        return None
-    return arguments if isinstance(arguments, list) else None
-
-
-def _columns(cases: Cases) -> tuple[str, ...]:
-    """The texts with a line per test."""
-    return (cases.calls, cases.answers, cases.limits) if cases.limits else (cases.calls, cases.answers)
-
-
-def _of_lines(tests: TestSet, cases: Cases, lines: list[tuple[str, ...]]) -> TestSet:
-    if not lines:
-        return TestSet()
-    calls, answers, *limits = ("\n".join(column) for column in zip(*lines, strict=True))
-    return replace(tests, cases=replace(cases, calls=calls, answers=answers, limits="".join(limits)))
 
 
 def _search_results(answers: str) -> str:

@@ -32,6 +32,7 @@ _ARITHMETIC: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 }
 _MOST = 64  # largest operand that is evaluated, so that no text causes a huge computation
 _INSEPARABLE = "the source text of the asserts cannot be divided"
+ONE_PART = "the tests consist of only one assert or one loop"
 _DEPENDENT = "the asserts share variables or calls, so they cannot be separated"
 
 
@@ -61,17 +62,22 @@ def split_at_random(
         return groups
     if len(groups) < 2:
         one_part = sum(len(group.parts) for group in groups) < 2
-        return "the tests consist of only one assert or one loop" if one_part else _DEPENDENT
+        return ONE_PART if one_part else _DEPENDENT
     fixed = [number for number, group in enumerate(groups) if group.calls & shown]
-    free = [number for number in range(len(groups)) if number not in fixed]
-    free.sort(key=lambda number: hashlib.sha256(f"{lot}/{number}".encode()).digest())
-    size = min(max(1, round(fraction * len(groups))), len(groups) - 1)
+    gate, rest = draw(len(groups), fraction, lot, fixed)
+    return _split(source, [groups[number] for number in gate], [groups[number] for number in rest])
+
+
+def draw(number: int, fraction: float, lot: str, fixed: Sequence[int] = ()) -> tuple[list[int], list[int]]:
+    """A random ``fraction`` of this number of groups (at least two) and the rest, each at least one group.
+
+    ``fixed``: groups that the fraction contains in any case.
+    """
+    free = [place for place in range(number) if place not in fixed]
+    free.sort(key=lambda place: hashlib.sha256(f"{lot}/{place}".encode()).digest())
+    size = min(max(1, round(fraction * number)), number - 1)
     drawn = [*fixed, *free[: max(0, size - len(fixed))]]
-    return _split(
-        source,
-        [groups[number] for number in drawn],
-        [group for number, group in enumerate(groups) if number not in drawn],
-    )
+    return drawn, [place for place in range(number) if place not in drawn]
 
 
 def split_by_calls(

@@ -10,11 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from koderz_core.errors import DataError
+from koderz_core.grading.case_split import calls_of_cases, cases_at_random, cases_by_arguments, cases_by_calls
 from koderz_core.grading.examples import Example, as_tests, examples_in
 from koderz_core.grading.gates import EXAMPLES, SPLIT, gate_of
-from koderz_core.grading.test_split import SplitSource, calls_of, parameters_of, split_at_random, split_by_calls
+from koderz_core.grading.test_split import (
+    SplitSource,
+    call_of,
+    calls_of,
+    parameters_of,
+    split_at_random,
+    split_by_calls,
+)
 from koderz_core.records import ErrorClass, Problem, ScoreKind, TestSet, Verdict
-from koderz_core.sandbox.tiers import count_tests, number_of
+from koderz_core.sandbox.tiers import number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +94,7 @@ class Unseen:
 def check_tests(problem: Problem) -> None:
     """Raise DataError if a problem has no test that counts, since no program could pass it."""
     try:
-        total = count_tests(problem.tests.source)
+        total = number_of(problem.tests)
     except (SyntaxError, ValueError) as error:
         raise DataError(
             f"The tests of {problem.id} are not valid Python: {error}. Fix or omit that problem."
@@ -98,23 +106,23 @@ def check_tests(problem: Problem) -> None:
 def split(problem: Problem, policy: TestPolicy) -> Split | Outside:
     """Gate and base tests of a problem, without plus tests and time limits.
 
-    ``tests``: all base tests gate the loop, as in the original koderz; ``examples``: the examples in the problem's
-    text, true or false; ``split:f``: a fraction of the base asserts. Raises UnknownNameError and PlanError for an
-    unknown gate.
+    ``tests``: all base tests gate the loop, as in the original koderz; ``examples``: the problem's samples, else the
+    examples in its text, true or false; ``split:f``: a fraction of the base tests. Raises UnknownNameError and
+    PlanError for an unknown gate.
     """
     gate = gate_of(policy.gate)
     if gate.kind == EXAMPLES:
+        if problem.samples:
+            return _by_samples(problem)
         examples = examples_in(problem.public)
         if not examples:
             return Outside("the text of the problem contains no example that koderz can read")
         return by_examples(problem, examples)
     if gate.kind == SPLIT:
-        lot, parameters = f"{policy.seed}/{problem.id}", parameters_of(problem.public)
-        parts = split_at_random(problem.tests.source, gate.fraction, lot, parameters, _in_text(problem))
-        if not isinstance(parts, SplitSource):
+        parts = _at_random(problem, gate.fraction, f"{policy.seed}/{problem.id}")
+        if isinstance(parts, str):
             return Outside(parts)
-        gate_tests, rest = (replace(problem.tests, source=source) for source in (parts.gate, parts.rest))
-        return _without_shown(problem, Split(gate_tests, problem.tests, rest))
+        return _without_shown(problem, Split(parts[0], problem.tests, parts[1]))
     return _without_shown(problem, Split(problem.tests, problem.tests))
 
 
@@ -136,6 +144,22 @@ def _without_shown(problem: Problem, tests: Split) -> Split:
     return replace(tests, shown=shown, hidden=hidden)
 
 
+def _at_random(problem: Problem, fraction: float, lot: str) -> tuple[TestSet, TestSet] | str:
+    """A part of the base tests and the rest, or why a split is impossible."""
+    if problem.tests.cases:
+        return cases_at_random(problem.tests, fraction, lot)
+    parts = split_at_random(problem.tests.source, fraction, lot, parameters_of(problem.public), _in_text(problem))
+    if not isinstance(parts, SplitSource):
+        return parts
+    return replace(problem.tests, source=parts.gate), replace(problem.tests, source=parts.rest)
+
+
+def _by_samples(problem: Problem) -> Split:
+    """The problem's samples as the gate. A base test that makes the call of a sample is not held out."""
+    shown, rest = cases_by_calls(problem.tests, frozenset(calls_of_cases(problem.samples)))
+    return Split(problem.samples, problem.tests, rest, within_base=False, shown=shown)
+
+
 def by_examples(problem: Problem, examples: Sequence[Example]) -> Split:
     """These examples as the gate. A base test that makes the call of an example is not held out.
 
@@ -143,6 +167,9 @@ def by_examples(problem: Problem, examples: Sequence[Example]) -> Split:
     """
     parameters, gate = parameters_of(problem.public), as_tests(problem, examples)
     calls = calls_of(gate.source, parameters) | _in_text(problem)
+    if problem.tests.cases:
+        shown, rest = cases_by_arguments(problem.tests, lambda arguments: call_of(arguments) in calls)
+        return Split(gate, problem.tests, rest, within_base=False, shown=shown)
     parts = split_by_calls(problem.tests.source, calls, parameters, problem.public.entry_point)
     shown, rest = (replace(problem.tests, source=source) for source in (parts.gate, parts.rest))
     hidden = rest if _in_text(problem) else None

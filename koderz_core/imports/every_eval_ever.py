@@ -11,9 +11,10 @@ from collections.abc import Iterator, Set
 from pathlib import Path
 
 from koderz_core.errors import DataError
-from koderz_core.imports.fields import Row, cut, name, number, text, tier, truth, whole
+from koderz_core.imports.fields import cut, name, number, text, tier, truth, whole
 from koderz_core.imports.records import NOT_STATED, STATED, Result
 from koderz_core.input_files import json_object, read_unpacked
+from koderz_core.input_tables import Row
 from koderz_core.records import Cost, Usage
 
 _PARTS = ("input", "output", "evaluation", "token_usage", "performance", "metadata")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import get_args
 
 from koderz_core.errors import DataError
 from koderz_core.input_files import surrogate_in
+from koderz_core.input_tables import Row
 from koderz_core.records import Tier
 
-Row = Mapping[str, object]
 LONGEST_NAME = 200
 MOST = 1e15
 """The largest number that a line may state."""

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from koderz_core.errors import DataError, UsageError
-from koderz_core.imports.fields import Row, cut, name, number, text, tier, truth, whole
+from koderz_core.imports.fields import cut, name, number, text, tier, truth, whole
 from koderz_core.imports.inspect_archive import repack
 from koderz_core.imports.records import NOT_STATED, STATED, Result, ResultFile
 from koderz_core.input_files import listed_faults
+from koderz_core.input_tables import Row
 from koderz_core.records import Cost, Usage
 from koderz_core.report.formats import numbered
 

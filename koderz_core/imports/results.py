@@ -13,7 +13,7 @@ Formats:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,12 +21,12 @@ from pathlib import Path
 from koderz_core.errors import DataError
 from koderz_core.grading.grader import KINDS
 from koderz_core.imports.every_eval_ever import is_sample, of_every_eval_ever, samples_of
-from koderz_core.imports.fields import Row, cut
+from koderz_core.imports.fields import cut
 from koderz_core.imports.inspect_log import read_inspect_log
 from koderz_core.imports.records import Result, ResultFile, stem
 from koderz_core.imports.rows import of_eval_arena, of_sample, of_table
-from koderz_core.imports.tables import Lines, rows_of
 from koderz_core.input_files import json_object, lines_in, listed_faults, read_unpacked
+from koderz_core.input_tables import Columns, Lines, Row, rows_of
 from koderz_core.records.plans import MOST_EXPERIMENTS
 
 _CURE = "Give the path of a file with results."
@@ -64,10 +64,10 @@ TABLE = LineFormat("table", lambda _fields: False, of_table)
 """Only with a mapping of its columns."""
 
 
-def read_results(path: Path, model: str = "", mapping: Mapping[str, str] | None = None, metric: str = "") -> ResultFile:
+def read_results(path: Path, model: str = "", mapping: Columns | None = None, metric: str = "") -> ResultFile:
     """Read a file of results. ``model``: the model of the lines that name none; by default the name of the file.
 
-    ``mapping``: the columns of a table, by the fields of ``imports.tables``; without it, the file has another format.
+    ``mapping``: the columns of a table for the fields of ``imports.tables``; without it, the file has another format.
     ``metric``: the metric or scorer whose results count, of a file with several.
     Raises DataError if the file cannot be read, its format is unknown or lines are wrong; the error lists these lines.
     """

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from koderz_core.errors import DataError
 from koderz_core.grading.grader import KINDS
-from koderz_core.imports.fields import Row, name, number, text, truth, whole
+from koderz_core.imports.fields import name, number, text, truth, whole
 from koderz_core.imports.records import NOT_STATED, STATED, Result
+from koderz_core.input_tables import Row
 from koderz_core.records import Cost, Usage
 
 MOST_SAMPLES = 10_000

@@ -30,8 +30,9 @@ from koderz_core.records import Problem, PublicProblem
 
 WORDS = 5
 TEXT_THRESHOLD = 0.2
-SHARED_NAMES = frozenset({"taskfunc"})
-"""Function names that a dataset gives to all of its problems: BigCodeBench's ``task_func`` (arXiv 2406.15877)."""
+SHARED_NAMES = frozenset({"taskfunc", "run"})
+"""Function names that a dataset gives to all of its problems: BigCodeBench's ``task_func`` (arXiv 2406.15877), and
+``run`` for programs."""
 TOKENS = 5
 RESEMBLANCE_THRESHOLD = 0.2
 """Share of the runs of both programs that both contain (Jaccard)."""
@@ -87,10 +88,12 @@ def containment(prompt: str, text: str) -> float:
 def named_in_tests(problem: Problem) -> frozenset[str]:
     """Names of three letters or more in a problem's tests, including its function.
 
-    Names that Python or the tests themselves define are left out: they reveal nothing about the problem.
+    Names that Python or the tests themselves define are left out: they reveal nothing about the problem. The source of
+    tests that consist of cases is the same for many problems.
     """
-    program = Reader().parse(problem.tests.source)
-    named = _undefined(program.tree) if program else set(re.findall(r"\w+", problem.tests.source))
+    source = "" if problem.tests.cases else problem.tests.source
+    program = Reader().parse(source)
+    named = _undefined(program.tree) if program else set(re.findall(r"\w+", source))
     names = {problem.public.entry_point, *named} - _HARNESS
     return frozenset(name for name in names if len(name) > 2 and _plain_name(name) not in SHARED_NAMES)
 

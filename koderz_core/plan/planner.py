@@ -8,7 +8,7 @@ import msgspec
 
 from koderz_core.conditions import conditions, of_problems
 from koderz_core.config import Settings
-from koderz_core.datasets.selection import select
+from koderz_core.datasets.selection import select, without_date
 from koderz_core.datasets.sources import require_libraries
 from koderz_core.errors import PlanError, StoreError
 from koderz_core.grading.gates import ALL_TESTS
@@ -106,7 +106,9 @@ class Planner:
             pairs = zip(lacking, added, strict=True)
             plan = self._draft(with_more(order, [more for more, made in pairs if made.id not in measured]), of)
             added = tuple(baseline for baseline in added if baseline.id not in measured)
-        sentences = [describe_added(plan, added, self._costs.price(plan, added, of))] if added else []
+        undated = without_date(of, order.problems)
+        sentences = [f"Problems left out because they have no date: {undated}."] if undated else []
+        sentences += [describe_added(plan, added, self._costs.price(plan, added, of))] if added else []
         reused = tuple(measured.values())
         return Proposal(plan, added, reused, (*sentences, *(describe_reused(plan, earlier) for earlier in reused)))
 

@@ -101,9 +101,10 @@ class Problem:
     """One complete coding task: its public part, its tests, and the publisher's solution.
 
     ``needs``: names of the modules that its solution and its tests import, if the problem is about using them.
-    ``samples``: the tests that the text of the problem shows, for a gate of examples, if the publisher names them; they
-    are not part of ``tests``. ``facts`` group problems for tables of slices. ``obstacle``: why no program is known to
-    pass the tests in the sandbox, although the modules in ``needs`` are there; empty if there is no such reason.
+    ``samples``: the tests that the text of the problem shows, for a gate of examples, if the publisher names them.
+    Those that ``tests`` contains as well are part of the score, but that gate shows them. ``facts`` group problems for
+    tables of slices. ``obstacle``: why no program is known to pass the tests in the sandbox, although the modules in
+    ``needs`` are there; empty if there is no such reason.
     """
 
     public: PublicProblem
@@ -118,6 +119,14 @@ class Problem:
     @property
     def id(self) -> str:
         return self.public.id
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A problem of a file that koderz cannot grade, and the reason."""
+
+    id: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +145,11 @@ class DatasetOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A named list of problems, in the publisher's order."""
+    """A named list of problems, in the publisher's order; ``left_out``: the file's other problems."""
 
     origin: DatasetOrigin
     problems: tuple[Problem, ...]
+    left_out: tuple[LeftOut, ...] = ()
 
     def solutions(self) -> dict[str, str]:
         """A correct program for the text of each problem that has one."""

@@ -11,6 +11,7 @@ from koderz_core.report.columns import Column, Type, json, number, text, usd, wh
 from koderz_core.report.configuration_columns import CONFIGURATIONS, SAW_BASE_TESTS, curve_columns
 from koderz_core.report.difficulty import PROBLEMS
 from koderz_core.report.pair_columns import PAIRS
+from koderz_core.report.slices import SLICES
 from koderz_core.report.spending import MARGINS, ROLES, TIERS
 from koderz_core.report.supervision import REVIEW, SUPERVISION
 
@@ -285,6 +286,11 @@ FURTHER: Mapping[str, Table] = {
     ),
     "problems": Table(
         "one line per problem and configuration, on the page Problems and from `koderz problems --json`", PROBLEMS
+    ),
+    "slices": Table(
+        "one line per slice of the problems and configuration, on the page Statistics and from `koderz compare --by "
+        "difficulty --format csv` (or json)",
+        SLICES,
     ),
 }
 """Tables that pages and commands give together with what they show."""

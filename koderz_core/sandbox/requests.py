@@ -22,6 +22,8 @@ TOTAL_SECONDS = 62.0
 
 EvalPlus 0.3.1 waits ``min(60, sum of the limits) + 1 + 1`` seconds: ``evalplus/eval/__init__.py``, ``untrusted_check``.
 """
+START_SECONDS = 1.0
+"""Time to start the process of one case of a whole program on a busy machine."""
 _TRIES = 2
 
 
@@ -56,6 +58,13 @@ class Order:
 
     @property
     def total_seconds(self) -> float:
+        """The limit of all tests together, where each has its own limit as well; 0 if not.
+
+        For a whole program it is the sum of what its cases may take on a busy machine, so it never ends a program.
+        """
+        if self.kind == "program" and self.cases:
+            limits = self.cases.limits.split("\n") if self.cases.limits else [str(self.seconds)] * len(self.cases)
+            return sum(CROWDED_TIMES * float(limit) + START_SECONDS for limit in limits)
         return TOTAL_SECONDS if self.cases and self.cases.limits else 0.0
 
 

@@ -15,6 +15,7 @@ from koderz_core.analysis.difficulty import Cell, Difficulty, Kind, difficulties
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.money import FrontierCost, frontier_cost
 from koderz_core.analysis.pairs import DiscordantProblem, Key, Pair, leading_pair
+from koderz_core.analysis.slices import SLICES_BY, SliceBy, Slices, slices
 from koderz_core.analysis.supervision import Supervision, supervision
 from koderz_core.conditions import HELD_OUT, TIME_LIMIT, time_limit_text
 from koderz_core.config import Settings
@@ -35,7 +36,7 @@ from koderz_core.report.forecasts import can_show
 from koderz_core.report.formats import plain
 from koderz_core.store.answers import Answers, Computed
 from koderz_core.store.results import Results
-from koderz_core.workspace.datasets import Datasets
+from koderz_core.workspace.datasets import Datasets, facts_of
 from koderz_core.workspace.names import Names, configuration_named, letter, usual_baseline
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AXES",
+    "SLICES_BY",
     "AttemptByAttempt",
     "Axis",
     "Cell",
@@ -56,6 +58,8 @@ __all__ = [
     "Key",
     "Kind",
     "Pair",
+    "SliceBy",
+    "Slices",
     "Supervision",
     "leading_pair",
     "only_solved",
@@ -208,6 +212,17 @@ class Comparisons:
     def problems(self, rows: Sequence[SummaryRow]) -> tuple[Difficulty, ...]:
         """Return every problem that was given to one of these configurations, the hardest first."""
         return difficulties({_key(row) for row in rows}, self._trials(rows, tries=False))
+
+    def slices(self, rows: Sequence[SummaryRow], by: SliceBy, baseline: Key | None) -> Slices:
+        """Return the results of configurations on the problems of each difficulty, topic, tag, kind or year.
+
+        Datasets state these facts, not journals, so they are unknown if the dataset is not on this machine.
+        """
+        trials: dict[Key, list[Trial]] = {_key(row): [] for row in rows}
+        for trial in self._trials(rows, tries=False):
+            trials[trial.key].append(trial)
+        values, notes = facts_of(self.datasets, [row.origin for row in rows], by)
+        return replace(slices(by, trials, baseline, values), notes=notes)
 
     def supervision(self, rows: Sequence[SummaryRow]) -> dict[Key, Supervision]:
         """Return the contribution of the supervisor to each configuration that was reviewed."""

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from koderz_core import datasets
 from koderz_core.config import Settings
 from koderz_core.datasets import sources
-from koderz_core.datasets.own_problems import Fault, read_path
-from koderz_core.datasets.selection import select, way_of
+from koderz_core.datasets.own_problems import ENDINGS, Fault, is_path, load_path, read_path
+from koderz_core.datasets.selection import in_period, select, way_of, without_date
 from koderz_core.datasets.sources import MADE_OF, SOURCES, Source, sources_of
-from koderz_core.errors import UnknownNameError
-from koderz_core.records import Dataset, Problem
+from koderz_core.errors import KoderzError, UnknownNameError, UsageError
+from koderz_core.records import Dataset, DatasetOrigin, Problem
 
-__all__ = ["MADE_OF", "SOURCES", "Datasets", "Fault", "Source", "read_path", "select", "sources_of", "way_of"]
+__all__ = [
+    "MADE_OF",
+    "SOURCES",
+    "Datasets",
+    "Fault",
+    "Source",
+    "in_period",
+    "read_path",
+    "select",
+    "sources_of",
+    "way_of",
+    "without_date",
+]
 
 
 @dataclass(frozen=True)
@@ -24,9 +36,21 @@ class Datasets:
 
     settings: Settings
 
-    def load(self, name: str = "humaneval") -> Dataset:
-        """Return the problems of a dataset. Raises UnknownNameError, DataError."""
-        return datasets.load(name, self.settings)
+    def load(self, name: str = "humaneval", mapping: Sequence[str] = ()) -> Dataset:
+        """Return the problems of a dataset. Raises UnknownNameError, DataError, UsageError.
+
+        ``mapping``: pairs FIELD=COLUMN for a file of the user. koderz then copies the file in its own format, and the
+        dataset has the name of the copy.
+        """
+        if not mapping:
+            return datasets.load(name, self.settings)
+        if not is_path(name):
+            raise UsageError(f"--map needs a file of problems, but {name} is not the path of one ({ENDINGS}).")
+        return load_path(Path(name), self.settings, ",".join(mapping))
+
+    def name_of(self, name: str, mapping: Sequence[str]) -> str:
+        """Return the name under which ``load`` returns the same problems without a mapping. Raises as ``load``."""
+        return self.load(name, mapping).origin.name if mapping else name
 
     def problem(self, name: str, dataset: str = "humaneval") -> Problem:
         """Return one problem by its id. Raises UnknownNameError, DataError."""
@@ -50,3 +74,36 @@ class Datasets:
     def fetch(self, source: Source, report: Callable[[int], None]) -> Path:
         """Download a published dataset if it is missing. ``report`` receives the number of bytes received so far."""
         return sources.fetch(source, self.settings, report)
+
+
+def facts_of(
+    datasets: Datasets, origins: Iterable[DatasetOrigin], by: str
+) -> tuple[Mapping[str, tuple[str, ...]], tuple[str, ...]]:
+    """The difficulty, topic, tags, kind or year of problems, by id, and why those of a dataset are unknown."""
+    values: dict[str, tuple[str, ...]] = {}
+    notes: list[str] = []
+    for origin in dict.fromkeys(origins):
+        try:
+            dataset = datasets.load(origin.name)
+        except KoderzError:
+            notes.append(f"The dataset {origin.said} is not on this machine, so the facts of its problems are unknown.")
+            continue
+        if dataset.origin.sha256 != origin.sha256:
+            notes.append(
+                f"The dataset {origin.said} is on this machine in another version, so the facts of its problems are "
+                "unknown."
+            )
+            continue
+        values |= {problem.id: _facts(problem, by) for problem in dataset.problems}
+    return values, tuple(notes)
+
+
+def _facts(problem: Problem, by: str) -> tuple[str, ...]:
+    facts = problem.facts
+    known = {
+        "difficulty": facts.difficulty,
+        "topic": facts.topic,
+        "kind": problem.public.kind,
+        "year": facts.date[:4],
+    }
+    return tuple(facts.tags) if by == "tag" else tuple(filter(None, (known[by],)))

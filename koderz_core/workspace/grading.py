@@ -32,7 +32,7 @@ from koderz_core.runner.recorder import Redactor
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.local_judge import Sandbox
 from koderz_core.sandbox.reference import answers
-from koderz_core.sandbox.tiers import count_tests
+from koderz_core.sandbox.tiers import number_of
 from koderz_core.workspace.datasets import Datasets
 
 __all__ = [
@@ -87,7 +87,8 @@ class Grading:
         self._settings, self._datasets = settings, datasets
         self.sandbox = Sandbox(settings.sandbox, settings.bwrap, settings.test_timeout)
         self.redactor = Redactor(settings.secrets())
-        self._divider = Divider(Canonical(settings.cache_dir / "canonical", self.sandbox.judge), self._expectations)
+        self.canonical = Canonical(settings.cache_dir / "canonical", self.sandbox.judge)
+        self._divider = Divider(self.canonical, self.expectations)
         self.gate = self._divider.gate
         self.divide = self._divider.divide
         self.close = self.sandbox.close
@@ -107,7 +108,7 @@ class Grading:
 
     def grader(self, workers: int) -> Grader:
         """Return a grader of many samples, ``workers`` at a time. Raises SandboxError."""
-        return Grader(self.judge, self.divide, workers, self.redactor.verdict, self._policy)
+        return Grader(self.judge, self.divide, workers, self.redactor.verdict, self.policy)
 
     def grade_samples(
         self, samples: Sequence[Sample], tests: TestKind, workers: int, watch: Watch = iter_only
@@ -156,7 +157,7 @@ class Grading:
         Plus tests do not run, because a program that passes the base tests is already close to a solution.
         """
         try:
-            tests = self.divide(problem, self._policy)
+            tests = self.divide(problem, self.policy)
             assert isinstance(tests, Split), "the gate of every problem can consist of all base tests"
             verdict = self.judge.check(problem, program, tests.base)
         except InfrastructureError as error:
@@ -185,12 +186,13 @@ class Grading:
             yield f"Examples left out of the gate, because the canonical solution fails them: {len(untrue)} ({listed})."
 
     @property
-    def _policy(self) -> TestPolicy:
+    def policy(self) -> TestPolicy:
         """All base tests, under the time limit of the settings."""
         own = self._settings.test_timeout if "test_timeout" in self._settings.stated else None
         return TestPolicy(seconds=own, by_canonical=own is None, each_limited=own is None)
 
-    def _expectations(self) -> Expectations:
+    def expectations(self) -> Expectations:
+        """The answers of canonical solutions. Raises SandboxError if this machine has no sandbox."""
         reference = partial(answers, boxed=self.judge.isolation != "limited")
         return Expectations(self._settings.cache_dir / "expected", reference)
 
@@ -229,7 +231,7 @@ def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Ver
 def grading_needs(problem: Problem) -> dict[str, object]:
     """Return the number of tests of a problem, and what its grading lacks. None: the problem has no plus tests."""
     return {
-        "tests": count_tests(problem.tests.source),
+        "tests": number_of(problem.tests),
         "plus_tests": len(arguments_of(problem.plus)) if problem.plus else None,
         "lacks": lacking(problem),
         "obstacle": problem.obstacle,

@@ -24,6 +24,7 @@ from koderz_core.imports.problems import recognise
 from koderz_core.imports.records import Result, ResultFile, stem
 from koderz_core.imports.results import read_results
 from koderz_core.imports.tables import FIELDS, parse_mapping, parse_prices
+from koderz_core.input_tables import Columns
 from koderz_core.journal import read
 from koderz_core.models.catalogue import tier_of_name
 from koderz_core.records import Cost, Dataset, DatasetOrigin, Plan, Problem, Tier
@@ -57,7 +58,7 @@ class ImportOrder:
     name: str = ""
     tiers: Mapping[str, Tier] = field(default_factory=dict)
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    mapping: Mapping[str, str] | None = None
+    mapping: Columns | None = None
     as_stated: bool = False
     trust_ids: bool = False
     metric: str = ""
@@ -77,9 +78,7 @@ class ImportOrder:
         words = ["koderz", "import", self.file.name or "FILE"]
         for option in ("dataset", "model", "name", "metric"):
             words += [f"--{option}", value] if (value := getattr(self, option)) else []
-        words += (
-            ["--map", ",".join(f"{field}={column}" for field, column in self.mapping.items())] if self.mapping else []
-        )
+        words += ["--map", self.mapping.text] if self.mapping else []
         words += [word for model, tier in self.tiers.items() for word in ("--tier", f"{model}={tier}")]
         prices = {model: f"{given:g},{returned:g}" for model, (given, returned) in self.prices.items()}
         words += [word for model, price in prices.items() for word in ("--price", f"{model}={price}")]

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.memories import Memories
     from koderz_core.workspace.mirror_thread import MirrorThread
     from koderz_core.workspace.models import Models
+    from koderz_core.workspace.mutation import Mutation
     from koderz_core.workspace.runs import Runs
     from koderz_core.workspace.upkeep import Upkeep
 
@@ -80,6 +81,12 @@ class Workspace:
         from koderz_core.workspace.grading import Grading
 
         return self._closed_too(Grading(self.settings, self.datasets))
+
+    @part
+    def mutation(self) -> Mutation:
+        from koderz_core.workspace.mutation import Mutation
+
+        return Mutation(self.settings, self.grading)
 
     @part
     def models(self) -> Models:

@@ -31,6 +31,7 @@ from koderz_core.report.configuration_columns import configuration_rows
 from koderz_core.report.formats import TextTable, money, numbered
 from koderz_core.report.headline import Answer, answer
 from koderz_core.report.pair_columns import pair_rows
+from koderz_core.report.slices import slice_remarks, slice_rows, slice_table
 from koderz_core.report.spending import (
     margins_table,
     role_rows,
@@ -42,6 +43,7 @@ from koderz_core.report.spending import (
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_table
 from koderz_core.workspace.comparisons import (
     AXES,
+    SLICES_BY,
     Axis,
     Comparison,
     ConfigurationFigures,
@@ -52,14 +54,14 @@ from koderz_core.workspace.comparisons import (
 from pages.ui.address import choice, chosen_line, link, switch
 from pages.ui.edge import edge
 from pages.ui.frontier import PAIR, chosen_budget, without
-from pages.ui.slow_results import attempts_of
+from pages.ui.slow_results import attempts_of, slices_of
 from pages.ui.tables import FEW_LINES, WORD_COLUMNS, frame, led_by, offer_csv, show_chart, show_words, tall
 from pages.ui.text import show_diff, show_text
 
 FEW_COLUMNS = 6  # of a table in words; more may not fit
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds", "tokens": "tokens", "joules": "joules"}
 LIMIT = " The vertical line marks the budget of {}, here as a limit for each single problem."
-CONFIGURATION = "configuration"  # in the address
+CONFIGURATION, SLICES = "configuration", "by"  # in the address
 
 
 def chosen_axis(comparison: Comparison) -> Axis:
@@ -215,6 +217,24 @@ def show_checks(comparison: Comparison) -> None:
         show_words(supervision_table(supervised))
         show_words(reviews_table(supervised))
         st.caption(f"{SHOWS} {SHOWS_NOT}")
+
+
+def show_slices(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison) -> None:
+    """Folded; an address that names a division of the problems opens it."""
+    label = "Success rates and differences by difficulty, topic, tag, kind or year of the problems"
+    part = st.expander(label, SLICES in st.query_params, icon="🍰", on_change="rerun", key="slices")
+    if not part.open:
+        return
+    with part:
+        by = switch(SLICES, "Divide the problems by", SLICES_BY, str)
+        found = slices_of(workspace, rows, next(known for known in SLICES_BY if known == by), comparison.baseline)
+        table = slice_table(comparison, found)
+        st.caption(table.title)
+        first, last = ("slice", "key"), ("configuration",)
+        show_words(table, [*first, *(name for name in table.columns if name and name not in first + last), *last])
+        offer_csv("slices", slice_rows(comparison, found))
+        for remark in slice_remarks(found):
+            st.text(remark)
 
 
 def show_differences(comparison: Comparison) -> None:

@@ -254,7 +254,10 @@ def _terms(way: str, initial: str, opened: OpenDraft) -> str:
         return f"{low}:{high}"
     if way == "list":
         label = "Problem numbers or ids, separated by commas"
-        return str(st.text_input(label, initial or "0, 3, 7", key=opened.key("listed")))
+        about = (
+            "Add `since:2024-05-01` or `until:2024-12-31` to choose among problems of that period: `all, since:...`."
+        )
+        return str(st.text_input(label, initial or "0, 3, 7", key=opened.key("listed"), help=about))
     if way == "sample":
         proposed, about = int(initial.partition(":")[2] or 20), "The seed selects the problems."
         size = int(st.number_input("Sample size", 1, value=proposed, key=opened.key("sampled"), help=about))

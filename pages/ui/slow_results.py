@@ -26,6 +26,9 @@ from koderz_core.workspace.comparisons import (
     Comparison,
     ConfigurationFigures,
     Difficulty,
+    Key,
+    SliceBy,
+    Slices,
 )
 from koderz_core.workspace.names import figures_of as counted
 from pages.ui.edge import edge
@@ -205,6 +208,11 @@ def attempts_of(workspace: Workspace, row: SummaryRow) -> AttemptByAttempt:
     return _attempts(Request(workspace, [row], workspace.results.state()))
 
 
+def slices_of(workspace: Workspace, rows: Sequence[SummaryRow], by: SliceBy, baseline: Key | None) -> Slices:
+    """The results of configurations on the problems of each difficulty, topic, tag, kind or year."""
+    return _sliced(Request(workspace, rows, workspace.results.state()), by, baseline)
+
+
 def _planned(rows: Sequence[SummaryRow]) -> int:
     return sum(row.planned for row in rows)
 
@@ -224,6 +232,11 @@ def _compared(request: Request, baseline: str | None, axis: Axis | None) -> Comp
 def _attempts(request: Request) -> AttemptByAttempt:
     (attempts,) = request.workspace.comparisons.attempts(request.rows).values()
     return attempts
+
+
+@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
+def _sliced(request: Request, by: SliceBy, baseline: Key | None) -> Slices:
+    return request.workspace.comparisons.slices(request.rows, by, baseline)
 
 
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})

@@ -34,6 +34,31 @@ def test_problems_are_listed_with_tests_licence_and_hash(koderz: Any) -> None:
     assert (first.split(), second.split()[0]) == (["HumanEval/0", "has_close_elements", "7"], "HumanEval/1")
 
 
+def test_problems_of_a_period_are_listed_and_planned_and_those_left_out_are_counted(
+    koderz: Any, tmp_path: Path
+) -> None:
+    rows = [ADD | {"task_id": f"mine/{day}", **({"date": f"2024-05-{day}"} if day else {})} for day in (0, 10, 20, 30)]
+    file = own(tmp_path / "my.jsonl", *rows)
+    said = koderz("list-problems", "--dataset", file, "--since", "2024-05-15")
+    listed = [line.split()[0] for line in said.out.splitlines()[2:4]]
+    assert (listed, said.out.splitlines()[-1]) == (
+        ["mine/20", "mine/30"],
+        "Left out because they have no date: 1 problem.",
+    )
+    period = ("--since", "2024-05-01", "--until", "2024-05-20")
+    planned = koderz("benchmark", "--dataset", file, *period, "--coder", "scripted/strong", "--plan-only")
+    assert ": 2 problems, 2 experiments." in planned.out
+    assert "Problems left out because they have no date: 1." in planned.out + planned.err
+    assert koderz("list-problems", "--since", "2024").code == 2
+
+
+def test_problems_that_cannot_be_graded_are_named_with_the_reason(koderz: Any) -> None:
+    said = koderz("list-problems", "--dataset", "humaneval-stdin", "--limit", "1")
+    assert said.out.splitlines()[0].startswith("humaneval-stdin: 148 problems, licence MIT")
+    assert "Not in the dataset, because fewer than 2 of its tests" in said.out
+    assert ": 16 (humaneval-stdin/2, humaneval-stdin/4, " in said.out.replace("\n", " ")
+
+
 def test_every_fault_of_a_file_is_named_and_hostile_text_is_harmless(koderz: Any, tmp_path: Path) -> None:
     file = own(tmp_path / "my.jsonl", ADD | {"licence": "\x1b[31m", "atoll\n\x1b]0;x": 1}, [], WRONG | {"atol": "x"})
     said = koderz("list-problems", "--file", file)

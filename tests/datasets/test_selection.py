@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from koderz_core.datasets.selection import chosen_by, select, typed, way_of
+from koderz_core.datasets.selection import chosen_by, select, typed, way_of, without_date
 from koderz_core.errors import PlanError, UnknownNameError
-from koderz_core.records import Dataset, DatasetOrigin, Problem, PublicProblem, TestSet
+from koderz_core.records import Dataset, DatasetOrigin, Facts, Problem, PublicProblem, TestSet
 
 
 def own(name: str) -> Problem:
@@ -130,3 +131,40 @@ def test_a_problem_has_its_name_without_the_datasets() -> None:
     dataset = Dataset(DATASET.origin, (own("exercism/leap"), own("exercism/two-fer")))
     assert [chosen.id for chosen in select(dataset, "two-fer")] == ["exercism/two-fer"]
     assert chosen_by(dataset, ["exercism/two-fer"]) == "exercism/two-fer"
+
+
+DATED = replace(
+    DATASET,
+    problems=tuple(
+        replace(one, facts=Facts(date=f"2024-{month:02}-15" if month else ""))
+        for month, one in enumerate(DATASET.problems[:13])
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen"),
+    [
+        ("since:2024-11-15", [111, 112]),
+        ("until:2024-02-20,all", [101, 102]),
+        ("since:2024-03-01, until:2024-05-31, 1:9", [104, 105]),  # positions count within the period
+        ("104,since:2024-03-01", [104]),
+        ("sample:1,since:2024-12-01", [112]),
+    ],
+)
+def test_a_period_leaves_out_all_other_problems_and_those_without_a_date(text: str, chosen: list[int]) -> None:
+    assert [int(one.id.removeprefix("HumanEval/")) for one in select(DATED, text)] == chosen
+    assert (without_date(DATED, text), without_date(DATED, "all")) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("since:2024-13-01", "'since:2024-13-01' is not a date. Write it as year, month and day: since:2024-05-31."),
+        ("all,until:", "'until:' is not a date"),
+        ("since:2025-01-01", "No problem of own is dated on or after 2025-01-01. Problems with a date: 12 of 13."),
+    ],
+)
+def test_a_wrong_or_empty_period_is_refused(text: str, said: str) -> None:
+    with pytest.raises(PlanError, match=re.escape(said)):
+        select(DATED, text)

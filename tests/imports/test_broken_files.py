@@ -12,13 +12,12 @@ import pytest
 
 from koderz_core import open_workspace
 from koderz_core.errors import DataError
-from koderz_core.workspace.imports import ImportOrder
+from koderz_core.workspace.imports import ImportOrder, parse_mapping
 
 SAMPLE = {"task_id": "HumanEval/0", "solution": "pass", "model": "m"}
 ARENA = {"benchmark_id": "b", "model": "m", "example_id": "a/1", "pass1": 1, "count": 1, "correct": 1}
 TABLE = {"p": "a/1", "m": "m", "d": "b", "ok": 1, "i": 1, "o": 1, "c": 0.5, "s": 2}
-MAPPING = {"problem": "p", "model": "m", "dataset": "d", "passed": "ok", "input_tokens": "i", "output_tokens": "o"}
-MAPPING |= {"cost_usd": "c", "seconds": "s"}
+MAPPING = parse_mapping("problem=p,model=m,dataset=d,passed=ok,input_tokens=i,output_tokens=o,cost_usd=c,seconds=s")
 NO_NAME: list[Any] = [0.5, True, [], {}, "", " ", "x" * 201, "a\nb", "a\tb", "\x00", "\x1b[2J", "\u202e", "\ud800"]
 NO_NUMBER: list[Any] = ["many", [], {}, -1, 1e400, float("nan"), 1e16]
 WRONG: list[tuple[str, dict[str, Any], dict[str, list[Any]]]] = [

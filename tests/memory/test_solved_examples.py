@@ -12,6 +12,7 @@ from hypothesis import strategies as some
 
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
+from koderz_core.datasets.programs import output_tests
 from koderz_core.memory.leak_guard import containment, gives_away, named_in_tests, renamed_programs, same_problem
 from koderz_core.memory.lessons import examples, problem_lookup
 from koderz_core.prompts.coding import Brief, first_attempt
@@ -140,6 +141,11 @@ def test_programs_are_tried_in_the_order_of_their_rank_until_enough_may_be_shown
 
 def test_functions_that_a_dataset_calls_all_the_same_do_not_refuse_each_other() -> None:
     assert "task_func" not in named_in_tests(problem(1, "task_func", "Do."))
+    first, second = (
+        replace(problem(at, "run", text), tests=output_tests([("1", "2")])) for at, text in enumerate(("Add.", "Cut."))
+    )
+    assert named_in_tests(first) == set()
+    assert not same_problem(first.public, second.public)
 
 
 def test_published_twins_in_other_words_are_never_shown(test_data: Any) -> None:

@@ -10,6 +10,8 @@ import pytest
 from reading import said
 from streamlit.testing.v1 import AppTest
 
+from koderz_core.config import load_settings
+from koderz_core.grading.mutation_score import MutationScore, MutationScores
 from koderz_core.records import Plan
 
 Visit = Callable[..., AppTest]
@@ -95,3 +97,14 @@ def test_more_problems_than_one_sight_holds_are_further_pages(
 ) -> None:
     monkeypatch.setattr("pages.ui.difficulty.PROBLEMS_PER_PAGE", 2)
     assert [len(drawn(visit("problems", part=part))["problems"]) for part in ("1", "2", "٣x")] == [2, 1, 2]
+
+
+def test_tests_that_a_cached_mutation_score_shows_as_weak_are_named(visit: Visit, recorded: Plan) -> None:
+    weak, sound = recorded.problems[:2]
+    said_before = said(visit("problems", benchmarks=recorded.id))
+    scores = MutationScores(
+        load_settings().cache_dir / "mutation", pytest.fail, lambda _problem, _policy: pytest.fail()
+    )
+    scores.keep(recorded.dataset.sha256, {weak: MutationScore(9, 6, 6), sound: MutationScore(9, 7, 7)})
+    named = f"Problems whose tests cannot distinguish right from wrong programs: 1 ({weak}: 6 of 9 mutants killed)."
+    assert (named in said_before, named in said(visit("problems", benchmarks=recorded.id))) == (False, True)

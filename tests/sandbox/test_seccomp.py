@@ -125,8 +125,11 @@ def test_a_worker_forks_but_makes_no_namespaces_sockets_or_programs(machine: str
     assert answer("worker", machine, number["clone"], 0x10000000 | signal.SIGCHLD) == NOT_PERMITTED  # a user namespace
     assert answer("worker", machine, number["socketpair"], 1) == ALLOWED
     assert answer("worker", machine, number["socketpair"], 2) == NOT_PERMITTED
-    for name in ("execve", "execveat", "socket", "connect", "ptrace", "unshare", "mount", "bpf", "memfd_create"):
+    for name in ("execve", "execveat", "socket", "connect", "ptrace", "unshare", "mount", "bpf"):
         assert answer("worker", machine, number[name]) == NOT_PERMITTED, name
+    assert answer("worker", machine, number["memfd_create"], 0, 1) == ALLOWED  # for a program's standard streams
+    for flags in (0, 2, 4, 16):  # sealing, huge pages, executable
+        assert answer("worker", machine, number["memfd_create"], 0, flags) == NOT_PERMITTED
 
 
 def test_other_machines_are_named_in_the_refusal() -> None:

@@ -21,6 +21,7 @@ from .handles import Snapshot
 from .literals import brief_digest
 from .objects import USES, lineage, nearest
 from .values import Crossed, Known, Names, decode, encode, name_of
+from .whole_program import KIND, WholeProgram, prepare_streams
 from .wire import Channel, FrameTooLargeError, Json, Message
 
 NAME = "candidate"
@@ -33,6 +34,8 @@ _MAX_ARGUMENTS = 10_000
 def serve(channel: Channel, system_calls: seccomp.Filter | None) -> None:
     """Load one program, then answer questions until the other end closes (EOFError)."""
     program = channel.receive()
+    if program.get("kind") == KIND:
+        prepare_streams()
     confine.restrict(confine.Limits(*program["limits"]), system_calls)
     random.seed(0)  # so that a program always has the same verdict on the same tests
     answer_questions(channel, program)
@@ -70,7 +73,11 @@ class _LoadedProgram:
         names = self._module.__dict__
         if preamble := self._program["preamble"]:
             exec(compile(preamble, "<preamble>", "exec", dont_inherit=True), names)  # noqa: S102 (the point)
-        exec(_compiled(self._program["code"], _PROGRAM + self._program.get("file", ""), "exec"), names)  # noqa: S102 (the point)
+        code = _compiled(self._program["code"], _PROGRAM + self._program.get("file", ""), "exec")
+        if self._program.get("kind") == KIND:
+            names[self._program["entry_point"]] = WholeProgram(code).run
+        else:
+            exec(code, names)  # noqa: S102 (the point)
         if not callable(names.get(self._program["entry_point"])):
             raise NameError(f"the program defines no function {self._program['entry_point']!r}")
         for name in self._program["names"]:

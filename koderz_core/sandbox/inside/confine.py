@@ -25,10 +25,14 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36  # linux
 
 
 class Limits(NamedTuple):
-    """The limits of one program: wall time in seconds and address space in bytes."""
+    """The limits of one program: wall time in seconds, address space in bytes, and the size of its files in memory.
+
+    ``file_bytes`` is 0 for a program without such files. Programs cannot write other files in the strong tiers.
+    """
 
     seconds: float
     memory_bytes: int
+    file_bytes: int = 0
 
 
 def keep_only(*kept: int) -> tuple[int, ...]:
@@ -70,7 +74,11 @@ def restrict(limits: Limits, system_calls: seccomp.Filter | None) -> None:
     ready = prepared(boxed=system_calls is not None)
     seconds = math.ceil(limits.seconds) + 1
     for kind, both in ready.fixed:
-        resource.setrlimit(kind, both)
+        if kind != resource.RLIMIT_FSIZE or not limits.file_bytes:
+            resource.setrlimit(kind, both)
+    if limits.file_bytes:
+        file_bytes = min(limits.file_bytes, _most(resource.RLIMIT_FSIZE))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
     # SIGXCPU, which names the cause; a second later SIGKILL
     resource.setrlimit(resource.RLIMIT_CPU, (min(seconds, ready.cpu_seconds), min(seconds + 1, ready.cpu_seconds)))
     if sys.platform != "darwin":  # its kernel refuses limits on address space

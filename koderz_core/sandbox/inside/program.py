@@ -178,13 +178,17 @@ class Program:
     def _exchange(self, message: Message) -> Message:
         self.check_alive()
         try:
-            return self._reply_to(message)
-        except ProgramEndedError as error:  # SystemExit and its like
-            raise self.end(error.fault) from None
+            reply = self._reply_to(message)
         except WireError as error:
             raise self._sent(error) from None
         except (EOFError, BrokenPipeError, ConnectionResetError):
             raise self.end(_fault_of_exit(self._zygote.wait())) from None
+        try:
+            return self._result(reply)  # it raises what the program raised, which may be an EOFError as well
+        except ProgramEndedError as error:  # SystemExit and its like
+            raise self.end(error.fault) from None
+        except WireError as error:
+            raise self._sent(error) from None
 
     def _reply_to(self, message: Message) -> Message:
         number = os.urandom(8).hex()  # random, so that no answer can be sent before its question
@@ -193,6 +197,10 @@ class Program:
         reply = self._channel.receive()
         if reply.get("number") != number:
             raise WireError("an answer that nobody asked for")
+        return reply
+
+    def _result(self, reply: Message) -> Message:
+        """The reply. Raises what the program raised, with its own class where values of such classes are known."""
         try:
             return _returned(reply)
         except Exception as error:

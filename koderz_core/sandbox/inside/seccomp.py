@@ -21,7 +21,7 @@ MACHINES = ("x86_64", "aarch64")
 WITH_ARGUMENTS = """
     futex 202 98        fcntl 72 25         ioctl 16 29         prlimit64 302 261   kill 62 129
     tgkill 234 131      clone 56 220        clone3 435 435      socketpair 53 199   prctl 157 167
-    sched_setaffinity 203 122
+    sched_setaffinity 203 122               memfd_create 319 279
 """
 NEWEST = 462
 """The last number that was reviewed (mseal, Linux 6.10). Later calls fail as if the kernel did not have them."""
@@ -120,6 +120,7 @@ def _worker_rules(machine: str) -> dict[int, _Rule]:
         number["fcntl"]: _only(1, (0, 1, 2, 3, 4, 1030)),  # also F_SETFL
         number["socketpair"]: _only(0, (1,)),  # AF_UNIX
         number["sched_setaffinity"]: _only(0, (0,)),  # only of this process
+        number["memfd_create"]: _only(1, (1,)),  # MFD_CLOEXEC: a program's standard input and output
         number["prctl"]: _only(0, (1, 4, 22, 36, 38)),  # PDEATHSIG, DUMPABLE, SECCOMP, CHILD_SUBREAPER, NO_NEW_PRIVS
     }
 

@@ -7,12 +7,13 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from . import cases, suite
+from . import cases, suite, whole_program
 from .deadline import Deadline
 from .faults import CLASSES, CannotCrossError, Fault, ProgramEndedError, excerpt, fault_of
 from .handles import Handle, function
 from .program import Program
 from .recorder import FAILED, MAX_FAILURES, MAX_SOURCE, NOT_REACHED, PASSED, Failure, Outcome, Recorder
+from .runs import Limits, Runs, Sources
 from .wire import Json, Message
 from .zygote import Zygote
 
@@ -67,6 +68,8 @@ def judge(order: Order, zygote: Zygote, on_answer: OnAnswer) -> Report:
     """The report on a program. Raises TestsBrokenError if the tests are wrong independently of the program."""
     tests = cases.ready(order.tests, **order.cases) if order.cases else suite.ready(order.tests)
     random.seed(0)  # so that a program always has the same verdict on the same tests
+    if order.kind == whole_program.KIND and isinstance(tests, cases.Cases):
+        return _run_by_run(order, tests, zygote, on_answer)
     if order.shared and isinstance(tests, suite.Suite):
         return _shared(order, tests, zygote, on_answer)
     return _apart(order, tests, zygote, on_answer)
@@ -125,6 +128,15 @@ def _shared(order: Order, tests: suite.Suite, zygote: Zygote, on_answer: OnAnswe
     return Report(outcome or recorder.outcome(), completed, time.monotonic() - started, shared=True)
 
 
+def _run_by_run(order: Order, tests: cases.Cases, zygote: Zygote, on_answer: OnAnswer) -> Report:
+    """The report for a whole program: each test in a process of its own."""
+    started, recorder = time.monotonic(), Recorder(Sources(tests), lambda: True)
+    limits = Limits(order.seconds, order.most_seconds / order.seconds, order.seconds)
+    runs = Runs(tests, limits, zygote, recorder)
+    completed = runs.execute(lambda seconds: for_candidate(order, seconds), on_answer)
+    return Report(recorder.outcome(), completed, time.monotonic() - started, shared=False)
+
+
 def _checked(answer: Json, tests: suite.Suite) -> Outcome:
     """The outcome in an answer. Raises ProgramEndedError if it is not a possible report on these tests."""
     try:
@@ -145,8 +157,9 @@ def _checked_failure(failure: Json, count: int) -> Failure:
     return Failure(range(count)[place], excerpt(str(source), MAX_SOURCE), wanted, seen, excerpt(str(message)))
 
 
-def for_candidate(order: Order) -> Message:
-    """Everything that the candidate's process receives."""
+def for_candidate(order: Order, seconds: float = 0.0) -> Message:
+    """Everything that the candidate's process receives. ``seconds``: its limit, if it is not that of the order."""
+    file_bytes = whole_program.MOST_BYTES if order.kind == whole_program.KIND else 0
     return {
         "preamble": order.preamble,
         "code": order.code,
@@ -154,5 +167,5 @@ def for_candidate(order: Order) -> Message:
         "names": [order.entry_point, *order.names],
         "kind": order.kind,
         "file": order.file,
-        "limits": (max(order.seconds, order.total_seconds), order.memory_bytes),
+        "limits": (seconds or max(order.seconds, order.total_seconds), order.memory_bytes, file_bytes),
     }

@@ -1,0 +1,178 @@
+"""Results by slice in words and in numbers, the same for a terminal, a page and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from koderz_core.report.columns import (
+    NAMED,
+    Numbers,
+    Shown,
+    json_rows,
+    number,
+    share,
+    shown,
+    text,
+    text_table,
+    whole,
+    yes,
+)
+from koderz_core.report.formats import TextTable, chance, marked_rate, numbered, plain, points
+
+if TYPE_CHECKING:  # numpy is slow to import
+    from koderz_core.analysis.comparison import Comparison
+    from koderz_core.analysis.configurations import ConfigurationFigures
+    from koderz_core.analysis.paired import Paired
+    from koderz_core.analysis.slices import SliceResult, Slices
+
+MOST_NAMED = 20
+_NO_TEST = "the configuration is the baseline, or nothing was tested"
+
+
+@dataclass(frozen=True, slots=True)
+class SliceRow:
+    """The result of a configuration in a slice. ``baseline``: full id, "" if there is none."""
+
+    configuration: ConfigurationFigures
+    of: SliceResult
+    baseline: str
+
+    @property
+    def test(self) -> Paired | None:
+        return self.of.test
+
+    @property
+    def n(self) -> int:
+        return self.of.test.n if self.of.test else 0
+
+
+def _rate(row: SliceRow) -> str:
+    rate = row.of.rate
+    return marked_rate(rate.value, rate.low, rate.high, row.configuration.marks)
+
+
+def _points(result: SliceResult) -> str | None:
+    test = result.test
+    apart = result.p_adjusted is not None and result.p_adjusted <= 0.05
+    return points(test.difference, test.low, test.high, apart) if test else None
+
+
+def _chance(p: float | None) -> str | None:
+    return None if p is None else chance(p)
+
+
+SLICES = (
+    text(
+        "slice",
+        "the difficulty, topic, tag, kind or year of the problems; `unknown` if it is not known",
+        shown=Shown("slice", 0),
+    ),
+    *NAMED,
+    text("baseline", "ids of the benchmark and the configuration of the baseline", "no baseline", path="baseline"),
+    whole(
+        "problems",
+        "problems of the slice on which the configuration has a result",
+        unit="problems",
+        path="of.rate.problems",
+        shown=Shown("problems", 3),
+    ),
+    share(
+        "share",
+        "success rate on these problems, with equal weight for every problem",
+        "no result",
+        path="of.rate.value",
+        shown=Shown("solved [95 %]", 4, _rate, ""),
+    ),
+    share("share_low", "lower end of the 95 % interval of `share`", "no result", path="of.rate.low"),
+    share("share_high", "upper end of the 95 % interval of `share`", "no result", path="of.rate.high"),
+    whole(
+        "n",
+        "problems of the slice on which the configuration and the baseline have a result; 0 if nothing was tested",
+        unit="problems",
+        path="n",
+        shown=Shown("n", 9, path="test.n"),
+    ),
+    share(
+        "difference",
+        "success rate of the configuration minus success rate of the baseline, on the `n` problems",
+        _NO_TEST,
+        path="test.difference",
+        shown=Shown("points [95 %]", 5, _points, "of"),
+    ),
+    share(
+        "low",
+        "lower bound of the interval of `difference`; the intervals of all tests hold simultaneously",
+        _NO_TEST,
+        path="test.low",
+    ),
+    share("high", "upper bound of the interval of `difference`", _NO_TEST, path="test.high"),
+    number("p", "two-sided p value of the paired test in this slice alone", _NO_TEST, path="test.p"),
+    number(
+        "p_adjusted",
+        "p value, adjusted by Holm's method for the number of tests in all slices",
+        _NO_TEST,
+        shown=Shown("p (Holm)", 6, _chance),
+    ),
+    number(
+        "p_worst", "maximum of `p_adjusted` over all possible outcomes of the experiments without a result", _NO_TEST
+    ),
+    whole("missing", "experiments without a result, of both configurations, on problems planned for both"),
+    yes("significant", "whether `p_adjusted` and `p_worst` are at most 0.05", _NO_TEST, shown=Shown("significant", 8)),
+)
+
+
+def slice_table(comparison: Comparison, found: Slices) -> TextTable:
+    """One line per slice and configuration."""
+    title = f"By {found.by}"
+    if comparison.baseline:
+        title += f": difference to {comparison.of(comparison.baseline).letter} on the same problems"
+    if found.tests > 1:
+        title += f" (simultaneous 95 % intervals for all {found.tests} differences)"
+    return text_table(title, shown(SLICES), _rows(comparison, found))
+
+
+def slice_rows(comparison: Comparison, found: Slices) -> list[Numbers]:
+    """One flat row per slice and configuration, with full precision."""
+    return json_rows(SLICES, _rows(comparison, found))
+
+
+def slice_remarks(found: Slices) -> tuple[str, ...]:
+    """The sentences without which the table misleads."""
+    return tuple(_remarks(found))
+
+
+def _rows(comparison: Comparison, found: Slices) -> list[SliceRow]:
+    base = "/".join(comparison.baseline) if comparison.baseline else ""
+    return [SliceRow(comparison.of(result.key), result, base) for result in found.results]
+
+
+def _remarks(found: Slices) -> Iterator[str]:
+    yield from found.notes
+    if found.unknown and not found.notes:
+        yield f"Problems whose {found.by} the dataset does not state: {found.unknown}. Their slice is not tested."
+    if found.tests > 1:
+        slices = len({result.slice for result in found.results if result.test})
+        yield (
+            f"{found.tests} differences were tested in {numbered(slices, 'slice')}. With this number of tests, some p "
+            f"can be at most 0.05 by chance: on average, up to {0.05 * found.tests:.2g} of them, if no true difference "
+            "exists. Therefore use only the adjusted p, which takes all of these tests into account."
+        )
+        if slices > 1:
+            yield (
+                "If the difference is significant in one slice and not in another, the slices do not necessarily "
+                "differ: that would need a test of its own."
+            )
+    if found.few:
+        yield (
+            "Slices with too few problems: no difference in them could be significant, whatever the results "
+            f"({_named(found.few)})."
+        )
+    if found.by == "tag":
+        yield "A problem with several tags is in several slices."
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return plain(", ".join(names[:MOST_NAMED])) + more
