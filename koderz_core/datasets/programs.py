@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from datetime import date
+from functools import cache
 from typing import Any
 
 from koderz_core.datasets import output_comparison
@@ -24,15 +25,14 @@ ENTRY_POINT = "run"
 LINES, TOKENS, EXACT = "lines", "tokens", "exact"
 CHECKERS = (LINES, TOKENS, EXACT)
 """Names of the rules of ``output_comparison`` that compare outputs."""
-MOST_TEST_BYTES = 12_000_000
-"""The tests of one problem are sent to a worker in one message of at most 16 MB, together with the program."""
+MOST_TEST_BYTES = 14_000_000
+"""The tests of one problem are sent to a worker in one JSON message of at most 16 MB, together with the program."""
 IMPORTS = (
     "import bisect, collections, functools, heapq, itertools, math, re, string\n"
     "from typing import Any, Dict, List, Optional, Set, Tuple\n"
 )
 """The beginning of the prompt of a published function: its signature may use these names."""
 _INT64 = 1 << 63
-_SOURCE = inspect.getsource(output_comparison)
 
 Pair = tuple[str, str]
 """A standard input and the expected standard output."""
@@ -56,8 +56,13 @@ def _tests(calls: Sequence[str], answers: Sequence[str], checker: str, tolerance
     if not calls:
         return TestSet()
     limits = "\n".join([f"{seconds:g}"] * len(calls)) if seconds else ""
-    source = f"{_SOURCE}\n\nlike = Comparison({checker!r}, {tolerance!r}).like\n"
+    source = f"{_comparison()}\n\nlike = Comparison({checker!r}, {tolerance!r}).like\n"
     return TestSet(source, cases=Cases("\n".join(calls), "\n".join(answers), limits=limits))
+
+
+@cache
+def _comparison() -> str:
+    return inspect.getsource(output_comparison)
 
 
 def program_problem(
@@ -88,10 +93,15 @@ def kept(problem: Problem) -> Problem | LeftOut:
     """The problem, if its tests can be run."""
     if not problem.tests:
         return LeftOut(problem.id, "the file contains no test of it")
-    cases = problem.tests.cases
-    if cases and len(cases.calls) + len(cases.answers) > MOST_TEST_BYTES:
+    if problem.tests.cases and _sent_bytes(problem.tests.cases) > MOST_TEST_BYTES:
         return LeftOut(problem.id, f"its tests are larger than {MOST_TEST_BYTES // 10**6} MB")
     return problem
+
+
+def _sent_bytes(cases: Cases) -> int:
+    """The size of the cases in a message. Small ones are only estimated."""
+    size = len(cases.calls) + len(cases.answers)
+    return size if 2 * size < MOST_TEST_BYTES else len(json.dumps([cases.calls, cases.answers]))
 
 
 def first_python(solutions: Iterable[str]) -> str:

@@ -112,7 +112,7 @@ def test_a_fault_names_file_line_and_field(tmp_path: Path) -> None:
 def test_a_problem_with_too_many_tests_is_left_out_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("koderz_core.datasets.programs.MOST_TEST_BYTES", 40)
+    monkeypatch.setattr("koderz_core.datasets.programs.MOST_TEST_BYTES", 60)
     dataset = placed("codecontests", tmp_path)
     assert dataset.left_out[0].id == "codecontests/codeforces-9_A.-Greeting"
     assert [problem.id for problem in dataset.problems] == ["codecontests/aizu-roots"]
