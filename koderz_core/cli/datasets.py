@@ -67,8 +67,8 @@ def list_problems(
 ) -> int:
     """List the problems of a dataset, show one problem, check a dataset file, or measure tests.
 
-    --mutation-score runs up to 30 copies of each canonical solution with one fault each (mutants). The score of tests
-    is the share of mutants that fail them. koderz keeps the scores, and the page Problems shows weak tests.
+    --mutation-score runs up to 30 copies of each canonical solution with one fault each (mutants). The score of the
+    tests is the share of mutants that fail them. koderz keeps the scores, and the page Problems shows weak tests.
 
     Exits with code 3 if the dataset file contains errors, and with code 4 if a canonical solution fails its tests.
     """

@@ -102,9 +102,8 @@ def test_more_problems_than_one_sight_holds_are_further_pages(
 def test_tests_that_a_cached_mutation_score_shows_as_weak_are_named(visit: Visit, recorded: Plan) -> None:
     weak, sound = recorded.problems[:2]
     said_before = said(visit("problems", benchmarks=recorded.id))
-    scores = MutationScores(
-        load_settings().cache_dir / "mutation", pytest.fail, lambda _problem, _policy: pytest.fail()
-    )
+    folder = load_settings().cache_dir / "mutation"
+    scores = MutationScores(folder, pytest.fail, lambda _problem, _policy: pytest.fail("graded"))
     scores.keep(recorded.dataset.sha256, {weak: MutationScore(9, 6, 6), sound: MutationScore(9, 7, 7)})
     named = f"Problems whose tests cannot distinguish right from wrong programs: 1 ({weak}: 6 of 9 mutants killed)."
     assert (named in said_before, named in said(visit("problems", benchmarks=recorded.id))) == (False, True)
