@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from koderz_core.conditions import conditions, of_problems
+from koderz_core.conditions import conditions, of_kinds, of_problems
 from koderz_core.config import Settings
 from koderz_core.datasets.selection import select
 from koderz_core.datasets.sources import require_libraries
@@ -157,7 +157,9 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
         seed=order.seed,
         repeats=order.repeats,
         name=order.name,
-        conditions=conditions(configurations, settings) | of_problems(problems, settings),
+        conditions=conditions(configurations, settings)
+        | of_problems(problems, settings)
+        | of_kinds(problem.public.kind for problem in problems),
         budget=order.budget,
         outside=outside,
         selections=order.selections,
