@@ -72,7 +72,7 @@ _WORDS: Mapping[Kind, Words] = {
         write="The given program is wrong. Write the corrected function.",
         whole="the whole corrected function",
         corrected="a corrected version of the whole function",
-        below="the function below, whose given program is wrong",
+        below="the function below (its given program is wrong)",
         implements="correct it",
         does="what the correct function takes, does and returns",
         tests="Write tests for the function below. The given program is wrong, so do not take any value from it. "
@@ -85,11 +85,11 @@ _WORDS: Mapping[Kind, Words] = {
         write="Write the whole {file}.",
         whole="the whole {file}",
         corrected="a corrected version of the whole {file}",
-        below="the Python file below",
+        below="the Python file that the text below describes",
         implements="write it",
         does="what each function, class and method takes, does and returns",
         tests="Write tests for the Python file that the text below describes. Go by this text alone: others write the "
-        "file, and you do not see it.\nGive {number} asserts in one ```python block, each on a line of its own that "
+        "file, and you do not see how.\nGive {number} asserts in one ```python block, each on a line of its own that "
         "compares the result of one expression with the value that it must have, such as `assert {name}(...) == ...` "
         "or, for a class with methods, `assert Name(...).method(...) == ...`, with literal values only. The names of "
         f"the file are already imported. {_VALUES}",
