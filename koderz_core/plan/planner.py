@@ -150,6 +150,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
         check_tests(problem)
     outside = _outside(problems, configurations, order.seed, gating)
     problems = tuple(problem for problem in problems if problem.id not in outside)
+    kinds = of_kinds(problem.public.kind for problem in problems)
     plan = Plan(
         dataset=dataset.origin,
         problems=tuple(problem.id for problem in problems),
@@ -157,9 +158,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
         seed=order.seed,
         repeats=order.repeats,
         name=order.name,
-        conditions=conditions(configurations, settings)
-        | of_problems(problems, settings)
-        | of_kinds(problem.public.kind for problem in problems),
+        conditions=conditions(configurations, settings) | of_problems(problems, settings) | kinds,
         budget=order.budget,
         outside=outside,
         selections=order.selections,

@@ -32,8 +32,6 @@ from koderz_core.records import Completion, Extracted, PublicProblem
 VERSION = "1"
 """A changed rule extracts other programs, so it needs a new version."""
 
-COMPLETE = ("fence", "fence-last", "prose")
-"""The rules that found a complete program in one piece, of a reply that needed no repair."""
 MAX_RUNS = 8
 MAX_DEPTH = 3
 

@@ -30,6 +30,7 @@ from koderz_core.report.formats import (
     marked_rate,
     money,
     money_span,
+    percent,
     rate,
     share_cases,
     solved_rate,
@@ -291,6 +292,20 @@ CONFIGURATIONS: Sequence[Column] = [
         "tokens of the models of the tiers `frontier` and `small_frontier`, as a share of the tokens of all models",
         "the number of tokens is unknown, or no tokens were used",
         path="measured.frontier.tokens",
+    ),
+    share(
+        "share_first",
+        "experiments solved with the first program that was tested or submitted, divided by `n`",
+        _NO_RESULT,
+        path="of.first",
+    ),
+    share(
+        "well_formed",
+        "share of the replies of the loop that contained a complete program in one piece: extracted by the rule "
+        "`fence`, `fence-last` or `prose`",
+        "the strategy tests no programs, or no reply has been tested",
+        path="of.well_formed",
+        shown=Shown("well formed", 12, if_known(percent), optional=True),
     ),
 ]
 
