@@ -30,7 +30,6 @@ from koderz_core.report.formats import (
     marked_rate,
     money,
     money_span,
-    percent,
     rate,
     share_cases,
     solved_rate,
@@ -305,7 +304,6 @@ CONFIGURATIONS: Sequence[Column] = [
         "`fence`, `fence-last` or `prose`",
         "the strategy tests no programs, or no reply has been tested",
         path="of.well_formed",
-        shown=Shown("well formed", 12, if_known(percent), optional=True),
     ),
 ]
 
