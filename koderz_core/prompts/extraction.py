@@ -8,6 +8,7 @@ renamed or added. The rules for whole files are in ``whole_files``.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -155,7 +156,7 @@ class _Search:
         for body in self._bodies(source, columns):
             program = self.reader.parse(f"{above}\n{body.rstrip()}\n")
             if program and returns_after(program, self.problem.entry_point, above.count("\n") + 1):
-                return None if self.problem.kind == "repair" and self._lacks_names(program) else program
+                return None if self.problem.kind == "repair" and self._is_part(program) else program
         return None
 
     def _signature(self) -> str:
@@ -165,10 +166,11 @@ class _Search:
         given = self.reader.parse(self.problem.given)
         return signature(given, self.problem.entry_point) if given else ""
 
-    def _lacks_names(self, program: Program) -> bool:
-        """Whether a body reads names that only other lines could bind, so that it is a part of the function."""
-        preamble = self.reader.parse(self.problem.preamble)
-        return bool(lacking_names(program) - (defined_names(preamble) if preamble else set()))
+    def _is_part(self, program: Program) -> bool:
+        """Whether a body is only the changed lines: names are missing, or more than half of the given statements."""
+        preamble, given = self.reader.parse(self.problem.preamble), self.reader.parse(self.problem.given)
+        missing = lacking_names(program) - (defined_names(preamble) if preamble else set())
+        return bool(missing) or (given is not None and 2 * _statements(program) < _statements(given))
 
     def _bodies(self, source: str, columns: int) -> Iterator[str]:
         for text in (source.strip("\n"), plain(source)):
@@ -176,6 +178,10 @@ class _Search:
             yield with_first_line_indented(text)
         if repaired := self.reader.repair(source):
             yield indented(repaired, columns)
+
+
+def _statements(program: Program) -> int:
+    return sum(isinstance(node, ast.stmt) for node in ast.walk(program.tree))
 
 
 def _indented_runs(text: str) -> list[str]:

@@ -22,28 +22,32 @@ from koderz_core.prompts.names import (
     without_examples,
 )
 from koderz_core.prompts.pieces import ANY_START, Piece, Pieces
-from koderz_core.prompts.programs import Program, Reader, plain
+from koderz_core.prompts.programs import Program, Reader, plain, shape
 from koderz_core.records import Extracted, PublicProblem
 
-_MOST_PROGRAMS = 8  # blocks that are examined as the main part of a program
+_MOST_PROGRAMS = 8  # blocks that are examined as the main part of an answer
 _MAX_DEPTH = 3
 
 _Find = Callable[[Sequence[Piece]], Extracted | None]
 
 
 def of_module(text: str, problem: PublicProblem) -> Extracted | None:
-    """The module in a reply without thoughts: it binds the entry point, and is more than the given stub."""
+    """The module in a reply without thoughts: it binds the entry point, and is more than a stub.
+
+    A piece that repeats the given code is the answer only if no other is.
+    """
     asked = {problem.entry_point, *problem.names}
     pieces = Pieces(lambda program: _is_module(program, problem.entry_point, asked), whole=True)
     preamble = pieces.reader.parse(problem.preamble)
-    given = defined_names(preamble) if preamble else set[str]()
+    known = defined_names(preamble) if preamble else set[str]()
 
     def find(found: Sequence[Piece]) -> Extracted | None:
-        for place in range(len(found) - 1, -1, -1):
-            program = found[place].program
-            if program and pieces.wanted(program):
-                trimmed = [piece and _without_trials(piece) for piece in (piece.program for piece in found)]
-                return _joined(trimmed, place, found[place].how, asked - given, given)
+        places = [at for at, piece in enumerate(found) if piece.program and pieces.wanted(piece.program)]
+        latest = places[-_MOST_PROGRAMS:]
+        new = [at for at in latest if shape(found[at].source) != shape(problem.given)] if len(latest) > 1 else []
+        for place in (new or latest)[-1:]:
+            trimmed = [piece.program and _without_trials(piece.program) for piece in found]
+            return _joined(trimmed, place, found[place].how, asked - known, known)
         return None
 
     beginning = rf"^(?:class|(?:async +)?def) +(?:{'|'.join(map(re.escape, sorted(asked)))})\b"

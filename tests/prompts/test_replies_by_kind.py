@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from koderz_core.prompts.extraction import extract
@@ -113,3 +115,9 @@ def test_a_module_is_a_whole_file_with_all_names(reply: str, how: str, code: str
 def test_a_program_is_the_last_one_that_reads_and_writes(reply: str, how: str, code: str | None) -> None:
     found = extract(reply, PROGRAM)
     assert (found.how, found.code and found.code.strip()) == (how, code and code.strip())
+
+
+def test_of_a_given_file_with_code_a_changed_one_is_taken_if_there_is_one() -> None:
+    problem = replace(MODULE, given=WHOLE)
+    assert extract(f"{block(f'{WHOLE} + 1')}\ninstead of\n{block(WHOLE)}", problem).code == f"{WHOLE} + 1"
+    assert extract(f"It is right.\n{block(WHOLE)}", problem).how == "fence"
