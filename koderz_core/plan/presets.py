@@ -39,7 +39,7 @@ MODE_DESCRIPTIONS: Mapping[str, str] = {
 }
 
 
-AIDER: Mapping[str, Scalar] = {"max_iterations": 2, "retry_temperature": 0.0, "max_tokens": 4096}
+AIDER: Mapping[str, Scalar] = {"max_iterations": 2, "retry_temperature": 0.0, "max_tokens": 2048}
 """Two tries at temperature 0, and room for whole files; aider limits no reply (Aider-AI/aider 5dc9490, ``tries`` in
 benchmark/benchmark.py and ``use_temperature`` in aider/models.py)."""
 
