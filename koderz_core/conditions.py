@@ -11,6 +11,7 @@ from koderz_core.grading.testsets import TestPolicy
 from koderz_core.models.catalogue import address_of, identity
 from koderz_core.models.providers import PROVIDERS, sets_context
 from koderz_core.prompts import ATTEMPTS, REMINDING, VERSIONS
+from koderz_core.prompts.kinds import VERSIONS as KIND_VERSIONS
 from koderz_core.records import Configuration, Plan, Problem, Scalar
 from koderz_core.strategies import STRATEGIES, facts_of
 from koderz_core.strategies.facts import ROLES
@@ -73,6 +74,11 @@ def of_problems(problems: Iterable[Problem], settings: Settings) -> dict[str, Sc
     return (
         {HELD_OUT: PLUS, TIME_LIMIT: time_limit(settings, BY_TEST)} if any(problem.plus for problem in problems) else {}
     )
+
+
+def of_kinds(kinds: Iterable[str]) -> dict[str, Scalar]:
+    """The versions of the words for these kinds of problems; words for functions belong to the prompts themselves."""
+    return of_prompts({kind: KIND_VERSIONS[kind] for kind in dict.fromkeys(kinds) if kind in KIND_VERSIONS})
 
 
 def time_limit_text(value: Scalar) -> str:

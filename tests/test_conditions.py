@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from koderz_core.conditions import check_same, conditions
+from koderz_core.conditions import check_same, conditions, of_kinds
 from koderz_core.config import load_settings
 from koderz_core.errors import PlanError
+from koderz_core.prompts.kinds import VERSIONS
 from koderz_core.records import Configuration, DatasetOrigin, Plan
 from koderz_core.runner.header import continued, header
 
@@ -72,3 +73,16 @@ def test_a_benchmark_from_before_attempts_were_told_like_this_does_not_go_on_wit
         else pytest.raises(PlanError, match="version of the attempts prompt was 1 and is now 3")
     ):
         continued(now, once)
+
+
+def test_the_words_for_a_kind_of_problem_are_a_condition_of_its_benchmarks() -> None:
+    now = of_kinds(["function", "module", "module"])
+    assert now == {"module prompt": VERSIONS["module"]}
+    plan = Plan(
+        DatasetOrigin("d", "0" * 64, ""),
+        ("p/0",),
+        (Configuration("direct", {"coder": ("scripted/weak",)}),),
+        conditions={"module prompt": "of long ago"},
+    )
+    with pytest.raises(PlanError, match="the version of the module prompt was of long ago and is now"):
+        header(plan, load_settings(), "limited", "0")

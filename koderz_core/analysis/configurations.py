@@ -30,7 +30,8 @@ class ConfigurationFigures:
     a call. Costs are None if unknown. ``cost_usd`` covers all calls so far; per experiment it covers those that ended:
     infinite if none has but money was spent, nan if no money was. The cost of a solved problem needs trials
     (``Measured.price``). ``rental_usd``: the price of its calls to local models if the same weights were rented.
-    ``composition``: the tiers of its models, in words.
+    ``composition``: the tiers of its models, in words. ``first``: the share of ``n`` solved with the first program.
+    ``well_formed``: the share of tested replies with a complete program in one piece, None if none was tested.
     """
 
     letter: str
@@ -57,6 +58,8 @@ class ConfigurationFigures:
     tiers: tuple[TierCost, ...]
     rental_usd: float | None = None
     composition: str = ""
+    first: float | None = None
+    well_formed: float | None = None
 
     @property
     def standing(self) -> tuple[float, float]:
@@ -124,6 +127,8 @@ def figures_of(row: SummaryRow, place: int) -> ConfigurationFigures:
         tiers=row.tiers,
         rental_usd=rental_usd(row.tiers),
         composition=composition(row),
+        first=row.solved_first / n if n else None,
+        well_formed=row.well_formed / row.replies if row.replies else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""Contribution of the supervisor: problems solved alone or guided, and gate tests before and after its reviews."""
+"""Contribution of specs and reviews: problems solved alone or guided, and gate tests before and after its reviews."""
 
 from __future__ import annotations
 

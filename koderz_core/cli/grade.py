@@ -54,10 +54,10 @@ FAILED, INFRASTRUCTURE = 4, 3
 def grade(file: Path, as_json: bool, data_dir: Path | None, **options: Any) -> int:
     """Grade one program or a file of samples. With --problem, FILE is one program; without it, FILE is a JSONL file.
 
-    Each sample has a task_id and one of these keys: completion (text that continues the prompt), solution (a complete
-    program) or answer (a model's complete reply). Other keys are copied to the output. --tests=plus requires a dataset
-    with plus tests, such as humaneval+ or mbpp+. Exits with code 4 if a program fails, and with code 3 if a
-    sample could not be graded.
+    Each sample has a task_id and one of these keys: completion (text that continues the prompt of a function),
+    solution (a complete program) or answer (a model's complete reply). Other keys are copied to the output.
+    --tests=plus requires a dataset with plus tests, such as humaneval+ or mbpp+. Exits with code 4 if a program fails,
+    and with code 3 if a sample could not be graded.
     """
     with workspace(data_dir) as opened:
         dataset = opened.datasets.load(options["dataset"], options["mapping"])

@@ -62,7 +62,7 @@ def import_results(
     unknown.
     """
     if options["name"] and len(files) > 1:
-        raise UsageError("--name accepts only one file. Import the files one by one, or omit --name.")
+        raise UsageError("--name can be used only with a single file. Import the files one by one, or omit --name.")
     tier_of, price_of = dict(map(_tier, tiers)), parse_prices(prices)
     columns = parse_mapping(",".join(options["mapping"])) if options["mapping"] else None
     with workspace(data_dir) as opened:

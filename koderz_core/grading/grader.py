@@ -24,8 +24,8 @@ from koderz_core.sandbox.inside.wire import Json
 TestKind = Literal["base", "plus"]
 KINDS = ("completion", "solution", "answer")
 FORM = (
-    "A sample has a task_id and exactly one of these fields: completion (text that continues the prompt), solution (a "
-    "whole program), answer (a model's reply)."
+    "A sample has a task_id and exactly one of these fields: completion (text that continues the prompt of a "
+    "function), solution (a whole program), answer (a model's reply)."
 )
 
 
@@ -195,7 +195,12 @@ def _sample(number: int, line: bytes, problems: Mapping[str, Problem]) -> Sample
 
 
 def as_program(kind: str, text: str, problem: Problem) -> Extracted:
-    """The program of a sample; ``kind`` is one of ``KINDS``."""
+    """The program of a sample; ``kind`` is one of ``KINDS``. Raises DataError for a completion of a whole program."""
+    if kind == "completion" and problem.public.kind != "function":
+        raise DataError(
+            f"the problem {problem.id[:100]!r} asks for a whole program, so it has no completion. Write the program "
+            "into the field solution, or the model's reply into the field answer"
+        )
     if kind == "answer":
         return extract(text, problem.public)
     return Extracted(problem.public.prompt + text if kind == "completion" else text, kind)

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import get_args
 
-from koderz_core.conditions import HELD_OUT, TIME_LIMIT, conditions
+from koderz_core.conditions import HELD_OUT, TIME_LIMIT, conditions, of_kinds
 from koderz_core.config import Settings
 from koderz_core.models.catalogue import resolve
 from koderz_core.plan.command_line import SUPERVISED
 from koderz_core.plan.order import Order, Wanted, configuration
-from koderz_core.records import Configuration, Plan, Scalar
+from koderz_core.records import Configuration, Kind, Plan, Scalar
 from koderz_core.records.trials import Measured, Sought
 from koderz_core.report.formats import money, plain
 from koderz_core.strategies.labels import labels
@@ -60,7 +61,7 @@ def lacking_baselines(order: Order, settings: Settings) -> tuple[Wanted, ...]:
 def sought(plan: Plan, direct: Configuration, settings: Settings) -> Sought:
     """Return the properties that a measurement must have to replace a direct configuration of a plan."""
     now = {name: value for name, value in conditions((direct,), settings).items() if name not in _IRRELEVANT}
-    now |= {name: plan.conditions.get(name) for name in (HELD_OUT, TIME_LIMIT)}
+    now |= {name: plan.conditions.get(name) for name in (HELD_OUT, TIME_LIMIT, *of_kinds(get_args(Kind)))}
     return Sought(direct, plan.dataset.sha256, now, plan.problems, plan.repeats)
 
 

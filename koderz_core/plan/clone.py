@@ -13,6 +13,7 @@ from koderz_core.conditions import (
     HELD_OUT,
     TIME_LIMIT,
     conditions,
+    of_kinds,
     of_problems,
     of_prompts,
 )
@@ -104,7 +105,8 @@ def is_plannable(plan: Plan, dataset: Dataset, now: Settings) -> bool:
         today = tuple(configuration(wanted_of(recorded), now) for recorded in plan.configurations)
     except KoderzError:
         return False
-    of = of_problems([problem for problem in dataset.problems if problem.id in plan.problems], now)
+    problems = [problem for problem in dataset.problems if problem.id in plan.problems]
+    of = of_problems(problems, now) | of_kinds(problem.public.kind for problem in problems)
     restored = {name: plan.conditions[name] for name in (TIME_LIMIT, CONTEXT) if name in plan.conditions}
     under = {**conditions(today, now), **of, **restored}
     return as_recorded(replace(plan, configurations=today, conditions=under), now).id == plan.id
@@ -189,7 +191,9 @@ def forked(plan: Plan, settings: Settings, taken: Container[str]) -> Plan:
                 f"{plan.dataset.name} no longer contains the problem {problem}, so {plan.id} cannot be forked."
             )
         check_tests(problems[problem])
-    now = conditions(plan.configurations, settings) | of_problems([problems[name] for name in plan.problems], settings)
+    chosen = [problems[name] for name in plan.problems]
+    kinds = of_kinds(problem.public.kind for problem in chosen)
+    now = conditions(plan.configurations, settings) | of_problems(chosen, settings) | kinds
     stem = plan.name or f"{plan.id}-fork"
     names = (f"{stem}-{number}" for number in count(2))
     name = stem if not plan.name and stem not in taken else next(name for name in names if name not in taken)

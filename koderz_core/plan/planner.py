@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from koderz_core.conditions import conditions, of_problems
+from koderz_core.conditions import conditions, of_kinds, of_problems
 from koderz_core.config import Settings
 from koderz_core.datasets.selection import select, without_date
 from koderz_core.datasets.sources import require_libraries
@@ -153,6 +153,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
         check_tests(problem)
     outside = _outside(problems, configurations, order.seed, gating)
     problems = tuple(problem for problem in problems if problem.id not in outside)
+    kinds = of_kinds(problem.public.kind for problem in problems)
     plan = Plan(
         dataset=dataset.origin,
         problems=tuple(problem.id for problem in problems),
@@ -160,7 +161,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
         seed=order.seed,
         repeats=order.repeats,
         name=order.name,
-        conditions=conditions(configurations, settings) | of_problems(problems, settings),
+        conditions=conditions(configurations, settings) | of_problems(problems, settings) | kinds,
         budget=order.budget,
         outside=outside,
         selections=order.selections,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from koderz_core.errors import UnknownNameError
 from koderz_core.models.availability import FOR_CODING, Availability
 from koderz_core.plan.order import Wanted
+from koderz_core.records import Scalar
 from koderz_core.records.plans import scripted
 from koderz_core.strategies import MODES
 
@@ -36,6 +37,11 @@ MODE_DESCRIPTIONS: Mapping[str, str] = {
     "iterative": "A spec, up to 50 iterations and a review every 5 iterations. By default, one model takes every role.",
     "comparative": "The modes zero-shot and iterative on the same problems.",
 }
+
+
+AIDER: Mapping[str, Scalar] = {"max_iterations": 2, "retry_temperature": 0.0, "max_tokens": 2048}
+"""Two tries at temperature 0, and room for whole files; aider limits no reply (Aider-AI/aider 5dc9490, ``tries`` in
+benchmark/benchmark.py and ``use_temperature`` in aider/models.py)."""
 
 
 def _of_mode(mode: str) -> Preset:
@@ -91,6 +97,14 @@ _CATALOGUE = (
         "0:10",
     ),
     *map(_of_mode, MODES),
+    Preset(
+        "aider",
+        "Aider's protocol",
+        "Two tries per problem, as in aider's benchmark: the second try sees the failing tests of the first one. Both "
+        "are sampled at temperature 0.",
+        (Wanted("repair", {"coder": ANY}, AIDER),),
+        "0:10",
+    ),
 )
 CATALOGUE: Mapping[str, Preset] = {preset.name: preset for preset in _CATALOGUE}
 """All presets by name, with placeholders for models of this machine."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from koderz_core.prompts.coding import Brief, Prompt, coder_prompt, lesson_paragraphs
+from koderz_core.prompts.coding import Brief, Prompt, coder_prompt, lesson_paragraphs, request
+from koderz_core.prompts.kinds import named, words
 from koderz_core.prompts.markdown import escaped, fenced, inline_code
-from koderz_core.records import Extracted, TestFailure, Verdict
+from koderz_core.records import Extracted, PublicProblem, TestFailure, Verdict
 
 VERSION = "3"
 GUIDANCE_LIMIT = 3000  # characters: longer guidance, of more than about 750 tokens, would crowd out the problem
@@ -22,6 +23,7 @@ LATEST_TOKENS = (CODE_LIMIT + GUIDANCE_LIMIT) // BYTES_PER_TOKEN
 """The largest number of tokens that the last program and guidance take in a prompt."""
 _HEADING_BYTES = 80
 SHOWN_FAILURES = 3
+TEST_LIMIT = 2000  # characters of the source of a test of a module, which has several lines
 SAID_LIMIT = 1000  # characters of one value or message: twice the recorded length, because escapes are longer
 CUT = "truncated"
 """The error class of a reply that was cut: it concerns the reply, so every feedback shows it."""
@@ -48,17 +50,17 @@ def next_attempt(brief: Brief, attempts: Sequence[Attempt], guidance: str = "", 
     last = attempts[-1]
     parts = [
         history(attempts, brief),
-        _latest(last, brief.previous_error),
+        _latest(last, brief),
         *lesson_paragraphs(lessons),
         _advice(guidance),
     ]
-    return coder_prompt(brief, [part for part in (*parts, _request(last)) if part])
+    return coder_prompt(brief, [part for part in (*parts, _request(last, brief.problem)) if part])
 
 
 def fresh_attempt(brief: Brief, guidance: str = "", lessons: Sequence[str] = ()) -> Prompt:
     """The prompt of a fresh start, for a coder that repeats its programs: it shows none that it could copy."""
     return coder_prompt(
-        brief, [part for part in (*lesson_paragraphs(lessons), _advice(guidance), "Write the function.") if part]
+        brief, [part for part in (*lesson_paragraphs(lessons), _advice(guidance), request(brief.problem)) if part]
     )
 
 
@@ -67,7 +69,7 @@ def history(attempts: Sequence[Attempt], brief: Brief) -> str:
     room, shown = brief.history_tokens * BYTES_PER_TOKEN - _HEADING_BYTES, list[str]()
     beginning = 0  # the first shown attempt with a program: attempts before it only refer to others
     for attempt in reversed(attempts[:-1]):
-        text = _earlier(attempt, attempts[-1], brief.previous_error)
+        text = _earlier(attempt, attempts[-1], brief)
         room -= len(text.encode("utf-8", "replace")) + len("\n\n")
         if room < 0:
             break
@@ -92,22 +94,24 @@ def _is_new(attempt: Attempt, last: Attempt) -> bool:
     return attempt.candidate.code is not None and attempt.same_as is None and last.same_as != attempt.number
 
 
-def _earlier(attempt: Attempt, last: Attempt, with_error: bool) -> str:
+def _earlier(attempt: Attempt, last: Attempt, brief: Brief) -> str:
     if last.same_as is not None and last.same_as in (attempt.number, attempt.same_as):
         return f"Attempt {attempt.number}: the same program as your previous attempt below."
     if attempt.same_as is not None:
         return f"Attempt {attempt.number}: the same program as attempt {attempt.same_as}."
     if attempt.candidate.code is None:
         return f"Attempt {attempt.number}: a reply without a program."
-    said = f"\n{failing_tests(attempt.verdict, most=1)}" if with_error or _cut(attempt) else ""
+    with_error = brief.previous_error or _cut(attempt)
+    said = f"\n{failing_tests(attempt.verdict, brief.problem, most=1)}" if with_error else ""
     return f"Attempt {attempt.number}:\n{fenced(attempt.candidate.code, CODE_LIMIT)}{said}"
 
 
-def _latest(attempt: Attempt, with_error: bool) -> str:
+def _latest(attempt: Attempt, brief: Brief) -> str:
     if attempt.candidate.code is None:
         why = escaped(attempt.verdict.message, SAID_LIMIT) or "It held no program."
         return f"Your previous reply could not be tested. {why}"
-    said = failing_tests(attempt.verdict) if with_error or _cut(attempt) else "It failed the tests."
+    with_error = brief.previous_error or _cut(attempt)
+    said = failing_tests(attempt.verdict, brief.problem) if with_error else "It failed the tests."
     return f"Your previous attempt:\n{fenced(attempt.candidate.code, CODE_LIMIT)}\n\n{said}"
 
 
@@ -120,23 +124,22 @@ def _cut(attempt: Attempt) -> bool:
     return attempt.verdict.error == CUT
 
 
-def _request(last: Attempt) -> str:
+def _request(last: Attempt, problem: PublicProblem) -> str:
+    said = words(problem)
+    whole, corrected = named(said.whole, problem), named(said.corrected, problem)
     if _cut(last):
-        return (
-            "Write the whole function, in one ```python block, with little text around it, so that the reply is not "
-            "cut again."
-        )
+        return f"Write {whole}, in one ```python block, with little text around it, so that the reply is not cut again."
     if last.candidate.code is None:
-        return "Write the whole function, in one ```python block."
+        return f"Write {whole}, in one ```python block."
     if last.same_as is None:
-        return "Write a corrected version. If the approach itself is wrong, choose another one."
+        return f"Write {corrected}. If the approach itself is wrong, choose another one."
     return (
         f"You have written this same program before: it is attempt {last.same_as} again. Repeating it cannot help, so "
         "write one that computes the answer in another way."
     )
 
 
-def failing_tests(verdict: Verdict, most: int = SHOWN_FAILURES) -> str:
+def failing_tests(verdict: Verdict, problem: PublicProblem, most: int = SHOWN_FAILURES) -> str:
     """A paragraph on a verdict: how many tests passed, and at most ``most`` failures with their values.
 
     A verdict may hold less: only the class and message of the first failure, only the counts, or nothing.
@@ -149,9 +152,10 @@ def failing_tests(verdict: Verdict, most: int = SHOWN_FAILURES) -> str:
     if not verdict.failures:
         why = escaped(verdict.message, SAID_LIMIT) or verdict.error
         return f"It failed before any test could pass: {why}" if why else "It failed the tests."
-    named = " (`candidate` stands for the function)" if "candidate(" in verdict.failures[0].source else ""
-    lines = [f"{passed} Failing{named}:"]
-    lines += [f"- {_failure(failure)}" for failure in verdict.failures[:most]]
+    said = words(problem)
+    meaning = f" ({said.meaning})" if said.call in verdict.failures[0].source else ""
+    lines = [f"{passed} Failing{meaning}:"]
+    lines += [f"- {_failure(failure, problem)}" for failure in verdict.failures[:most]]
     hidden = len(verdict.failures) - most
     return "\n".join(lines + ([f"- and {hidden} more"] if hidden > 0 else []))
 
@@ -161,7 +165,9 @@ def _class(verdict: Verdict) -> str:
     return f"{verdict.error}: {said}" if said else f"{verdict.error}."
 
 
-def _failure(failure: TestFailure) -> str:
+def _failure(failure: TestFailure, problem: PublicProblem) -> str:
+    if problem.kind == "module" and "\n" in failure.source:
+        return f"{escaped(failure.message, SAID_LIMIT)}, in the test:\n{fenced(failure.source, TEST_LIMIT)}"
     source = inline_code(escaped(failure.source, SAID_LIMIT))
     if not failure.expected:
         return f"{source}: {escaped(failure.message, SAID_LIMIT)}"

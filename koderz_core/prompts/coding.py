@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from koderz_core.prompts.extraction import answer
+from koderz_core.prompts.kinds import named, statement, words
 from koderz_core.prompts.markdown import fenced, one_line, shortened
 from koderz_core.records import Message, PublicProblem
 
@@ -17,11 +18,7 @@ VERSION = "1"
 
 Prompt = tuple[Message, ...]
 
-_SYSTEM = (
-    "You are an expert Python programmer. You are given a function signature with its docstring and write the whole "
-    "function.\n{reasoning}\nGive the final code in one ```python block: the function with its signature, plus any "
-    "imports and helper functions it needs. No example calls, no tests."
-)
+_SYSTEM = "You are an expert Python programmer. {task}\n{reasoning}\nGive the final code in one ```python block: {form}"
 _REASON = "Think briefly about the approach first if that helps."
 _NO_REASON = "Give only the code block: no reasoning, no explanation."
 REMINDING_VERSION = "1"
@@ -39,17 +36,15 @@ MINIMAL, DETAILED = "minimal", "detailed"
 
 _TASKS: Mapping[str, str] = {
     MINIMAL: (
-        "Write a short specification of the function below for a programmer who has to implement it.\n"
-        "Say (1) what the core of the task is and which constraints hold, (2) what the function takes, does and "
-        "returns, in plain words.\n"
+        "Write a short specification of {below} for a programmer who has to {implements}.\n"
+        "Say (1) what the core of the task is and which constraints hold, (2) {does}, in plain words.\n"
         "Do not give an algorithm, code, pseudocode, data structures or tests. At most 150 words."
     ),
     DETAILED: (
-        "Write a detailed specification of the function below for a programmer who has to implement it.\n"
-        "Say (1) what the core of the task is and which constraints hold, (2) what the function takes, does and "
-        "returns, (3) which inputs are allowed: types, ranges, what may be empty, (4) the edge cases and what each "
-        "must give, (5) what must happen with input that is not allowed, if the text says so, (6) a plan of the "
-        "solution in steps.\n"
+        "Write a detailed specification of {below} for a programmer who has to {implements}.\n"
+        "Say (1) what the core of the task is and which constraints hold, (2) {does}, (3) which inputs are allowed: "
+        "types, ranges, what may be empty, (4) the edge cases and what each must give, (5) what must happen with input "
+        "that is not allowed, if the text says so, (6) a plan of the solution in steps.\n"
         "Keep to what the text says or clearly implies; where it leaves something open, say so. Do not write code or "
         "pseudocode. At most 350 words."
     ),
@@ -77,14 +72,24 @@ class Brief:
 
 def first_attempt(brief: Brief) -> Prompt:
     """The first prompt of an experiment: examples, specification, problem and lessons, as far as the brief has them."""
-    return coder_prompt(brief, [*lesson_paragraphs(brief.lessons), "Write the function."])
+    return coder_prompt(brief, [*lesson_paragraphs(brief.lessons), request(brief.problem)])
+
+
+def request(problem: PublicProblem) -> str:
+    """The request for a program, at the end of a prompt that shows no earlier one."""
+    return named(words(problem).write, problem)
 
 
 def coder_prompt(brief: Brief, parts: Sequence[str]) -> Prompt:
     """A prompt with examples and specification, if any, and the problem, followed by these paragraphs."""
-    system = _SYSTEM.format(reasoning=_REASON if brief.chain_of_thought else _NO_REASON)
+    said = words(brief.problem)
+    system = _SYSTEM.format(
+        task=said.task,
+        reasoning=_REASON if brief.chain_of_thought else _NO_REASON,
+        form=named(said.form, brief.problem),
+    )
     spec = [f"Specification:\n{brief.spec.strip()}"] if brief.spec else []
-    problem = f"Problem:\n{fenced(brief.problem.prompt.rstrip())}"
+    problem = f"Problem:\n{statement(brief.problem)}"
     paragraphs = [*_example_paragraphs(brief.examples), *spec, problem, *parts]
     return (Message("system", system), Message("user", "\n\n".join(paragraphs)))
 
@@ -114,4 +119,6 @@ def text_of(reply: str) -> str:
 
 def write(problem: PublicProblem, prompt: str = MINIMAL) -> tuple[Message, ...]:
     """The prompt for a specification of a problem, in one of the versions in ``PROMPTS``."""
-    return (Message("user", f"{_TASKS[prompt]}\n\n{fenced(problem.prompt.rstrip())}"),)
+    said = words(problem)
+    task = _TASKS[prompt].format(below=said.below, implements=said.implements, does=said.does)
+    return (Message("user", f"{task}\n\n{statement(problem)}"),)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from koderz_core.prompts.attempts import CODE_LIMIT, GUIDANCE_LIMIT, failing_tests
 from koderz_core.prompts.extraction import answer
+from koderz_core.prompts.kinds import statement
 from koderz_core.prompts.markdown import escaped, fenced, inline_code, shortened
 from koderz_core.prompts.testing import OwnTest
 from koderz_core.records import Message, Observed, PublicProblem, Verdict
@@ -45,9 +46,9 @@ def ask(problem: PublicProblem, code: str, verdict: Verdict, own: Sequence[Teste
     """The prompt for a critique of a program that failed. ``own``: the results of tests that a model wrote, if any."""
     parts = [
         _TASK,
-        f"Problem:\n{fenced(problem.prompt.rstrip())}",
+        f"Problem:\n{statement(problem)}",
         f"Program:\n{fenced(code, CODE_LIMIT)}",
-        failing_tests(verdict),
+        failing_tests(verdict, problem),
         *(["\n".join(_own(own))] if own else []),
     ]
     return (Message("user", "\n\n".join(parts)),)

@@ -18,6 +18,7 @@ import msgspec
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.prompts.attempts import BYTES_PER_TOKEN
 from koderz_core.prompts.extraction import answer
+from koderz_core.prompts.kinds import statement
 from koderz_core.prompts.markdown import shortened
 from koderz_core.records import Message, PublicProblem
 
@@ -85,7 +86,7 @@ def turn(problem: PublicProblem, speaker: Speaker, last: Sequence[Position], lim
     system = _SYSTEM.format(role=_titled(speaker.role), style=speaker.persona.style, rules=rules)
     own = [position for position in last if position.speaker == speaker.role]
     others = [position for position in last if position.speaker != speaker.role]
-    parts = [_shown(problem)]
+    parts = [f"Problem:\n{statement(problem)}"]
     if last:
         parts.append("\n\n".join(["Positions of the last round.", *_positions([*own, *others], speaker.role, limits)]))
     parts.append((_REPLY if last else _OPEN).format(words=limits.words))
@@ -94,12 +95,8 @@ def turn(problem: PublicProblem, speaker: Speaker, last: Sequence[Position], lim
 
 def judge(problem: PublicProblem, last: Sequence[Position], limits: TurnLimits) -> tuple[Message, ...]:
     """The prompt for the judge, which shows the last positions."""
-    parts = [_JUDGE.format(words=limits.words), _shown(problem), *_positions(last, "", limits)]
+    parts = [_JUDGE.format(words=limits.words), f"Problem:\n{statement(problem)}", *_positions(last, "", limits)]
     return (Message("user", "\n\n".join(parts)),)
-
-
-def _shown(problem: PublicProblem) -> str:
-    return f"Problem:\n```python\n{problem.prompt.rstrip()}\n```"
 
 
 def _positions(positions: Sequence[Position], own: str, limits: TurnLimits) -> Iterator[str]:

@@ -3,48 +3,39 @@
 First, thoughts, control tokens and other line ends are removed. The last fenced block that defines the entry point is
 the answer, because earlier ones quote older versions; without one, it is code between prose, then a bare function body.
 Otherwise the part that looks most like an answer is returned unchanged, so that running it shows its fault; nothing is
-renamed or added.
+renamed or added. The rules for whole files are in ``whole_files``.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from koderz_core.prompts.markdown import Block, layout
+from koderz_core.prompts import whole_files
+from koderz_core.prompts.markdown import layout
 from koderz_core.prompts.names import (
+    after,
     defined_names,
     defines,
-    has_definition,
     lacking_names,
     returns_after,
+    signature,
+    source_of,
     without_examples,
 )
-from koderz_core.prompts.programs import (
-    MAX_PROGRAM_CHARS,
-    Program,
-    Reader,
-    indented,
-    plain,
-    unindented,
-    with_first_line_indented,
-    without_prompts,
-)
+from koderz_core.prompts.pieces import Piece, Pieces
+from koderz_core.prompts.programs import Program, Reader, indented, plain, shape, with_first_line_indented
 from koderz_core.records import Completion, Extracted, PublicProblem
 
 VERSION = "1"
 """A changed rule extracts other programs, so it needs a new version."""
 
-MAX_STARTS = 64
 MAX_RUNS = 8
 MAX_DEPTH = 3
-MAX_LINES = 10_000
 
-_START = re.compile(
-    r"[ \t]*(?:>>> ?)?(?:(?:async +)?def +\w+ *\(|class +\w+ *[(:]|import +\w|from +[\w.]+ +import\b|@\w|\w+ *=[^=])"
-)
 _TAG = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 MAX_TOKENS_CUT = 8
 
@@ -62,29 +53,30 @@ def extract(reply: str, problem: PublicProblem) -> Extracted:
     under the problem's signature), ``no-entry-point`` (does not define it), ``raw`` (does not parse), ``none``.
     """
     text = answer(reply)
+    match problem.kind:
+        case "module":
+            found = whole_files.of_module(text, problem)
+        case "program":
+            found = whole_files.of_program(text)
+        case _:
+            found = _of_function(text, problem)
+    return found or Extracted(None, "none")
+
+
+def _of_function(text: str, problem: PublicProblem) -> Extracted | None:
     parts = layout(text)
     search = _Search(problem)
-    fenced = search.fenced([block for block in parts.blocks if block.maybe_python])
+    fenced = search.pieces.fenced([block for block in parts.blocks if block.maybe_python])
+    unfenced = search.pieces.unfenced
     return (
-        search.defining([_Piece(text, "prose", search.reader.parse(text))])
+        search.defining([Piece(text, "prose", search.reader.parse(text))])
         or search.defining(fenced)
-        or search.defining(search.unfenced(parts.prose))
-        or (search.defining(search.unfenced(plain(parts.prose))) if plain(parts.prose) != parts.prose else None)
+        or search.defining(unfenced(parts.prose))
+        or (search.defining(unfenced(plain(parts.prose))) if plain(parts.prose) != parts.prose else None)
         or search.body([*(piece.source for piece in reversed(fenced)), parts.prose, *_indented_runs(parts.prose)])
-        or (None if any(piece.tagged for piece in fenced) else search.defining(search.unfenced(text)))
-        or search.unsolved(fenced, parts.prose)
-        or Extracted(None, "none")
+        or (None if any(piece.tagged for piece in fenced) else search.defining(unfenced(text)))
+        or search.pieces.unsolved(fenced, parts.prose, search.beginning)
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A part of the reply that may be the program; ``program`` None: it does not parse. ``tagged``: with a language."""
-
-    source: str
-    how: str
-    program: Program | None
-    tagged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,51 +89,41 @@ class _Helper:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """The rules of extraction, applied to one reply."""
+    """The rules for functions, applied to one reply."""
 
     problem: PublicProblem
     reader: Reader = field(default_factory=Reader)
 
-    def fenced(self, blocks: Sequence[Block]) -> list[_Piece]:
-        how = "fence-last" if len(blocks) > 1 else "fence"
-        # From the last block backwards: if the reader's budget runs out, the likeliest blocks have been read.
-        return [self._piece(block, how) for block in reversed(blocks)][::-1]
+    @property
+    def pieces(self) -> Pieces:
+        return Pieces(lambda program: defines(program, self.problem.entry_point), reader=self.reader)
 
-    def _piece(self, block: Block, how: str) -> _Piece:
-        how = how if block.closed else "unfinished-fence"
-        program = self.reader.repair(block.source)
-        if program is None:
-            program = self.reader.longest(unindented(block.source))
-            program = program if program and defines(program, self.problem.entry_point) else None
-            how = "fence-trimmed" if block.closed else how
-        return _Piece(block.source, how, program, tagged=bool(block.language))
+    @property
+    def beginning(self) -> re.Pattern[str]:
+        """The beginning of the function, in a program that does not parse."""
+        return re.compile(rf"^(?:async +)?def +{re.escape(self.problem.entry_point)}\b", re.MULTILINE)
 
-    def unfenced(self, text: str) -> list[_Piece]:
-        """Programs between prose, each from its first line to the place where it no longer parses."""
-        lines = text.split("\n")
-        pieces: list[_Piece] = []
-        place, starts = 0, 0
-        for start, line in enumerate(lines):
-            if start < place or starts == MAX_STARTS or not _START.match(line):
-                continue
-            starts += 1
-            source = without_prompts(unindented("\n".join(lines[start : start + MAX_LINES])[: MAX_PROGRAM_CHARS // 2]))
-            if program := self.reader.longest(source):
-                pieces.append(_Piece(program.source, "prose", program))
-                place = start + program.source.count("\n") + 1
-        return pieces
+    def defining(self, pieces: Sequence[Piece]) -> Extracted | None:
+        """The last piece that defines the entry point, with missing helpers and without example calls.
 
-    def defining(self, pieces: Sequence[_Piece]) -> Extracted | None:
-        """The last piece that defines the entry point, with missing helpers and without example calls."""
-        for place in range(len(pieces) - 1, -1, -1):
-            program = pieces[place].program
-            if program and defines(program, self.problem.entry_point):
-                program = without_examples(program, self.problem.entry_point)
+        A piece that repeats the faulty program of a repair is the answer only if no other is.
+        """
+        name = self.problem.entry_point
+        found = [place for place, piece in enumerate(pieces) if piece.program and defines(piece.program, name)]
+        new = [place for place in found if not self._repeats_fault(pieces[place].program)] if len(found) > 1 else []
+        for place in (new or found)[-1:]:
+            if whole := pieces[place].program:
+                program = without_examples(whole, after(whole, name))
                 others = [*reversed(pieces[:place]), *pieces[place + 1 :]]
                 helpers = self._helpers(program, [piece.program for piece in others if piece.program])
                 code = "\n\n".join([*helpers, program.source])
                 return Extracted(code, "joined" if helpers else pieces[place].how)
         return None
+
+    def _repeats_fault(self, program: Program | None) -> bool:
+        given = self.reader.parse(self.problem.given) if self.problem.kind == "repair" else None
+        sources = [source_of(it, self.problem.entry_point) for it in (program, given) if it]
+        return len(sources) == 2 and len(set(map(shape, sources))) == 1
 
     def _helpers(self, program: Program, others: Sequence[Program]) -> list[str]:
         """Sources of the other programs that define what ``program`` lacks, and what those lack in turn."""
@@ -163,18 +145,32 @@ class _Search:
         """The first source that is a body of the entry point, put under the problem's signature."""
         for source in sources:
             if source.strip() and (program := self._attached(source)):
-                return Extracted(without_examples(program, self.problem.entry_point).source, "body")
+                start = after(program, self.problem.entry_point)
+                return Extracted(without_examples(program, start).source, "body")
         return None
 
     def _attached(self, source: str) -> Program | None:
-        signature = self.problem.prompt.rstrip()
-        last_line = signature.rpartition("\n")[2]
+        above = self._signature()
+        last_line = above.rpartition("\n")[2]
         columns = len(last_line) - len(last_line.lstrip()) or 4
         for body in self._bodies(source, columns):
-            program = self.reader.parse(f"{signature}\n{body.rstrip()}\n")
-            if program and returns_after(program, self.problem.entry_point, signature.count("\n") + 1):
-                return program
+            program = self.reader.parse(f"{above}\n{body.rstrip()}\n")
+            if program and returns_after(program, self.problem.entry_point, above.count("\n") + 1):
+                return None if self.problem.kind == "repair" and self._is_part(program) else program
         return None
+
+    def _signature(self) -> str:
+        """The text above a bare body: the prompt, or the beginning of the faulty program."""
+        if self.problem.kind != "repair":
+            return self.problem.prompt.rstrip()
+        given = self.reader.parse(self.problem.given)
+        return signature(given, self.problem.entry_point) if given else ""
+
+    def _is_part(self, program: Program) -> bool:
+        """Whether a body is only the changed lines: names are missing, or more than half of the given statements."""
+        preamble, given = self.reader.parse(self.problem.preamble), self.reader.parse(self.problem.given)
+        missing = lacking_names(program) - (defined_names(preamble) if preamble else set())
+        return bool(missing) or (given is not None and 2 * _statements(program) < _statements(given))
 
     def _bodies(self, source: str, columns: int) -> Iterator[str]:
         for text in (source.strip("\n"), plain(source)):
@@ -183,22 +179,9 @@ class _Search:
         if repaired := self.reader.repair(source):
             yield indented(repaired, columns)
 
-    def unsolved(self, fenced: Sequence[_Piece], prose: str) -> Extracted | None:
-        """The part that looks most like an answer, although it cannot pass."""
-        defining = re.compile(rf"^(?:async +)?def +{re.escape(self.problem.entry_point)}\b", re.MULTILINE)
-        broken = [piece.source for piece in fenced if not piece.program and defining.search(piece.source)]
-        if not broken and (definition := defining.search(prose)):
-            broken = [prose[definition.start() :]]
-        if broken:
-            return Extracted(broken[-1], "raw")
-        pieces = [
-            piece for piece in (*self.unfenced(prose), *fenced) if piece.program and has_definition(piece.program)
-        ]
-        pieces = pieces or [piece for piece in fenced if piece.tagged and piece.source.strip()]
-        if not pieces:
-            return None
-        program = pieces[-1].program
-        return Extracted(program.source, "no-entry-point") if program else Extracted(pieces[-1].source, "raw")
+
+def _statements(program: Program) -> int:
+    return sum(isinstance(node, ast.stmt) for node in ast.walk(program.tree))
 
 
 def _indented_runs(text: str) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from koderz_core.prompts.extraction import answer
+from koderz_core.prompts.kinds import statement
 from koderz_core.prompts.markdown import fenced, one_line
 from koderz_core.records import Message, Observed, PublicProblem
 
@@ -34,7 +35,7 @@ class Contender:
 def choose(problem: PublicProblem, contenders: Sequence[Contender]) -> tuple[Message, ...]:
     """The prompt for the best of at most ``MOST_PROGRAMS`` programs; it shows the calls on which they differ."""
     shown = contenders[:MOST_PROGRAMS]
-    parts = [_TASK, f"Problem:\n{fenced(problem.prompt.rstrip(), len(problem.prompt))}"]
+    parts = [_TASK, f"Problem:\n{statement(problem)}"]
     parts += [f"Program {n}:\n{fenced(contender.code, _PROGRAM_LIMIT)}" for n, contender in enumerate(shown, 1)]
     if differing := [f"- {call}: {results}" for call, results in _differing(shown).items()]:
         parts.append("\n".join(["What they give where they differ:", *differing[:_MOST_CALLS]]))

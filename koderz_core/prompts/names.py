@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Collection, Container
 
 from koderz_core.prompts.programs import Program
 
@@ -23,13 +24,45 @@ def has_definition(program: Program) -> bool:
     return any(isinstance(statement, Definition) for statement in program.tree.body)
 
 
-def defined_names(program: Program) -> set[str]:
-    """Names that the program binds outside of functions and classes."""
+def more_than_stubs(program: Program, names: Container[str] = ()) -> bool:
+    """Whether some function or class at top level is more than a stub, or one of ``names`` has a value."""
+    return any(
+        not _is_stub(statement)
+        if isinstance(statement, Definition)
+        else isinstance(statement, ast.Assign | ast.AnnAssign)
+        and not _lacks_value(statement)
+        and any(isinstance(node, ast.Name) and node.id in names for node in ast.walk(statement))
+        for statement in program.tree.body
+    )
+
+
+def signature(program: Program, name: str) -> str:
+    """The source up to the first statement of the function ``name`` after its docstring; empty without such a place."""
+    for top in program.tree.body:
+        if isinstance(top, Function) and top.name == name:
+            body = top.body[ast.get_docstring(top, clean=False) is not None :]
+            first = min(
+                (part.lineno for node in body[:1] for part in ast.walk(node) if hasattr(part, "lineno")), default=0
+            )
+            opened = top.body[0].lineno if body != top.body else top.lineno
+            return "\n".join(program.source.split("\n")[: first - 1]) if first > opened else ""
+    return ""
+
+
+def source_of(program: Program, name: str) -> str:
+    """The source of the function ``name`` at top level; empty without one."""
+    lines = program.source.split("\n")
+    tops = [top for top in program.tree.body if isinstance(top, Function) and top.name == name]
+    return "\n".join(lines[tops[-1].lineno - 1 : tops[-1].end_lineno]) if tops else ""
+
+
+def defined_names(program: Program, *, imports: bool = True) -> set[str]:
+    """Names that the program binds outside of functions and classes. ``imports``: also by importing them."""
     names: set[str] = set()
     nodes: list[ast.AST] = [program.tree]
     while nodes:
         node = nodes.pop()
-        names |= _bound_by(node)
+        names |= _bound_by(node) if imports or not isinstance(node, ast.alias) else set()
         if not isinstance(node, Definition):
             nodes.extend(ast.iter_child_nodes(node))
     return names
@@ -61,20 +94,32 @@ def returns_after(program: Program, name: str, line: int) -> bool:
     return False
 
 
-def without_examples(program: Program, name: str | None = None) -> Program:
-    """The program without top-level calls, asserts, input and ``__main__`` parts after the definition of ``name``.
-
-    ``name`` None: also before it. Such lines only try a program out, and could make it fail.
-    """
+def after(program: Program, name: str) -> int:
+    """The number of statements up to the definition of ``name``; all if it is not defined."""
     body = program.tree.body
-    start = (
-        0 if name is None else next((n for n, statement in enumerate(body, 1) if _binds(statement, name)), len(body))
-    )
-    examples = {statement for statement in body[start:] if _is_example(statement)}
-    kept = [statement for statement in body if statement not in examples]
+    return next((n for n, statement in enumerate(body, 1) if _binds(statement, name)), len(body))
+
+
+def after_definitions(program: Program) -> int:
+    """The number of statements up to the last function or class."""
+    places = [n for n, statement in enumerate(program.tree.body, 1) if isinstance(statement, Definition)]
+    return max(places, default=0)
+
+
+def without_examples(program: Program, start: int = 0) -> Program:
+    """The program without top-level calls, asserts, input and ``__main__`` parts after ``start`` statements.
+
+    Such lines only try a program out, and could make it fail.
+    """
+    return without(program, {statement for statement in program.tree.body[start:] if _is_example(statement)})
+
+
+def without(program: Program, statements: Collection[ast.stmt]) -> Program:
+    """The program without some of its top-level statements, except on lines that they share with others."""
+    kept = [statement for statement in program.tree.body if statement not in statements]
     shared = {line for statement in kept for line in (statement.lineno, statement.end_lineno)}
     dropped: set[int] = set()
-    for statement in examples:
+    for statement in statements:
         lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
         if shared.isdisjoint((lines[0], lines[-1])):
             dropped.update(lines)
@@ -86,13 +131,30 @@ def without_examples(program: Program, name: str | None = None) -> Program:
 
 def _binds(statement: ast.stmt, name: str) -> bool:
     if isinstance(statement, Definition):
-        return statement.name == name and not all(_is_stub(part) for part in statement.body)
+        return statement.name == name and not _is_stub(statement)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     return any(isinstance(target, ast.Name) and target.id == name for target in targets)
 
 
-def _is_stub(part: ast.stmt) -> bool:
-    """Whether it is ``pass``, ``...``, a docstring or ``raise NotImplementedError``; a stub has only such parts."""
+def _is_stub(definition: Definition) -> bool:
+    """Whether a function has only empty parts, and a class only these, stubs and names without a value."""
+    if isinstance(definition, ast.ClassDef):
+        return all(
+            _is_stub(part) if isinstance(part, Definition) else _is_empty(part) or _lacks_value(part)
+            for part in definition.body
+        )
+    return all(_is_empty(part) for part in definition.body)
+
+
+def _lacks_value(part: ast.stmt) -> bool:
+    """Whether it assigns None or ``...``, as stubs of constants do, or declares a name."""
+    if not isinstance(part, ast.Assign | ast.AnnAssign):
+        return False
+    return part.value is None or (isinstance(part.value, ast.Constant) and part.value.value in (None, ...))
+
+
+def _is_empty(part: ast.stmt) -> bool:
+    """Whether it is ``pass``, ``...``, a docstring or ``raise NotImplementedError``."""
     if isinstance(part, ast.Raise):
         return any(isinstance(node, ast.Name) and node.id == "NotImplementedError" for node in ast.walk(part))
     return isinstance(part, ast.Pass) or (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from koderz_core.events import Why
 from koderz_core.prompts.attempts import GUIDANCE_LIMIT, Attempt, failing_tests
 from koderz_core.prompts.extraction import answer
+from koderz_core.prompts.kinds import statement, words
 from koderz_core.prompts.markdown import fence_after, fenced, one_line, shortened
 from koderz_core.records import Message, PublicProblem, Verdict
 
@@ -23,7 +24,7 @@ GIST_LIMIT = 160
 MARKS_LIMIT = 100
 
 _TASK = (
-    "You review the attempts of a weaker programmer at the function below. For each attempt you see the real program "
+    "You review the attempts of a weaker programmer at {below}. For each attempt you see the real program "
     "and what its tests said. The programmer will read your answer beside the problem and its latest attempt, and sees "
     "nothing else of this."
 )
@@ -79,11 +80,12 @@ def checkpoint(
     """
     new = attempts[reviews[-1].after_iteration if reviews else 0 :]
     shown = new[-SHOWN_PROGRAMS:]
+    task = _TASK.format(below=words(problem).below)
     parts = [
-        f"{_TASK} {_MARKS}" if any(attempt.verdict.failures for attempt in shown) else _TASK,
-        f"Problem:\n{fenced(problem.prompt.rstrip())}",
+        f"{task} {_MARKS}" if any(attempt.verdict.failures for attempt in shown) else task,
+        f"Problem:\n{statement(problem)}",
         *_hidden(new, shown),
-        *_programs(shown),
+        *_programs(shown, problem),
         *_earlier(attempts, reviews),
         *([_NOTES[why]] if why in _NOTES else []),
         _demand(len(reviews) if disclosure else None, seen=any(_seen(attempt.verdict) for attempt in shown)),
@@ -107,7 +109,7 @@ def _hidden(new: Sequence[Attempt], shown: Sequence[Attempt]) -> Iterator[str]:
         yield f"Attempt {first} is not shown." if first == last else f"Attempts {first} to {last} are not shown."
 
 
-def _programs(shown: Sequence[Attempt]) -> Iterator[str]:
+def _programs(shown: Sequence[Attempt], problem: PublicProblem) -> Iterator[str]:
     """The attempts, each program only once: at the first of the shown attempts that wrote it."""
     copies: dict[int, int] = {}
     limit = PROGRAMS_LIMIT // len(shown)
@@ -116,7 +118,7 @@ def _programs(shown: Sequence[Attempt]) -> Iterator[str]:
         if first < attempt.number:
             yield f"Attempt {attempt.number}: the same program as attempt {first}."
         else:
-            yield f"Attempt {attempt.number}:\n{_program(attempt, limit)}\n{_said(attempt.verdict)}"
+            yield f"Attempt {attempt.number}:\n{_program(attempt, limit)}\n{_said(attempt.verdict, problem)}"
 
 
 def _program(attempt: Attempt, limit: int) -> str:
@@ -125,12 +127,12 @@ def _program(attempt: Attempt, limit: int) -> str:
     return again + (fenced(code, limit) if code else "(no program in the reply)")
 
 
-def _said(verdict: Verdict) -> str:
+def _said(verdict: Verdict, problem: PublicProblem) -> str:
     """The test results of an attempt; with the marks of all tests only if the feedback shows single failures."""
     if not verdict.failures:
-        return failing_tests(verdict)
+        return failing_tests(verdict, problem)
     cut = "..." if len(verdict.marks) > MARKS_LIMIT else ""
-    return f"{failing_tests(verdict)}\nMarks: {verdict.marks[:MARKS_LIMIT]}{cut}"
+    return f"{failing_tests(verdict, problem)}\nMarks: {verdict.marks[:MARKS_LIMIT]}{cut}"
 
 
 def _earlier(attempts: Sequence[Attempt], reviews: Sequence[Review]) -> Iterator[str]:

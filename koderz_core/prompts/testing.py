@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from koderz_core.prompts.extraction import answer
+from koderz_core.prompts.kinds import statement, words
 from koderz_core.prompts.markdown import layout
 from koderz_core.prompts.names import defined_names, lacking_names
 from koderz_core.prompts.programs import Program, Reader, plain
@@ -22,14 +23,6 @@ VERSION = "1"
 MOST = 64  # tests of one answer, and calls of one text
 _LONGEST = 2000  # characters of one test, or of one call
 _MOST_BRACKETS = 16  # closing brackets within the arguments of a call
-
-_TASK = (
-    "Write tests for the function below. Go by its text alone: others implement it, and you do not see how.\n"
-    "Give {number} asserts in one ```python block, each on a line of its own that compares one call with the value "
-    "that it must give, such as `assert {name}(...) == ...`, with literal values only. Plain cases first, then edge "
-    "cases, as far as the text says what they must give. Be sure of every value: a wrong test is worse than none. No "
-    "loops, no imports, no functions of your own."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +39,23 @@ class OwnTest:
 
 
 def write(problem: PublicProblem, number: int) -> tuple[Message, ...]:
-    """The prompt for this number of tests of a problem's function."""
-    task = _TASK.format(number=number, name=problem.entry_point)
-    return (Message("user", f"{task}\n\n```python\n{problem.prompt.rstrip()}\n```"),)
+    """The prompt for this number of tests of a problem."""
+    task = words(problem).tests.format(number=number, name=problem.entry_point)
+    return (Message("user", f"{task}\n\n{statement(problem)}"),)
 
 
 def asserts_in(reply: str, problem: PublicProblem, most: int = MOST) -> tuple[OwnTest, ...]:
-    """The first asserts on the problem's function in an answer, without duplicates and without other unknown names."""
+    """The first asserts on names that the problem asks for in an answer, without duplicates and other unknown names."""
     parts = layout(plain(answer(reply)))
     sources = [block.source for block in parts.blocks if block.maybe_python] or [parts.prose]
     reader = Reader()
     preamble = reader.parse(problem.preamble)
-    known = {problem.entry_point} | (defined_names(preamble) if preamble else set())
+    asked = {problem.entry_point, *problem.names}
+    known = asked | (defined_names(preamble) if preamble else set())
     tests: dict[str, OwnTest] = {}
     for node in (node for source in sources for node in _asserts(source, reader)):
         with suppress(RecursionError):
-            if test := _test(node, problem.entry_point, known):
+            if test := _test(node, asked, known, of_module=problem.kind == "module"):
                 tests.setdefault(test.holds, test)
     return tuple(tests.values())[:most]
 
@@ -69,7 +63,8 @@ def asserts_in(reply: str, problem: PublicProblem, most: int = MOST) -> tuple[Ow
 def calls_in(problem: PublicProblem) -> tuple[str, ...]:
     """The calls with literal arguments in a problem's text, without duplicates."""
     reader, calls = Reader(), dict[str, None]()
-    for begin in re.finditer(rf"(?<![\w.])(?<!def ){re.escape(problem.entry_point)}\(", problem.prompt):
+    names = "|".join(map(re.escape, (problem.entry_point, *problem.names)))
+    for begin in re.finditer(rf"(?<![\w.])(?<!def )(?<!class )(?:{names})\(", problem.prompt):
         shown = problem.prompt[begin.start() :][:_LONGEST]
         if call := _call_at(shown, begin.end() - begin.start(), reader):
             calls.setdefault(call)
@@ -86,14 +81,15 @@ def _asserts(source: str, reader: Reader) -> Iterator[ast.Assert]:
         yield from (node for node in nodes if isinstance(node, ast.Assert))
 
 
-def _test(node: ast.Assert, name: str, known: set[str]) -> OwnTest | None:
-    calls = (part for part in ast.walk(node.test) if isinstance(part, ast.Call))
-    own = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == name)
-    call, alone = next(own, None), Program("", ast.Module([ast.Expr(node.test)], []))
-    if call is None or lacking_names(alone) - known:
+def _test(node: ast.Assert, names: set[str], known: set[str], *, of_module: bool) -> OwnTest | None:
+    """The test in an assert. Of a module, its call is the whole expression, such as ``Clock(8, 0).minutes()``."""
+    calls = [part for part in ast.walk(node.test) if isinstance(part, ast.Call)]
+    own = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id in names]
+    holds, alone = f"bool({ast.unparse(node.test)})", Program("", ast.Module([ast.Expr(node.test)], []))
+    if not own or lacking_names(alone) - known or len(holds) > _LONGEST:
         return None
-    test = OwnTest(ast.unparse(call), f"bool({ast.unparse(node.test)})")
-    return test if len(test.holds) <= _LONGEST else None
+    whole = (call for call in calls if not set(own).isdisjoint(ast.walk(call)))
+    return OwnTest(ast.unparse(next(whole) if of_module else own[0]), holds)
 
 
 def _call_at(text: str, start: int, reader: Reader) -> str | None:

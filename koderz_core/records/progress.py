@@ -241,10 +241,11 @@ class SummaryRow:
     ``errors`` and ``running``; the others wait. ``scored_problems`` to ``reported_problems`` are
     those of ``marks``, and ``score_kind`` is its kind. ``mean_iterations`` is that of the solved and unsolved ones.
     Tokens and ``cost_usd`` are those of finished calls, None if one did not report its tokens or has no price
-    (``unpriced`` counts these). ``seconds``: the sum over experiments that ended, None
-    if the time of one is unknown. ``isolation``: the sandbox tier;
-    ``shared`` counts the experiments whose tests ran in the program's own process. ``only``: the problems of this row,
-    if these are not all. ``model_tiers``: the tier of each model of its benchmark.
+    (``unpriced`` counts these). ``seconds``: the sum over experiments that ended, None if the time of one is unknown.
+    ``isolation``: the sandbox tier; ``shared`` counts the experiments whose tests ran in the program's own process.
+    ``replies`` counts the replies whose programs a loop tested, ``well_formed`` those with a complete program in one
+    piece. ``solved_first``: solved with the first program. ``only``: the problems of this row, if these are not all.
+    ``model_tiers``: the tier of each model of its benchmark.
     """
 
     benchmark: str
@@ -285,6 +286,9 @@ class SummaryRow:
     context_ends: int = 0  # unsolved because a prompt did not fit the context of its model
     budget_ends: int = 0  # unsolved because the budget per experiment was used up
     model_tiers: Mapping[str, Tier] = field(default_factory=dict)
+    replies: int = 0
+    well_formed: int = 0
+    solved_first: int = 0
 
     @property
     def marks(self) -> Marks:

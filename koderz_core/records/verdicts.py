@@ -28,6 +28,11 @@ Isolation = Literal["hardened", "strong", "limited"]
 """Sandbox tiers, best first: bubblewrap, Landlock, seccomp and rlimits; the last three; rlimits only."""
 
 
+WELL_FORMED = ("fence", "fence-last", "prose")
+"""The rules that find a complete program in one piece; replies that need other rules lack something or hold too much.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Extracted:
     """The program in a model's reply; ``code`` None: there is none. ``how``: the rule that found the program.

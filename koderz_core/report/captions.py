@@ -40,7 +40,7 @@ SUCCESS_ALONE = (
     "Share of problems solved by each configuration, with 95 % intervals. Costs are not shown, because no "
     "configuration has a known cost above $0."
 )
-THIN_BARS = " Thin bars: the range of the success rate from the worst to the best case of the missing results"
+THIN_BARS = " Thin bars: the success rate if all missing results were unsolved (lower end) or solved (upper end)"
 
 
 def about_curves(comparison: Comparison, axis: Axis) -> str:

@@ -19,6 +19,7 @@ from koderz_core.report.columns import (
     Numbers,
     Row,
     Shown,
+    if_known,
     json_row,
     json_rows,
     shown,
@@ -168,6 +169,9 @@ class CurveRow:
     high: float
 
 
+_WELL_FORMED = Shown("well formed", text=if_known(percent), path="configuration.well_formed", optional=True)
+
+
 def curves_table(comparison: Comparison, axis: Axis) -> TextTable:
     """The curves at a few places of their axis: most is solved with little, so each place is half of the next one.
 
@@ -184,6 +188,7 @@ def curves_table(comparison: Comparison, axis: Axis) -> TextTable:
         Shown("at end of curve", text=partial(_end, axis=axis), path=""),
         Shown("stopped by false passes", text=percent, path="of.false_passes"),
         Shown("interrupted", path="of.censored"),
+        *((_WELL_FORMED,) if axis == "attempts" else ()),
     )
     held = any(curve.end < found.end for curve in found.curves)
     title = f"Share of problems solved as a function of the {AMOUNTS[axis]}"

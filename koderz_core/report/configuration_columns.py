@@ -295,6 +295,19 @@ CONFIGURATIONS: Sequence[Column] = [
         "the number of tokens is unknown, or no tokens were used",
         path="measured.frontier.tokens",
     ),
+    share(
+        "share_first",
+        "experiments solved with the first program that was tested or submitted, divided by `n`",
+        _NO_RESULT,
+        path="of.first",
+    ),
+    share(
+        "well_formed",
+        "share of the replies of the loop that contained a complete program in one piece: extracted by the rule "
+        "`fence`, `fence-last` or `prose`",
+        "the strategy tests no programs, or no reply has been tested",
+        path="of.well_formed",
+    ),
 ]
 
 FRONTIER = (

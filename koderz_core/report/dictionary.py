@@ -321,7 +321,7 @@ def markdown() -> str:
     """The whole dictionary, as in docs/data-dictionary.md."""
     parts = [HEAD]
     for name, table in (*TABLES.items(), *FURTHER.items()):
-        head = ("| column | type | unit | meaning | missing means |", "|---|---|---|---|---|")
+        head = ("| column | type | unit | meaning | meaning of a missing value |", "|---|---|---|---|---|")
         lines = [
             f"| `{column.name}` | {column.type} | {column.unit} | {column.meaning} | {column.missing} |"
             for column in table.columns

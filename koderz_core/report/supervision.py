@@ -1,4 +1,4 @@
-"""Contribution of the supervisor by its specs and reviews, in words and in numbers, and what that does not show."""
+"""Contribution of specs and reviews by its specs and reviews, in words and in numbers, and what that does not show."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def supervised(
 
 def supervision_table(rows: Sequence[Row[Supervision]]) -> TextTable:
     """One line per configuration."""
-    return text_table("Contribution of the supervisor", shown((*NAMED, *SUPERVISION)), rows)
+    return text_table("Contribution of specs and reviews", shown((*NAMED, *SUPERVISION)), rows)
 
 
 def reviews_table(rows: Sequence[Row[Supervision]]) -> TextTable:

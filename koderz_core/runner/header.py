@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from koderz_core.conditions import (
     HELD_OUT,
     TIME_LIMIT,
     check_same,
     conditions,
+    of_kinds,
     of_prompts,
     once_unnamed,
     prompts_of,
@@ -24,7 +26,7 @@ from koderz_core.journal import read_all
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.embedded import runtime
 from koderz_core.models.pricing import price_version
-from koderz_core.records import Plan, Scalar, Tier
+from koderz_core.records import Kind, Plan, Scalar, Tier
 
 _LOG = logging.getLogger("koderz")
 
@@ -37,7 +39,8 @@ def header(
     ``isolation`` and ``self_test``: the tier of the sandbox and the result of its self-test. Raises PlanError if the
     plan was made under other conditions.
     """
-    check_same(plan.id, conditions(plan.configurations, settings), plan.conditions)
+    now = of_kinds(get_args(Kind)) | conditions(plan.configurations, settings)
+    check_same(plan.id, now, plan.conditions)
     return BenchmarkOpened(
         schema_version=SCHEMA_VERSION,
         koderz_version=version,

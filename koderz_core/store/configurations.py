@@ -13,6 +13,7 @@ import msgspec
 from koderz_core.records import Scalar, Tier
 from koderz_core.records.progress import RoleCost, SummaryRow, TierCost
 from koderz_core.records.trials import Ground, Measured
+from koderz_core.records.verdicts import WELL_FORMED
 from koderz_core.store.index import SAW_BASE_TESTS, Index, mappings, records
 
 
@@ -60,12 +61,18 @@ select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.st
     count(distinct r.problem) filter (where r.score_kind = 'reported') as reported_problems,
     bool_or({SAW_BASE_TESTS}) as saw_base_tests,
     avg(r.iterations) filter (where r.outcome in ('solved', 'unsolved')) as mean_iterations,
+    count(*) filter (where r.outcome = 'solved' and r.iterations <= 1) as solved_first,
+    coalesce(sum(i.replies), 0)::bigint as replies, coalesce(sum(i.well_formed), 0)::bigint as well_formed,
     known_sum(r.input_tokens)::bigint as input_tokens, known_sum(r.output_tokens)::bigint as output_tokens,
     known_sum(if(r.outcome is null, 0, r.seconds)) as seconds,
     known_sum(r.cost_usd) as cost_usd, known_sum(if(r.outcome is null, 0, r.cost_usd)) as ended_cost_usd,
     sum(r.unpriced)::bigint as unpriced
 from results r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
 join benchmarks b on b.id = r.benchmark
+left join (
+    select experiment, count(*) as replies, count(*) filter (where how in {WELL_FORMED}) as well_formed
+    from iterations group by experiment
+) i on i.experiment = r.id
 where ($benchmarks is null or list_contains($benchmarks::varchar[], r.benchmark))
     and ($only is null or r.problem in (select unnest($only::varchar[])))
 group by r.benchmark, r.configuration

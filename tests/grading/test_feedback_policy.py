@@ -9,8 +9,9 @@ from hypothesis import strategies as some
 from koderz_core.errors import UnknownNameError
 from koderz_core.grading.gates import FEEDBACKS, visible
 from koderz_core.prompts.attempts import failing_tests
-from koderz_core.records import TestFailure, Verdict
+from koderz_core.records import PublicProblem, TestFailure, Verdict
 
+PROBLEM = PublicProblem("p/0", "", "f")
 FAILURE = TestFailure(1, "assert candidate(77) == 88", "88", "99")
 FAILED = Verdict("PF-", (FAILURE,), False, "assertion", "assert candidate(77) == 88 was not so: got 99", 1.5, "strong")
 RAISED = Verdict("PF-", (FAILURE,), False, "type", "TypeError: no (line 3)", 1.5, "strong", test_seconds=(0.1, 0.2, 0))
@@ -37,13 +38,13 @@ TOLD = {
 
 @pytest.mark.parametrize("feedback", FEEDBACKS)
 def test_a_model_is_told_what_its_feedback_lets_through(feedback: str) -> None:
-    said = tuple(failing_tests(visible(verdict, feedback)) for verdict in (FAILED, RAISED, BROKEN))
+    said = tuple(failing_tests(visible(verdict, feedback), PROBLEM) for verdict in (FAILED, RAISED, BROKEN))
     assert said == TOLD[feedback]
 
 
 @pytest.mark.parametrize("feedback", FEEDBACKS)
 def test_a_reply_without_a_program_is_no_secret_of_the_tests(feedback: str) -> None:
-    said = failing_tests(visible(NO_PROGRAM, feedback))
+    said = failing_tests(visible(NO_PROGRAM, feedback), PROBLEM)
     assert said == "It could not be tested: the reply was cut at its token limit, before the program was complete."
 
 

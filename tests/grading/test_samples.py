@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from koderz_core.errors import DataError
 from koderz_core.grading.grader import Reading, read_samples, require_sound
-from koderz_core.records import Problem, PublicProblem, TestSet
+from koderz_core.records import Kind, Problem, PublicProblem, TestSet
 
 PROMPT = 'def double(x):\n    """Twice x."""\n'
 PROBLEM = Problem(
@@ -38,6 +39,15 @@ def test_a_program_is_a_completion_a_solution_or_in_an_answer(
     (sample,) = read(tmp_path / "s.jsonl", {"task_id": "p/0", **given, "temperature": 0.8}).samples
     assert (sample.program.code or "").strip() == (code or "").strip()
     assert (sample.line, sample.row["temperature"]) == (1, 0.8)
+
+
+@pytest.mark.parametrize("kind", ["repair", "module", "program"])
+def test_only_a_function_can_be_completed(tmp_path: Path, kind: Kind) -> None:
+    problem = replace(PROBLEM, public=replace(PROBLEM.public, kind=kind))
+    (tmp_path / "s.jsonl").write_text('{"task_id": "p/0", "completion": "x"}\n{"task_id": "p/0", "solution": "x"}')
+    reading = read_samples(tmp_path / "s.jsonl", {"p/0": problem})
+    assert [sample.program.code for sample in reading.samples] == ["x"]
+    assert "asks for a whole program, so it has no completion" in reading.faults[0]
 
 
 def test_a_packed_file_is_read_like_a_plain_one(tmp_path: Path) -> None:

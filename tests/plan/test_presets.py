@@ -139,3 +139,11 @@ def test_a_retry_is_recorded_as_it_was_before_ladders_had_steps() -> None:
     assert (made.strategy, "steps" in made.parameters) == ("ladder", False)
     warming = configuration(Wanted("warming", {"coder": "scripted/weak"}), load_settings())
     assert warming.parameters["steps"] == "0,0.3*2,0.5*2"
+
+
+def test_aiders_protocol_is_two_tries_of_which_the_second_sees_the_failing_tests_at_temperature_0() -> None:
+    (wanted,) = preset("aider", []).configurations
+    made = configuration(wanted, load_settings())
+    names = ("max_iterations", "temperature", "retry_temperature", "previous_error", "spec", "checkpoints")
+    assert [made.parameters[name] for name in names] == [2, 0.0, 0.0, True, False, False]
+    assert (made.strategy, made.gate, made.feedback) == ("supervised", "tests", "full")

@@ -13,6 +13,12 @@ from koderz_core.prompts.programs import MAX_PROGRAM_CHARS, Reader
 from koderz_core.records import PublicProblem
 
 ADD = PublicProblem("own/1", 'def add(a, b):\n    """Add.\n\n    >>> add(1, 2)\n    3\n    """\n', "add")
+KINDS = {
+    "function": ADD,
+    "repair": PublicProblem("own/2", "", "add", kind="repair", given="def add(a, b):\n    return a - b\n"),
+    "module": PublicProblem("own/3", "", "add", kind="module", names=("A",), file="x.py"),
+    "program": PublicProblem("own/4", "", "run", kind="program"),
+}
 
 
 def tree(code: str | None) -> str:
@@ -185,9 +191,10 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_replies_are_answered(kind: str) -> None:
-    found = extract(HOSTILE[kind], ADD)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_replies_are_answered(text: str, kind: str) -> None:
+    found = extract(HOSTILE[text], KINDS[kind])
     assert (found.code is None) == (found.how == "none")
     (found.code or "").encode()  # fit for a journal
 
@@ -200,7 +207,7 @@ FRAGMENTS = (
 )
 
 
-@given(st.lists(st.sampled_from(FRAGMENTS), max_size=40).map("".join))
-def test_no_reply_raises(reply: str) -> None:
-    found = extract(reply, ADD)
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=40).map("".join), st.sampled_from([*KINDS.values()]))
+def test_no_reply_raises(reply: str, problem: PublicProblem) -> None:
+    found = extract(reply, problem)
     assert (found.code is None) == (found.how == "none")

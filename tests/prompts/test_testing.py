@@ -59,3 +59,26 @@ def test_no_more_tests_are_taken_than_were_asked_for() -> None:
 )
 def test_calls_with_literals_are_read_off_the_text(text: str, found: list[str]) -> None:
     assert list(calls_in(PublicProblem("p/0", text, "f"))) == found
+
+
+MODULE = PublicProblem(
+    "m/0", "As `Clock(8, 0)` or tick(3), class Clock(object).", "Clock", kind="module", names=("tick",)
+)
+PROGRAM = PublicProblem("s/0", "Print it.", "run", kind="program")
+
+
+@pytest.mark.parametrize(
+    ("problem", "reply", "found"),
+    [
+        (MODULE, "assert str(Clock(8, 0).add(3)) == '08:03'\nassert tick(1) == 2\nassert tock(1) == 2", 2),
+        (PROGRAM, 'assert run("3\\n") == "6\\n"\nassert solve(3) == 6', 1),
+    ],
+)
+def test_tests_use_the_names_that_their_kind_of_problem_has(problem: PublicProblem, reply: str, found: int) -> None:
+    assert len(asserts_in(reply, problem)) == found
+
+
+def test_the_call_of_a_modules_test_is_a_whole_expression_because_an_object_cannot_be_compared() -> None:
+    (test,) = asserts_in("assert str(Clock(8, 0).add(3)) == '08:03'", MODULE)
+    assert test.call == "str(Clock(8, 0).add(3))"
+    assert calls_in(MODULE) == ("Clock(8, 0)", "tick(3)")

@@ -323,3 +323,17 @@ def test_a_receipt_counts_what_was_paid_since_the_forecast_and_no_time_that_was_
     receipt = results.receipt(plan.id)
     assert (receipt.forecast, receipt.cost_usd) == (forecast, 0.5 * len(others))
     assert receipt.seconds == (None if rested else finished_at - made_at)
+
+
+def test_well_formed_replies_and_first_programs_that_solve_are_counted(results, journal, plan):
+    first, second, *_ = (it for it in plan.experiments() if it.configuration == plan.configurations[0].id)
+    wrong = Verdict("PF", (), True, "assertion", "", 0.1, "limited")
+    journal.tell(first)
+    journal.say(ExperimentStarted(second), second.id)
+    journal.say(CodeTested(1, "r", None, "none", wrong), second.id, 1)
+    journal.say(CodeTested(2, "r", journal.text("a"), "joined", wrong), second.id, 2)
+    journal.say(CodeTested(3, "r", journal.text("b"), "fence-last", wrong), second.id, 3)
+    journal.say(ExperimentFinished("solved", "gate", "oracle", journal.text("b"), 2.0), second.id)
+    summary, other = results.summaries(journal.plan.id)
+    assert (summary.replies, summary.well_formed, summary.solved, summary.solved_first) == (4, 2, 2, 1)
+    assert (other.replies, other.well_formed, other.solved_first) == (0, 0, 0)
