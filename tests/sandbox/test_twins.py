@@ -139,7 +139,8 @@ def test_tests_that_depend_on_each_other_raise_no_false_alarm(judge: BoxedJudge)
     solution = "class Stack:\n    n = 0\n    def __init__(self):\n        Stack.n += 1\n        self.number = Stack.n\n"
     tests = HEAD + (
         "    def test_1(self):\n        self.assertEqual(Stack().number, 1)\n        self.assertIsNotNone(Stack())\n"
-        "    def test_2(self):\n        self.assertEqual(Stack().number, 3)\n        self.assertGreater(Stack().number, 3)\n"
+        "    def test_2(self):\n        self.assertEqual(Stack().number, 3)\n"
+        "        self.assertGreater(Stack().number, 3)\n"
         "    def test_3(self):\n        self.assertEqual(Stack().number, 5)\n"
     )
     tried = problem(shared=True, tests=tests, solution=solution)
