@@ -200,7 +200,9 @@ def _compared(call: ast.Call) -> list[int]:
 
 
 def _is_made(value: ast.expr) -> bool:
-    """Whether it is an instance of a class, such as ``Clock(8, 30)``: an expected value, not the result of a call."""
+    """Whether it is an instance of a class, such as ``Clock(8, 30)``, or has such parts: not the result of a call."""
+    if isinstance(value, ast.List | ast.Tuple):
+        return all(_is_made(part) or not _names(part) for part in value.elts)
     return isinstance(value, ast.Call) and (_name(value.func)[:1].isupper() or _name(value.func) in _MAKERS)
 
 
