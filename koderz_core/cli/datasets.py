@@ -36,7 +36,10 @@ FAULTY, FAILED = DataError.exit_code, 4
     help=HUMANEVAL_FILE,
 )
 @click.option(
-    "--problems", default="all", show_default=True, help='Problems to show: "0:20", "HumanEval/3,7" or "sample:20".'
+    "--problems",
+    default="all",
+    show_default=True,
+    help='Problems to show: "0:20", "HumanEval/3,7", "sample:20" or "gradable".',
 )
 @click.option("--problem-id", help="Show this problem in full.")
 @click.option("--check", is_flag=True, help="Run the canonical solutions of the problems on their tests.")
