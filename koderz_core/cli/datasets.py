@@ -48,7 +48,10 @@ FAULTY, FAILED = DataError.exit_code, 4
     help=HUMANEVAL_FILE,
 )
 @click.option(
-    "--problems", default="all", show_default=True, help='Problems to show: "0:20", "HumanEval/3,7" or "sample:20".'
+    "--problems",
+    default="all",
+    show_default=True,
+    help='Problems to show: "0:20", "HumanEval/3,7", "sample:20" or "gradable".',
 )
 @click.option("--since", metavar="DATE", help="Show only problems dated on or after this day, such as 2024-05-31.")
 @click.option("--until", metavar="DATE", help="Show only problems dated on or before this day.")

@@ -163,7 +163,7 @@ _PROBLEMS: Options = (
         metavar="NAME",
         help=f"Ready-made benchmark: {', '.join(CATALOGUE)}. Other options override its values.",
     ),
-    _problems("--problems", help=f'"0:20", "HumanEval/3,7", "sample:20" or "all".  [default: 0:{FEW}]'),
+    _problems("--problems", help=f'"0:20", "HumanEval/3,7", "sample:20", "gradable" or "all".  [default: 0:{FEW}]'),
     _problems(
         "--start",
         type=Whole(0),

@@ -113,7 +113,7 @@ def test_sources_are_listed_with_address_licence_and_hash(koderz: Any) -> None:
     ("arguments", "code", "said"),
     [
         (("download-data", "nothing"), 2, "Unknown dataset to download: 'nothing'"),
-        (("download-data", "bigcodebench"), 3, "has no SHA-256"),
+        (("download-data", "bigcodebench-hard"), 3, "has no SHA-256"),
         (("list-problems", "--dataset", "mbpp"), 3, "Download it with: koderz download-data mbpp"),
         (("list-problems", "--dataset", "mpbb"), 2, "To use your own file, give its path"),
         (("list-problems", "--file", "x.jsonl", "--dataset", "mbpp"), 2, "--file replaces --dataset"),
