@@ -15,8 +15,8 @@ from koderz_core.config import Settings
 from koderz_core.datasets.asserts import statements
 from koderz_core.datasets.humaneval import preamble_of
 from koderz_core.datasets.lines import row_of
-from koderz_core.datasets.sources import load_published
 from koderz_core.datasets.methods import check_of_methods, methods_of
+from koderz_core.datasets.sources import load_published
 from koderz_core.errors import DataError
 from koderz_core.records import Dataset, Problem, PublicProblem, TestSet
 
