@@ -29,9 +29,7 @@ STOPPED = "koderz was interrupted. {}Run the same command again."
 @click.option("--force", is_flag=True, help="Overwrite the file to write if it exists.")
 @as_json
 @data_dir
-def strengthen(
-    file: Path, out: Path | None, inputs: int, seed: int, force: bool, as_json: bool, data_dir: Path | None
-) -> None:
+def strengthen(file: Path, out: Path | None, data_dir: Path | None, **options: Any) -> None:
     """Add held-out inputs to the problems of your own dataset file.
 
     koderz mutates the inputs in the tests of each problem, and runs the canonical solution on the results to get the
@@ -40,12 +38,12 @@ def strengthen(
     be one that the problem does not allow, so read the new file before you use it.
     """
     out = out or file.with_name(f"{file.name.partition('.jsonl')[0]}-strengthened.jsonl")
-    if out.exists() and not force:
+    if out.exists() and not options["force"]:
         raise DataError(f"{out} exists. To overwrite it, add --force. To keep it, choose another file with --out.")
     with workspace(data_dir) as opened:
-        lines, found = _strengthened(opened, file, inputs, seed)
+        lines, found = _strengthened(opened, file, options["inputs"], options["seed"])
     replace_file(out, b"".join(lines), private=False)
-    if as_json:
+    if options["as_json"]:
         print_json({"file": out, "problems": found})
         return
     table = terminal_table("problem", "new inputs", "mutants killed", "remark")
