@@ -29,7 +29,7 @@ STOPPED = "koderz was interrupted. {}Run the same command again."
 @click.option("--force", is_flag=True, help="Overwrite the file to write if it exists.")
 @as_json
 @data_dir
-def strengthen(file: Path, out: Path | None, as_json: bool, data_dir: Path | None, **options: Any) -> None:
+def strengthen(file: Path, out: Path | None, data_dir: Path | None, **options: Any) -> None:
     """Add held-out inputs to the problems of your own dataset file.
 
     koderz mutates the inputs in the tests of each problem, and runs the canonical solution on the results to get the
@@ -43,7 +43,7 @@ def strengthen(file: Path, out: Path | None, as_json: bool, data_dir: Path | Non
     with workspace(data_dir) as opened:
         lines, found = _strengthened(opened, file, options["inputs"], options["seed"])
     replace_file(out, b"".join(lines), private=False)
-    if as_json:
+    if options["as_json"]:
         print_json({"file": out, "problems": found})
         return
     table = terminal_table("problem", "new inputs", "mutants killed", "remark")

@@ -103,7 +103,7 @@ def test_tests_that_a_cached_mutation_score_shows_as_weak_are_named(visit: Visit
     weak, sound = recorded.problems[:2]
     said_before = said(visit("problems", benchmarks=recorded.id))
     folder = load_settings().cache_dir / "mutation"
-    scores = MutationScores(folder, pytest.fail, lambda _problem, _policy: pytest.fail("graded"))
+    scores = MutationScores(folder, pytest.fail, lambda _problem, _policy: pytest.fail("computed"))
     scores.keep(recorded.dataset.sha256, {weak: MutationScore(9, 6, 6), sound: MutationScore(9, 7, 7)})
     named = f"Problems whose tests cannot distinguish right from wrong programs: 1 ({weak}: 6 of 9 mutants killed)."
     assert (named in said_before, named in said(visit("problems", benchmarks=recorded.id))) == (False, True)
