@@ -1,13 +1,13 @@
 """Finds the expectation of each test method that can be changed so that a correct program fails it, and other values.
 
 The expectation is part of the last assertion of the method, as far as only assertions follow it: the effects of the
-method on the program are then the same with another value, up to further assertions.
+method on the program are then the same with another value, up to further assertions. Only assertions that no result
+passes with two values are used: not ``assertGreater``, not ``assertRegex``, not a tolerance.
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,20 +21,25 @@ _OPPOSITES = {
     "assertIn": "assertNotIn",
 }
 OPPOSITES = _OPPOSITES | {other: name for name, other in _OPPOSITES.items()}
-_EQUAL = frozenset({"assertEqual", "assertIs", "assertTrue", "assertFalse"})
+_EQUALITIES = frozenset({
+    *("assertEqual", "assertIs", "assertAlmostEqual", "assertCountEqual", "assertMultiLineEqual", "assertDictEqual"),
+    *("assertSequenceEqual", "assertListEqual", "assertTupleEqual", "assertSetEqual", "require_compared"),
+})  # fmt: skip
+_SURE = frozenset({"assertEqual", "assertIs", "assertTrue", "assertFalse"})
 _TRUTH = "truth of "
 _RAISES = frozenset({"assertRaises", "assertRaisesRegex", "raises"})
-_ERRORS = ("KeyError", "IndexError", "OSError", "ZeroDivisionError", "TypeError", "ValueError")
-_COMPARED = 2  # arguments of an assertion of unittest, before its message
-_BUILTINS = frozenset(dir(builtins))
+_ERRORS = ("ChildProcessError", "FloatingPointError", "ProcessLookupError")
+"""Exceptions that programs do not raise or derive their own from, so that no correct program raises both."""
+_MAKERS = frozenset({"set", "frozenset", "bytes", "bytearray", "dict", "list", "tuple", "range", "date", "datetime"})
+_APART = 0.2  # least difference of two floats that are exchanged, more than any tolerance in decimal places
 
 
 @dataclass(frozen=True)
 class Expectation:
     """A place in the tree of the tests: ``place`` counts the tests, ``owner`` has the node or name in ``field``.
 
-    ``shape``: expectations of one shape can be exchanged. ``directed``: a program could guess from the value alone
-    whether it was changed. ``sure``: the source shows that a program that passes the test fails it with another value.
+    ``shape``: expectations of one shape can be exchanged. ``sure``: the source shows that a program that passes the
+    test fails it with another value.
     """
 
     place: int
@@ -42,7 +47,6 @@ class Expectation:
     field: str
     index: int | None
     shape: str
-    directed: bool = False
     sure: bool = False
 
     @property
@@ -56,8 +60,12 @@ class Expectation:
         else:
             getattr(self.owner, self.field)[self.index] = value
 
-    def differs(self, other: Expectation) -> bool:
-        return _text(self.value) != _text(other.value)
+    def can_be_exchanged(self, other: Expectation) -> bool:
+        """Whether no result meets both expectations, as far as the source shows."""
+        match self.value, other.value:
+            case ast.Constant(float(one)), ast.Constant(float(two)):
+                return abs(one - two) > _APART
+        return self.shape == other.shape != "raises" and _text(self.value) != _text(other.value)
 
     def other_value(self, lot: random.Random) -> ast.expr | str | None:
         """Another value that looks similar; None if there is none."""
@@ -67,8 +75,7 @@ class Expectation:
         if self.shape.startswith(_TRUTH):
             return value.operand if isinstance(value, ast.UnaryOp) else ast.UnaryOp(ast.Not(), value)
         if self.shape == "raises":
-            others = [name for name in _ERRORS if name != _text(value)]
-            return ast.Name(lot.choice(others), ast.Load())
+            return ast.Name(lot.choice(_ERRORS), ast.Load())
         return mutated(value, lot)
 
 
@@ -127,7 +134,7 @@ class _Search:
     def _raises(self, place: int, node: ast.With) -> Expectation | None:
         call = node.items[0].context_expr
         if isinstance(call, ast.Call) and _name(call.func) in _RAISES and call.args:
-            return Expectation(place, call, "args", 0, "raises", directed=True)
+            return Expectation(place, call, "args", 0, "raises")
         return None
 
     def _of_call(self, place: int, call: ast.Call) -> Expectation | None:
@@ -135,23 +142,29 @@ class _Search:
         if not _is_assertion(call) or name in _RAISES:
             return None
         if name in OPPOSITES and isinstance(call.func, ast.Attribute):
-            return Expectation(place, call.func, "attr", None, _pair(name), directed=True, sure=self._is_sure(call))
+            return Expectation(place, call.func, "attr", None, _pair(name), sure=self._is_sure(call))
         if name == "require":
-            return Expectation(place, call, "args", 0, f"{_TRUTH}{place}", directed=True)
-        places = _compared(name, len(call.args))
-        closed = [index for index in places if self._is_closed(call.args[index])]
-        literal = [index for index in closed if not _names(call.args[index])]
-        for index in [*reversed(literal), *reversed(closed)]:
-            if shape := shape_of(call.args[index]):
-                sure = index in literal and self._is_sure(call)
-                return Expectation(place, call, "args", index, shape, sure=sure)
+            return Expectation(place, call, "args", 0, f"{_TRUTH}{place}")
+        places = _compared(call)
+        literal = [index for index in places if not _names(call.args[index]) and shape_of(call.args[index])]
+        if literal:
+            shape = shape_of(call.args[literal[-1]])
+            return Expectation(place, call, "args", literal[-1], shape, sure=self._is_sure(call))
         variables = (self._variable(place, call.args[index]) for index in reversed(places))
-        return next((found for found in variables if found), None)
+        return next((found for found in variables if found), None) or self._made(place, call, places[-1:])
+
+    def _made(self, place: int, call: ast.Call, places: Sequence[int]) -> Expectation | None:
+        """The last argument if it is an instance that a class makes of constants."""
+        for index in places:
+            value = call.args[index]
+            if _is_made(value) and self._is_closed(value):
+                return Expectation(place, call, "args", index, shape_of(value))
+        return None
 
     def _is_sure(self, call: ast.Call) -> bool:
         """Whether a call is reached whenever the test passes, and compares exactly."""
         is_top = any(isinstance(node, ast.Expr) and node.value is call for node in self._method.body)
-        return self._plain and is_top and _name(call.func) in _EQUAL
+        return self._plain and is_top and _name(call.func) in _SURE
 
     def _variable(self, place: int, value: ast.expr) -> Expectation | None:
         """The expectation behind a variable that is set once and used only here."""
@@ -159,7 +172,8 @@ class _Search:
             return None
         for node in ast.walk(self._method):
             if isinstance(node, ast.Assign) and [_text(target) for target in node.targets] == [value.id]:
-                shape = shape_of(node.value) if self._is_closed(node.value) else ""
+                is_fixed = not _names(node.value) or (_is_made(node.value) and self._is_closed(node.value))
+                shape = shape_of(node.value) if is_fixed else ""
                 return Expectation(place, node, "value", None, shape) if shape else None
         return None
 
@@ -168,24 +182,34 @@ class _Search:
         return not _names(value) & self._own
 
 
-_UNITTEST = frozenset({
-    *OPPOSITES,
-    *("assertEqual", "assertNotEqual", "assertIs", "assertIsNot", "assertAlmostEqual", "assertNotAlmostEqual"),
-    *("assertGreater", "assertGreaterEqual", "assertLess", "assertLessEqual", "assertRegex", "assertNotRegex"),
-    *("assertCountEqual", "assertMultiLineEqual", "assertSequenceEqual", "assertListEqual", "assertTupleEqual"),
-    *("assertSetEqual", "assertDictEqual", "assertIsInstance", "assertNotIsInstance"),
-})  # fmt: skip
-
-
 def _pair(name: str) -> str:
     return "/".join(sorted((name, OPPOSITES[name])))
 
 
-def _compared(name: str, count: int) -> list[int]:
-    """The places of the arguments that an assertion compares: not its message, not an operator."""
+def _compared(call: ast.Call) -> list[int]:
+    """The places of the arguments that an assertion compares exactly: not its message, not an operator."""
+    name, count = _name(call.func), len(call.args)
     if name == "require_compared":
-        return [0, 2]
-    return list(range(min(count, _COMPARED) if name in _UNITTEST else count))
+        return [0, 2] if isinstance(call.args[1], ast.Constant) and call.args[1].value in {"==", "is"} else []
+    if name == "assertAlmostEqual" and not (count == 2 and all(_is_small(keyword) for keyword in call.keywords)):
+        return []
+    if name in _EQUALITIES:
+        return list(range(min(count, 2)))
+    is_helper = name.startswith("assert") and ("equal" in name.lower() or "same" in name) and "Not" not in name
+    return [count - 1] if is_helper and count else []
+
+
+def _is_made(value: ast.expr) -> bool:
+    """Whether it is an instance of a class, such as ``Clock(8, 30)``, or has such parts: not the result of a call."""
+    if isinstance(value, ast.List | ast.Tuple):
+        return all(_is_made(part) or not _names(part) for part in value.elts)
+    return isinstance(value, ast.Call) and (_name(value.func)[:1].isupper() or _name(value.func) in _MAKERS)
+
+
+def _is_small(tolerance: ast.keyword) -> bool:
+    """Whether it is a tolerance of at least one decimal place."""
+    value = tolerance.value.value if isinstance(tolerance.value, ast.Constant) else None
+    return tolerance.arg == "msg" or (tolerance.arg == "places" and isinstance(value, int) and value > 0)
 
 
 def _is_assertion(call: ast.Call) -> bool:

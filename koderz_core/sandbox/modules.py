@@ -13,10 +13,11 @@ from koderz_core.python_parser import parse
 from koderz_core.records import Isolation, Problem, TestFailure, TestSet, Verdict
 from koderz_core.sandbox.inside.instrument import asserts_in, method_of
 from koderz_core.sandbox.requests import Answer, Order, Report
-from koderz_core.sandbox.twins import Twins, Unit, order_of, random_part, runs_for
+from koderz_core.sandbox.twins import Twins, Unit, runs_of
 
 Ask = Callable[[Order], Answer]
 _Key = tuple[str, str, bool]
+_NO_REASON = "the program's process reported failed tests without a reason"
 _DIFFERS = "results differ between runs"
 
 
@@ -40,13 +41,18 @@ class Modules:
         self._checked: dict[_Key, Checked] = {}
 
     def is_shared(self, problem: Problem, tests: TestSet, order: Order) -> bool:
-        """Whether the tests need the program's own process: the canonical solution does not pass them otherwise."""
+        """Whether the tests need the program's own process: the canonical solution does not pass them otherwise.
+
+        If it exceeds the time limit, that decides nothing: it would need the time in both ways.
+        """
         if tests.shared or not problem.canonical_solution:
             return True
         key = _key(problem, tests)
         if key not in self._apart:
             report = self._ask(replace(order, code=problem.canonical_solution, shared=False)).report
-            self._apart[key] = bool(report and report.verdict(self._isolation).passed)
+            if report is None or report.outcome.error == "timeout":
+                return False
+            self._apart[key] = report.verdict(self._isolation).passed
         return not self._apart[key]
 
     def verdict(self, problem: Problem, tests: TestSet, order: Order) -> Verdict | Answer:
@@ -55,27 +61,23 @@ class Modules:
         The marks are those of a run with real tests only. Runs with twins stop at the first that shows a failure.
         """
         checked = self._units(problem, tests, order)
-        runs = order_of(runs_for(checked.units)) if checked.units else [False]
         real: Report | None = None
-        doubts: list[Verdict] = []
-        for number, has_twins in enumerate(runs):
-            units = random_part(checked.units) if has_twins else ()
+        doubt: Verdict | None = None
+        runs = runs_of(checked.units)
+        while runs and not (doubt and real):
+            units = runs.pop() if not doubt else ()
             answer = self._ask(replace(order, tests=checked.twins.source(units)))
             if answer.report is None:
                 return answer
-            real = answer.report if not has_twins and real is None else real
-            doubt = self._doubt(answer.report, units, tests)
-            if doubt:
-                doubts.append(doubt)
-                if real is None and False in runs[number + 1 :]:
-                    found = self._ask(replace(order, tests=checked.twins.source()))
-                    if found.report is None:
-                        return found
-                    real = found.report
-                break
+            real = real if units else real or answer.report
+            doubt = doubt or self._doubt(answer.report, units, tests)
         assert real is not None
         verdict = real.verdict(self._isolation)
-        return verdict if not verdict.passed or not doubts else replace(doubts[0], seconds=verdict.seconds)
+        if doubt and verdict.passed:
+            return replace(doubt, seconds=verdict.seconds)
+        if "F" in verdict.marks and not verdict.error:
+            return replace(verdict, error="faked", message=_NO_REASON)
+        return verdict
 
     def confirmed(self, problem: Problem, tests: TestSet, order: Order, passed: Verdict) -> Verdict:
         """A verdict in which the program decided about its own objects, unless it passes the twins as well."""
@@ -107,13 +109,16 @@ class Modules:
 
     def _units(self, problem: Problem, tests: TestSet, order: Order) -> Checked:
         key = (*_key(problem, tests)[:2], order.shared)
-        if key not in self._checked:
-            twins = Twins(tests.source)
-            if problem.canonical_solution:
+        if key in self._checked:
+            return self._checked[key]
+        twins = Twins(tests.source)
+        units = tuple(unit for unit in twins.units if all(expected.sure for expected, _ in unit.changes))
+        if problem.canonical_solution:
+            try:
                 units = self._confirmed_units(twins, replace(order, code=problem.canonical_solution))
-            else:
-                units = tuple(unit for unit in twins.units if all(expected.sure for expected, _ in unit.changes))
-            self._checked[key] = Checked(twins, units)
+            except _TimeLimitError:
+                return Checked(twins, units)
+        self._checked[key] = Checked(twins, units)
         return self._checked[key]
 
     def _confirmed_units(self, twins: Twins, order: Order) -> tuple[Unit, ...]:
@@ -134,8 +139,15 @@ class Modules:
         return [unit for unit in units if all(real[place] == "P" and marks[place] == "F" for place in unit.places)]
 
     def _marks(self, twins: Twins, order: Order, units: Iterable[Unit] = ()) -> str:
+        """The marks of the canonical solution, "" without a report."""
         report = self._ask(replace(order, tests=twins.source(units))).report
+        if report and report.outcome.error == "timeout":
+            raise _TimeLimitError
         return report.outcome.marks if report else ""
+
+
+class _TimeLimitError(Exception):
+    """The canonical solution exceeded the time limit, for example on a busy machine, so nothing is known of twins."""
 
 
 def _key(problem: Problem, tests: TestSet) -> _Key:

@@ -1,9 +1,9 @@
 """Twins: tests whose expectation was changed, so that a program that computes its answers fails them.
 
 A program in the process of its tests could report that all have passed. It therefore runs several times, in fresh
-processes: in some runs with all real tests, in others with twins for a random part of them, under the same names and in
-the same order. It cannot tell the runs apart, because the values of twins are those of other real tests where that is
-possible. If a twin passes, the report was not computed.
+processes: once with all real tests, and in ``PAIRS`` pairs of runs with twins for a random part of the tests in the
+first run and for all others in the second, under the same names and in the same order. The runs look alike, because the
+values of twins are those of other real tests where that is possible. If a twin passes, the report was not computed.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from hashlib import sha256
 from koderz_core.python_parser import parse
 from koderz_core.sandbox.expectations import Expectation, expectations
 
-CHANCE = 0.02
-"""A program that guesses which tests of each run are twins passes with at most this probability."""
-_MOST_RUNS = 8
+PAIRS = 3
+"""A program that reports a wrong result as passed in every run is found. A program that guesses in which runs the test
+is a twin is right in both runs of a pair with a probability of at most 1/4, so in all pairs with at most 1/64."""
+HALF = 0.5
 _Value = ast.expr | str
 
 
@@ -33,18 +34,6 @@ class Unit:
     @property
     def places(self) -> tuple[int, ...]:
         return tuple(expectation.place for expectation, _ in self.changes)
-
-    @property
-    def is_directed(self) -> bool:
-        return len(self.changes) == 1 and self.changes[0][0].directed
-
-
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """How often a program is run with real tests only, and with twins."""
-
-    real: int
-    twins: int
 
 
 class Twins:
@@ -81,7 +70,7 @@ def _exchanged(found: Sequence[Expectation], lot: random.Random) -> tuple[Unit, 
     alone: list[Expectation] = []
     while rest:
         first = rest.pop()
-        other = next((other for other in rest if other.shape == first.shape and other.differs(first)), None)
+        other = next((other for other in rest if first.can_be_exchanged(other)), None)
         if other is None:
             alone.append(first)
             continue
@@ -95,33 +84,14 @@ def _singles(found: Iterable[Expectation], lot: random.Random) -> tuple[Unit, ..
     return tuple(Unit(((expectation, value),)) for expectation, value in pairs if value is not None)
 
 
-def runs_for(units: Sequence[Unit]) -> Runs:
-    """The smallest number of runs so that a program that guesses passes with a probability of at most ``CHANCE``.
-
-    A program that reports with probability q that all tests passed, and otherwise guesses one of the 2^u - 1 sets of
-    twins, passes with q^r ((1 - q) / (2^u - 1))^t, which is largest for q = r / (r + t). Units whose direction could be
-    guessed do not count, but there is at least one.
-    """
-    sets = 2.0 ** max(1, min(64, sum(not unit.is_directed for unit in units))) - 1
-    for total in range(2, _MOST_RUNS + 1):
-        for real in range(1, total // 2 + 1):
-            twins, most = total - real, real / total
-            if most**real * ((1 - most) / sets) ** twins <= CHANCE:
-                return Runs(real, twins)
-    return Runs(_MOST_RUNS // 2, _MOST_RUNS // 2)
-
-
-def random_part(units: Sequence[Unit]) -> tuple[Unit, ...]:
-    """A random part of the units, not empty. Every part is equally probable."""
+def runs_of(units: Sequence[Unit]) -> list[tuple[Unit, ...]]:
+    """The units that are twins in each run, in random order; empty in the run with real tests only."""
+    if not units:
+        return [()]
     lot = random.SystemRandom()
-    while True:
-        part = tuple(unit for unit in units if lot.random() < 0.5)
-        if part:
-            return part
-
-
-def order_of(runs: Runs) -> list[bool]:
-    """Whether each run has twins, in random order."""
-    kinds = [False] * runs.real + [True] * runs.twins
-    random.SystemRandom().shuffle(kinds)
-    return kinds
+    runs: list[tuple[Unit, ...]] = [()]
+    for _ in range(PAIRS):
+        chosen = [lot.random() < HALF for _ in units]
+        runs += [tuple(unit for unit, own in zip(units, chosen, strict=True) if own is side) for side in (True, False)]
+    lot.shuffle(runs)
+    return runs

@@ -81,7 +81,7 @@ class _LoadedProgram:
         if self._has_objects:
             kinds = {name: kind for name, kind in values.items() if isinstance(kind, type)}
             errors = {name: kind for name, kind in kinds.items() if issubclass(kind, Exception)}
-            answer["errors"] = {name: lineage(kind, self._keep) for name, kind in errors.items()}
+            answer["errors"] = {name: lineage(kind, self._keep) or nearest(kind) for name, kind in errors.items()}
         return answer
 
     def raised(self, error: BaseException) -> Message:

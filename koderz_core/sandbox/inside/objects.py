@@ -122,7 +122,7 @@ USES: dict[str, Callable[..., object]] = {
     "hash": hash,
     "contains": operator.contains,
     "reversed": reversed,
-    "repr": repr,
+    "repr": lambda target: f"<{name_of(type(target))} object>" if _has_no_repr(target) else repr(target),
     "format": format,
     "enter": lambda target: type(target).__enter__(target),
     "exit": lambda target, *error: type(target).__exit__(target, *error),
@@ -133,6 +133,11 @@ USES: dict[str, Callable[..., object]] = {
     "compare": lambda target, name, other: COMPARISONS[name](target, other),
 }
 """How the program's process answers the questions of ``Object``, besides those of ``Handle``."""
+
+
+def _has_no_repr(target: object) -> bool:
+    """Whether its ``repr`` would be an address, which differs from run to run."""
+    return type(target).__repr__ is object.__repr__
 
 
 def _operated(target: Any, name: str, other: Any, *, swapped: bool) -> Any:  # Any: the program's values
@@ -182,11 +187,16 @@ class ErrorClasses:
         self._classes: dict[int, type[Exception]] = {}
 
     def class_of(self, line: Json) -> type[Exception]:
-        """The class for the first entry of a ``lineage``. Raises various errors for an invalid one."""
+        """The class for the first entry of a ``lineage``, or for the name of a builtin class.
+
+        Raises various errors if it is invalid.
+        """
+        if isinstance(line, str):
+            return _builtin(line)
         for number, name, bases, builtin in reversed(line[:_MOST_CLASSES]):
             if number not in self._classes:
                 own = tuple(self._classes[base] for base in bases)
-                self._classes[int(number)] = _derived(str(name)[:100], own, getattr(builtins, str(builtin)))
+                self._classes[int(number)] = _derived(str(name)[:100], own, _builtin(builtin))
         return self._classes[line[0][0]]
 
     def error(self, error: Exception, line: Json, text: str, own: object) -> Exception:
@@ -207,10 +217,16 @@ class ErrorClasses:
 _MOST_CLASSES = 50
 
 
+def _builtin(name: str) -> type[Exception]:
+    found = getattr(builtins, name)
+    if not issubclass(found, Exception):
+        raise TypeError(f"{name} is not a class of exceptions")
+    kind: type[Exception] = found
+    return kind
+
+
 def _derived(name: str, own: tuple[type[Exception], ...], builtin: type[Exception]) -> type[Exception]:
     """A class with these bases, and with ``builtin`` unless it is among their bases."""
-    if not issubclass(builtin, Exception):
-        raise TypeError(f"{builtin} is not a class of exceptions")
     if not own:
         return type(name, (RaisedError, builtin), {"__module__": "tests"})
     if any(issubclass(base, builtin) for base in own):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 from .faults import CannotCrossError, Fault, TestsBrokenError, describe, excerpt, fault_of, shown
 from .values import Opaque, encode, holds
 
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # differs from run to run
 MAX_FAILURES = 50
 MAX_SOURCE = 1500  # characters of a failed test, which may be a method of many lines
 PASSED, FAILED, NOT_REACHED = "P", "F", "-"
@@ -116,7 +118,7 @@ class Site:
     def outcome(self, value: object) -> None:
         """Whether a method passed: ``koderz_core.datasets.cases`` says ``passed``, or why not."""
         self._holds = type(value) is str and value == "passed"
-        self._said = "" if self._holds else excerpt(f"AssertionError: {value}")
+        self._said = "" if self._holds else excerpt(f"AssertionError: {_ADDRESS.sub('', str(value))}")
 
     def true(self, value: object) -> None:
         self._actual, self._expected = lambda: shown(value), lambda: "a true value"

@@ -108,6 +108,8 @@ def _apart(order: Order, tests: suite.Suite | cases.Cases, zygote: Zygote, on_an
 
 def _shared(order: Order, tests: suite.Suite, zygote: Zygote, on_answer: OnAnswer) -> Report:
     """The report for program and tests in one process, which is checked because the program may forge it."""
+    if order.kind == "module":
+        zygote.learn_unittest()
     program, started = Program(zygote), time.monotonic()
     recorder = Recorder(tests.sources, lambda: True)
     outcome, completed = None, False

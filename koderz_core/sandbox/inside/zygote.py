@@ -13,13 +13,14 @@ import signal
 import socket
 import time
 from contextlib import suppress
+from importlib import import_module
 
 from . import candidate, confine, core, landlock, seccomp
 from .rehearsal import rehearse
 from .wire import Channel
 
 _DEATH_SECONDS = 0.5  # time for a process that closed its channel to end, before it is killed
-_FORK, _WAIT, _END, _MOVE = b"f", b"w", b"e", b"m"
+_FORK, _WAIT, _END, _MOVE, _LEARN = b"f", b"w", b"e", b"m", b"l"
 _ALIVE = 1 << 16  # an exit code that no process can have
 
 
@@ -36,6 +37,7 @@ class Zygote:
         self._ahead: socket.socket | None = None  # the channel to the next candidate
         self._ahead_pid = self._candidate_pid = 0
         self._spent = 0.0  # processor time of the candidates that have ended
+        self._has_unittest = False
         self._forks_ahead = readable is not None  # otherwise a program could find the next candidate and hide in it
         judge_pid = os.getpid()
         self._pid = os.fork()
@@ -85,6 +87,12 @@ class Zygote:
     def move(self, core: int) -> None:
         """Move the zygote and its later candidates to another core."""
         self._order(_MOVE + core.to_bytes(2, "big"))
+
+    def learn_unittest(self) -> None:
+        """Have ``unittest`` imported once for all later candidates, which takes longer than most tests."""
+        if not self._has_unittest:
+            self._has_unittest = True
+            self._order(_LEARN)
 
     def close(self) -> None:
         """Let the zygote end, and wait for its end."""
@@ -153,6 +161,9 @@ class _Candidates:
                 self._tell(self._exited())
             elif order == _END:
                 self._end()
+            elif order == _LEARN:
+                import_module("unittest")
+                gc.freeze()
             elif order == _MOVE:
                 core.settle(int.from_bytes(self._control.recv(2, socket.MSG_WAITALL), "big"))
             else:

@@ -1,0 +1,142 @@
+"""Test files of modules become ``check(candidate)``: unittest classes, functions for pytest, imports of every form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from koderz_core.datasets.methods import ModuleTests, module_tests
+from koderz_core.errors import DataError
+from koderz_core.sandbox.tiers import count_tests
+
+CASE = "import unittest\n{}\nclass LeapTest(unittest.TestCase):\n    def test_one(self):\n        {}\n"
+PYTEST = """import pytest
+from leap import year, BadError
+
+@pytest.mark.parametrize("number, right", [(2000, True), (1900, False)])
+def test_years(number, right):
+    assert year(number) is right, f"year {number}"
+
+@pytest.mark.skip(reason="later")
+def test_later():
+    assert False
+
+def test_raises():
+    with pytest.raises(BadError, match="no year") as caught:
+        year(None)
+    assert "year" in str(caught.value)
+
+def test_near():
+    assert year(0.1) + 0.2 == pytest.approx(0.3)
+    assert [0.1 + 0.2] == pytest.approx([0.3]) and 0.31 != pytest.approx(0.3)
+"""
+
+
+class BadError(Exception):
+    pass
+
+
+def year(number: Any) -> Any:
+    if number is None:
+        raise BadError("no year")
+    return number if isinstance(number, float) else number % 400 == 0
+
+
+def outcomes(tests: ModuleTests, **given: object) -> list[bool]:
+    """Whether each assert of ``check`` holds where nothing is isolated."""
+    names: dict[str, Any] = dict(given)
+    lines = tests.source.replace("    assert outcome_of", "    seen.append('passed' == outcome_of")
+    lines = lines.replace(" == 'passed'\n", ")\n")
+    names["seen"] = []
+    exec(compile(lines, "<tests>", "exec"), names)
+    names["check"](None)
+    seen: list[bool] = names["seen"]
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("imports", "line", "names"),
+    [
+        ("from leap import year", "self.assertTrue(year(2000))", ("year",)),
+        ("from leap import year as y, BadError", "self.assertTrue(y(2000))", ("year", "BadError")),
+        ("import leap", "self.assertTrue(leap.year(2000))", ("year",)),
+        ("import leap as jump", "self.assertTrue(jump.year(2000))", ("year",)),
+        ("from leap import *", "self.assertTrue(year(2000))", ("year",)),
+        ("from leap import (year)", "from leap import year; self.assertTrue(year(2000))", ("year",)),
+    ],
+)
+def test_the_names_that_tests_use_of_a_module_are_given_to_them(
+    imports: str, line: str, names: tuple[str, ...]
+) -> None:
+    tests = module_tests(CASE.format(imports, line), "leap")
+    assert tests.names == names
+    assert "import leap" not in tests.source
+    assert outcomes(tests, year=year, BadError=BadError) == [True]
+
+
+def test_functions_for_pytest_are_one_test_each_and_their_asserts_are_not() -> None:
+    tests = module_tests(PYTEST, "leap")
+    assert count_tests(tests.source) == 4
+    assert outcomes(tests, year=year, BadError=BadError) == [True, True, True, True]
+    assert outcomes(tests, year=lambda number: number, BadError=BadError) == [False, True, False, True]
+
+
+def test_a_failed_bare_assert_shows_both_values_and_the_parameters() -> None:
+    names: dict[str, Any] = {"year": lambda _: 5, "BadError": BadError}
+    exec(module_tests(PYTEST, "leap").source, names)
+    assert names["outcome_of_function"](names["test_years"]) == (
+        "year 2000: assert 5 is True (with {'number': 2000, 'right': True})"
+    )
+
+
+def test_bare_asserts_in_methods_are_not_tests_of_their_own() -> None:
+    tests = module_tests(
+        CASE.format("from leap import year", "assert year(2000) == True; assert not year(1900)"), "leap"
+    )
+    assert count_tests(tests.source) == 1
+    assert outcomes(tests, year=year) == [True]
+
+
+def test_the_code_of_a_helper_file_is_part_of_the_tests() -> None:
+    text = CASE.format("from leap import year\nfrom test_utils import CASES as cases", "assert year(cases[0])")
+    tests = module_tests(text, "leap", helpers={"test_utils": "import math\nCASES = [400 * int(math.pi)]\n"})
+    assert outcomes(tests, year=year) == [True]
+
+
+def test_tests_that_run_themselves_do_not() -> None:
+    text = CASE.format("from leap import year", "year(2000)") + "\nif __name__ == '__main__':\n    unittest.main()\n"
+    assert "unittest.main" not in module_tests(text, "leap").source
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (CASE.format("", "pass"), r"does not import anything with `from leap import \.\.\.`"),
+        ("from leap import year\n", "defines no class with a method, and no function"),
+        ("from leap import (", "field test is not Python"),
+        (
+            CASE.format("from leap import year\nimport helper", "pass"),
+            "imports 'helper', which is neither .* helper files",
+        ),
+        (
+            "from leap import year\ndef test_file(tmp_path):\n    year(1)\n",
+            "parameter 'tmp_path'; koderz has no fixtures",
+        ),
+        (
+            "import pytest\nfrom leap import year\n@pytest.fixture\ndef a(): pass\ndef test_a(): year(1)\n",
+            "uses pytest.fixture; of pytest, koderz knows only",
+        ),
+        (
+            "from leap import year\nclass TestLeap:\n    def test_a(self):\n        year(1)\n",
+            "TestLeap is not a unittest.TestCase",
+        ),
+        (
+            "from leap import year\nasync def test_a():\n    year(1)\ndef test_b():\n    pass\n",
+            "test_a is an `async def`",
+        ),
+    ],
+)
+def test_what_cannot_be_tested_is_refused_with_what_to_do(text: str, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        module_tests(text, "leap")
