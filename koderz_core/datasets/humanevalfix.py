@@ -89,11 +89,13 @@ def load_humanevalfix(settings: Settings) -> Dataset:
 def load_humanevalfix_plus(settings: Settings) -> Dataset:
     """All 164 problems with HumanEval's tests and EvalPlus' inputs. Raises DataError as ``load_humanevalfix``."""
     fix, plus = load_humanevalfix(settings), load_humaneval_plus(settings)
-    by_name = {problem.public.entry_point: problem for problem in plus.problems}
-    unknown = [problem.id for problem in fix.problems if problem.public.entry_point not in by_name]
+    # By number and name: several problems of HumanEval have functions of the same name.
+    inputs = {(_number(problem), problem.public.entry_point): problem for problem in plus.problems}
+    known = [(problem, inputs.get((_number(problem), problem.public.entry_point))) for problem in fix.problems]
+    unknown = [problem.id for problem, more in known if more is None]
     if unknown:
         raise DataError(f"The file of humaneval+ has no inputs for {unknown[0]}. Download both files again.")
-    problems = tuple(_with_plus(problem, by_name[problem.public.entry_point]) for problem in fix.problems)
+    problems = tuple(_with_plus(problem, more) for problem, more in known if more)
     sha256 = contents_sha256({dataset.origin.name: dataset.origin.sha256.encode() for dataset in (fix, plus)})
     licence = f"{fix.origin.licence}, {plus.origin.licence}"
     return Dataset(DatasetOrigin("humanevalfix+", sha256, licence), problems)

@@ -41,13 +41,18 @@ class Modules:
         self._checked: dict[_Key, Checked] = {}
 
     def is_shared(self, problem: Problem, tests: TestSet, order: Order) -> bool:
-        """Whether the tests need the program's own process: the canonical solution does not pass them otherwise."""
+        """Whether the tests need the program's own process: the canonical solution does not pass them otherwise.
+
+        If it exceeds the time limit, that decides nothing: it would need the time in both ways.
+        """
         if tests.shared or not problem.canonical_solution:
             return True
         key = _key(problem, tests)
         if key not in self._apart:
             report = self._ask(replace(order, code=problem.canonical_solution, shared=False)).report
-            self._apart[key] = bool(report and report.verdict(self._isolation).passed)
+            if report is None or report.outcome.error == "timeout":
+                return False
+            self._apart[key] = report.verdict(self._isolation).passed
         return not self._apart[key]
 
     def verdict(self, problem: Problem, tests: TestSet, order: Order) -> Verdict | Answer:
@@ -104,13 +109,16 @@ class Modules:
 
     def _units(self, problem: Problem, tests: TestSet, order: Order) -> Checked:
         key = (*_key(problem, tests)[:2], order.shared)
-        if key not in self._checked:
-            twins = Twins(tests.source)
-            if problem.canonical_solution:
+        if key in self._checked:
+            return self._checked[key]
+        twins = Twins(tests.source)
+        units = tuple(unit for unit in twins.units if all(expected.sure for expected, _ in unit.changes))
+        if problem.canonical_solution:
+            try:
                 units = self._confirmed_units(twins, replace(order, code=problem.canonical_solution))
-            else:
-                units = tuple(unit for unit in twins.units if all(expected.sure for expected, _ in unit.changes))
-            self._checked[key] = Checked(twins, units)
+            except _TimeLimitError:
+                return Checked(twins, units)
+        self._checked[key] = Checked(twins, units)
         return self._checked[key]
 
     def _confirmed_units(self, twins: Twins, order: Order) -> tuple[Unit, ...]:
@@ -131,8 +139,15 @@ class Modules:
         return [unit for unit in units if all(real[place] == "P" and marks[place] == "F" for place in unit.places)]
 
     def _marks(self, twins: Twins, order: Order, units: Iterable[Unit] = ()) -> str:
+        """The marks of the canonical solution, "" without a report."""
         report = self._ask(replace(order, tests=twins.source(units))).report
+        if report and report.outcome.error == "timeout":
+            raise _TimeLimitError
         return report.outcome.marks if report else ""
+
+
+class _TimeLimitError(Exception):
+    """The canonical solution exceeded the time limit, for example on a busy machine, so nothing is known of twins."""
 
 
 def _key(problem: Problem, tests: TestSet) -> _Key:

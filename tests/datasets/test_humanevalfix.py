@@ -89,6 +89,13 @@ def test_a_problem_without_inputs_is_told(tmp_path: Path) -> None:
         load("humanevalfix+", Settings(datasets_dir=tmp_path))
 
 
+def test_each_problem_has_the_inputs_and_the_solution_of_the_same_number(test_data: Path) -> None:
+    settings = Settings(datasets_dir=test_data)
+    fix, plus = (load(name, settings).problems for name in ("humanevalfix+", "humaneval+"))
+    assert [problem.plus for problem in fix] == [problem.plus for problem in plus]
+    assert [problem.canonical_solution for problem in fix] == [problem.canonical_solution for problem in plus]
+
+
 def test_the_published_file_is_read_whole(test_data: Path) -> None:
     every = load("humanevalfix+tests", Settings(datasets_dir=test_data)).problems
     assert len(every) == 164
