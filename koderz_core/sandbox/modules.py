@@ -43,16 +43,18 @@ class Modules:
     def is_shared(self, problem: Problem, tests: TestSet, order: Order) -> bool:
         """Whether the tests need the program's own process: the canonical solution does not pass them otherwise.
 
-        If it exceeds the time limit, that decides nothing: it would need the time in both ways.
+        If it exceeds the time limit, that decides nothing: it would need the time in both ways. Tests that are broken
+        apart, such as those that import the module by its name, may run there.
         """
         if tests.shared or not problem.canonical_solution:
             return True
         key = _key(problem, tests)
         if key not in self._apart:
-            report = self._ask(replace(order, code=problem.canonical_solution, shared=False)).report
-            if report is None or report.outcome.error == "timeout":
+            answer = self._ask(replace(order, code=problem.canonical_solution, shared=False))
+            report = answer.report
+            if report.outcome.error == "timeout" if report else not answer.broken:
                 return False
-            self._apart[key] = report.verdict(self._isolation).passed
+            self._apart[key] = bool(report and report.verdict(self._isolation).passed)
         return not self._apart[key]
 
     def verdict(self, problem: Problem, tests: TestSet, order: Order) -> Verdict | Answer:
