@@ -49,10 +49,11 @@ class Modules:
             return True
         key = _key(problem, tests)
         if key not in self._apart:
-            report = self._ask(replace(order, code=problem.canonical_solution, shared=False)).report
-            if report is None or report.outcome.error == "timeout":
+            answer = self._ask(replace(order, code=problem.canonical_solution, shared=False))
+            report = answer.report
+            if answer.stalled or (report and report.outcome.error == "timeout"):
                 return False
-            self._apart[key] = report.verdict(self._isolation).passed
+            self._apart[key] = bool(report and report.verdict(self._isolation).passed)
         return not self._apart[key]
 
     def verdict(self, problem: Problem, tests: TestSet, order: Order) -> Verdict | Answer:
