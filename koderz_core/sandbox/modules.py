@@ -52,11 +52,7 @@ class Modules:
         if key not in self._apart:
             answer = self._ask(replace(order, code=problem.canonical_solution, shared=False))
             report = answer.report
-<<<<<<< HEAD
-            if report.outcome.error == "timeout" if report else not answer.broken:
-=======
             if answer.stalled or (report and report.outcome.error == "timeout"):
->>>>>>> k1
                 return False
             self._apart[key] = bool(report and report.verdict(self._isolation).passed)
         return not self._apart[key]
