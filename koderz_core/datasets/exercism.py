@@ -19,7 +19,7 @@ from koderz_core.errors import DataError
 from koderz_core.records import Dataset, Facts, Problem, PublicProblem, TestSet
 
 OMITTED = frozenset({"error-handling"})
-"""Exercises without a right answer: this deprecated one's tests call a method that unittest does not have."""
+"""Exercises that a model cannot solve by their text: that of this deprecated one refers to its tests."""
 STUB_PASSES = "stub passes"
 """Tag of the exercises whose stub is a complete program to be rewritten, so that it passes all tests."""
 COMPLETE_STUBS = frozenset({"ledger", "markdown"})

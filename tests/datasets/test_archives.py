@@ -96,7 +96,9 @@ def test_a_downloaded_archive_is_checked_by_its_files_because_its_size_varies(
     assert publisher.ranges == [None]
 
 
-@pytest.mark.parametrize("body", [packed(FILES | {"a/x.py": "x = 3\n"}), packed(FILES)[:-40], b"<html>"])
+@pytest.mark.parametrize(
+    "body", [packed(FILES | {"a/x.py": "x = 3\n"}), packed(FILES)[:-40], b"<html>"], ids=["changed", "cut", "page"]
+)
 def test_a_downloaded_archive_with_other_files_is_deleted(
     publisher: Publisher, settings: Settings, body: bytes
 ) -> None:
