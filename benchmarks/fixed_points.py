@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import gzip
 import hashlib
@@ -147,7 +146,7 @@ def _study() -> str:
 
 
 def _pages() -> Iterator[str]:
-    for page in _page_names():
+    for page in sorted(path.stem for path in (ROOT / "pages").glob("*.py") if path.stem != "__init__"):
         yield f"/{page}: {' '.join(sorted(_parameters(page)))}"
 
 
@@ -169,13 +168,6 @@ def _noting(method: Callable[..., Any], names: set[str]) -> Callable[..., Any]: 
         return method(self, name, *rest)
 
     return noted
-
-
-def _page_names() -> list[str]:
-    for node in ast.walk(ast.parse((ROOT / "app.py").read_text())):
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "PAGES":
-            return list(ast.literal_eval(node.value))
-    raise AssertionError("app.py names no PAGES")
 
 
 # --- journals -----------------------------------------------------------------------------------
