@@ -64,10 +64,12 @@ def parse_mapping(text: str, fields: Iterable[str]) -> Columns:
         name, equals, column = (piece.strip() for piece in part.partition("="))
         constant = name.endswith(":")
         name = name.removesuffix(":").rstrip()
-        if not equals or not (column or constant) or name not in known:
+        if not equals or not (column or constant):
             raise UsageError(
                 f"--map {part} does not have the form FIELD=COLUMN or FIELD:=VALUE. Fields: {', '.join(known)}."
             )
+        if name not in known:
+            raise UsageError(f"--map {part} names no known field. Fields: {', '.join(known)}.")
         if name in columns or name in constants:
             raise UsageError(f"--map names the field {name} twice.")
         (constants if constant else columns)[name] = column

@@ -24,7 +24,8 @@ def outcome_of_case(kind: type[unittest.TestCase], name: str) -> str:
     except unittest.SkipTest:
         return PASSED
     except AssertionError as error:
-        return str(error) or "an assertion failed"
+        said = str(error)  # the program may have raised it, with any text
+        return said if said and said != PASSED else f"an assertion failed: {said!r}"
     finally:
         case.doCleanups()
     return PASSED

@@ -188,7 +188,11 @@ def _reading(
             rows |= {} if wrong else {number: row}
         faults += [Fault(number, *complaint, columns.get(complaint[0], "")) for complaint in wrong]
     if not rows and not faults:
-        faults.append(Fault(1, "", "the file contains no coding problems", "write one JSON object per line"))
+        faults.append(
+            Fault(
+                1, "", "the file contains no coding problems", "write one JSON object per line, or one row per problem"
+            )
+        )
     licences = sorted({row.licence for row in rows.values() if row.licence})
     problems = tuple(problem_of(row) for row in rows.values())
     return Reading(problems, tuple(rows), tuple(licences), tuple(faults), sha256)

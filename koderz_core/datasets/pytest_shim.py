@@ -50,7 +50,8 @@ def outcome_of_function(test: Callable[..., object]) -> str:
         except SkippedError:
             return "passed"
         except AssertionError as error:
-            said = str(error) or "an assertion failed"
+            said = str(error)  # the program may have raised it, with any text
+            said = said if said and said != "passed" else f"an assertion failed: {said!r}"
             return f"{said} (with {parameters!r})" if parameters else said
     return "passed"
 

@@ -54,6 +54,14 @@ class Expectation:
         found: ast.expr | str = getattr(self.owner, self.field)
         return found if self.index is None else found[self.index]  # type: ignore[index]  # a list of nodes
 
+    @property
+    def is_made(self) -> bool:
+        """Whether the expected value has a name in it, such as ``Clock(8, 30)``: the program may make it as well."""
+        value = self.value
+        if isinstance(value, str) or self.shape.startswith((_TRUTH, "raises")):
+            return False
+        return bool(_names(value) - _MAKERS)
+
     def put(self, value: ast.expr | str) -> None:
         if self.index is None:
             setattr(self.owner, self.field, value)
@@ -236,7 +244,9 @@ def shape_of(node: ast.expr) -> str:
     if isinstance(node, ast.Constant):
         return type(node.value).__name__
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
-        return f"{type(node).__name__} of {shape_of(node.elts[0]) if node.elts else 'none'}"
+        # Instances of the program are exchanged only for as many, so that the number of them does not decide.
+        number = f"{len(node.elts)} " if _names(node) else ""
+        return f"{type(node).__name__} of {number}{shape_of(node.elts[0]) if node.elts else 'none'}"
     if isinstance(node, ast.Dict):
         return "Dict"
     if isinstance(node, ast.Call):

@@ -84,7 +84,11 @@ class BoxedJudge:
         verdict = report.verdict(self.isolation)
         if verdict.passed and (report.changed or report.shared):
             verdict = self._without_changes(problem, tests, replace(order, shared=report.shared), verdict)
-        return self._modules.confirmed(problem, tests, order, verdict) if verdict.passed and report.opined else verdict
+        if order.kind != "module" or tests.cases:
+            return verdict
+        if not verdict.passed:
+            return self._modules.beside(problem, tests, order, verdict)
+        return self._modules.confirmed(problem, tests, order, verdict, opined=report.opined)
 
     def probe(self, problem: PublicProblem, code: str, calls: Sequence[str]) -> tuple[Observed, ...]:
         """The values of ``calls``: at most ``MOST_CALLS`` expressions over the names of ``code``, evaluated in order.

@@ -1,11 +1,12 @@
 """Judges modules: in a process apart from the tests where the canonical solution passes so, else with twins.
 
-Where the program decides how its own objects compare, or where it shares the process of its tests, a verdict counts
-only if the twins of the tests fail (``twins``).
+Where the program decides how its own objects compare, may make the expected values itself, or shares the process of its
+tests, a verdict counts only if the twins of the tests fail (``twins``).
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,12 @@ from koderz_core.sandbox.twins import Twins, Unit, runs_of
 Ask = Callable[[Order], Answer]
 _Key = tuple[str, str, bool]
 _NO_REASON = "the program's process reported failed tests without a reason"
+_PLAIN = frozenset({
+    *("int", "float", "complex", "str", "bytes", "bytearray", "tuple", "list", "dict", "set", "frozenset"),
+    *("NamedTuple", "IntEnum", "StrEnum", "IntFlag", "Counter", "OrderedDict", "defaultdict"),
+    *("Fraction", "Decimal", "deque"),
+})  # fmt: skip
+_MAKE_CLASSES = frozenset({"namedtuple", "NamedTuple"})
 _DIFFERS = "results differ between runs"
 
 
@@ -39,6 +46,7 @@ class Modules:
         self._ask, self._isolation = ask, isolation
         self._apart: dict[_Key, bool] = {}
         self._checked: dict[_Key, Checked] = {}
+        self._may_be_made: dict[str, bool] = {}
 
     def is_shared(self, problem: Problem, tests: TestSet, order: Order) -> bool:
         """Whether the tests need the program's own process: the canonical solution does not pass them otherwise.
@@ -81,14 +89,41 @@ class Modules:
             return replace(verdict, error="faked", message=_NO_REASON)
         return verdict
 
-    def confirmed(self, problem: Problem, tests: TestSet, order: Order, passed: Verdict) -> Verdict:
-        """A verdict in which the program decided about its own objects, unless it passes the twins as well."""
-        checked = self._units(problem, tests, order)
-        if not checked.units:
+    def confirmed(self, problem: Problem, tests: TestSet, order: Order, passed: Verdict, *, opined: bool) -> Verdict:
+        """A verdict on tests apart from the program, unless the program passes the twins as well.
+
+        ``opined``: the program decided about its own objects. If not, only the twins of values that the program may
+        have made are needed: it could make the same value for everything, such as 0 or one object.
+        """
+        if not opined and not self._made(tests):
             return passed
-        report = self._ask(replace(order, tests=checked.twins.source(checked.units))).report
-        doubt = self._doubt(report, checked.units, tests) if report else None
+        checked = self._units(problem, tests, order)
+        units = [unit for unit in checked.units if opined or unit.is_made]
+        if not units:
+            return passed
+        report = self._ask(replace(order, tests=checked.twins.source(units))).report
+        doubt = self._doubt(report, units, tests) if report else None
         return replace(doubt, seconds=passed.seconds) if doubt else passed
+
+    def beside(self, problem: Problem, tests: TestSet, order: Order, failed: Verdict) -> Verdict:
+        """A verdict on tests apart from the program, which has failed: it may pass them in its own process.
+
+        Instances of a class that derives from ``tuple`` or another plain type cross as that type, without their
+        methods. So such a program runs in the process of its tests if the failed tests have twins.
+        """
+        order = replace(order, shared=True)
+        if failed.error == "timeout" or not derives_plain(order.code):
+            return failed
+        guarded = {place for unit in self._units(problem, tests, order).units for place in unit.places}
+        if not guarded.issuperset(place for place, mark in enumerate(failed.marks) if mark != "P"):
+            return failed
+        found = self.verdict(problem, tests, order)
+        return found if isinstance(found, Verdict) and found.passed else failed
+
+    def _made(self, tests: TestSet) -> bool:
+        if tests.source not in self._may_be_made:
+            self._may_be_made[tests.source] = any(unit.is_made for unit in Twins(tests.source).units)
+        return self._may_be_made[tests.source]
 
     def _doubt(self, report: Report, units: Iterable[Unit], tests: TestSet) -> Verdict | None:
         """Why a program that passes the real tests does not pass after this run with twins; None if it does."""
@@ -150,6 +185,22 @@ class Modules:
 
 class _TimeLimitError(Exception):
     """The canonical solution exceeded the time limit, for example on a busy machine, so nothing is known of twins."""
+
+
+def derives_plain(code: str) -> bool:
+    """Whether a program defines a class that derives from a type whose values cross as plain data."""
+    try:
+        nodes = list(ast.walk(parse(code)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    bases = [base for node in nodes if isinstance(node, ast.ClassDef) for base in node.bases]
+    called = [node.func for node in nodes if isinstance(node, ast.Call)]
+    return not (_PLAIN.isdisjoint(map(_last_name, bases)) and _MAKE_CLASSES.isdisjoint(map(_last_name, called)))
+
+
+def _last_name(node: ast.expr) -> str:
+    """``Fraction`` for ``fractions.Fraction``, ``list`` for ``list[int]``."""
+    return ast.unparse(node.value if isinstance(node, ast.Subscript) else node).rpartition(".")[2]
 
 
 def _key(problem: Problem, tests: TestSet) -> _Key:

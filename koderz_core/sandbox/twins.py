@@ -35,6 +35,11 @@ class Unit:
     def places(self) -> tuple[int, ...]:
         return tuple(expectation.place for expectation, _ in self.changes)
 
+    @property
+    def is_made(self) -> bool:
+        """Whether the program may make one of the expected values."""
+        return any(expectation.is_made for expectation, _ in self.changes)
+
 
 class Twins:
     """The twins of a test set. Safe to use from several threads."""

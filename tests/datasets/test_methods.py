@@ -90,6 +90,16 @@ def test_a_failed_bare_assert_shows_both_values_and_the_parameters() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "text", [CASE.format("from leap import year", "year(1)"), "from leap import year\ndef test_a(): year(1)"]
+)
+def test_an_assertion_error_of_the_program_fails_the_test_whatever_it_says(text: str) -> None:
+    def passed(_number: int) -> None:
+        raise AssertionError("passed")
+
+    assert outcomes(module_tests(text, "leap"), year=passed) == [False]
+
+
 def test_bare_asserts_in_methods_are_not_tests_of_their_own() -> None:
     tests = module_tests(
         CASE.format("from leap import year", "assert year(2000) == True; assert not year(1900)"), "leap"

@@ -94,7 +94,8 @@ def test_an_argument_that_json_cannot_hold_is_refused(tmp_path: Path, inputs: st
     ("name", "mapping", "said"),
     [
         ("table.csv", "task_id=number", "has no column 'number'"),
-        ("table.csv", "colour=text", "does not have the form FIELD=COLUMN"),
+        ("table.csv", "colour=text", "--map colour=text names no known field"),
+        ("table.csv", "task_id", "does not have the form FIELD=COLUMN"),
         ("humaneval", "prompt=text", "--map needs a file of problems"),
     ],
 )

@@ -63,6 +63,12 @@ TEST_FAKES = (
         "import unittest\nclass EmptyError(unittest.SkipTest): pass\ndef skip(*_, **__): raise unittest.SkipTest\n"
         "class Stack:\n    __init__ = skip\ntotal = merged = skip\n",
     ),
+    Fake(
+        "an assertion error that says passed",
+        "def passed(*_): raise AssertionError('passed')\nclass EmptyError(Exception): pass\n"
+        "Stack = total = merged = passed\n",
+        "nothing",
+    ),
     Fake("exit when it is loaded", "import sys\nsys.exit(0)\n" + WRONG),
     Fake("hard exit when it is loaded", "import os\nos._exit(0)\n" + WRONG),
     Fake("hard exit in the constructor", WRONG + "import os\nStack.__init__ = lambda *_: os._exit(0)\n"),
@@ -98,7 +104,7 @@ TEST_FAKES = (
     Fake(
         "a test file that was written over",
         "import os, sys\nfor folder in (os.getcwd(), *sys.path):\n    try:\n"
-        "        with open(os.path.join(folder or '.', 'stack_test.py'), 'w') as file: file.write('')\n"
+        "        with open(os.path.join(folder or '.', 'stack_test.py'), 'r+') as file: file.truncate()\n"
         "    except OSError: pass\nos.path.exists('stack_test.py') and os._exit(0)\n" + WRONG,
     ),
     Fake(
