@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from reading import said
@@ -27,7 +27,7 @@ REPAIR = {
 }
 
 
-def run_of(row: dict[str, object], folder: Path) -> Plan:
+def run_of(row: Mapping[str, object], folder: Path) -> Plan:
     file = folder / "mine.jsonl"
     file.write_text(json.dumps(row) + "\n")
     with open_workspace(memory="off") as workspace:
