@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from koderz_core.config import Settings
@@ -29,29 +30,38 @@ from koderz_core.datasets.own_problems import (
 from koderz_core.datasets.quixbugs import load_quixbugs
 from koderz_core.datasets.sources import placed, sources_of
 from koderz_core.errors import UnknownNameError
-from koderz_core.records import Dataset
+from koderz_core.records import Dataset, Kind
 
 __all__ = ["DATASETS", "dataset_names", "fetched_by", "load"]
 
-DATASETS: Mapping[str, Callable[[Settings], Dataset]] = {
-    "humaneval": load_humaneval,
-    "humaneval+": load_humaneval_plus,
-    "humaneval+mini": load_humaneval_plus_mini,
-    "mbpp+": load_mbpp_plus,
-    "mbpp": load_mbpp,
-    "bigcodebench": load_bigcodebench,
-    "bigcodebench-hard": load_bigcodebench_hard,
-    "humanevalfix": load_humanevalfix,
-    "humanevalfix+": load_humanevalfix_plus,
-    "humanevalfix+tests": load_humanevalfix_plus_tests,
-    "quixbugs": load_quixbugs,
-    "exercism": load_exercism,
-    "exercism-polyglot": load_exercism_polyglot,
-    "classeval": load_classeval,
-    "humaneval-stdin": load_humaneval_stdin,
-    "livecodebench": load_livecodebench,
-    "apps": load_apps,
-    "codecontests": load_codecontests,
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """How a published dataset is loaded, and the kind of its problems (of most of them, if its file has several)."""
+
+    load: Callable[[Settings], Dataset]
+    kind: Kind = "function"
+
+
+DATASETS: Mapping[str, Published] = {
+    "humaneval": Published(load_humaneval),
+    "humaneval+": Published(load_humaneval_plus),
+    "humaneval+mini": Published(load_humaneval_plus_mini),
+    "mbpp+": Published(load_mbpp_plus),
+    "mbpp": Published(load_mbpp),
+    "bigcodebench": Published(load_bigcodebench),
+    "bigcodebench-hard": Published(load_bigcodebench_hard),
+    "humanevalfix": Published(load_humanevalfix, "repair"),
+    "humanevalfix+": Published(load_humanevalfix_plus, "repair"),
+    "humanevalfix+tests": Published(load_humanevalfix_plus_tests, "repair"),
+    "quixbugs": Published(load_quixbugs, "repair"),
+    "exercism": Published(load_exercism, "module"),
+    "exercism-polyglot": Published(load_exercism_polyglot, "module"),
+    "classeval": Published(load_classeval, "module"),
+    "humaneval-stdin": Published(load_humaneval_stdin, "program"),
+    "livecodebench": Published(load_livecodebench, "program"),
+    "apps": Published(load_apps, "program"),
+    "codecontests": Published(load_codecontests, "program"),
 }
 OWN_FILES = "To use your own file, give its path: --dataset FILE.jsonl"
 
@@ -63,7 +73,7 @@ def load(name: str, settings: Settings) -> Dataset:
     Raises UnknownNameError for an unknown dataset, DataError if its file is missing or has a fault.
     """
     if name in DATASETS:
-        return DATASETS[name](settings)
+        return DATASETS[name].load(settings)
     if is_path(name):
         return load_path(Path(name), settings)
     if is_own(name):

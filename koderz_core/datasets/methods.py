@@ -10,6 +10,7 @@ import ast
 import inspect
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from koderz_core.datasets import cases, pytest_shim
 from koderz_core.datasets.asserts import statements
@@ -55,7 +56,21 @@ def module_tests(
     Raises DataError naming the field if the file is not Python, uses nothing of the module, has no test, or needs a
     part of pytest that koderz does not have.
     """
-    imports = Imports(module, field, helpers or {}, packages)
+    return _module_tests(
+        test_file, module, field, tuple((helpers or {}).items()), frozenset(packages), tuple(dict.fromkeys(names))
+    )
+
+
+@lru_cache(256)  # pages load a dataset for each input of a user; ClassEval and Exercism need seconds to be read
+def _module_tests(
+    test_file: str,
+    module: str,
+    field: str,
+    helpers: tuple[tuple[str, str], ...],
+    packages: frozenset[str],
+    names: tuple[str, ...],
+) -> ModuleTests:
+    imports = Imports(module, field, dict(helpers), packages)
     tree = imports.replace(ast.Module([node for node in statements(test_file, field) if not _is_main(node)], []))
     methods, functions = methods_of(tree), functions_of(tree)
     if not methods and not functions:

@@ -13,7 +13,7 @@ from koderz_core.datasets.own_problems import ENDINGS, Fault, is_path, load_path
 from koderz_core.datasets.selection import in_period, select, way_of, without_date
 from koderz_core.datasets.sources import MADE_OF, SOURCES, Source, sources_of
 from koderz_core.errors import KoderzError, UnknownNameError, UsageError
-from koderz_core.records import Dataset, DatasetOrigin, Problem
+from koderz_core.records import Dataset, DatasetOrigin, Kind, Problem
 
 __all__ = [
     "MADE_OF",
@@ -62,6 +62,11 @@ class Datasets:
     def names(self) -> tuple[str, ...]:
         """Return the names of all datasets: first the published datasets, then the problems that the user has typed."""
         return datasets.dataset_names(self.settings)
+
+    def kind(self, name: str) -> Kind | None:
+        """Return the kind of a published dataset's problems. None for your own problems, which can be of any kind."""
+        published = datasets.DATASETS.get(name)
+        return published.kind if published else None
 
     def how_to_get(self, name: str) -> str:
         """Return how to get a published dataset: a command, or the source of its file. Empty if the file is present."""

@@ -16,7 +16,7 @@ from koderz_core.errors import DataError, KoderzError, PlanError
 from koderz_core.plan.clone import is_plannable, order_of, settings_of, wanted_of
 from koderz_core.plan.command_line import command_of
 from koderz_core.plan.order import Order
-from koderz_core.records import Configuration, Dataset, Plan, Scalar
+from koderz_core.records import Configuration, Dataset, Plan, Problem, Scalar
 from koderz_core.records.rows import ExperimentRow
 from koderz_core.report.dump import DumpFile, files_of, text_hashes, write
 from koderz_core.report.formats import plain
@@ -125,11 +125,11 @@ class Experiments:
             )
         return found
 
-    def problem_text(self, row: ExperimentRow) -> str | None:
-        """Return the text of the problem; None if its dataset is missing or has changed. Hostile text."""
+    def problem(self, row: ExperimentRow) -> Problem | None:
+        """Return the problem; None if its dataset is missing or has changed. Its texts are hostile."""
         dataset = self.dataset(self.results.plan(row.benchmark))
         problems = dataset.problems if dataset else ()
-        return next((problem.public.prompt for problem in problems if problem.id == row.problem), None)
+        return next((problem for problem in problems if problem.id == row.problem), None)
 
     def peers(self, row: ExperimentRow) -> tuple[ExperimentRow, ...]:
         """Return the other started experiments on the same problem; those of the same benchmark come first."""

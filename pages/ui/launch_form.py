@@ -12,6 +12,7 @@ from koderz_core import KoderzError, Parameter, Role, StrategyForm, Wanted, Work
 from koderz_core.plan.forms import calls_of
 from koderz_core.records import Budget, Scalar
 from koderz_core.report.formats import numbered, plain
+from koderz_core.report.problems import KINDS
 from koderz_core.strategies.parameters import Group, overrides_for
 from koderz_core.workspace.datasets import way_of
 from koderz_core.workspace.drafts import Draft, Row, Typed
@@ -217,7 +218,7 @@ def _problems(workspace: Workspace, opened: OpenDraft) -> Draft:
     else:
         with st.container(horizontal=True):
             draft = replace(draft, typed=None, problems=_terms(way, draft.problems if way == initial else "", opened))
-            draft = replace(draft, dataset=_dataset(workspace, opened))
+        draft = replace(draft, dataset=_dataset(workspace, opened))
     with st.container(horizontal=True):
         repeats = st.number_input(
             "Repeats",
@@ -237,9 +238,13 @@ def _dataset(workspace: Workspace, opened: OpenDraft) -> str:
     initial = "" if opened.draft.typed else opened.draft.dataset
     names = list(filter(None, dict.fromkeys([*workspace.datasets.names(), initial])))
     cures = {name: workspace.datasets.how_to_get(name) for name in names}
-    named = {name: f"{name} (not downloaded)" if cure else name for name, cure in cures.items()}
+    kinds = {name: workspace.datasets.kind(name) for name in names}
+    notes = {name: ", ".join(filter(None, (kinds[name], cures[name] and "not downloaded"))) for name in names}
+    named = {name: f"{name} ({note})" if note else name for name, note in notes.items()}
     place, key = _place(names, initial), opened.key("dataset")
     dataset = str(st.selectbox("Dataset", names, place, format_func=named.__getitem__, key=key))
+    if kind := kinds[dataset]:
+        st.caption(f"Kind {kind}: the model writes {KINDS[kind]}.")
     if cures[dataset]:
         st.info("The file of this dataset is not on this machine. To download it, run in a terminal:", icon="⬇️")
         st.code(cures[dataset], language="sh")

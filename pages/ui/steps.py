@@ -9,16 +9,17 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.records import Verdict
+from koderz_core.records import Kind
 from koderz_core.records.notes import NoteRow
-from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
-from koderz_core.report.formats import SHARED, count, duration, money, note_title, numbered
+from koderz_core.records.rows import CallRow, ExperimentDetails, ExperimentRow, Step
+from koderz_core.report.formats import count, duration, money, note_title, numbered
 from koderz_core.report.timeline import passed_sections, repeated, review_outcome, step_marks, step_name
 from pages.ui.address import choice, choice_list, keep
-from pages.ui.tables import TEST_COLUMNS, TEST_MARKS, verdict_table
 from pages.ui.text import show_diff, show_text
+from pages.ui.verdicts import show_verdict
 
 VIEWS = ("Program", "Diff", "Tests", "Prompt", "Answer", "Calls")
+GIVEN: Mapping[Kind, str] = {"repair": "the faulty program", "module": "the given file"}
 FEWEST_SHARED = 4  # lines at the beginning of two prompts that are folded
 MOST_STEPS = 20  # steps in the list, around the chosen one, so that it stays visible without scrolling
 KEYS = ("Alt+Up", "Alt+Down")  # single letters would act while a user types or dictates (WCAG 2.1, 2.1.4)
@@ -38,7 +39,7 @@ def show_step(workspace: Workspace, details: ExperimentDetails, step: Step) -> N
     view = choice("view", "View", VIEWS, default="Program" if step.program else "Prompt", short=True)
     shown = {
         "Program": lambda: _show_program(step, texts),
-        "Diff": lambda: _show_diff(step, texts),
+        "Diff": lambda: _show_diff(workspace, details.experiment, step, texts),
         "Tests": lambda: _show_tests(details, step),
         "Prompt": lambda: _show_prompts(details, step, texts),
         "Answer": lambda: _show_answers(step, texts),
@@ -99,33 +100,29 @@ def _show_program(step: Step, texts: _Texts) -> bool:
     return bool(step.program)
 
 
-def _show_diff(step: Step, texts: _Texts) -> bool:
-    if step.program and step.previous:
-        show_diff(texts[step.previous], texts[step.program], f"diff-{step.number}")
-    return bool(step.program and step.previous)
+def _show_diff(workspace: Workspace, row: ExperimentRow, step: Step, texts: _Texts) -> bool:
+    """The changes since the previous program, and since the program that the problem gives."""
+    if not step.program:
+        return False
+    program = texts[step.program]
+    if step.previous:
+        show_diff(texts[step.previous], program, f"diff-{step.number}")
+    problem = workspace.experiments.problem(row)
+    if problem and (given := problem.public.given):
+        st.caption(f"Changes from {GIVEN.get(problem.public.kind, 'the given code')} to this program")
+        show_diff(given, program, f"given-diff-{step.number}", ("given", "this"))
+    return bool(step.previous or (problem and problem.public.given))
 
 
 def _show_tests(details: ExperimentDetails, step: Step) -> bool:
     """Every test; failed ones with expected and actual values. Held-out tests run after the end of the experiment."""
     if step.iteration is not None:
-        _show_marks("gate", step.iteration)
+        show_verdict("gate", step.iteration)
     scores = [score.held_out for score in details.scores if step.program and score.code == step.program]
     held_out = [verdict for verdict in scores if verdict is not None]
     for verdict in held_out:
-        _show_marks("held-out", verdict)
+        show_verdict("held-out", verdict)
     return step.iteration is not None or bool(held_out)
-
-
-def _show_marks(kind: str, verdict: IterationRow | Verdict) -> None:
-    failed = f" · first failure: {verdict.error}" if verdict.error else ""
-    st.text(f"{verdict.tests_passed}/{verdict.tests_total} {kind} tests passed{failed}")
-    st.text(" ".join(TEST_MARKS[mark] for mark in verdict.marks))
-    if verdict.shared:
-        st.caption(f"⚠ {SHARED}.")
-    if verdict.message:
-        show_text(verdict.message, f"{kind}-message")
-    if verdict.failures or verdict.test_seconds:
-        st.dataframe(verdict_table(verdict), hide_index=True, column_config=TEST_COLUMNS, alt=f"The {kind} tests")
 
 
 def _show_prompts(details: ExperimentDetails, step: Step, texts: _Texts) -> bool:

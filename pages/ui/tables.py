@@ -9,10 +9,11 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 import streamlit as st
 
-from koderz_core.records import Verdict
+from koderz_core.records import TestFailure, Verdict
 from koderz_core.records.progress import NewestIteration
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
 from koderz_core.report.formats import MARKS, TextTable, csv_of, duration, money
+from koderz_core.report.problems import name_of
 from koderz_core.report.status import ago, marked_state
 from koderz_core.times import utc
 from koderz_core.workspace.health import SIGNS, Finding
@@ -127,10 +128,14 @@ def verdict_table(verdict: IterationRow | Verdict) -> pd.DataFrame:
     if verdict.test_seconds:
         table["seconds"] = pd.Series(verdict.test_seconds)
     for name in ("source", "expected", "actual", "message"):
-        texts = [(failure and getattr(failure, name)) or "" for failure in known]
+        texts = [_cell(failure, name) if failure else "" for failure in known]
         if any(texts):
             table[name] = texts
     return table
+
+
+def _cell(failure: TestFailure, name: str) -> str:
+    return name_of(failure) if name == "source" else getattr(failure, name) or ""
 
 
 def availability_table(rows: Sequence[Availability]) -> pd.DataFrame:

@@ -11,9 +11,11 @@ import streamlit as st
 
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.formats import count, plain
+from koderz_core.report.problems import Part
 
 LONGEST_NAME = 60
 MOST_LINES = 22  # of a text in full height; a longer one scrolls
+MOST_PARTS = 40
 MOST_CHARACTERS = 20_000  # of one text on screen; the full text can be downloaded
 
 
@@ -45,6 +47,18 @@ def show_text(text: str, name: str, language: str | None = None) -> None:
         st.caption(f"Only the first {count(MOST_CHARACTERS)} of {count(len(text))} characters are shown.")
         data = text.encode(errors="replace")
         st.download_button("Download the full text", data, f"{name}.txt", "text/plain", key=f"download {name}")
+
+
+def show_parts(parts: Sequence[Part], name: str) -> None:
+    """Show prose as plain text, and code as code; a text in too many or too long parts in one piece."""
+    if len(parts) > MOST_PARTS or sum(len(part.text) for part in parts) > MOST_CHARACTERS:
+        show_text("\n\n".join(part.text for part in parts), name, "python" if parts[0].is_python else None)
+        return
+    for place, part in enumerate(parts):
+        if part.is_code:
+            show_text(part.text, f"{name}-{place}", "python" if part.is_python else None)
+        else:
+            st.text(plain(part.text))
 
 
 def show_diff(before: str, after: str, name: str, sides: tuple[str, str] = ("previous", "this")) -> None:

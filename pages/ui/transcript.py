@@ -7,12 +7,13 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.records.rows import BenchmarkRow, ExperimentDetails, ExperimentRow
 from koderz_core.report.formats import SHARED, count, duration, money
+from koderz_core.report.problems import MEANINGS, parts_of, problem_facts
 from pages.ui.edge import edge
 from pages.ui.frame import show_facts
 from pages.ui.status import show_scripted, show_standing
 from pages.ui.steps import choose_step, show_step
 from pages.ui.tables import outcome
-from pages.ui.text import show_text
+from pages.ui.text import show_parts
 
 EVERY_SECONDS = 1.0
 ENDED = ("finished", "interrupted")
@@ -46,6 +47,8 @@ def _draw(workspace: Workspace, details: ExperimentDetails, benchmark: Benchmark
     )
     spent = f"tokens: {count(row.input_tokens)} in, {count(row.output_tokens)} out"
     st.caption(f"calls: {count(row.calls)} · {spent}" + (f" · ⚠ {SHARED}" if row.shared else ""))
+    if row.failure and (meaning := MEANINGS.get(row.failure)):
+        st.text(meaning)
     show_standing(workspace, row, benchmark)
     _show_problem(workspace, row)
     if not details.steps:
@@ -64,8 +67,9 @@ def _show_problem(workspace: Workspace, row: ExperimentRow) -> None:
     if not place.open:
         return
     with place:
-        text = workspace.experiments.problem_text(row)
-        if text is None:
+        problem = workspace.experiments.problem(row)
+        if problem is None:
             st.caption("The dataset of this problem is missing or has changed. The first prompt contains the problem.")
-        else:
-            show_text(text, "problem", "python")
+            return
+        st.text(problem_facts(problem))
+        show_parts(parts_of(problem), "problem")
