@@ -62,6 +62,11 @@ class Expectation:
             return False
         return bool(_names(value) - _MAKERS)
 
+    @property
+    def is_directed(self) -> bool:
+        """Whether the test has only two directions, such as ``assertTrue`` and ``assertFalse``."""
+        return isinstance(self.value, str) or self.shape == "bool" or self.shape.startswith((_TRUTH, "raises"))
+
     def put(self, value: ast.expr | str) -> None:
         if self.index is None:
             setattr(self.owner, self.field, value)

@@ -14,7 +14,7 @@ from koderz_core.python_parser import parse
 from koderz_core.records import Isolation, Problem, TestFailure, TestSet, Verdict
 from koderz_core.sandbox.inside.instrument import asserts_in, method_of
 from koderz_core.sandbox.requests import Answer, Order, Report
-from koderz_core.sandbox.twins import Twins, Unit, runs_of
+from koderz_core.sandbox.twins import Twins, Unit, guarded, runs_of
 
 Ask = Callable[[Order], Answer]
 _Key = tuple[str, str, bool]
@@ -109,13 +109,13 @@ class Modules:
         """A verdict on tests apart from the program, which has failed: it may pass them in its own process.
 
         Instances of a class that derives from ``tuple`` or another plain type cross as that type, without their
-        methods. So such a program runs in the process of its tests if the failed tests have twins.
+        methods. So such a program runs in the process of its tests if the failed tests have twins that it cannot tell.
         """
         order = replace(order, shared=True)
         if failed.error == "timeout" or not derives_plain(order.code):
             return failed
-        guarded = {place for unit in self._units(problem, tests, order).units for place in unit.places}
-        if not guarded.issuperset(place for place, mark in enumerate(failed.marks) if mark != "P"):
+        safe = guarded(self._units(problem, tests, order).units)
+        if not safe.issuperset(place for place, mark in enumerate(failed.marks) if mark != "P"):
             return failed
         found = self.verdict(problem, tests, order)
         return found if isinstance(found, Verdict) and found.passed else failed

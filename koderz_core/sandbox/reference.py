@@ -95,6 +95,7 @@ def _run(
             check=False,
             cwd="/",
             env={**box.ENVIRONMENT, "PYTHONHASHSEED": str(hash_seed)},
+            start_new_session=True,  # otherwise Ctrl-C ends it, and the solution would seem to fail
         )
     except subprocess.TimeoutExpired as error:
         raise DataError(

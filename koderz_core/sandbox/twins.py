@@ -89,6 +89,16 @@ def _singles(found: Iterable[Expectation], lot: random.Random) -> tuple[Unit, ..
     return tuple(Unit(((expectation, value),)) for expectation, value in pairs if value is not None)
 
 
+def guarded(units: Iterable[Unit]) -> set[int]:
+    """The tests whose twins a program cannot tell by their direction, as it could if all tests were ``assertTrue``."""
+    found = [expectation for unit in units for expectation, _ in unit.changes]
+    directions = {(one.shape, ast.dump(one.value) if isinstance(one.value, ast.expr) else one.value) for one in found}
+    both = {
+        shape for shape, _ in directions if shape != "raises" and sum(shape == other for other, _ in directions) > 1
+    }
+    return {expectation.place for expectation in found if not expectation.is_directed or expectation.shape in both}
+
+
 def runs_of(units: Sequence[Unit]) -> list[tuple[Unit, ...]]:
     """The units that are twins in each run, in random order; empty in the run with real tests only."""
     if not units:

@@ -93,6 +93,18 @@ def test_a_class_that_derives_from_a_plain_type_passes_with_its_methods(judge: B
     assert not judge.check(problem, wrong, problem.tests).passed
 
 
+def test_a_program_cannot_choose_the_process_of_tests_that_all_have_one_direction(judge: BoxedJudge) -> None:
+    tests = "import unittest\nfrom grid import path\nclass T(unittest.TestCase):\n"
+    tests += "    def test_a(self):\n        self.assertTrue(path(2)[0] == 4)\n"
+    found = module_tests(tests, "grid")
+    public = PublicProblem("grid/2", "", "path", kind="module", names=found.names, file="grid.py")
+    problem = Problem(public, TestSet(found.source), "def path(steps): return [2 * steps]\n")
+    fake = "import unittest\nunittest.TestCase.assertTrue = lambda *_: None\nclass Own(tuple): pass\n"
+    fake += "def path(steps): return Own([0])\n"
+    assert judge.check(problem, problem.canonical_solution, problem.tests).passed
+    assert not judge.check(problem, fake, problem.tests).passed
+
+
 def test_classes_that_derive_from_plain_types_are_found() -> None:
     assert derives_plain("import fractions\nclass A(fractions.Fraction): pass")
     assert derives_plain("class A(list[int]): pass")
