@@ -106,13 +106,13 @@ def check_tests(problem: Problem) -> None:
 def split(problem: Problem, policy: TestPolicy) -> Split | Outside:
     """Gate and base tests of a problem, without plus tests and time limits.
 
-    ``tests``: all base tests gate the loop, as in the original koderz; ``examples``: the problem's samples, else the
+    ``tests``: all base tests gate the loop, as in the original koderz; ``examples``: the problem's sample cases, else the
     examples in its text, true or false; ``split:f``: a fraction of the base tests. Raises UnknownNameError and
     PlanError for an unknown gate.
     """
     gate = gate_of(policy.gate)
     if gate.kind == EXAMPLES:
-        if problem.samples:
+        if problem.samples.cases:
             return _by_samples(problem)
         examples = examples_in(problem.public)
         if not examples:
