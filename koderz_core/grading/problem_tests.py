@@ -51,7 +51,7 @@ class Divider:
 
     def _gate(self, problem: Problem, policy: TestPolicy) -> Split | Outside:
         tests = split(problem, policy)
-        if isinstance(tests, Outside) or tests.within_base or problem.samples:
+        if isinstance(tests, Outside) or tests.within_base or problem.samples.cases:
             return tests
         true = self._true(problem, examples_in(problem.public))
         if not true:

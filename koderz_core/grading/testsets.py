@@ -106,9 +106,9 @@ def check_tests(problem: Problem) -> None:
 def split(problem: Problem, policy: TestPolicy) -> Split | Outside:
     """Gate and base tests of a problem, without plus tests and time limits.
 
-    ``tests``: all base tests gate the loop, as in the original koderz; ``examples``: the problem's sample cases, else the
-    examples in its text, true or false; ``split:f``: a fraction of the base tests. Raises UnknownNameError and
-    PlanError for an unknown gate.
+    ``tests``: all base tests gate the loop, as in the original koderz; ``examples``: the problem's sample cases, or
+    else the examples in its text, true or false; ``split:f``: a fraction of the base tests. Raises UnknownNameError
+    and PlanError for an unknown gate.
     """
     gate = gate_of(policy.gate)
     if gate.kind == EXAMPLES:
