@@ -57,6 +57,7 @@ def test_a_module_is_run_by_aiders_protocol_and_read(
 ) -> None:
     name = kept(tmp_path / "home", OWN)
     page.goto(f"{server(tmp_path / 'home', NO_WEIGHTS).url}/launch")
+    idle(page)
     page.get_by_role("radio", name="Aider's protocol").click()
     says(page, "--preset aider")
     idle(page)
@@ -77,13 +78,16 @@ def test_a_program_is_run_and_its_failed_cases_are_read(
     server: Serve, page: Page, idle: Callable[[Page], None], tmp_path: Path
 ) -> None:
     page.goto(f"{server(tmp_path / 'home', NO_WEIGHTS).url}/launch")
-    page.locator(".st-key-row-1").get_by_role("button", name="Remove").click()
-    says(page, "--configuration 'supervised ")
-    idle(page)  # the fields that replace the previous ones take no input before
+    idle(page)
+    page.get_by_role("radio", name="Aider's protocol").click()
+    says(page, "--preset aider")
+    idle(page)
     choose(page, "Dataset", "humaneval-stdin")
-    expect(page.get_by_text("the model writes a program that reads standard input")).to_be_visible(timeout=MINUTE)
+    says(page, "--dataset humaneval-stdin")
+    expect(page.get_by_text("the model writes a program that reads standard input")).to_be_visible()
+    idle(page)
     choose(page, "coder", "scripted/never")
-    says(page, "coder=scripted/never")
+    says(page, "scripted/never")
     end = page.get_by_label("End (exclusive)", exact=True)
     end.fill("1")
     end.press("Enter")
