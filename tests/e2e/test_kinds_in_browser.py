@@ -12,7 +12,7 @@ from test_accessibility_in_browser import FITS, TELEPHONE, faults
 from test_dashboard_in_browser import MINUTE, choose, figure
 from test_first_walk_in_browser import show
 
-from koderz_core import open_workspace
+from koderz_core import Order, Wanted, open_workspace
 
 TEXT = "Return **twice** the number, as `double(2)` does. <b>Only</b> integers."
 OWN = {
@@ -74,28 +74,16 @@ def test_a_module_is_run_by_aiders_protocol_and_read(
     expect(page.get_by_text("Changes from the given file to this program")).to_be_visible()
 
 
-def test_a_program_is_run_and_its_failed_cases_are_read(
+def test_the_failed_cases_of_a_program_are_read(
     server: Serve, page: Page, idle: Callable[[Page], None], tmp_path: Path
 ) -> None:
-    page.goto(f"{server(tmp_path / 'home', NO_WEIGHTS).url}/launch")
+    with open_workspace(home=tmp_path / "home") as workspace:
+        wanted = Wanted("direct", {"coder": "scripted/never"})
+        plan = workspace.plans.plan(Order([wanted], "0:1"), "humaneval-stdin")
+        workspace.runs.run(plan)
+    page.goto(f"{server(tmp_path / 'home', NO_WEIGHTS).url}/problems?benchmarks={plan.id}")
     idle(page)
-    page.get_by_role("radio", name="Aider's protocol").click()
-    says(page, "--preset aider")
-    idle(page)
-    choose(page, "Dataset", "humaneval-stdin")
-    says(page, "--dataset humaneval-stdin")
-    expect(page.get_by_text("the model writes a program that reads standard input")).to_be_visible()
-    idle(page)
-    choose(page, "coder", "scripted/never")
-    says(page, "scripted/never")
-    end = page.get_by_label("End (exclusive)", exact=True)
-    end.fill("1")
-    end.press("Enter")
-    says(page, "--problems 0:1")
-    page.get_by_text("Also run baselines").click()
-    says(page, "--no-baselines")
-    start(page, 1)
-    open_problem(page, idle)
+    page.get_by_test_id("stExpander").filter(has_text="Problem").last.click()
     expect(page.get_by_text("Read this function's arguments from standard input")).to_be_visible()
     page.get_by_role("radio", name="Tests", exact=True).click()
     expect(page.get_by_text("Test 1: input")).to_be_visible()
