@@ -131,7 +131,8 @@ def test_a_journal_that_cannot_be_opened_keeps_nobody_from_the_others(home: Path
 
 def test_a_writer_that_was_killed_leaves_a_lock_that_repair_opens(journal: Path) -> None:
     write = (
-        "import pathlib, sys, koderz_core.journal as j; j.Journal(pathlib.Path(sys.argv[1])); print(); sys.stdin.read()"
+        "import pathlib, sys, koderz_core.journal as j; j.Journal(pathlib.Path(sys.argv[1])); print(flush=True); "
+        "sys.stdin.read()"
     )
     command = [sys.executable, "-c", write, str(journal)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
