@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -39,9 +39,13 @@ def phone(chromium: Browser) -> Iterator[Page]:
         yield context.new_page()
 
 
-def test_the_form_stays_open_after_the_first_label_and_a_tap_near_its_cross_removes_it(url: str, phone: Page) -> None:
+def test_the_form_stays_open_after_the_first_label_and_a_tap_near_its_cross_removes_it(
+    url: str, phone: Page, idle: Callable[[Page], None]
+) -> None:
     phone.goto(f"{url}/problems")
     phone.get_by_role("link", name="Open the experiment").tap()
+    expect(phone.get_by_text("Labels and note", exact=True)).to_be_visible()
+    idle(phone)  # a form that is drawn again loses what was typed into it
     phone.get_by_text("Labels and note", exact=True).tap()
     field = phone.get_by_test_id("stForm").get_by_test_id("stMultiSelect")
     field.locator("input").fill("wrong test")
