@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from koderz_core.sandbox.inside.instrument import asserts_in, method_of
+from koderz_core.sandbox.inside.instrument import asserts_in, last_name, method_of
 
 _OPPOSITES = {
     "assertTrue": "assertFalse",
@@ -146,12 +146,12 @@ class _Search:
 
     def _raises(self, place: int, node: ast.With) -> Expectation | None:
         call = node.items[0].context_expr
-        if isinstance(call, ast.Call) and _name(call.func) in _RAISES and call.args:
+        if isinstance(call, ast.Call) and last_name(call.func) in _RAISES and call.args:
             return Expectation(place, call, "args", 0, "raises")
         return None
 
     def _of_call(self, place: int, call: ast.Call) -> Expectation | None:
-        name = _name(call.func)
+        name = last_name(call.func)
         if not _is_assertion(call) or name in _RAISES:
             return None
         if name in OPPOSITES and isinstance(call.func, ast.Attribute):
@@ -177,7 +177,7 @@ class _Search:
     def _is_sure(self, call: ast.Call) -> bool:
         """Whether a call is reached whenever the test passes, and compares exactly."""
         is_top = any(isinstance(node, ast.Expr) and node.value is call for node in self._method.body)
-        return self._plain and is_top and _name(call.func) in _SURE
+        return self._plain and is_top and last_name(call.func) in _SURE
 
     def _variable(self, place: int, value: ast.expr) -> Expectation | None:
         """The expectation behind a variable that is set once and used only here."""
@@ -201,7 +201,7 @@ def _pair(name: str) -> str:
 
 def _compared(call: ast.Call) -> list[int]:
     """The places of the arguments that an assertion compares exactly: not its message, not an operator."""
-    name, count = _name(call.func), len(call.args)
+    name, count = last_name(call.func), len(call.args)
     if name == "require_compared":
         return [0, 2] if isinstance(call.args[1], ast.Constant) and call.args[1].value in {"==", "is"} else []
     if name == "assertAlmostEqual" and not (count == 2 and all(_is_small(keyword) for keyword in call.keywords)):
@@ -216,7 +216,7 @@ def _is_made(value: ast.expr) -> bool:
     """Whether it is an instance of a class, such as ``Clock(8, 30)``, or has such parts: not the result of a call."""
     if isinstance(value, ast.List | ast.Tuple):
         return all(_is_made(part) or not _names(part) for part in value.elts)
-    return isinstance(value, ast.Call) and (_name(value.func)[:1].isupper() or _name(value.func) in _MAKERS)
+    return isinstance(value, ast.Call) and (last_name(value.func)[:1].isupper() or last_name(value.func) in _MAKERS)
 
 
 def _is_small(tolerance: ast.keyword) -> bool:
@@ -226,12 +226,8 @@ def _is_small(tolerance: ast.keyword) -> bool:
 
 
 def _is_assertion(call: ast.Call) -> bool:
-    name = _name(call.func)
+    name = last_name(call.func)
     return name.lower().startswith(("assert", "require", "check", "refute"))
-
-
-def _name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -214,16 +214,17 @@ class _Marker(ast.NodeTransformer):
 def _named(kinds: ast.expr | None) -> frozenset[str]:
     """The exceptions that end iterations among these: alone, in a tuple, or after ``builtins.``."""
     parts = kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]
-    return _ENDS.intersection(_name(part) for part in parts)
+    return _ENDS.intersection(last_name(part) for part in parts)
 
 
 def _expected(node: ast.expr) -> frozenset[str]:
     """The exceptions that end iterations for which ``assertRaises(...)`` or a similar call waits."""
-    is_one = isinstance(node, ast.Call) and bool(node.args) and _name(node.func) in _RAISES
+    is_one = isinstance(node, ast.Call) and bool(node.args) and last_name(node.func) in _RAISES
     return _named(node.args[0]) if is_one and isinstance(node, ast.Call) else frozenset()
 
 
-def _name(node: ast.expr | None) -> str:
+def last_name(node: ast.expr | None) -> str:
+    """``raises`` for ``raises`` and for ``pytest.raises``; "" for other expressions."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 

@@ -7,11 +7,11 @@ one case only, and no program can read the input of a later case. The expected o
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
-from .cases import Cases
+from .cases import Cases, Sources
 from .deadline import Deadline
 from .faults import Fault, ProgramEndedError, excerpt, fault_of, shown
 from .handles import Handle
@@ -37,14 +37,8 @@ class Limits(NamedTuple):
     failed_seconds: float
 
 
-class Sources(Sequence[str]):
+class CallSources(Sources):
     """Each case as the call that it makes, written when it is needed."""
-
-    def __init__(self, cases: Cases) -> None:
-        self._cases = cases
-
-    def __len__(self) -> int:
-        return len(self._cases.calls)
 
     def __getitem__(self, index: Any) -> Any:  # Any: int and str; slices are not used
         return f"run({', '.join(map(literal, self._cases.arguments(index)))})"

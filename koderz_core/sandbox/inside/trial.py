@@ -13,7 +13,7 @@ from .faults import CLASSES, CannotCrossError, Fault, ProgramEndedError, excerpt
 from .handles import Handle, function
 from .program import Program
 from .recorder import FAILED, MAX_FAILURES, MAX_SOURCE, NOT_REACHED, PASSED, Failure, Outcome, Recorder
-from .runs import Limits, Runs, Sources
+from .runs import CallSources, Limits, Runs
 from .wire import Json, Message
 from .zygote import Zygote
 
@@ -130,7 +130,7 @@ def _shared(order: Order, tests: suite.Suite, zygote: Zygote, on_answer: OnAnswe
 
 def _run_by_run(order: Order, tests: cases.Cases, zygote: Zygote, on_answer: OnAnswer) -> Report:
     """The report for a whole program: each test in a process of its own."""
-    started, recorder = time.monotonic(), Recorder(Sources(tests), lambda: True)
+    started, recorder = time.monotonic(), Recorder(CallSources(tests), lambda: True)
     limits = Limits(order.seconds, order.most_seconds / order.seconds, order.seconds)
     runs = Runs(tests, limits, zygote, recorder)
     completed = runs.execute(lambda seconds: for_candidate(order, seconds), on_answer)
