@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from koderz_core.records.search import DEFAULT_LIMIT, KINDS, MOST_LIMIT, Kind, SearchQuery
+from koderz_core.records.search import DEFAULT_LIMIT, KINDS, MOST_CHARACTERS, MOST_LIMIT, Kind, SearchQuery
 from koderz_core.report.formats import MORE_MATCHES, NO_MATCH, count
-from pages.ui.address import choice, keep
+from pages.ui.address import choice, keep, searched_words
 from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page, show_empty
-from pages.ui.search import choose_words, show_hit
+from pages.ui.search import show_hit
 from pages.ui.text import listed
 
 ABOUT = "Find prompts, answers, programs, errors and names in everything recorded."
@@ -47,7 +47,7 @@ def main() -> None:
 
 def _choose(page: Page) -> SearchQuery:
     """The query; all of it is part of the page's address."""
-    words = choose_words()
+    words = searched_words("q", "Words", MOST_CHARACTERS, 'has_close_elements "index out of range"')
     left, right = st.columns([3, 2])
     with left:
         kind = choice("kind", "Kind", (ANY, *KINDS), LABELS.__getitem__, short=True)

@@ -84,6 +84,19 @@ def choice_list(name: str, label: str, options: Mapping[str, str], captions: Seq
     return chosen
 
 
+def searched_words(name: str, label: str, most: int, placeholder: str) -> str:
+    """Words to search for, at most ``most`` characters, which are part of the address."""
+    requested, key, seen = st.query_params.get(name, "")[:most], f"text of {name}", f"{name} in the URL"
+    # A page that was left and opened again at once has lost the text, but not the note of what the address was.
+    if key not in st.session_state or st.session_state.get(seen) != requested:
+        st.session_state[key] = requested
+    text = str(st.text_input(label, key=key, placeholder=placeholder, max_chars=most, type="search"))
+    if text != requested:  # a write on arrival could reach the browser before the address of this page does
+        keep(name, text or None)
+    st.session_state[seen] = text
+    return text
+
+
 def _widget_key(name: str, options: Sequence[str], usual: str) -> str:
     """The key of the widget, whose value is set to the option in the address."""
     key, last_key = f"choice of {name}", f"{name} in the URL"

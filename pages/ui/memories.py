@@ -26,7 +26,7 @@ from koderz_core.workspace.memories import (
     StoredMemory,
     one_line,
 )
-from pages.ui.address import choice, chosen_line, keep, link
+from pages.ui.address import choice, chosen_line, keep, link, searched_words
 from pages.ui.frame import show_facts, show_remarks
 from pages.ui.tables import FEW_LINES, tall
 from pages.ui.text import show_text
@@ -45,7 +45,7 @@ COLUMNS = {
 
 def choose_search(counts: Counts) -> MemoryQuery:
     """The search; all of it is part of the page's address."""
-    words = _words()
+    words = searched_words("words", "Words", MOST_WORDS, "HumanEval/31, IndexError, exp_…")
     with st.container(horizontal=True):  # two side by side on a narrow screen
         of = choice("kind", "Kind", (ANY, *KINDS))
         within = choice("category", "Category", (ANY, *counts.by_category), plain)
@@ -132,16 +132,6 @@ def offer_retirement(workspace: Workspace, shown: ShownMemory) -> None:
         change(shown.memory.id)
         st.rerun()
     st.caption("A retired memory is kept, but searches omit it by default. A retired lesson is not added to prompts.")
-
-
-def _words() -> str:
-    requested, key, seen = st.query_params.get("words", "")[:MOST_WORDS], "words", "words in the URL"
-    if st.session_state.get(seen) != requested:
-        st.session_state[key] = requested
-    words = str(st.text_input("Words", key=key, placeholder="HumanEval/31, IndexError, exp_…", max_chars=MOST_WORDS))
-    keep("words", words or None)
-    st.session_state[seen] = words
-    return words
 
 
 def _line(memory: StoredMemory) -> Mapping[str, object]:

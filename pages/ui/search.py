@@ -12,7 +12,7 @@ from streamlit.components.v2.types import ComponentRenderer
 
 from koderz_core.records.search import MOST_CHARACTERS, SearchHit
 from koderz_core.report.formats import hit_source, plain
-from pages.ui.address import BENCHMARKS, address_of, keep, link
+from pages.ui.address import BENCHMARKS, address_of, link
 
 ICONS = {"prompt": "💬", "answer": "🗨️", "program": "📄", "error": "⚠️", "name": "🏷️"}
 PLACEHOLDER = "everything recorded"
@@ -27,18 +27,6 @@ def show_box() -> None:
     asked = line.form_submit_button("Find", width="content")
     if asked and words and words.strip():
         _component()(key="found", data={"address": address_of("search", q=words), "number": time.monotonic_ns()})
-
-
-def choose_words() -> str:
-    """The words to find, which are part of the address as ``q``."""
-    requested, key, seen = st.query_params.get("q", "")[:MOST_CHARACTERS], "q", "q in the URL"
-    if st.session_state.get(seen) != requested:
-        st.session_state[key] = requested
-    words = str(st.text_input("Words", key=key, placeholder='has_close_elements "index out of range"', type="search"))
-    if words != requested:  # a write on arrival could reach the browser before the address of this page does
-        keep("q", words or None)
-    st.session_state[seen] = words
-    return words
 
 
 def show_hit(hit: SearchHit, place: int) -> None:

@@ -63,7 +63,7 @@ def test_filters_are_part_of_the_address_and_an_asked_memory_is_shown_beside_wha
     app = visit("memory", kind="iteration")
     assert list(app.dataframe[0].value["memory"]) == [2]
     assert list(visit("memory", kind="iteration", memory="1").dataframe[0].value["memory"]) == [1, 2]
-    app.text_input(key="words").set_value("zzz").run()
+    app.text_input(key="text of words").set_value("zzz").run()
     assert app.query_params["words"] in ("zzz", ["zzz"])
     assert "No matching memories" in said(app)
 

@@ -40,6 +40,15 @@ def test_the_kind_and_the_words_are_in_the_address(visit: Visit, recorded: Plan)
     assert NO_MATCH in said(visit("search", q="has_close_elements", kind="error"))
 
 
+def test_a_page_that_is_opened_again_at_once_keeps_its_words(visit: Visit, recorded: Plan) -> None:
+    app = visit("models")  # Back and Forward: the page between was stopped before it had said which page it is
+    app.session_state["page"], app.session_state["q in the URL"] = "search", "has_close_elements"
+    app.switch_page("pages/search.py").query_params["q"] = "has_close_elements"
+    app.run()
+    assert app.query_params["q"] == "has_close_elements"
+    assert "<mark>has_close_elements</mark>" in hits(app)
+
+
 def test_names_and_texts_are_shown_as_text(visit: Visit, recorded: Plan) -> None:
     with open_workspace() as workspace:
         plan = workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1", name="<b>mine</b>"))
