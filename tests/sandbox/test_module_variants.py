@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -70,15 +71,22 @@ def renamed(code: str) -> str:
     return ast.unparse(tree)
 
 
-@pytest.mark.parametrize("variant", [annotated, reordered, renamed])
+VARIANTS = (annotated, reordered, renamed)
+TRIED = thinned(
+    [problem for problem in PROBLEMS if problem.id not in SLOW],
+    "exercises whose variants are judged",
+    always=[problem for problem in PROBLEMS if problem.id in SHARED],
+)
+
+
 @pytest.mark.parametrize(
-    "problem",
+    ("problem", "variant"),
     thinned(
-        [problem for problem in PROBLEMS if problem.id not in SLOW],
-        "exercises whose variants are judged",
-        always=[problem for problem in PROBLEMS if problem.id in SHARED],
+        list(product(TRIED, VARIANTS)),
+        "variants of the other exercises",
+        always=[(problem, renamed) for problem in TRIED if problem.id in SHARED],
     ),
-    ids=lambda problem: problem.id,
+    ids=lambda part: part.id if isinstance(part, Problem) else part.__name__,
 )
 def test_a_variant_of_a_solution_passes_in_both_ways(
     judge: BoxedJudge, problem: Problem, variant: Callable[[str], str]
