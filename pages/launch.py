@@ -43,13 +43,15 @@ def main() -> None:
     surveyed = _surveyed(str(workspace.settings.home))
     presets = {preset.name: preset for preset in workspace.plans.presets(surveyed)}
     opened = open_draft(workspace, presets, page.benchmarks)
-    start = st.container()
+    start = st.container(key="starting-point")
+    with start:
+        _show_presets(opened, presets)
     left, right = st.columns([3, 2], gap="large")
     with left:
         opened.keep(workspace, edit(workspace, opened, surveyed))
         _show_unavailable(surveyed)
     with start:
-        _show_start(page, opened, presets)
+        _show_changed(page, opened, presets)
     with right, st.container(key="summary"):
         st.header("Summary")
         _summarise(page, opened, presets.get(opened.draft.preset), surveyed)
@@ -62,10 +64,9 @@ def _surveyed(home: str) -> list[Availability]:  # noqa: ARG001 (the key of the 
     return the_workspace().models.survey()
 
 
-def _show_start(page: Page, opened: OpenDraft, presets: Presets) -> None:
-    """The starting point of the draft, a choice of presets, and what the person has changed since then."""
-    cloned = next((row for row in page.benchmarks if row.id == opened.draft.clone), None)
-    key, chosen, changed = opened.key(PRESET), opened.draft.preset, opened.changed
+def _show_presets(opened: OpenDraft, presets: Presets) -> None:
+    """The choice of a preset as the starting point of the draft."""
+    key, chosen = opened.key(PRESET), opened.draft.preset
     st.segmented_control(
         "Preset",
         list(presets),
@@ -75,6 +76,12 @@ def _show_start(page: Page, opened: OpenDraft, presets: Presets) -> None:
         wrap=True,
         on_change=lambda: start_from(presets[st.session_state[key] or chosen], key),
     )
+
+
+def _show_changed(page: Page, opened: OpenDraft, presets: Presets) -> None:
+    """The starting point of the draft, and what the person has changed since then."""
+    cloned = next((row for row in page.benchmarks if row.id == opened.draft.clone), None)
+    chosen, changed = opened.draft.preset, opened.changed
     if cloned:
         st.text(f"🧬 A clone of {called(cloned)}: change the inputs that should differ.")
     elif chosen in presets and not changed:
