@@ -14,7 +14,7 @@ from koderz_core.records.progress import Forecast
 from koderz_core.workspace.drafts import Draft
 from koderz_core.workspace.models import Availability
 from pages.ui.address import BENCHMARKS, go_to
-from pages.ui.draft import PRESET, OpenDraft, Presets, open_draft, start_from
+from pages.ui.draft import OpenDraft, Presets, choose_preset, open_draft
 from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page
 from pages.ui.launch_form import edit
@@ -45,7 +45,7 @@ def main() -> None:
     opened = open_draft(workspace, presets, page.benchmarks)
     start = st.container(key="starting-point")
     with start:
-        _show_presets(opened, presets)
+        choose_preset(opened, presets)
     left, right = st.columns([3, 2], gap="large")
     with left:
         opened.keep(workspace, edit(workspace, opened, surveyed))
@@ -62,20 +62,6 @@ def _surveyed(home: str) -> list[Availability]:  # noqa: ARG001 (the key of the 
     from koderz_core import the_workspace  # noqa: PLC0415 (a cached function must not hold the page's)
 
     return the_workspace().models.survey()
-
-
-def _show_presets(opened: OpenDraft, presets: Presets) -> None:
-    """The choice of a preset as the starting point of the draft."""
-    key, chosen = opened.key(PRESET), opened.draft.preset
-    st.segmented_control(
-        "Preset",
-        list(presets),
-        default=chosen if chosen in presets else None,
-        format_func=lambda name: presets[name].title,
-        key=key,
-        wrap=True,
-        on_change=lambda: start_from(presets[st.session_state[key] or chosen], key),
-    )
 
 
 def _show_changed(page: Page, opened: OpenDraft, presets: Presets) -> None:

@@ -20,6 +20,7 @@ from koderz_core.analysis.money import (
     parts_per_solved,
 )
 from koderz_core.analysis.multiplicity import rank_groups
+from koderz_core.analysis.noninferiority import MARGIN
 from koderz_core.analysis.pairs import Key, Pair, of_two_kinds, pairs
 from koderz_core.analysis.rates import Interval, by_problem, clustered
 from koderz_core.analysis.supervision import Supervision, supervision
@@ -95,10 +96,12 @@ def compare(
     trials: Sequence[Trial],
     baseline: SummaryRow | None = None,
     axes: Sequence[Axis] = AXES,
+    margin: float = MARGIN,
 ) -> Comparison:
     """Compare configurations of one benchmark or of several; ``trials``: all trials of these.
 
-    ``baseline``: one of them, None for the usual one. ``axes``: the axes of the curves to compute.
+    ``baseline``: one of them, None for the usual one. ``axes``: the axes of the curves to compute. ``margin``: by what
+    share of problems a configuration that matches the baseline may solve fewer.
     """
     keys = [(row.benchmark, row.configuration) for row in rows]
     trials_by_key = _trials_by_key(rows, trials)
@@ -106,7 +109,7 @@ def compare(
     against = baseline or usual_baseline(rows)
     base = configurations[rows.index(against)] if against and len(rows) > 1 else None
     tested = (
-        pairs(base, [configuration for configuration in configurations if configuration != base], trials_by_key)
+        pairs(base, [configuration for configuration in configurations if configuration != base], trials_by_key, margin)
         if base
         else ()
     )

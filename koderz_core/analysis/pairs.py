@@ -12,6 +12,7 @@ from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.curves import BreakEven, break_even
 from koderz_core.analysis.money import Savings, price_ratio, savings
 from koderz_core.analysis.multiplicity import compatible, holm_of_known
+from koderz_core.analysis.noninferiority import MARGIN, Match, adjusted, match
 from koderz_core.analysis.paired import Paired, paired
 from koderz_core.analysis.rates import Interval
 from koderz_core.analysis.tradeoff import common_problems
@@ -49,7 +50,8 @@ class Pair:
     ``partings``: the discordant problems, those that only the baseline solved first, because they show what the other
     lacks. ``price``: its cost per solved problem divided by the baseline's. ``mixed``: on how many problems one of the
     two is scored by the tests it stopped on and the other by held-out tests; ``reported``: on how many an imported file
-    states the results of one and koderz scored the other. ``finding``: all of it in words.
+    states the results of one and koderz scored the other. ``match``: whether it matches the baseline within a margin;
+    None without a common problem. ``finding``: all of it in words.
     """
 
     key: Key
@@ -63,6 +65,7 @@ class Pair:
     mixed: int
     worst: WorstCase | None = None
     reported: int = 0
+    match: Match | None = None
     finding: str = ""
 
     @property
@@ -81,21 +84,24 @@ def pairs(
     baseline: ConfigurationFigures,
     others: Sequence[ConfigurationFigures],
     trials_by_key: Mapping[Key, Sequence[Trial]],
+    margin: float = MARGIN,
 ) -> tuple[Pair, ...]:
-    """One pair per other configuration, in their order."""
+    """One pair per other configuration, in their order. ``margin``: of ``match``."""
     base = trials_by_key[baseline.key]
     tested = sum(bool(common_problems((trials_by_key[other.key], base))) for other in others) or 1
     tests = [paired(trials_by_key[other.key], base, tested) for other in others]
-    adjusted = holm_of_known([test.p for test in tests])
+    adjusted_p = holm_of_known([test.p for test in tests])
     worst = _worst([worst_case(trials_by_key[it.key], base, test) for it, test in zip(others, tests, strict=True)])
+    matches = adjusted([match(trials_by_key[other.key], base, margin) for other in others])
     found = []
-    for other, raw, p, case in zip(others, tests, adjusted, worst, strict=True):
+    for other, raw, p, case, matched in zip(others, tests, adjusted_p, worst, matches, strict=True):
         trials, test = trials_by_key[other.key], compatible(raw, p, ALPHA)
         price, saved = price_ratio(trials, base, tested), savings(trials, base, tested)
         even = break_even(trials, base, tested, _direction(test, p))
         mixed, reported = (of_two_kinds((trials, base), kind) for kind in ("oracle", "reported"))
         partings = tuple(_partings(test, trials, base))
-        found.append(Pair(other.key, baseline.key, test, p, partings, price, even, saved, mixed, case, reported))
+        of = (test, p, partings, price, even, saved, mixed, case, reported, matched)
+        found.append(Pair(other.key, baseline.key, *of))
     return tuple(found)
 
 

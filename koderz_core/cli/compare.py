@@ -26,7 +26,7 @@ from koderz_core.report.pair_columns import pair_rows
 from koderz_core.report.slices import slice_remarks, slice_rows, slice_table
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT
 from koderz_core.times import day, iso
-from koderz_core.workspace.comparisons import SLICES_BY, Comparison, FrontierCost, SliceBy, Slices
+from koderz_core.workspace.comparisons import MARGIN, SLICES_BY, Comparison, FrontierCost, SliceBy, Slices
 
 SETTINGS = "Settings that differ"
 CURVES_IN_WORDS = "For the curves of success against cost, use --format json or the Summary page of `koderz ui`."
@@ -54,6 +54,14 @@ NONE_YET = (
     "--attempts", is_flag=True, help="Also show for each attempt: problems solved, cost, errors and repeated programs."
 )
 @click.option(
+    "--margin",
+    type=click.FloatRange(0, 100, min_open=True, max_open=True),
+    default=100 * MARGIN,
+    show_default=True,
+    metavar="POINTS",
+    help="Margin in percentage points: how many fewer problems a configuration that matches the baseline may solve.",
+)
+@click.option(
     "--by",
     type=click.Choice(SLICES_BY),
     help="Also compare on the problems of each difficulty, topic, tag, kind or year. As CSV, only this table.",
@@ -65,6 +73,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     form: str,
     same_problems: bool,
     attempts: bool,
+    margin: float,
     by: SliceBy | None,
     data_dir: Path | None,
 ) -> int:
@@ -88,7 +97,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
         if not rows:
             raise UsageError("There are no results to compare yet. Start with: koderz quickstart")
         rows = rows if baseline else opened.comparisons.with_baseline(rows)
-        comparison = opened.comparisons.compare(rows, baseline)
+        comparison = opened.comparisons.compare(rows, baseline, margin=margin / 100)
         further = Further(
             opened.comparisons.attempts(rows) if attempts else {},
             opened.comparisons.slices(rows, by, comparison.baseline) if by else None,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from koderz_core.analysis.bounds import ALPHA
 from koderz_core.analysis.configurations import frontier_asked_once
 from koderz_core.analysis.energy import flips
+from koderz_core.analysis.noninferiority import LEVEL
 from koderz_core.analysis.power import detectable, observed_discordance
 from koderz_core.analysis.rates import rate_of
 from koderz_core.records.marks import ORACLE, REPORTED, SAW_BASE_TESTS, Marks
@@ -48,6 +49,8 @@ def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
         return f"{label} and {other} have no problem on which both have a result, so they cannot be compared."
     price = _price(label, pair.price, test.at_once)
     parts = [f"{_difference(test, pair.p_adjusted, label, other)}: {_verdict(pair)}; {price}."]
+    if (matched := _match(pair, label, other)) is not None:
+        parts.append(matched)
     if pair.break_even is not None:
         parts.append(_break_even(label, other, pair.break_even, test.at_once))
     if pair.mixed:
@@ -157,6 +160,21 @@ def _verdict(pair: Pair) -> str:
         return "no significant difference; with this number of problems, no difference can be statistically significant"
     below = f"below {100 * unseen:.2g} percentage points"
     return f"no significant difference; with this number of problems, a true difference {below} is usually not detected"
+
+
+def _match(pair: Pair, label: str, other: str) -> str | None:
+    """Whether it matches the baseline within the margin; None if it solved significantly more."""
+    found = pair.match
+    if found is None or (pair.significant and (pair.test.difference or 0) > 0):
+        return None
+    within = f"within {100 * found.margin:.3g} percentage points"
+    if found.verdict == "matches":
+        return f"{label} matches {other} {within} (one-sided p {_p(max(found.p, found.p_worst))})."
+    if found.verdict == "falls short":
+        return f"{label} does not match {other} {within}: it falls short (one-sided p {_p(found.p_short)})."
+    missing = " in the worst case for the missing results" if found.p <= LEVEL else ""
+    p = _p(found.p_worst if missing else found.p)
+    return f"Whether {label} matches {other} {within} is undecided{missing} (one-sided p {p})."
 
 
 def _significant(n: int, worst: WorstCase | None) -> str:

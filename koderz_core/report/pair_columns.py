@@ -68,6 +68,10 @@ class PairRow:
         return self.pair.worst or WorstCase(0, cases, self.pair.p_adjusted)
 
     @property
+    def p_noninferior(self) -> float | None:
+        return max(self.pair.match.p, self.pair.match.p_worst) if self.pair.match else None
+
+    @property
     def significant(self) -> bool | None:
         return self.pair.significant if self.of.n else None
 
@@ -218,6 +222,36 @@ PAIRS: Sequence[Column] = [
         _NO_COMMON,
         path="significant",
         shown=Shown("significant", 7),
+    ),
+    share(
+        "margin",
+        "the largest difference by which a configuration that matches the baseline may solve fewer problems",
+        _NO_COMMON,
+        path="pair.match.margin",
+    ),
+    share("match_low", "lower bound of Tango's score interval of `difference`", _NO_COMMON, path="pair.match.low"),
+    share("match_high", "upper bound of Tango's score interval of `difference`", _NO_COMMON, path="pair.match.high"),
+    number(
+        "p_noninferior",
+        "one-sided p value of the score test of the hypothesis that the configuration solves fewer problems by "
+        "`margin` or more, adjusted by Holm's method; missing results count against the configuration",
+        _NO_COMMON,
+        path="p_noninferior",
+    ),
+    number(
+        "p_equivalent",
+        "p value of the two one-sided score tests of the hypothesis that the success rates differ by `margin` or more "
+        "in either direction, adjusted by Holm's method",
+        _NO_COMMON,
+        path="pair.match.p_equal",
+    ),
+    text(
+        "match",
+        "`matches` if `p_noninferior` is at most 0.025, `falls short` if the opposite is shown at the same level, "
+        "otherwise `undecided`",
+        _NO_COMMON,
+        path="pair.match.verdict",
+        shown=Shown("match", 7),
     ),
     *interval(
         number(

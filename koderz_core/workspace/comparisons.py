@@ -14,6 +14,7 @@ from koderz_core.analysis.configurations import ConfigurationFigures, frontier_a
 from koderz_core.analysis.difficulty import Cell, Difficulty, Kind, difficulties, only_solved, problems_of_kind
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.money import FrontierCost, frontier_cost
+from koderz_core.analysis.noninferiority import MARGIN
 from koderz_core.analysis.pairs import DiscordantProblem, Key, Pair, leading_pair
 from koderz_core.analysis.slices import SLICES_BY, SliceBy, Slices, slices
 from koderz_core.analysis.supervision import Supervision, supervision
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AXES",
+    "MARGIN",
     "SLICES_BY",
     "AttemptByAttempt",
     "Axis",
@@ -100,15 +102,17 @@ class Comparisons:
         baseline: str | None = None,
         axes: Sequence[Axis] | None = None,
         *,
+        margin: float = MARGIN,
         apart: bool = False,
     ) -> Comparison:
         """Compare configurations with ``baseline``, the letter or name of one of them; None: the default baseline.
 
-        ``axes``: the curves to compute, None for all. ``apart``: read a copy of the store, so that other readers do not
-        wait for large benchmarks. Raises UnknownNameError, UsageError.
+        ``axes``: the curves to compute, None for all. ``margin``: by what share of problems a configuration that
+        matches the baseline may solve fewer, above 0 and below 1. ``apart``: read a copy of the store, so that other
+        readers do not wait for large benchmarks. Raises UnknownNameError, UsageError.
         """
         base = None if baseline is None else configuration_named(baseline, rows)
-        numbers = compare(rows, self._trials(rows, apart=apart), base, AXES if axes is None else axes)
+        numbers = compare(rows, self._trials(rows, apart=apart), base, AXES if axes is None else axes, margin)
         comparison = with_sentences(numbers, rows)
         return replace(
             comparison,

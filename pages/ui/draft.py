@@ -146,6 +146,20 @@ def _opened(draft: Draft, base: Draft, name: str = "", clone: Clone | None = Non
     return opened
 
 
+def choose_preset(opened: OpenDraft, presets: Presets) -> None:
+    """The choice of a preset as the starting point of the draft."""
+    key, chosen = opened.key(PRESET), opened.draft.preset
+    st.segmented_control(
+        "Preset",
+        list(presets),
+        default=chosen if chosen in presets else None,
+        format_func=lambda name: presets[name].title,
+        key=key,
+        wrap=True,
+        on_change=lambda: start_from(presets[st.session_state[key] or chosen], key),
+    )
+
+
 def start_from(preset: Preset, key: str) -> None:
     """Replace the draft of this session by a preset; for the callback of the widget ``key`` that chooses presets.
 

@@ -6,13 +6,34 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_trials import trials
 from scipy.optimize import minimize_scalar
 from scipy.stats import multinomial, norm
 
+from koderz_core.analysis.noninferiority import (
+    LEVEL,
+    Discordance,
+    adjusted,
+    discordance,
+    match,
+    noninferiority_power,
+    noninferiority_problems,
+    score_interval,
+    score_p,
+)
 from koderz_core.analysis.paired import bonett_price
-from koderz_core.analysis.power import noninferiority_p, noninferiority_power, noninferiority_problems
+from koderz_core.records.trials import Trial
 
 LEVELS = (0.05, 0.025, 0.025 / 3)
+
+
+def p_of(only_a: int, only_b: int, n: int, margin: float) -> float:
+    return score_p(Discordance(n, only_a, only_b), -margin)
+
+
+def made(name: str, marks: str) -> list[Trial]:
+    """One trial per problem: ``1`` solved, ``0`` unsolved, ``e`` error."""
+    return trials(name, {str(at): mark for at, mark in enumerate(marks)})
 
 
 def outcomes(n: int) -> list[tuple[int, int]]:
@@ -32,12 +53,12 @@ def test_p_is_that_of_the_score_statistic_under_the_likeliest_chances_at_the_mar
     bounds = (margin + 1e-9, (1 + margin) / 2 - 1e-9)
     worse = minimize_scalar(unlikely, bounds=bounds, method="bounded", options={"xatol": 1e-10}).x
     score = (only_a - only_b + n * margin) / np.sqrt(n * (2 * worse - margin - margin**2))
-    assert noninferiority_p(only_a, only_b, n, margin) == pytest.approx(norm.sf(score), abs=1e-5)
+    assert p_of(only_a, only_b, n, margin) == pytest.approx(norm.sf(score), abs=1e-5)
 
 
 @pytest.mark.parametrize(("only_it", "only_baseline", "p"), [(7, 8, 0.10), (6, 8, 0.15), (5, 9, 0.30), (5, 1, 0.001)])
 def test_the_pairs_of_the_study_have_the_p_that_its_review_found(only_it, only_baseline, p):
-    assert noninferiority_p(only_it, only_baseline, 60, 0.1) == pytest.approx(p, abs=0.006)
+    assert p_of(only_it, only_baseline, 60, 0.1) == pytest.approx(p, abs=0.006)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +66,7 @@ def test_the_pairs_of_the_study_have_the_p_that_its_review_found(only_it, only_b
 )
 def test_power_is_the_sum_over_all_outcomes_with_a_small_p(n, margin, discordant, difference):
     chances = (discordant + difference) / 2, (discordant - difference) / 2, 1 - discordant
-    shown = [(a, b) for a, b in outcomes(n) if noninferiority_p(a, b, n, margin) <= 0.025]
+    shown = [(a, b) for a, b in outcomes(n) if p_of(a, b, n, margin) <= 0.025]
     expected = sum(multinomial.pmf((a, b, n - a - b), n, chances) for a, b in shown)
     assert noninferiority_power(n, margin, discordant, difference) == pytest.approx(expected, abs=1e-9)
 
@@ -90,5 +111,72 @@ def test_one_that_is_worse_by_the_margin_seldom_passes(n, discordant, alpha):
 
 def test_power_is_that_of_simulated_benchmarks():
     draw = np.random.default_rng(0).multinomial(100, (0.13, 0.13, 0.74), 4000)
-    shown = np.mean([noninferiority_p(int(a), int(b), 100, 0.1) <= 0.025 for a, b, _ in draw])
+    shown = np.mean([p_of(int(a), int(b), 100, 0.1) <= 0.025 for a, b, _ in draw])
     assert noninferiority_power(100, 0.1, 0.26) == pytest.approx(shown, abs=4 * np.sqrt(0.25 / 4000))
+
+
+def test_the_interval_is_that_of_a_published_example():
+    """Airway reactivity of 21 children before and after a transplantation: Bentur et al. (2009).
+
+    Fagerland, Lydersen and Laake, "Recommended tests and confidence intervals for paired binomial proportions",
+    Statistics in Medicine 33 (2014) 2850-2875, give Tango's interval for it.
+    """
+    assert score_interval(Discordance(21, 1, 7)) == pytest.approx((-0.517, -0.026), abs=0.0006)
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 80), st.data())
+def test_interval_and_test_agree_and_both_directions_mirror_each_other(n, data):
+    only_a = data.draw(st.integers(0, n))
+    seen = Discordance(n, only_a, data.draw(st.integers(0, n - only_a)))
+    low, high = score_interval(seen)
+    assert low - 1e-9 <= seen.difference <= high + 1e-9
+    assert score_interval(Discordance(n, seen.only_b, seen.only_a)) == pytest.approx((-high, -low), abs=1e-6)
+    if low > -1 + 1e-6:
+        assert score_p(seen, low) == pytest.approx(LEVEL, abs=1e-4) or abs(low - seen.difference) < 1e-6
+
+
+def test_repeats_that_agree_are_worth_no_more_than_one_trial_and_independent_ones_are_worth_more():
+    a, b = {str(at): (5 * (at % 4 > 0), 5) for at in range(20)}, {str(at): (5 * (at % 5 > 0), 5) for at in range(20)}
+    once = discordance({p: (s // 5, 1) for p, (s, _) in a.items()}, {p: (s // 5, 1) for p, (s, _) in b.items()})
+    assert discordance(a, b) == once == Discordance(20, 3, 4)
+    apart = discordance({str(at): (3, 5) for at in range(20)}, {str(at): (3, 5) for at in range(20)})
+    assert apart is not None
+    assert 40 < apart.n <= 100
+    assert apart.difference == pytest.approx(0)
+
+
+def test_a_match_counts_missing_results_against_the_one_that_is_to_match():
+    baseline = made("baseline", 200 * "1")
+    whole, lost, far = (match(made("it", 150 * "1" + 50 * rest), baseline) for rest in "1e0")
+    assert whole is not None
+    assert (whole.verdict, whole.is_equivalent, whole.p_worst) == ("matches", True, whole.p)
+    assert lost is not None
+    assert (lost.p < LEVEL < lost.p_worst, lost.verdict) == (True, "undecided")
+    assert far is not None
+    assert far.verdict == "falls short"
+    assert match([], baseline) is None
+
+
+def test_several_pairs_are_adjusted_for_their_number():
+    one = match(made("it", 60 * "1"), made("baseline", 60 * "1"))
+    assert one is not None
+    first, none, _ = adjusted([one, None, one])
+    assert none is None
+    assert first is not None
+    assert first.p == pytest.approx(2 * one.p)
+
+
+@pytest.mark.parametrize("repeats", [1, 5])
+def test_one_that_is_worse_by_the_margin_seldom_matches_with_repeats_too(repeats):
+    """Chances vary between problems, and a's are lower by the margin on average."""
+    draw = np.random.default_rng(7)
+    n, matched, runs = 60, 0, 1500
+    for _ in range(runs):
+        chance = draw.beta(3, 1, n) * 0.9 + 0.1
+        a, b = (draw.binomial(repeats, rate) for rate in (chance - 0.1, chance))
+        of_a, of_b = ({str(at): (int(s), repeats) for at, s in enumerate(of)} for of in (a, b))
+        seen = discordance(of_a, of_b)
+        assert seen is not None
+        matched += score_p(seen, -0.1) <= LEVEL
+    assert matched / runs < 0.04

@@ -21,7 +21,7 @@ from koderz_core.report.pair_columns import PAIRS, pairs
 
 NAME, HEADER, MEANING = "without_result", "no result", "planned experiments without a result"
 ADDED = whole(NAME, MEANING, path="of.missing", shown=Shown(HEADER))
-IN_PAIRS = whole(NAME, MEANING, path="configuration.missing", shown=Shown(f"{HEADER} beside {{baseline}}"))
+IN_PAIRS = whole(NAME, MEANING, path="configuration.missing", shown=Shown(f"{HEADER} {{baseline}}"))
 RUN = ("benchmark", "--problems", "0:2", "--strategy", "direct,supervised", "--max-iterations", "2", "--name", "mine")
 FILES = ("export", "mine", "--out", "-", "--table")
 
@@ -48,8 +48,8 @@ def recorded(koderz, added) -> None:
         ((*FILES, "comparison", "--format", "markdown"), f"| {HEADER} |"),
         ((*FILES, "comparison", "--format", "html"), f'<th scope="col">{HEADER}</th>'),
         ((*FILES, "pairs"), NAME),
-        ((*FILES, "comparison", "--format", "markdown"), f"| {HEADER} beside A |"),
-        (("compare", "mine"), f"{HEADER} beside A"),
+        ((*FILES, "comparison", "--format", "markdown"), f"| {HEADER} A |"),
+        (("compare", "mine"), f"{HEADER} A"),
         (("compare", "mine", "--format", "csv"), NAME),
         (("compare", "mine", "--format", "csv-pairs"), NAME),
         (("compare", "mine", "--format", "json"), f'"{NAME}": 0'),
@@ -96,7 +96,7 @@ def test_places_order_the_shown_columns_and_those_without_a_place_come_last(adde
     table = configurations_table(compared(*TWO))
     assert table.columns[:4] == ("", "configuration", "solved [95 %]", "n")
     assert (table.columns[-1], table.rows[0][-1]) == (HEADER, "0")
-    assert pairs_table(compared(*TWO)).columns[-1] == f"{HEADER} beside A"
+    assert pairs_table(compared(*TWO)).columns[-1] == f"{HEADER} A"
 
 
 def test_unknown_is_a_dash_and_an_optional_column_without_any_text_is_left_out() -> None:
