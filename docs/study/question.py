@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import inf
 
 from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.noninferiority import Discordance, score_p
 from koderz_core.analysis.pairs import Pair
 from koderz_core.analysis.rates import Interval
 from koderz_core.records.progress import SummaryRow
@@ -64,6 +65,24 @@ def answer_table(found: Comparison) -> TextTable:
     )
     rows = tuple(_answer(found, pair) for pair in found.pairs)
     return TextTable("The question: against the 1.5B asked once", tuple(names.split(" | ")), rows)
+
+
+def match_table(found: Comparison) -> TextTable:
+    """The same pairs by the score test of non-inferiority, which the design of the study did not contain."""
+    names = ("configuration", "points more [95 % score interval]", "one-sided p", "one-sided p (Holm)", "verdict")
+    rows = []
+    for pair in found.pairs:
+        if pair.match is not None:
+            alone = match_alone(pair)
+            span = points(pair.test.difference, pair.match.low, pair.match.high)
+            rows.append((found.of(pair.key).label, span, chance(alone), chance(pair.match.p), pair.match.verdict))
+    title = "Computed after the study, not part of its design: the score test for a margin of 10 points"
+    return TextTable(title, names, tuple(rows))
+
+
+def match_alone(pair: Pair) -> float:
+    """The p of the score test that is not adjusted for the number of pairs."""
+    return score_p(Discordance(pair.test.n, pair.test.only_a, pair.test.only_b), MARGIN)
 
 
 def matches(pair: Pair) -> bool | None:
@@ -151,6 +170,7 @@ def choice_table(opened: Workspace) -> TextTable:
 def tables(opened: Workspace, asked: Comparison) -> Iterator[TextTable]:
     """All that this module has to say, in order; ``asked``: what ``compared`` gave."""
     yield answer_table(asked)
+    yield match_table(asked)
     yield errors_table(opened)
     yield price_table(opened)  # what ABOUT_PRICES says belongs behind it
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
+from functools import cache
+from math import ceil, floor
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -210,6 +211,30 @@ def noninferiority_problems(
     while noninferiority_power(n, margin, discordant, difference, alpha) < power:
         n += 1
     return n
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """The ``chance`` that a plan shows that one configuration matches another that is exactly as good.
+
+    ``problems``: how many problems it takes for a chance of 0.8.
+    """
+
+    chance: float
+    problems: int
+
+
+@cache
+def prospect(n: int, pairs: int, discordance: float, variance_left: float) -> Prospect:
+    """What ``n`` problems show within ``MARGIN`` about each of several pairs, at the strictest level of Holm's method.
+
+    ``discordance`` and ``variance_left``: as in ``power``. Repeats count as more problems, as in ``discordance()``.
+    """
+    level = LEVEL / pairs
+    chance = noninferiority_power(max(1, floor(n / variance_left)), MARGIN, discordance, alpha=level)
+    problems = noninferiority_problems(MARGIN, discordance, alpha=level)
+    assert problems is not None  # equal configurations match with enough problems
+    return Prospect(chance, ceil(problems * variance_left))
 
 
 def _score(n: float, only_a: Number, only_b: Number, difference: float) -> Number:

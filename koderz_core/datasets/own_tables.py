@@ -15,6 +15,7 @@ from koderz_core.datasets.own_checks import ROWS
 from koderz_core.datasets.own_fields import Complaint
 from koderz_core.errors import DataError
 from koderz_core.input_tables import Columns, Row, parse_mapping, rows_of
+from koderz_core.python_parser import parse
 
 FIELDS = tuple(dict.fromkeys(name for row in ROWS.values() for name in row.model_fields))
 _LISTS = ("asserts", "plus_input", "tags", "cases", "samples")
@@ -82,6 +83,17 @@ def _calls(value: object) -> object:
     return _plain(_literal(value) if isinstance(value, str) else value, depth=2)
 
 
+def _asserts(value: object) -> object:
+    """A list, its literal, or the assert statements as source text."""
+    if not (isinstance(value, str) and value.lstrip().startswith("assert")):
+        return _list(value)
+    text = value.strip()
+    try:
+        return [ast.get_source_segment(text, statement) for statement in parse(text).body]
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        raise ValueError(f"is not Python: {text[:40]!r}") from None
+
+
 def _tags(value: object) -> object:
     """A list, its literal, or texts separated by commas or semicolons."""
     if isinstance(value, str) and not value.lstrip().startswith(("[", "(")):
@@ -114,6 +126,7 @@ def _plain(value: object, depth: int = 0) -> object:
 _READERS: Mapping[str, Callable[[object], object]] = {
     **dict.fromkeys(_LISTS, _list),
     **dict.fromkeys(_NUMBERS, _number),
+    "asserts": _asserts,
     "plus_input": _calls,
     "tags": _tags,
     "date": _day,

@@ -74,7 +74,7 @@ def _period(text: str) -> tuple[dict[str, str], list[str]]:
         except DataError:
             period[name] = ""
         if period[name] != day or not day:
-            raise PlanError(f"{term.strip()!r} is not a date. Write it as year, month and day: {name}:2024-05-31.")
+            raise PlanError(f"{name}: {day!r} is not a date. Write year, month and day, such as 2024-05-31.")
     return period, terms or ["all"]
 
 

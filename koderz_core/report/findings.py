@@ -49,7 +49,7 @@ def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
         return f"{label} and {other} have no problem on which both have a result, so they cannot be compared."
     price = _price(label, pair.price, test.at_once)
     parts = [f"{_difference(test, pair.p_adjusted, label, other)}: {_verdict(pair)}; {price}."]
-    if (matched := _match(pair, label, other)) is not None:
+    if (matched := matching(pair, label, other)) is not None:
         parts.append(matched)
     if pair.break_even is not None:
         parts.append(_break_even(label, other, pair.break_even, test.at_once))
@@ -162,7 +162,7 @@ def _verdict(pair: Pair) -> str:
     return f"no significant difference; with this number of problems, a true difference {below} is usually not detected"
 
 
-def _match(pair: Pair, label: str, other: str) -> str | None:
+def matching(pair: Pair, label: str, other: str) -> str | None:
     """Whether it matches the baseline within the margin; None if it solved significantly more."""
     found = pair.match
     if found is None or (pair.significant and (pair.test.difference or 0) > 0):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from koderz_core.analysis.noninferiority import MARGIN, prospect
 from koderz_core.analysis.power import Expectation, expected, variance_left_by, visible
 from koderz_core.records import Plan
 from koderz_core.records.progress import PastPair, Range, Receipt
-from koderz_core.report.formats import duration, money, numbered
+from koderz_core.report.formats import duration, money, numbered, percent
 
 LAST_RUN = "The last run"
 """The subject of a receipt that is shown later: the benchmark may have been resumed, and cost more in total."""
@@ -51,8 +52,20 @@ def can_show(plan: Plan, past: Sequence[PastPair]) -> str:
         f"{planned} a difference below {_points(found.half)} percentage points will usually not be detected; a "
         f"difference of {_points(found.most)} points is detected in four of five benchmarks.{against}"
     )
-    parts = (detected, _source(expectation), _about_repeats(n, repeats, pairs, expectation))
+    matching = _about_matching(n, pairs, expectation.discordance, left)
+    parts = (detected, matching, _source(expectation), _about_repeats(n, repeats, pairs, expectation))
     return " ".join(part for part in parts if part)
+
+
+def _about_matching(n: int, pairs: int, discordance: float, variance_left: float) -> str:
+    found = prospect(n, pairs, discordance, variance_left)
+    within = f"within {100 * MARGIN:.3g} percentage points"
+    likely = (
+        f"If a configuration is exactly as good as the baseline, the benchmark shows with a probability of "
+        f"{percent(found.chance)} that it matches the baseline {within}"
+    )
+    needed = "" if found.problems <= n else f"; a probability of 80 % requires {found.problems} problems"
+    return f"{likely}{needed}."
 
 
 def _source(expectation: Expectation) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from koderz_core.report.findings import listed, names_of
+from koderz_core.analysis.noninferiority import Verdict
+from koderz_core.report.findings import listed, matching, names_of
 from koderz_core.report.formats import case_bounds, money_span, numbered, one_line, points, solved_rate
 
 if TYPE_CHECKING:  # numpy is slow to import
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # numpy is slow to import
 
 ROUNDING = 1e-9  # of means over problems
 MOST_NAMED = 3  # configurations in a sentence; the others are counted
+SHOWN: Mapping[Verdict, str] = {"matches": "shown", "falls short": "excluded"}
 NOT_EQUAL = "but this does not show that the rates are equal"
 
 
@@ -52,8 +54,9 @@ def answer(comparison: Comparison, pinned: Key | None = None) -> Answer:
         _cheapest(comparison, with_result, names),
         *([_about(pairs[0], names)] if len(pairs) == 1 else []),
         *([_differences(pairs, names)] if len(pairs) > 1 else []),
+        _matches(pairs, names),
     )
-    return Answer(sentences, _brackets(pairs))
+    return Answer(tuple(sentence for sentence in sentences if sentence), _brackets(pairs))
 
 
 def _best(comparison: Comparison, rows: Sequence[ConfigurationFigures], names: Mapping[Key, str]) -> str:
@@ -115,6 +118,19 @@ def _differences(pairs: Sequence[Pair], names: Mapping[Key, str]) -> str:
     differ = "configurations differs" if len(found) == 1 else "configurations differ"
     several = _some([f"{names[pair.key]} ({_points(pair)})" for pair in found])
     return f"{len(found)} of {len(pairs)} {differ} significantly in success from the baseline {base}: {several}.{tail}"
+
+
+def _matches(pairs: Sequence[Pair], names: Mapping[Key, str]) -> str | None:
+    """Which configurations match the baseline within the margin; None if nothing was tested."""
+    judged = [(names[pair.key], pair.match) for pair in pairs if pair.match]
+    if len(pairs) == 1 or not judged:
+        return matching(pairs[0], names[pairs[0].key], names[pairs[0].baseline]) if judged else None
+    of = {verdict: [name for name, match in judged if match.verdict == verdict] for verdict in get_args(Verdict)}
+    parts = [f"{word} for {_some(of[verdict])}" for verdict, word in SHOWN.items() if of[verdict]]
+    if of["undecided"]:
+        parts.append(f"undecided for {numbered(len(of['undecided']), 'configuration')}")
+    within = f"within {100 * judged[0][1].margin:.3g} percentage points"
+    return f"A match with the baseline {names[pairs[0].baseline]} {within} is {listed(parts)}."
 
 
 def _not_settled(pairs: Sequence[Pair]) -> Iterator[str]:

@@ -70,6 +70,14 @@ def test_a_constant_is_in_every_row_and_an_empty_one_leaves_a_field_out(tmp_path
     assert reading.licences == ("MIT",)
 
 
+def test_asserts_may_be_source_text(tmp_path: Path) -> None:
+    source = "assert add(1, 2) == 3\nassert add(\n    0, 0\n) == 0\n"
+    file, mapping = written(tmp_path, "jsonl", [ROWS[0] | {"checks": source}, ROWS[1] | {"checks": "assert ("}])
+    reading = read_path(Path(file), ",".join(mapping))
+    assert [problem.tests.source.count("== ") for problem in reading.problems] == [2]
+    assert "field asserts (column checks): is not Python: 'assert ('" in reading.faults[0].describe("t")
+
+
 def test_a_fault_names_line_field_and_column(tmp_path: Path) -> None:
     file, mapping = written(tmp_path, "jsonl", [ROWS[0], ROWS[1] | {"checks": "neg(1)", "inputs": "[{1: 2}]"}])
     with open_workspace(home=tmp_path) as workspace, pytest.raises(DataError, match="--map") as raised:

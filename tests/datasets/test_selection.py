@@ -160,8 +160,8 @@ def test_a_period_leaves_out_all_other_problems_and_those_without_a_date(text: s
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("since:2024-13-01", "'since:2024-13-01' is not a date. Write it as year, month and day: since:2024-05-31."),
-        ("all,until:", "'until:' is not a date"),
+        ("since:2024-13-01", "since: '2024-13-01' is not a date. Write year, month and day, such as 2024-05-31."),
+        ("all,until:", "until: '' is not a date"),
         ("since:2025-01-01", "No problem of own is dated on or after 2025-01-01. Problems with a date: 12 of 13."),
     ],
 )

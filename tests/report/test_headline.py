@@ -27,7 +27,7 @@ def planted(*told: tuple[str, int, float | None], sure: tuple[str, ...] = ()) ->
 
 
 def test_the_best_the_cheapest_and_what_is_significant_are_named_in_a_sentence_each() -> None:
-    best, cheapest, differ, brackets = answer(
+    best, cheapest, differ, match, brackets = answer(
         planted(("base", 2, 1.0), ("good", 4, 0.5), ("dull", 2, 0.01), ("weak", 0, 0.3), sure=("good", "weak"))
     ).lines
     assert best == "good has the highest success rate: 100 % [51, 100] of 4 experiments."
@@ -37,6 +37,7 @@ def test_the_best_the_cheapest_and_what_is_significant_are_named_in_a_sentence_e
     )
     assert "and weak (-50 [" in differ
     assert "dull" not in differ
+    assert match == ("A match with the baseline base within 10 percentage points is undecided for 3 configurations.")
     assert brackets == "Brackets contain 95 % intervals; intervals of differences hold simultaneously for 3 pairs."
 
 
@@ -51,6 +52,23 @@ def test_of_many_significant_differences_three_are_named_and_the_others_counted(
 def test_not_significant_is_not_called_equal() -> None:
     differ = answer(planted(("base", 2, 1.0), ("one", 2, 0.1), ("two", 3, 0.1))).sentences[2]
     assert differ == f"No configuration differs significantly in success from the baseline base, {BASE}."
+
+
+def test_what_matches_the_baseline_and_what_falls_short_are_named() -> None:
+    found = planted(("base", 2, 1.0), ("one", 2, 0.1), ("two", 3, 0.1), ("three", 1, 0.1))
+    chances = {"one": (0.01, 0.99), "two": (0.99, 0.01), "three": (0.3, 0.7)}
+    pairs = tuple(
+        replace(pair, match=replace(pair.match, p=p, p_worst=p, p_short=short))
+        for pair, (p, short) in zip(found.pairs, chances.values(), strict=True)
+        if pair.match
+    )
+    said = answer(replace(found, pairs=pairs)).sentences[-1]
+    assert said == (
+        "A match with the baseline base within 10 percentage points is shown for one, excluded for two and undecided "
+        "for 1 configuration."
+    )
+    alone = answer(replace(found, pairs=pairs[:1])).sentences[-1]
+    assert alone == "one matches base within 10 percentage points (one-sided p = 0.01)."
 
 
 def test_a_difference_that_missing_results_could_undo_is_counted_but_not_called_significant() -> None:

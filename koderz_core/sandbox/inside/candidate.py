@@ -79,7 +79,8 @@ class _LoadedProgram:
         else:
             exec(code, names)  # noqa: S102 (the point)
         if not callable(names.get(self._program["entry_point"])):
-            raise NameError(f"the program defines no function {self._program['entry_point']!r}")
+            sort = "function or class" if self._has_objects else "function"
+            raise NameError(f"the program defines no {sort} {self._program['entry_point']!r}")
         for name in self._program["names"]:
             if name not in names:
                 raise NameError(f"the program does not define {name!r}")
