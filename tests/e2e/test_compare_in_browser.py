@@ -57,7 +57,7 @@ def test_a_click_on_a_pair_moves_it_into_the_headline_and_a_click_on_its_point_m
     pinned = headline.first.inner_text()
     page.reload()
     expect(headline.first).to_have_text(pinned, timeout=MINUTE)
-    expect(headline).to_have_count(4)
+    expect(headline).to_have_count(5)
     chosen = parse_qs(urlsplit(page.url).query)["pair"][0]
     click_point(page, chosen)
     expect(page).to_have_url(re.compile(f"baseline={re.escape(quote(chosen, safe=''))}"), timeout=MINUTE)

@@ -48,7 +48,7 @@ def fresh(chromium: Browser) -> Iterator[Page]:
         yield context.new_page()
 
 
-@pytest.mark.parametrize("name", thinned(list(READY), "pages whose parts must not move", always=["compare", "launch"]))
+@pytest.mark.parametrize("name", thinned(list(READY), "pages whose parts must not move", always=["compare"]))
 def test_nothing_visible_moves_while_a_page_is_loaded(
     example: Server, fresh: Page, idle: Callable[[Page], None], name: str
 ) -> None:
