@@ -73,16 +73,11 @@ def match_table(found: Comparison) -> TextTable:
     rows = []
     for pair in found.pairs:
         if pair.match is not None:
-            alone = match_alone(pair)
+            alone = score_p(Discordance(pair.test.n, pair.test.only_a, pair.test.only_b), MARGIN)
             span = points(pair.test.difference, pair.match.low, pair.match.high)
             rows.append((found.of(pair.key).label, span, chance(alone), chance(pair.match.p), pair.match.verdict))
     title = "Computed after the study, not part of its design: the score test for a margin of 10 points"
     return TextTable(title, names, tuple(rows))
-
-
-def match_alone(pair: Pair) -> float:
-    """The p of the score test that is not adjusted for the number of pairs."""
-    return score_p(Discordance(pair.test.n, pair.test.only_a, pair.test.only_b), MARGIN)
 
 
 def matches(pair: Pair) -> bool | None:

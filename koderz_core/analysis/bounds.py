@@ -63,10 +63,15 @@ def cases(trials: Sequence[Trial]) -> Cases | None:
     return Cases(fmean(solved / n for solved, n in worst), fmean(solved / n for solved, n in best))
 
 
+def on_common_problems(a: Sequence[Trial], b: Sequence[Trial]) -> tuple[list[Trial], list[Trial]]:
+    """The trials of the problems that were given to both, with or without a result."""
+    given = {trial.problem for trial in a} & {trial.problem for trial in b}
+    return [trial for trial in a if trial.problem in given], [trial for trial in b if trial.problem in given]
+
+
 def worst_case(a: Sequence[Trial], b: Sequence[Trial], test: Paired) -> WorstCase:
     """The worst case of ``test``, of a against b, over their missing results."""
-    given = {trial.problem for trial in a} & {trial.problem for trial in b}
-    of_a, of_b = ([trial for trial in trials if trial.problem in given] for trials in (a, b))
+    of_a, of_b = on_common_problems(a, b)
     missing = sum(not trial.scored for trial in (*of_a, *of_b))
     if not missing:
         known = None if test.difference is None else Cases(test.difference, test.difference)

@@ -9,7 +9,7 @@ from math import ceil, floor
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from koderz_core.analysis.bounds import completed
+from koderz_core.analysis.bounds import completed, on_common_problems
 from koderz_core.analysis.multiplicity import holm_of_known
 from koderz_core.analysis.power import likely_counts, log_factorials
 from koderz_core.analysis.rates import by_problem
@@ -54,7 +54,7 @@ class Match:
     ``low`` and ``high``: the 95 % score interval of what a solves more. One-sided p-values, adjusted by Holm over all
     pairs (``adjusted``): ``p`` that a solves less by the margin or more (small: a matches), ``p_short`` that it does
     not (small: a falls short), ``p_equal`` that the two differ by the margin or more in either direction. ``p_worst``:
-    ``p`` if every missing result counts against a.
+    ``p`` if every missing result counts against a, so never smaller than ``p``.
     """
 
     margin: float
@@ -67,14 +67,9 @@ class Match:
 
     @property
     def verdict(self) -> Verdict:
-        if max(self.p, self.p_worst) <= LEVEL:
+        if self.p_worst <= LEVEL:
             return "matches"
         return "falls short" if self.p_short <= LEVEL else "undecided"
-
-    @property
-    def is_equivalent(self) -> bool:
-        """Whether the two differ by less than the margin in both directions."""
-        return self.verdict == "matches" and self.p_equal <= LEVEL
 
 
 def match(a: Sequence[Trial], b: Sequence[Trial], margin: float = MARGIN) -> Match | None:
@@ -86,8 +81,7 @@ def match(a: Sequence[Trial], b: Sequence[Trial], margin: float = MARGIN) -> Mat
     seen = discordance(by_problem(a), by_problem(b))
     if seen is None:
         return None
-    given = {trial.problem for trial in a} & {trial.problem for trial in b}
-    of_a, of_b = ([trial for trial in trials if trial.problem in given] for trials in (a, b))
+    of_a, of_b = on_common_problems(a, b)
     worst = discordance(by_problem(completed(of_a, solved=False)), by_problem(completed(of_b, solved=True)))
     assert worst is not None  # it has all problems with a result of both
     low, high = score_interval(seen)

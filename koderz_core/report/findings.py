@@ -20,7 +20,7 @@ from koderz_core.analysis.rates import rate_of
 from koderz_core.records.marks import ORACLE, REPORTED, SAW_BASE_TESTS, Marks
 from koderz_core.records.plans import SOME_SCRIPTED, scripted
 from koderz_core.records.progress import SummaryRow
-from koderz_core.report.formats import in_points, money, numbered, percent
+from koderz_core.report.formats import in_points, money, numbered, percent, within
 
 if TYPE_CHECKING:  # most commands need no comparison
     from koderz_core.analysis.bounds import WorstCase
@@ -167,14 +167,14 @@ def matching(pair: Pair, label: str, other: str) -> str | None:
     found = pair.match
     if found is None or (pair.significant and (pair.test.difference or 0) > 0):
         return None
-    within = f"within {100 * found.margin:.3g} percentage points"
+    margin = f"{other} {within(found.margin)}"
     if found.verdict == "matches":
-        return f"{label} matches {other} {within} (one-sided p {_p(max(found.p, found.p_worst))})."
+        return f"{label} matches {margin} (one-sided p {_p(found.p_worst)})."
     if found.verdict == "falls short":
-        return f"{label} does not match {other} {within}: it falls short (one-sided p {_p(found.p_short)})."
+        return f"{label} does not match {margin}: it falls short (one-sided p {_p(found.p_short)})."
     missing = " in the worst case for the missing results" if found.p <= LEVEL else ""
     p = _p(found.p_worst if missing else found.p)
-    return f"Whether {label} matches {other} {within} is undecided{missing} (one-sided p {p})."
+    return f"Whether {label} matches {margin} is undecided{missing} (one-sided p {p})."
 
 
 def _significant(n: int, worst: WorstCase | None) -> str:

@@ -8,7 +8,7 @@ from koderz_core.analysis.noninferiority import MARGIN, prospect
 from koderz_core.analysis.power import Expectation, expected, variance_left_by, visible
 from koderz_core.records import Plan
 from koderz_core.records.progress import PastPair, Range, Receipt
-from koderz_core.report.formats import duration, money, numbered, percent
+from koderz_core.report.formats import duration, money, numbered, percent, within
 
 LAST_RUN = "The last run"
 """The subject of a receipt that is shown later: the benchmark may have been resumed, and cost more in total."""
@@ -59,10 +59,9 @@ def can_show(plan: Plan, past: Sequence[PastPair]) -> str:
 
 def _about_matching(n: int, pairs: int, discordance: float, variance_left: float) -> str:
     found = prospect(n, pairs, discordance, variance_left)
-    within = f"within {100 * MARGIN:.3g} percentage points"
     likely = (
         f"If a configuration is exactly as good as the baseline, the benchmark shows with a probability of "
-        f"{percent(found.chance)} that it matches the baseline {within}"
+        f"{percent(found.chance)} that it matches the baseline {within(MARGIN)}"
     )
     needed = "" if found.problems <= n else f"; a probability of 80 % requires {found.problems} problems"
     return f"{likely}{needed}."

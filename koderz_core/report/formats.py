@@ -134,6 +134,11 @@ def energy(joules: float) -> str:
     return f"{joules / factor:.{1 if joules < 10 * factor else 0}f} {unit}"
 
 
+def within(margin: float) -> str:
+    """``within 10 percentage points``, of a share."""
+    return f"within {100 * margin:.3g} percentage points"
+
+
 def money(usd: float | None) -> str:
     """Two significant digits and at least cents; None is ``unpriced``, infinite ``∞``, nan ``–``."""
     if usd is None:

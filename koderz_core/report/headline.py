@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, get_args
 
 from koderz_core.analysis.noninferiority import Verdict
 from koderz_core.report.findings import listed, matching, names_of
-from koderz_core.report.formats import case_bounds, money_span, numbered, one_line, points, solved_rate
+from koderz_core.report.formats import case_bounds, money_span, numbered, one_line, points, solved_rate, within
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison
@@ -129,8 +129,7 @@ def _matches(pairs: Sequence[Pair], names: Mapping[Key, str]) -> str | None:
     parts = [f"{word} for {_some(of[verdict])}" for verdict, word in SHOWN.items() if of[verdict]]
     if of["undecided"]:
         parts.append(f"undecided for {numbered(len(of['undecided']), 'configuration')}")
-    within = f"within {100 * judged[0][1].margin:.3g} percentage points"
-    return f"A match with the baseline {names[pairs[0].baseline]} {within} is {listed(parts)}."
+    return f"A match with the baseline {names[pairs[0].baseline]} {within(judged[0][1].margin)} is {listed(parts)}."
 
 
 def _not_settled(pairs: Sequence[Pair]) -> Iterator[str]:

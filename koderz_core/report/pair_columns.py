@@ -68,10 +68,6 @@ class PairRow:
         return self.pair.worst or WorstCase(0, cases, self.pair.p_adjusted)
 
     @property
-    def p_noninferior(self) -> float | None:
-        return max(self.pair.match.p, self.pair.match.p_worst) if self.pair.match else None
-
-    @property
     def significant(self) -> bool | None:
         return self.pair.significant if self.of.n else None
 
@@ -236,7 +232,7 @@ PAIRS: Sequence[Column] = [
         "one-sided p value of the score test of the hypothesis that the configuration solves fewer problems by "
         "`margin` or more, adjusted by Holm's method; missing results count against the configuration",
         _NO_COMMON,
-        path="p_noninferior",
+        path="pair.match.p_worst",
     ),
     number(
         "p_equivalent",
