@@ -4,6 +4,10 @@ Run: ``python benchmarks/matching.py`` (about 3 minutes). The grid was chosen be
 problems; 1 and 5 repeats; success rates of the baseline; true differences from -10 to 10 points, -10 being the margin;
 and shares of problems whose result is the same in every repeat because they are too easy or too hard for chance. These
 problems are ordered by difficulty in the same way for both configurations.
+
+For the match in cost, the true ratio of the costs per solved problem is exactly the margin. Costs are log-normal with
+a standard deviation of their logarithm of ``SPREADS``; the success rate of the configuration is that of the baseline or
+20 points lower.
 """
 
 from __future__ import annotations
@@ -16,10 +20,20 @@ from statistics import fmean
 
 import numpy as np
 
-from koderz_core.analysis.noninferiority import LEVEL, MARGIN, Discordance, discordance, score_interval, score_p
+from koderz_core.analysis.bootstrap import ratio_interval
+from koderz_core.analysis.noninferiority import (
+    COST_MARGIN,
+    LEVEL,
+    MARGIN,
+    Discordance,
+    discordance,
+    score_interval,
+    score_p,
+)
 
 PROBLEMS, REPEATS = (18, 60, 164), (1, 5)
 RATES, DIFFERENCES, FIXED = (0.3, 0.5, 0.7, 0.85, 0.95), (-0.1, -0.05, 0.0, 0.05, 0.1), (0.0, 0.6, 0.9)
+SPREADS, LOWER = (0.3, 1.0), (0.0, 0.2)
 
 
 @dataclass(frozen=True)
@@ -54,6 +68,12 @@ def main() -> None:
     print("\nThe lowest coverage:")
     for cell in sorted(cells, key=lambda cell: cell.covered)[:5]:
         print(f"{cell.covered:.3f}: {cell}")
+    head = ("problems", "repeats", "mean coverage", "lowest", "matches: mean", "highest", "falls short: highest")
+    print(f"\nCost per solved problem.\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    for n, repeats in product(PROBLEMS, REPEATS):
+        covered, matched, short = zip(*_costs(n, repeats, times), strict=True)
+        shares = (fmean(covered), min(covered), fmean(matched), max(matched), max(short))
+        print(f"| {n} | {repeats} | {' | '.join(f'{100 * share:.1f} %' for share in shares)} |")
 
 
 def _cells(times: int) -> Iterator[Cell]:
@@ -71,6 +91,29 @@ def _cells(times: int) -> Iterator[Cell]:
             matched += p <= LEVEL
             short += 1 - p <= LEVEL
         yield Cell(n, repeats, rate, difference, fixed, covered / times, matched / times, short / times)
+
+
+def _costs(n: int, repeats: int, times: int) -> Iterator[tuple[float, float, float]]:
+    """By point of the grid: how often the interval of the ratio covers it, is below the margin, and is above it."""
+    for seed, (rate, lower, spread, fixed) in enumerate(product(RATES, LOWER, SPREADS, FIXED)):
+        random = np.random.default_rng(seed)
+        own = rate - lower
+        found = []
+        for _ in range(times):
+            difficulty = random.random(n)
+            solved = [
+                random.binomial(repeats, fixed * (difficulty < of) + (1 - fixed) * of) / repeats for of in (own, rate)
+            ]
+            usd = np.exp(spread * random.standard_normal((2, repeats, n))).mean(axis=1)
+            usd[0] *= COST_MARGIN * own / rate
+            if solved[0].any() and solved[1].any():
+                drawn = ratio_interval(np.stack([usd[0], solved[1]]), np.stack([solved[0], usd[1]]))
+                assert drawn.low is not None
+                assert drawn.high is not None
+                found.append((drawn.low, drawn.high))
+        low, high = np.array(found).T
+        within = (low <= COST_MARGIN) & (high >= COST_MARGIN)
+        yield float(within.mean()), float((high <= COST_MARGIN).mean()), float((low > COST_MARGIN).mean())
 
 
 def _drawn(random: np.random.Generator, n: int, repeats: int, rates: tuple[float, float], fixed: float) -> Discordance:

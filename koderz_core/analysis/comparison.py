@@ -20,7 +20,7 @@ from koderz_core.analysis.money import (
     parts_per_solved,
 )
 from koderz_core.analysis.multiplicity import rank_groups
-from koderz_core.analysis.noninferiority import MARGIN
+from koderz_core.analysis.noninferiority import COST_MARGIN, MARGIN
 from koderz_core.analysis.pairs import Key, Pair, of_two_kinds, pairs
 from koderz_core.analysis.rates import Interval, by_problem, clustered
 from koderz_core.analysis.supervision import Supervision, supervision
@@ -97,27 +97,25 @@ def compare(
     baseline: SummaryRow | None = None,
     axes: Sequence[Axis] = AXES,
     margin: float = MARGIN,
+    cost_margin: float = COST_MARGIN,
 ) -> Comparison:
     """Compare configurations of one benchmark or of several; ``trials``: all trials of these.
 
     ``baseline``: one of them, None for the usual one. ``axes``: the axes of the curves to compute. ``margin``: by what
-    share of problems a configuration that matches the baseline may solve fewer.
+    share of problems a configuration that matches the baseline may solve fewer; ``cost_margin``: how many times as much
+    it may cost per solved problem.
     """
     keys = [(row.benchmark, row.configuration) for row in rows]
     trials_by_key = _trials_by_key(rows, trials)
     configurations = tuple(_with_rate(figures_of(row, at), trials_by_key[keys[at]]) for at, row in enumerate(rows))
     against = baseline or usual_baseline(rows)
     base = configurations[rows.index(against)] if against and len(rows) > 1 else None
-    tested = (
-        pairs(base, [configuration for configuration in configurations if configuration != base], trials_by_key, margin)
-        if base
-        else ()
-    )
+    others = [configuration for configuration in configurations if configuration != base]
     return Comparison(
         configurations=configurations,
         measured={key: _measured(trials_by_key[key]) for key in keys},
         baseline=base.key if base else None,
-        pairs=tested,
+        pairs=pairs(base, others, trials_by_key, margin, cost_margin) if base else (),
         groups=tuple(rank_groups(keys, trials_by_key)),
         tradeoff=tradeoff(trials_by_key),
         margins=margins(trials_by_key),

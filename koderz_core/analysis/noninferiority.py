@@ -1,18 +1,18 @@
-"""Whether one configuration matches another within a margin: noninferiority, equivalence, and the power to show it."""
+"""Whether one configuration matches another within a margin, in success and in cost, and the power to show it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from math import ceil, floor
+from math import ceil, floor, inf
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from koderz_core.analysis.bounds import completed, on_common_problems
 from koderz_core.analysis.multiplicity import holm_of_known
 from koderz_core.analysis.power import likely_counts, log_factorials
-from koderz_core.analysis.rates import by_problem
+from koderz_core.analysis.rates import Interval, by_problem
 from koderz_core.records.trials import Trial
 
 if TYPE_CHECKING:  # numpy is slow to import, and few commands need it
@@ -24,6 +24,8 @@ MARGIN = 0.1
 """The margin if none is chosen, as a share of problems."""
 LEVEL = 0.025
 """The level of the one-sided tests: "matches" means that the lower bound of the 95 % interval is above the margin."""
+COST_MARGIN = 1.25
+"""The largest ratio of costs that counts as no more expensive, if none is chosen: the upper limit of bioequivalence."""
 Verdict = Literal["matches", "falls short", "undecided"]
 _HALVINGS = 60
 _SMALLEST = 1e-300  # avoids a division by 0 if the results cannot vary
@@ -53,8 +55,9 @@ class Match:
 
     ``low`` and ``high``: the 95 % score interval of what a solves more. One-sided p-values, adjusted by Holm over all
     pairs (``adjusted``): ``p`` that a solves less by the margin or more (small: a matches), ``p_short`` that it does
-    not (small: a falls short), ``p_equal`` that the two differ by the margin or more in either direction. ``p_worst``:
-    ``p`` if every missing result counts against a, so never smaller than ``p``.
+    not (small: a falls short). ``p_worst``: ``p`` if every missing result counts against a, so never smaller than
+    ``p``. ``p_equal``: that the two differ by the margin or more in either direction, if missing results are the worst
+    for each direction.
     """
 
     margin: float
@@ -71,6 +74,31 @@ class Match:
             return "matches"
         return "falls short" if self.p_short <= LEVEL else "undecided"
 
+    @property
+    def equivalent(self) -> bool:
+        """Whether both directions are excluded; then a also matches, because ``p_worst`` is one of the two p-values."""
+        return self.p_equal <= LEVEL
+
+
+@dataclass(frozen=True, slots=True)
+class CostMatch:
+    """Whether a costs at most ``margin`` times as much per solved problem as b.
+
+    ``low`` and ``high``: 95 % bounds of the ratio, adjusted for all pairs (Bonferroni). ``high_worst``: the upper bound
+    if every missing result counts against a, at what its calls cost so far.
+    """
+
+    margin: float
+    low: float
+    high: float
+    high_worst: float
+
+    @property
+    def verdict(self) -> Verdict:
+        if max(self.high, self.high_worst) <= self.margin:
+            return "matches"
+        return "falls short" if self.low > self.margin else "undecided"
+
 
 def match(a: Sequence[Trial], b: Sequence[Trial], margin: float = MARGIN) -> Match | None:
     """Whether a matches b on the problems with a result of both; None if there are none.
@@ -82,19 +110,36 @@ def match(a: Sequence[Trial], b: Sequence[Trial], margin: float = MARGIN) -> Mat
     if seen is None:
         return None
     of_a, of_b = on_common_problems(a, b)
-    worst = discordance(by_problem(completed(of_a, solved=False)), by_problem(completed(of_b, solved=True)))
+    worst, best = (
+        discordance(by_problem(completed(of_a, solved=better)), by_problem(completed(of_b, solved=not better)))
+        for better in (False, True)
+    )
     assert worst is not None  # it has all problems with a result of both
+    assert best is not None
     low, high = score_interval(seen)
     p = score_p(seen, -margin)
-    return Match(
-        margin=margin,
-        low=low,
-        high=high,
-        p=p,
-        p_short=1 - p,
-        p_equal=max(p, 1 - score_p(seen, margin)),
-        p_worst=max(p, score_p(worst, -margin)),
-    )
+    p_worst = max(p, score_p(worst, -margin))
+    above = max(1 - score_p(case, margin) for case in (seen, best))
+    return Match(margin=margin, low=low, high=high, p=p, p_short=1 - p, p_worst=p_worst, p_equal=max(p_worst, above))
+
+
+def cost_match(
+    a: Sequence[Trial], b: Sequence[Trial], price: Interval | None, margin: float = COST_MARGIN, at_once: int = 1
+) -> CostMatch | None:
+    """Whether a is no more expensive than b; ``price``: their ``price_ratio``. None if that or its bounds are unknown.
+
+    The bounds decide, as in tests of average bioequivalence (Schuirmann 1987): a one-sided test of the level 2.5 %.
+    """
+    from koderz_core.analysis.money import price_ratio  # noqa: PLC0415 (as above)
+
+    if price is None or price.low is None or price.high is None:
+        return None
+    of_a, of_b = on_common_problems(a, b)
+    high_worst = price.high
+    if not all(trial.scored for trial in (*of_a, *of_b)):
+        worst = price_ratio(completed(of_a, solved=False), completed(of_b, solved=True), at_once)
+        high_worst = inf if worst is None or worst.high is None else worst.high
+    return CostMatch(margin, price.low, price.high, high_worst)
 
 
 def adjusted(matches: Sequence[Match | None]) -> list[Match | None]:

@@ -12,7 +12,7 @@ from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.curves import BreakEven, break_even
 from koderz_core.analysis.money import Savings, price_ratio, savings
 from koderz_core.analysis.multiplicity import compatible, holm_of_known
-from koderz_core.analysis.noninferiority import MARGIN, Match, adjusted, match
+from koderz_core.analysis.noninferiority import COST_MARGIN, MARGIN, CostMatch, Match, adjusted, cost_match, match
 from koderz_core.analysis.paired import Paired, paired
 from koderz_core.analysis.rates import Interval
 from koderz_core.analysis.tradeoff import common_problems
@@ -51,7 +51,8 @@ class Pair:
     lacks. ``price``: its cost per solved problem divided by the baseline's. ``mixed``: on how many problems one of the
     two is scored by the tests it stopped on and the other by held-out tests; ``reported``: on how many an imported file
     states the results of one and koderz scored the other. ``match``: whether it matches the baseline within a margin;
-    None without a common problem. ``finding``: all of it in words.
+    None without a common problem. ``cost_match``: whether it is no more expensive; None if ``price`` has no bounds.
+    ``finding``: all of it in words.
     """
 
     key: Key
@@ -66,6 +67,7 @@ class Pair:
     worst: WorstCase | None = None
     reported: int = 0
     match: Match | None = None
+    cost_match: CostMatch | None = None
     finding: str = ""
 
     @property
@@ -85,8 +87,9 @@ def pairs(
     others: Sequence[ConfigurationFigures],
     trials_by_key: Mapping[Key, Sequence[Trial]],
     margin: float = MARGIN,
+    cost_margin: float = COST_MARGIN,
 ) -> tuple[Pair, ...]:
-    """One pair per other configuration, in their order. ``margin``: of ``match``."""
+    """One pair per other configuration, in their order. ``margin``: of ``match``; ``cost_margin``: of its cost."""
     base = trials_by_key[baseline.key]
     tested = sum(bool(common_problems((trials_by_key[other.key], base))) for other in others) or 1
     tests = [paired(trials_by_key[other.key], base, tested) for other in others]
@@ -100,7 +103,8 @@ def pairs(
         even = break_even(trials, base, tested, _direction(test, p))
         mixed, reported = (of_two_kinds((trials, base), kind) for kind in ("oracle", "reported"))
         partings = tuple(_partings(test, trials, base))
-        of = (test, p, partings, price, even, saved, mixed, case, reported, matched)
+        cheap = cost_match(trials, base, price, cost_margin, tested)
+        of = (test, p, partings, price, even, saved, mixed, case, reported, matched, cheap)
         found.append(Pair(other.key, baseline.key, *of))
     return tuple(found)
 

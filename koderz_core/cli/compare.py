@@ -26,7 +26,7 @@ from koderz_core.report.pair_columns import pair_rows
 from koderz_core.report.slices import slice_remarks, slice_rows, slice_table
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT
 from koderz_core.times import day, iso
-from koderz_core.workspace.comparisons import MARGIN, SLICES_BY, Comparison, FrontierCost, SliceBy, Slices
+from koderz_core.workspace.comparisons import COST_MARGIN, MARGIN, SLICES_BY, Comparison, FrontierCost, SliceBy, Slices
 
 SETTINGS = "Settings that differ"
 CURVES_IN_WORDS = "For the curves of success against cost, use --format json or the Summary page of `koderz ui`."
@@ -62,6 +62,14 @@ NONE_YET = (
     help="Margin in percentage points: how many fewer problems a configuration that matches the baseline may solve.",
 )
 @click.option(
+    "--cost-margin",
+    type=click.FloatRange(0, min_open=True),
+    default=COST_MARGIN,
+    show_default=True,
+    metavar="RATIO",
+    help="How many times as much a configuration may cost per solved problem to count as no more expensive.",
+)
+@click.option(
     "--by",
     type=click.Choice(SLICES_BY),
     help="Also compare on the problems of each difficulty, topic, tag, kind or year. As CSV, only this table.",
@@ -74,6 +82,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     same_problems: bool,
     attempts: bool,
     margin: float,
+    cost_margin: float,
     by: SliceBy | None,
     data_dir: Path | None,
 ) -> int:
@@ -97,7 +106,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
         if not rows:
             raise UsageError("There are no results to compare yet. Start with: koderz quickstart")
         rows = rows if baseline else opened.comparisons.with_baseline(rows)
-        comparison = opened.comparisons.compare(rows, baseline, margin=margin / 100)
+        comparison = opened.comparisons.compare(rows, baseline, margin=margin / 100, cost_margin=cost_margin)
         further = Further(
             opened.comparisons.attempts(rows) if attempts else {},
             opened.comparisons.slices(rows, by, comparison.baseline) if by else None,

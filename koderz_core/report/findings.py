@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, TypeVar
 from koderz_core.analysis.bounds import ALPHA
 from koderz_core.analysis.configurations import frontier_asked_once
 from koderz_core.analysis.energy import flips
-from koderz_core.analysis.noninferiority import LEVEL
 from koderz_core.analysis.power import detectable, observed_discordance
 from koderz_core.analysis.rates import rate_of
 from koderz_core.records.marks import ORACLE, REPORTED, SAW_BASE_TESTS, Marks
 from koderz_core.records.plans import SOME_SCRIPTED, scripted
 from koderz_core.records.progress import SummaryRow
-from koderz_core.report.formats import in_points, money, numbered, percent, within
+from koderz_core.report.formats import in_points, listed, money, numbered, p_value, percent
+from koderz_core.report.matching import match_sentences
 
 if TYPE_CHECKING:  # most commands need no comparison
     from koderz_core.analysis.bounds import WorstCase
@@ -49,7 +49,7 @@ def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
         return f"{label} and {other} have no problem on which both have a result, so they cannot be compared."
     price = _price(label, pair.price, test.at_once)
     parts = [f"{_difference(test, pair.p_adjusted, label, other)}: {_verdict(pair)}; {price}."]
-    if (matched := matching(pair, label, other)) is not None:
+    if matched := match_sentences(pair, label, other):
         parts.append(matched)
     if pair.break_even is not None:
         parts.append(_break_even(label, other, pair.break_even, test.at_once))
@@ -142,7 +142,7 @@ def _difference(test: Paired, p: float | None, label: str, other: str) -> str:
     than = f"{points} {'more' if difference > 0 else 'less'} than" if difference else "as many as"
     apart = p is not None and p <= ALPHA
     bounds = f"{_level(test.at_once)} {' to '.join(in_points(test.low or 0.0, test.high or 0.0, apart))}"
-    return f"On {numbered(test.n, 'problem')}, {label} solved {than} {other} ({bounds}; p {_p(p)})"
+    return f"On {numbered(test.n, 'problem')}, {label} solved {than} {other} ({bounds}; p {p_value(p)})"
 
 
 def _verdict(pair: Pair) -> str:
@@ -160,21 +160,6 @@ def _verdict(pair: Pair) -> str:
         return "no significant difference; with this number of problems, no difference can be statistically significant"
     below = f"below {100 * unseen:.2g} percentage points"
     return f"no significant difference; with this number of problems, a true difference {below} is usually not detected"
-
-
-def matching(pair: Pair, label: str, other: str) -> str | None:
-    """Whether it matches the baseline within the margin; None if it solved significantly more."""
-    found = pair.match
-    if found is None or (pair.significant and (pair.test.difference or 0) > 0):
-        return None
-    margin = f"{other} {within(found.margin)}"
-    if found.verdict == "matches":
-        return f"{label} matches {margin} (one-sided p {_p(found.p_worst)})."
-    if found.verdict == "falls short":
-        return f"{label} does not match {margin}: it falls short (one-sided p {_p(found.p_short)})."
-    missing = " in the worst case for the missing results" if found.p <= LEVEL else ""
-    p = _p(found.p_worst if missing else found.p)
-    return f"Whether {label} matches {margin} is undecided{missing} (one-sided p {p})."
 
 
 def _significant(n: int, worst: WorstCase | None) -> str:
@@ -228,16 +213,6 @@ def _reached(usd: float) -> str:
 
 def _level(at_once: int) -> str:
     return "95 % interval:" if at_once == 1 else f"95 % interval adjusted for {at_once} pairs:"
-
-
-def _p(p: float | None) -> str:
-    if p is None:
-        return "unknown"
-    return "< 0.001" if p < 0.001 else f"= {p:.2g}"
-
-
-def listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def remarks(rows: Sequence[SummaryRow]) -> tuple[str, ...]:

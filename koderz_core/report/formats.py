@@ -61,7 +61,7 @@ PAIRS = (
     "Match: the result of a one-sided test. A configuration matches if its success rate is shown to be less than the "
     "margin (10 percentage points by default) below that of the baseline, and falls short if it is shown to be further "
     "below. "
-    "Cost to match: the dollars per problem at which the curve of a configuration first reaches the success rate of "
+    "Break-even cost: the dollars per problem at which the curve of a configuration first reaches the success rate of "
     "the baseline; P(never): the share of resamples in which the curve never reaches that rate. Saved: the difference "
     "in cost on the problems that both configurations solved."
 )
@@ -132,6 +132,18 @@ def energy(joules: float) -> str:
     """Two or three digits: ``0.5 J``, ``12 J``, ``839 J``, ``1.9 kJ``, ``23 kJ``."""
     factor, unit = next(((size, unit) for size, unit in ((1e6, "MJ"), (1e3, "kJ")) if joules >= size), (1.0, "J"))
     return f"{joules / factor:.{1 if joules < 10 * factor else 0}f} {unit}"
+
+
+def p_value(p: float | None) -> str:
+    """``= 0.021``, ``< 0.001`` or ``unknown``."""
+    if p is None:
+        return "unknown"
+    return "< 0.001" if p < 0.001 else f"= {p:.2g}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """``A``, ``A and B``, ``A, B and C``; there is at least one."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def within(margin: float) -> str:

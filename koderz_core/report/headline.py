@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
-from koderz_core.analysis.noninferiority import Verdict
-from koderz_core.report.findings import listed, matching, names_of
-from koderz_core.report.formats import case_bounds, money_span, numbered, one_line, points, solved_rate, within
+from koderz_core.report.findings import names_of
+from koderz_core.report.formats import case_bounds, money_span, numbered, one_line, points, solved_rate
+from koderz_core.report.matching import matches, some
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison
@@ -22,8 +22,6 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.rates import Interval
 
 ROUNDING = 1e-9  # of means over problems
-MOST_NAMED = 3  # configurations in a sentence; the others are counted
-SHOWN: Mapping[Verdict, str] = {"matches": "shown", "falls short": "excluded"}
 NOT_EQUAL = "but this does not show that the rates are equal"
 
 
@@ -54,7 +52,7 @@ def answer(comparison: Comparison, pinned: Key | None = None) -> Answer:
         _cheapest(comparison, with_result, names),
         *([_about(pairs[0], names)] if len(pairs) == 1 else []),
         *([_differences(pairs, names)] if len(pairs) > 1 else []),
-        _matches(pairs, names),
+        *matches(pairs, names),
     )
     return Answer(tuple(sentence for sentence in sentences if sentence), _brackets(pairs))
 
@@ -72,7 +70,7 @@ def _best(comparison: Comparison, rows: Sequence[ConfigurationFigures], names: M
     across = ", but the configurations did not run on the same problems" if comparison.across else ""
     if len(best) == 1:
         return f"{names[best[0].key]} has the highest success rate: {_rate(best[0])}{across}.{end}"
-    equal = _some([f"{names[row.key]} ({_rate(row)})" for row in best])
+    equal = some([f"{names[row.key]} ({_rate(row)})" for row in best])
     return f"{equal} have the highest success rate{across}.{end}"
 
 
@@ -103,7 +101,7 @@ def _cheapest(comparison: Comparison, rows: Sequence[ConfigurationFigures], name
     if len(comparison.configurations) == 1:
         return f"It cost {cost} per solved problem."
     if len(cheapest) > 1:
-        return f"{_some(rates)} have the lowest cost per solved problem: {cost if least else 'nothing'}.{end}"
+        return f"{some(rates)} have the lowest cost per solved problem: {cost if least else 'nothing'}.{end}"
     only = "is the only configuration with a known cost per solved problem" if len(solved) == 1 and unknown else ""
     return f"{rates[0]} {only or 'has the lowest cost per solved problem'}: {cost}.{end}"
 
@@ -116,20 +114,8 @@ def _differences(pairs: Sequence[Pair], names: Mapping[Key, str]) -> str:
     if not found:
         return f"No configuration differs significantly in success from the baseline {base}, {NOT_EQUAL}.{tail}"
     differ = "configurations differs" if len(found) == 1 else "configurations differ"
-    several = _some([f"{names[pair.key]} ({_points(pair)})" for pair in found])
+    several = some([f"{names[pair.key]} ({_points(pair)})" for pair in found])
     return f"{len(found)} of {len(pairs)} {differ} significantly in success from the baseline {base}: {several}.{tail}"
-
-
-def _matches(pairs: Sequence[Pair], names: Mapping[Key, str]) -> str | None:
-    """Which configurations match the baseline within the margin; None if nothing was tested."""
-    judged = [(names[pair.key], pair.match) for pair in pairs if pair.match]
-    if len(pairs) == 1 or not judged:
-        return matching(pairs[0], names[pairs[0].key], names[pairs[0].baseline]) if judged else None
-    of = {verdict: [name for name, match in judged if match.verdict == verdict] for verdict in get_args(Verdict)}
-    parts = [f"{word} for {_some(of[verdict])}" for verdict, word in SHOWN.items() if of[verdict]]
-    if of["undecided"]:
-        parts.append(f"undecided for {numbered(len(of['undecided']), 'configuration')}")
-    return f"A match with the baseline {names[pairs[0].baseline]} {within(judged[0][1].margin)} is {listed(parts)}."
 
 
 def _not_settled(pairs: Sequence[Pair]) -> Iterator[str]:
@@ -183,12 +169,6 @@ def _cost(price: Interval | None, name: str) -> str:
     if price.low <= 1 <= price.high:
         return f"the difference in cost per solved problem is not significant ({ratio})"
     return f"{name} costs {'more' if price.low > 1 else 'less'} per solved problem ({ratio})"
-
-
-def _some(texts: Sequence[str]) -> str:
-    """The first texts as a list; the others are counted."""
-    more = len(texts) - MOST_NAMED
-    return listed([*texts[:MOST_NAMED], f"{more} more"] if more > 0 else list(texts))
 
 
 def _brackets(pairs: Sequence[Pair]) -> str:

@@ -260,6 +260,20 @@ PAIRS: Sequence[Column] = [
         )
     ),
     *reasons("price_ratio", "price_ratio_low", "price_ratio_high"),
+    number(
+        "cost_margin",
+        "the largest `price_ratio` of a configuration that is no more expensive than the baseline",
+        "`price_ratio` has no bounds",
+        "times",
+        path="pair.cost_match.margin",
+    ),
+    text(
+        "cost_match",
+        "`matches` if the upper bound of `price_ratio` is at most `cost_margin`, also if missing results count against "
+        "the configuration; `falls short` if the lower bound is above `cost_margin`; otherwise `undecided`",
+        "`price_ratio` has no bounds",
+        path="pair.cost_match.verdict",
+    ),
     whole(
         "pairs_at_once", "number of pairs for which the intervals hold simultaneously (Bonferroni)", path="of.at_once"
     ),
@@ -268,7 +282,7 @@ PAIRS: Sequence[Column] = [
         "smallest number of dollars per problem with which the configuration reaches the success rate of the baseline",
         "see `break_even_is`",
         path="reach.usd",
-        shown=Shown("cost to match {baseline}", 12, break_even_price, "pair.break_even"),
+        shown=Shown("break-even cost", 12, break_even_price, "pair.break_even"),
     ),
     text("break_even_is", f"state of `break_even_usd`: {_REACHED}", path="reach.state"),
     usd(

@@ -14,7 +14,7 @@ from koderz_core.analysis.configurations import ConfigurationFigures, frontier_a
 from koderz_core.analysis.difficulty import Cell, Difficulty, Kind, difficulties, only_solved, problems_of_kind
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.money import FrontierCost, frontier_cost
-from koderz_core.analysis.noninferiority import MARGIN
+from koderz_core.analysis.noninferiority import COST_MARGIN, MARGIN
 from koderz_core.analysis.pairs import DiscordantProblem, Key, Pair, leading_pair
 from koderz_core.analysis.slices import SLICES_BY, SliceBy, Slices, slices
 from koderz_core.analysis.supervision import Supervision, supervision
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AXES",
+    "COST_MARGIN",
     "MARGIN",
     "SLICES_BY",
     "AttemptByAttempt",
@@ -103,16 +104,19 @@ class Comparisons:
         axes: Sequence[Axis] | None = None,
         *,
         margin: float = MARGIN,
+        cost_margin: float = COST_MARGIN,
         apart: bool = False,
     ) -> Comparison:
         """Compare configurations with ``baseline``, the letter or name of one of them; None: the default baseline.
 
         ``axes``: the curves to compute, None for all. ``margin``: by what share of problems a configuration that
-        matches the baseline may solve fewer, above 0 and below 1. ``apart``: read a copy of the store, so that other
-        readers do not wait for large benchmarks. Raises UnknownNameError, UsageError.
+        matches the baseline may solve fewer, above 0 and below 1. ``cost_margin``: how many times as much it may cost
+        per solved problem. ``apart``: read a copy of the store, so that other readers do not wait for large benchmarks.
+        Raises UnknownNameError, UsageError.
         """
         base = None if baseline is None else configuration_named(baseline, rows)
-        numbers = compare(rows, self._trials(rows, apart=apart), base, AXES if axes is None else axes, margin)
+        trials = self._trials(rows, apart=apart)
+        numbers = compare(rows, trials, base, AXES if axes is None else axes, margin, cost_margin)
         comparison = with_sentences(numbers, rows)
         return replace(
             comparison,

@@ -7,13 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_trials import trials
+from msgspec import structs
 from scipy.optimize import minimize_scalar
 from scipy.stats import multinomial, norm
 
+from koderz_core.analysis.money import price_ratio
 from koderz_core.analysis.noninferiority import (
     LEVEL,
     Discordance,
     adjusted,
+    cost_match,
     discordance,
     match,
     noninferiority_power,
@@ -156,6 +159,46 @@ def test_a_match_counts_missing_results_against_the_one_that_is_to_match():
     assert far is not None
     assert far.verdict == "falls short"
     assert match([], baseline) is None
+
+
+def test_equivalence_counts_missing_results_against_both_directions():
+    baseline = made("baseline", 150 * "1" + 50 * "0")
+    same, unknown = (match(made("it", 150 * "1" + 20 * "0" + 30 * rest), baseline) for rest in "0e")
+    assert same is not None
+    assert (same.equivalent, same.verdict) == (True, "matches")
+    assert unknown is not None  # all missing ones may be solved
+    assert (unknown.equivalent, unknown.verdict) == (False, "matches")
+
+
+def priced(name: str, marks: str, usd: float) -> list[Trial]:
+    """Trials whose costs vary around ``usd``; an error has none."""
+    costs = (usd * (0.9 + 0.2 * (at % 2)) for at in range(len(marks)))
+    return [
+        structs.replace(trial, usd=cost if trial.scored else None)
+        for trial, cost in zip(made(name, marks), costs, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("marks", "usd", "verdict"),
+    [
+        (100 * "1", 1.0, "matches"),
+        (100 * "1", 2.0, "falls short"),
+        (50 * "10", 1.0, "falls short"),  # each solved problem costs twice as much
+        (85 * "1" + 15 * "0", 1.0, "undecided"),
+        (99 * "1" + "e", 0.1, "undecided"),  # what the missing experiment would have cost is unknown
+    ],
+)
+def test_a_match_in_cost_is_decided_by_the_bounds_of_the_cost_per_solved_problem(marks, usd, verdict):
+    it, baseline = priced("it", marks, usd), priced("baseline", 100 * "1", 1.0)
+    found = cost_match(it, baseline, price_ratio(it, baseline))
+    assert found is not None
+    assert found.verdict == verdict
+
+
+def test_an_unknown_cost_is_no_match_in_cost():
+    it, baseline = made("it", 100 * "1"), priced("baseline", 100 * "1", 1.0)
+    assert cost_match(it, baseline, price_ratio(it, baseline)) is None
 
 
 def test_several_pairs_are_adjusted_for_their_number():

@@ -101,7 +101,7 @@ def test_a_pair_says_by_how_much_and_how_surely() -> None:
         "0",
         "1",
     )
-    assert (shown["cost to match A"], shown["saved"]) == ("never", "90 %")
+    assert (shown["break-even cost"], shown["saved"]) == ("never", "90 %")
 
 
 def test_nothing_solved_for_money_costs_endlessly_much_and_for_nothing_it_has_no_price() -> None:
@@ -148,7 +148,7 @@ def test_rows_of_a_curve_end_where_its_own_configuration_ended() -> None:
 def test_of_a_baseline_that_solved_nothing_it_is_said_that_there_is_nothing_to_reach() -> None:
     comparison = compared(("dear", 0, 1.0), ("cheap", 2, 0.1))
     shown = dict(zip(pairs_table(comparison).columns, pairs_table(comparison).rows[0], strict=True))
-    assert (shown["cost to match A"], shown["P(never)"]) == ("baseline solved nothing", "-")
+    assert (shown["break-even cost"], shown["P(never)"]) == ("baseline solved nothing", "-")
     (pair,) = pair_rows(comparison)
     assert (pair["break_even_usd"], pair["break_even_is"], pair["break_even_never"]) == (None, "no_target", None)
 

@@ -27,7 +27,7 @@ def planted(*told: tuple[str, int, float | None], sure: tuple[str, ...] = ()) ->
 
 
 def test_the_best_the_cheapest_and_what_is_significant_are_named_in_a_sentence_each() -> None:
-    best, cheapest, differ, match, brackets = answer(
+    best, cheapest, differ, match, cost, brackets = answer(
         planted(("base", 2, 1.0), ("good", 4, 0.5), ("dull", 2, 0.01), ("weak", 0, 0.3), sure=("good", "weak"))
     ).lines
     assert best == "good has the highest success rate: 100 % [51, 100] of 4 experiments."
@@ -38,6 +38,7 @@ def test_the_best_the_cheapest_and_what_is_significant_are_named_in_a_sentence_e
     assert "and weak (-50 [" in differ
     assert "dull" not in differ
     assert match == ("A match with the baseline base within 10 percentage points is undecided for 3 configurations.")
+    assert cost.startswith("A cost per solved problem of at most 1.25 times that of the baseline is ")
     assert brackets == "Brackets contain 95 % intervals; intervals of differences hold simultaneously for 3 pairs."
 
 
@@ -62,13 +63,18 @@ def test_what_matches_the_baseline_and_what_falls_short_are_named() -> None:
         for pair, (p, short) in zip(found.pairs, chances.values(), strict=True)
         if pair.match
     )
-    said = answer(replace(found, pairs=pairs)).sentences[-1]
+    said = answer(replace(found, pairs=pairs)).sentences[-2:]
     assert said == (
         "A match with the baseline base within 10 percentage points is shown for one, excluded for two and undecided "
-        "for 1 configuration."
+        "for 1 configuration.",
+        "A cost per solved problem of at most 1.25 times that of the baseline is shown for one and two and undecided "
+        "for 1 configuration.",
     )
     alone = answer(replace(found, pairs=pairs[:1])).sentences[-1]
-    assert alone == "one matches base within 10 percentage points (one-sided p = 0.01)."
+    assert alone == (
+        "one matches base within 10 percentage points (one-sided p = 0.01). The cost per solved problem of one is shown "
+        "to be at most 1.25 times that of base."
+    )
 
 
 def test_a_difference_that_missing_results_could_undo_is_counted_but_not_called_significant() -> None:
