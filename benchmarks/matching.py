@@ -20,7 +20,7 @@ from statistics import fmean
 
 import numpy as np
 
-from koderz_core.analysis.bootstrap import ratio_interval
+from koderz_core.analysis.money import ratio_of_prices
 from koderz_core.analysis.noninferiority import (
     COST_MARGIN,
     LEVEL,
@@ -68,12 +68,12 @@ def main() -> None:
     print("\nThe lowest coverage:")
     for cell in sorted(cells, key=lambda cell: cell.covered)[:5]:
         print(f"{cell.covered:.3f}: {cell}")
-    head = ("problems", "repeats", "mean coverage", "lowest", "matches: mean", "highest", "falls short: highest")
-    print(f"\nCost per solved problem.\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    titles = ("problems", "repeats", "mean coverage", "lowest", "matches: mean", "highest", "falls short: highest")
+    print(f"\nCost per solved problem.\n| {' | '.join(titles)} |\n|{'---|' * len(titles)}")
     for n, repeats in product(PROBLEMS, REPEATS):
-        covered, matched, short = zip(*_costs(n, repeats, times), strict=True)
-        shares = (fmean(covered), min(covered), fmean(matched), max(matched), max(short))
-        print(f"| {n} | {repeats} | {' | '.join(f'{100 * share:.1f} %' for share in shares)} |")
+        held, cheap, dear = zip(*_costs(n, repeats, times), strict=True)
+        parts = (fmean(held), min(held), fmean(cheap), max(cheap), max(dear))
+        print(f"| {n} | {repeats} | {' | '.join(f'{100 * share:.1f} %' for share in parts)} |")
 
 
 def _cells(times: int) -> Iterator[Cell]:
@@ -106,8 +106,8 @@ def _costs(n: int, repeats: int, times: int) -> Iterator[tuple[float, float, flo
             ]
             usd = np.exp(spread * random.standard_normal((2, repeats, n))).mean(axis=1)
             usd[0] *= COST_MARGIN * own / rate
-            if solved[0].any() and solved[1].any():
-                drawn = ratio_interval(np.stack([usd[0], solved[1]]), np.stack([solved[0], usd[1]]))
+            drawn = ratio_of_prices(np.stack([usd[0], solved[0], usd[1], solved[1]]), wary=True)
+            if drawn is not None:
                 assert drawn.low is not None
                 assert drawn.high is not None
                 found.append((drawn.low, drawn.high))

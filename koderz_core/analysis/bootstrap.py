@@ -48,14 +48,15 @@ def ratio(over: Array | float, under: Array | float) -> Array:
         return np.divide(over, under)
 
 
-def ratio_interval(over: Array, under: Array, at_once: int = 1) -> Interval:
+def ratio_interval(over: Array, under: Array, at_once: int = 1, added: tuple[Array, Array] | None = None) -> Interval:
     """The sum over problems of ``over`` divided by that of ``under``, neither negative, with its interval.
 
     With several rows, the product of their sums is divided by the product of the other sums. Student's interval of
     the logarithm, whose deviations are, to the first order, those of the sums divided by their means (the delta method:
     Cochran, Sampling Techniques, 1977, section 6.4; Oehlert, The American Statistician 46 (1992) 27-29). In simulations
     its coverage is at least that of percentiles of resamples (docs/statistics.md), and it is not random. ``at_once``:
-    the number of intervals that are to hold together (``simultaneous``).
+    the number of intervals that are to hold together (``simultaneous``). ``added``: further problems, of ``over`` and
+    ``under``, that may only widen the interval.
     """
     parts, others = np.atleast_2d(over), np.atleast_2d(under)
     problems = parts.shape[1]
@@ -64,10 +65,12 @@ def ratio_interval(over: Array, under: Array, at_once: int = 1) -> Interval:
         return Interval(value, None, None)
     if value in (0.0, inf):
         return Interval(value, value, value)
-    away = ratio(parts, parts.mean(axis=1, keepdims=True)).sum(axis=0)
-    away -= ratio(others, others.mean(axis=1, keepdims=True)).sum(axis=0)
+    reach = _reach(_away(parts, others), at_once)
+    if added:
+        wider = (np.hstack(both) for both in zip((parts, others), map(np.atleast_2d, added), strict=True))
+        reach = max(reach, _reach(_away(*wider), at_once))
     with np.errstate(over="ignore"):
-        factor = float(np.exp(_reach(away, at_once)))
+        factor = float(np.exp(reach))
     return Interval(value, value / factor, value * factor)
 
 
@@ -79,6 +82,13 @@ def mean_interval(values: Array, at_once: int = 1, counts: Array | None = None) 
         return Interval(value, None, None)
     reach = _reach((values - value * counted) / counted.mean(), at_once)
     return Interval(value, value - reach, value + reach)
+
+
+def _away(parts: Array, others: Array) -> Array:
+    """By problem, the deviations of the parts of a ratio from their means, in units of these."""
+    away: Array = ratio(parts, parts.mean(axis=1, keepdims=True)).sum(axis=0)
+    away -= ratio(others, others.mean(axis=1, keepdims=True)).sum(axis=0)
+    return away
 
 
 def _reach(away: Array, at_once: int) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from koderz_core.analysis.bounds import completed, on_common_problems
 from koderz_core.analysis.multiplicity import holm_of_known
 from koderz_core.analysis.power import likely_counts, log_factorials
-from koderz_core.analysis.rates import Interval, by_problem
+from koderz_core.analysis.rates import by_problem
 from koderz_core.records.trials import Trial
 
 if TYPE_CHECKING:  # numpy is slow to import, and few commands need it
@@ -84,8 +84,8 @@ class Match:
 class CostMatch:
     """Whether a costs at most ``margin`` times as much per solved problem as b.
 
-    ``low`` and ``high``: 95 % bounds of the ratio, adjusted for all pairs (Bonferroni). ``high_worst``: the upper bound
-    if every missing result counts against a, at what its calls cost so far.
+    ``low`` and ``high``: 95 % bounds of the ratio, adjusted for all pairs (Bonferroni), as of a wary ``price_ratio``.
+    ``high_worst``: the upper bound if every missing result counts against a, at what its calls cost so far.
     """
 
     margin: float
@@ -124,20 +124,21 @@ def match(a: Sequence[Trial], b: Sequence[Trial], margin: float = MARGIN) -> Mat
 
 
 def cost_match(
-    a: Sequence[Trial], b: Sequence[Trial], price: Interval | None, margin: float = COST_MARGIN, at_once: int = 1
+    a: Sequence[Trial], b: Sequence[Trial], margin: float = COST_MARGIN, at_once: int = 1
 ) -> CostMatch | None:
-    """Whether a is no more expensive than b; ``price``: their ``price_ratio``. None if that or its bounds are unknown.
+    """Whether a is no more expensive than b; ``at_once``: the number of such pairs. None if a bound is unknown.
 
     The bounds decide, as in tests of average bioequivalence (Schuirmann 1987): a one-sided test of the level 2.5 %.
     """
     from koderz_core.analysis.money import price_ratio  # noqa: PLC0415 (as above)
 
+    price = price_ratio(a, b, at_once, wary=True)
     if price is None or price.low is None or price.high is None:
         return None
     of_a, of_b = on_common_problems(a, b)
     high_worst = price.high
     if not all(trial.scored for trial in (*of_a, *of_b)):
-        worst = price_ratio(completed(of_a, solved=False), completed(of_b, solved=True), at_once)
+        worst = price_ratio(completed(of_a, solved=False), completed(of_b, solved=True), at_once, wary=True)
         high_worst = inf if worst is None or worst.high is None else worst.high
     return CostMatch(margin, price.low, price.high, high_worst)
 

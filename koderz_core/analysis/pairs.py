@@ -51,7 +51,7 @@ class Pair:
     lacks. ``price``: its cost per solved problem divided by the baseline's. ``mixed``: on how many problems one of the
     two is scored by the tests it stopped on and the other by held-out tests; ``reported``: on how many an imported file
     states the results of one and koderz scored the other. ``match``: whether it matches the baseline within a margin;
-    None without a common problem. ``cost_match``: whether it is no more expensive; None if ``price`` has no bounds.
+    None without a common problem. ``cost_match``: whether it is no more expensive; None if that is unknown.
     ``finding``: all of it in words.
     """
 
@@ -103,7 +103,7 @@ def pairs(
         even = break_even(trials, base, tested, _direction(test, p))
         mixed, reported = (of_two_kinds((trials, base), kind) for kind in ("oracle", "reported"))
         partings = tuple(_partings(test, trials, base))
-        cheap = cost_match(trials, base, price, cost_margin, tested)
+        cheap = cost_match(trials, base, cost_margin, tested)
         of = (test, p, partings, price, even, saved, mixed, case, reported, matched, cheap)
         found.append(Pair(other.key, baseline.key, *of))
     return tuple(found)

@@ -121,6 +121,7 @@ def _never(even: BreakEven | None) -> str | None:
 
 
 _NOT_BOTH = "no problem was planned for both configurations"
+_NO_RATIO = "unknown, or one of the two solved nothing"
 _NO_COMMON = "`n` is 0"
 _NOTHING = "no problem was solved by both configurations, or a cost is unknown"
 _REACHED = "`reached`, `never`, `no_target` (the baseline solved nothing) or `unknown`"
@@ -263,15 +264,29 @@ PAIRS: Sequence[Column] = [
     number(
         "cost_margin",
         "the largest `price_ratio` of a configuration that is no more expensive than the baseline",
-        "`price_ratio` has no bounds",
+        _NO_RATIO,
         "times",
         path="pair.cost_match.margin",
     ),
+    number(
+        "cost_match_low",
+        "lower bound of `price_ratio` for `cost_match`, at most `price_ratio_low`",
+        _NO_RATIO,
+        "times",
+        path="pair.cost_match.low",
+    ),
+    number(
+        "cost_match_high",
+        "upper bound of `price_ratio` for `cost_match`, at least `price_ratio_high`",
+        _NO_RATIO,
+        "times",
+        path="pair.cost_match.high",
+    ),
     text(
         "cost_match",
-        "`matches` if the upper bound of `price_ratio` is at most `cost_margin`, also if missing results count against "
-        "the configuration; `falls short` if the lower bound is above `cost_margin`; otherwise `undecided`",
-        "`price_ratio` has no bounds",
+        "`matches` if `cost_match_high` is at most `cost_margin`, also if missing results count against the "
+        "configuration; `falls short` if `cost_match_low` is above `cost_margin`; otherwise `undecided`",
+        _NO_RATIO,
         path="pair.cost_match.verdict",
     ),
     whole(

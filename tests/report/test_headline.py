@@ -72,8 +72,8 @@ def test_what_matches_the_baseline_and_what_falls_short_are_named() -> None:
     )
     alone = answer(replace(found, pairs=pairs[:1])).sentences[-1]
     assert alone == (
-        "one matches base within 10 percentage points (one-sided p = 0.01). The cost per solved problem of one is shown "
-        "to be at most 1.25 times that of base."
+        "one matches base within 10 percentage points (one-sided p = 0.01). The cost per solved problem of one is "
+        "shown to be at most 1.25 times that of base."
     )
 
 
