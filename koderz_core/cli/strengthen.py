@@ -10,7 +10,7 @@ import click
 
 from koderz_core.cli.options import OutputPath, Whole, as_json, data_dir, print_json, workspace
 from koderz_core.cli.tables import console, progress_bar, terminal_table
-from koderz_core.errors import Cancelled, DataError
+from koderz_core.errors import Cancelled, DataError, UsageError
 from koderz_core.files import replace_file
 from koderz_core.records import Dataset, Problem
 from koderz_core.report.formats import numbered, one_line, percent, plain
@@ -60,6 +60,11 @@ def strengthen(file: Path, out: Path | None, data_dir: Path | None, **options: A
 
 
 def _strengthened(opened: Workspace, file: Path, inputs: int, seed: int) -> tuple[list[bytes], list[Strengthened]]:
+    if not file.exists() and str(file) in opened.datasets.names():
+        raise UsageError(
+            f"{file} is a published dataset. koderz strengthen adds inputs to a dataset file of your own: give the path "
+            "of that file. For more tests of published problems, use the datasets humaneval+ and mbpp+."
+        )
     try:
         pairs = opened.mutation.strengthen(file, inputs, seed, progress_bar)
     except KeyboardInterrupt:

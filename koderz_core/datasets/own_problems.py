@@ -74,9 +74,10 @@ def read_sound(path: Path, mapping: str = "") -> tuple[bytes, Reading]:
     """The content of a file in koderz' format, unpacked, and its problems. Raises DataError if the file has a fault."""
     content, reading = _read(path, mapping)
     if reading.faults:
-        mapped = f" --map {shlex.quote(mapping)}" if mapping else ""
+        first, mapped = reading.faults[0], f" --map {shlex.quote(mapping)}" if mapping else ""
+        column = f" If another column holds this field, add: --map {first.field}=COLUMN." if first.is_missing else ""
         raise DataError(
-            f"{reading.faults[0].describe(path.name)}. Number of faults: {len(reading.faults)}. To list every fault: "
+            f"{first.describe(path.name)}.{column} Number of faults: {len(reading.faults)}. To list every fault: "
             f"koderz list-problems --file {path}{mapped}"
         )
     return content, reading
@@ -117,6 +118,11 @@ class Fault:
     what: str
     cure: str
     column: str = ""
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the line lacks the field."""
+        return self.what == "is missing"
 
     def describe(self, file: str) -> str:
         """One sentence: file, line, field, column, fault and cure."""

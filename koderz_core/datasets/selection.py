@@ -30,7 +30,8 @@ SINCE, UNTIL = "since", "until"
 def select(dataset: Dataset, text: str, seed: int = 0) -> tuple[Problem, ...]:
     """The problems that ``text`` selects, each once, in the publisher's order.
 
-    A range counts positions in the dataset, from 0, without the end; a number alone is the number in a problem's id. A
+    A range counts positions in the dataset, from 0, without the end; a number alone is the number in a problem's id,
+    or a position if no id of the dataset ends with a number. A
     sample is drawn without replacement and depends on ``seed`` only: ``sample:30`` contains ``sample:20`` of the same
     seed. A period leaves out all other problems first, also those without a date. Raises UnknownNameError for an
     unknown problem, PlanError for any other text and for an empty selection.
@@ -174,8 +175,12 @@ def _place(problems: Iterable[Problem], term: str) -> int:
     places = {problem.id: place for place, problem in enumerate(problems)}
     if term in places:
         return places[term]
-    for problem_id, place in places.items():
-        if re.fullmatch(r"0*[0-9]{1,9}", term) and _number(problem_id) == int(term):
+    number = int(term) if re.fullmatch(r"0*[0-9]{1,9}", term) else None
+    numbers = [_number(problem_id) for problem_id in places]
+    if number is not None and number < len(places) and not any(own is not None for own in numbers):
+        return number
+    for (problem_id, place), own in zip(places.items(), numbers, strict=True):
+        if number is not None and own == number:
             return place
         if problem_id.rpartition("/")[2] == term:
             return place

@@ -121,12 +121,14 @@ def newest_table(rows: Sequence[NewestIteration], now: float) -> pd.DataFrame:
 
 
 def verdict_table(verdict: IterationRow | Verdict) -> pd.DataFrame:
-    """One line per test, in order; source and values are known for failed tests only."""
+    """One line per test that ran, in order; source and values are known for failed tests only."""
     failures = {failure.index: failure for failure in verdict.failures}
-    known = [failures.get(place) for place in range(len(verdict.marks))]
-    table = pd.DataFrame({"test": range(1, len(known) + 1), "": [TEST_MARKS[mark] for mark in verdict.marks]})
+    ran = [place for place, mark in enumerate(verdict.marks) if mark != "-" or place in failures]
+    known = [failures.get(place) for place in ran]
+    marks = [TEST_MARKS[verdict.marks[place]] for place in ran]
+    table = pd.DataFrame({"test": [place + 1 for place in ran], "": marks})
     if verdict.test_seconds:
-        table["seconds"] = pd.Series(verdict.test_seconds)
+        table["seconds"] = [verdict.test_seconds[place] for place in ran]
     for name in ("source", "expected", "actual", "message"):
         texts = [_cell(failure, name) if failure else "" for failure in known]
         if any(texts):

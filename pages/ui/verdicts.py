@@ -11,7 +11,8 @@ from koderz_core.report.problems import LINE_END, MEANINGS, case_of, name_of
 from pages.ui.tables import TEST_COLUMNS, TEST_MARKS, verdict_table
 from pages.ui.text import show_text
 
-MOST_FAILURES = 10  # in full; the table has one line for each test
+MOST_FAILURES = 10  # in full; the table has one line for each test that ran
+MOST_MARKS = 100  # in a line
 
 
 def show_verdict(kind: str, verdict: IterationRow | Verdict) -> None:
@@ -20,12 +21,15 @@ def show_verdict(kind: str, verdict: IterationRow | Verdict) -> None:
     st.text(f"{verdict.tests_passed}/{verdict.tests_total} {kind} tests passed{failed}")
     if verdict.error and (meaning := MEANINGS.get(verdict.error)):
         st.text(meaning)
-    st.text(" ".join(TEST_MARKS[mark] for mark in verdict.marks))
+    if skipped := verdict.marks.count("-"):
+        st.text(f"Not run: {numbered(skipped, 'test')}.")
+    if verdict.tests_total <= MOST_MARKS:
+        st.text(" ".join(TEST_MARKS[mark] for mark in verdict.marks))
     if verdict.shared:
         st.caption(f"⚠ {SHARED}.")
     if verdict.message:
         show_text(verdict.message, f"{kind}-message")
-    if verdict.failures or verdict.test_seconds:
+    if verdict.marks.strip("-"):
         st.dataframe(verdict_table(verdict), hide_index=True, column_config=TEST_COLUMNS, alt=f"The {kind} tests")
     if verdict.failures:
         _show_failures(kind, verdict.failures)

@@ -90,6 +90,11 @@ def test_new_inputs_kill_the_mutant_that_the_given_tests_accept(koderz: Any, tmp
     assert (koderz(*grade).code, koderz(*grade, "--tests", "plus").code) == (0, 4)
 
 
+def test_the_name_of_a_published_dataset_is_refused_with_what_to_do(koderz: Any) -> None:
+    said = koderz("strengthen", "humaneval")
+    assert (said.code, "use the datasets humaneval+ and mbpp+" in said.err) == (2, True)
+
+
 def test_a_file_is_overwritten_only_with_force_and_a_seed_repeats_it(koderz: Any, tmp_path: Path) -> None:
     file, out = own(tmp_path / "my.jsonl", SORT), tmp_path / "out.jsonl"
     out.write_text("mine")

@@ -202,3 +202,10 @@ def test_a_file_with_faults_is_not_kept(settings: Settings, tmp_path: Path) -> N
 def test_without_a_licence_that_is_said(settings: Settings, tmp_path: Path) -> None:
     row = {key: value for key, value in ADD.items() if key != "licence"}
     assert load(str(own(tmp_path / "my.jsonl", row)), settings).origin.licence == "not stated"
+
+
+def test_a_file_that_lacks_a_field_is_refused_with_how_to_map_a_column(tmp_path: Path, settings: Settings) -> None:
+    file = tmp_path / "table.csv"
+    file.write_text("question,code\nAdd,def f(a): return a\n")
+    with pytest.raises(DataError, match=r"add: --map task_id=COLUMN\. Number of faults: 3"):
+        load_path(file, settings)

@@ -111,6 +111,15 @@ def test_without_its_dataset_an_id_must_be_one_that_can_be_typed() -> None:
         typed("all, or 0:3")
 
 
+def test_a_number_is_a_position_only_if_no_id_ends_with_a_number() -> None:
+    named = replace(DATASET, problems=tuple(own(f"set/{name}") for name in ("bowling", "clock", "wordy")))
+    assert [chosen.id for chosen in select(named, "0, 2")] == ["set/bowling", "set/wordy"]
+    with pytest.raises(UnknownNameError):
+        select(named, "3")
+    with pytest.raises(UnknownNameError):
+        select(replace(named, problems=(*named.problems, own("set/9"))), "2")
+
+
 @pytest.mark.parametrize(
     ("text", "way"), [("all", "all"), ("0:3", "range"), ("sample:4", "sample"), ("1,0:2", "list"), ("5:", "list")]
 )
