@@ -62,8 +62,8 @@ def strengthen(file: Path, out: Path | None, data_dir: Path | None, **options: A
 def _strengthened(opened: Workspace, file: Path, inputs: int, seed: int) -> tuple[list[bytes], list[Strengthened]]:
     if not file.exists() and str(file) in opened.datasets.names():
         raise UsageError(
-            f"{file} is a published dataset. koderz strengthen adds inputs to a dataset file of your own: give the path "
-            "of that file. For more tests of published problems, use the datasets humaneval+ and mbpp+."
+            f"{file} is a published dataset. koderz strengthen adds inputs to a dataset file of your own: give its "
+            "path. For more tests of published problems, use the datasets humaneval+ and mbpp+."
         )
     try:
         pairs = opened.mutation.strengthen(file, inputs, seed, progress_bar)

@@ -208,4 +208,4 @@ def test_a_file_that_lacks_a_field_is_refused_with_how_to_map_a_column(tmp_path:
     file = tmp_path / "table.csv"
     file.write_text("question,code\nAdd,def f(a): return a\n")
     with pytest.raises(DataError, match=r"add: --map task_id=COLUMN\. Number of faults: 3"):
-        load_path(file, settings)
+        load(str(file), settings)
