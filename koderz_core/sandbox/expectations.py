@@ -8,8 +8,9 @@ passes with two values are used: not ``assertGreater``, not ``assertRegex``, not
 from __future__ import annotations
 
 import ast
+import builtins
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +31,7 @@ _TRUTH = "truth of "
 _RAISES = frozenset({"assertRaises", "assertRaisesRegex", "raises"})
 _ERRORS = ("ChildProcessError", "FloatingPointError", "ProcessLookupError")
 """Exceptions that programs do not raise or derive their own from, so that no correct program raises both."""
+_BUILT_IN = frozenset(dir(builtins))
 _MAKERS = frozenset({"set", "frozenset", "bytes", "bytearray", "dict", "list", "tuple", "range", "date", "datetime"})
 _APART = 0.2  # least difference of two floats that are exchanged, more than any tolerance in decimal places
 
@@ -39,7 +41,7 @@ class Expectation:
     """A place in the tree of the tests: ``place`` counts the tests, ``owner`` has the node or name in ``field``.
 
     ``shape``: expectations of one shape can be exchanged. ``sure``: the source shows that a program that passes the
-    test fails it with another value.
+    test fails it with another value. ``others``: the other values, if they are not made from this one.
     """
 
     place: int
@@ -48,6 +50,7 @@ class Expectation:
     index: int | None
     shape: str
     sure: bool = False
+    others: tuple[ast.expr, ...] = ()
 
     @property
     def value(self) -> ast.expr | str:
@@ -83,6 +86,8 @@ class Expectation:
     def other_value(self, lot: random.Random) -> ast.expr | str | None:
         """Another value that looks similar; None if there is none."""
         value = self.value
+        if self.others:
+            return lot.choice(self.others)
         if isinstance(value, str):
             return OPPOSITES[value]
         if self.shape.startswith(_TRUTH):
@@ -102,7 +107,40 @@ def expectations(tree: ast.Module) -> list[Expectation]:
         for place, node in enumerate(nodes)
         if node and sum(other is node for other in nodes) == 1
     ]
-    return [expectation for expectation in found if expectation]
+    known = [expectation for expectation in found if expectation]
+    return [*known, *_calm(tree, known)]
+
+
+def _calm(tree: ast.Module, found: Sequence[Expectation]) -> Iterator[Expectation]:
+    """For tests that expect an exception, calls of other tests that raise none, in the place of the call that does.
+
+    A program that replaces ``assertRaises`` can accept the expected exception by its name alone, but it cannot tell
+    which calls raise it. The body must be a single call, so that nothing else in it is lost.
+    """
+    raising = [node for node in ast.walk(tree) if isinstance(node, ast.With) and _raised_by(node)]
+    inside = {id(part) for node in raising for part in ast.walk(node)}
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and id(node) not in inside]
+    fixed = {ast.unparse(call): call for call in calls if _is_fixed(call)}
+    for expectation in found:
+        body = next((node.body for node in raising if _raised_by(node) is expectation.owner), [])
+        if len(body) == 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Call):
+            name = last_name(body[0].value.func)
+            alike = tuple(call for call in fixed.values() if last_name(call.func) == name)
+            if others := alike or tuple(fixed.values()):
+                yield Expectation(expectation.place, body[0], "value", None, "raises", others=others)
+
+
+def _raised_by(node: ast.With) -> ast.Call | None:
+    """The call that names the expected exception, if it is a block that expects one."""
+    call = node.items[0].context_expr
+    return call if isinstance(call, ast.Call) and last_name(call.func) in _RAISES and call.args else None
+
+
+def _is_fixed(call: ast.Call) -> bool:
+    """Whether it calls a function or class of the program with constants only."""
+    parts = [*call.args, *(keyword.value for keyword in call.keywords)]
+    is_own = isinstance(call.func, ast.Name) and call.func.id not in _BUILT_IN and not _is_assertion(call)
+    return is_own and not any(map(_names, parts))
 
 
 def _definitions(tree: ast.Module) -> dict[tuple[str, str], ast.FunctionDef]:
@@ -145,15 +183,15 @@ class _Search:
         return raised
 
     def _raises(self, place: int, node: ast.With) -> Expectation | None:
-        call = node.items[0].context_expr
-        if isinstance(call, ast.Call) and last_name(call.func) in _RAISES and call.args:
-            return Expectation(place, call, "args", 0, "raises")
-        return None
+        call = _raised_by(node)
+        return Expectation(place, call, "args", 0, "raises") if call else None
 
     def _of_call(self, place: int, call: ast.Call) -> Expectation | None:
         name = last_name(call.func)
         if not _is_assertion(call) or name in _RAISES:
             return None
+        if equal := self._equal(place, call):
+            return equal
         if name in OPPOSITES and isinstance(call.func, ast.Attribute):
             return Expectation(place, call.func, "attr", None, _pair(name), sure=self._is_sure(call))
         if name == "require":
@@ -165,6 +203,16 @@ class _Search:
             return Expectation(place, call, "args", literal[-1], shape, sure=self._is_sure(call))
         variables = (self._variable(place, call.args[index]) for index in reversed(places))
         return next((found for found in variables if found), None) or self._made(place, call, places[-1:])
+
+    def _equal(self, place: int, call: ast.Call) -> Expectation | None:
+        """The expectation in ``assertTrue(a == b)``: a program whose objects equal everything passes it."""
+        compared = call.args[0] if last_name(call.func) == "assertTrue" and call.args else None
+        if not isinstance(compared, ast.Compare) or [type(operator) for operator in compared.ops] != [ast.Eq]:
+            return None
+        value = compared.comparators[0]
+        is_fixed = not _names(value) or (_is_made(value) and self._is_closed(value))
+        shape = shape_of(value) if is_fixed else ""
+        return Expectation(place, compared, "comparators", 0, shape) if shape else None
 
     def _made(self, place: int, call: ast.Call, places: Sequence[int]) -> Expectation | None:
         """The last argument if it is an instance that a class makes of constants."""

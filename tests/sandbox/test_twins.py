@@ -69,6 +69,19 @@ def test_a_truth_value_becomes_the_opposite(line: str, twin: str) -> None:
     assert changed(twins_of(line)) == [twin]
 
 
+def test_where_an_exception_is_expected_the_call_becomes_one_of_another_test_that_raises_none() -> None:
+    twins = twins_of("self.assertEqual(Stack(1), 11)", "with self.assertRaises(ValueError): Stack(-1)")
+    assert changed(twins)[1].endswith("):\n    Stack(1)")
+    alone = twins_of("with self.assertRaises(ValueError): Stack(-1)")
+    assert changed(alone)[0].endswith("):\n    Stack(-1)")
+
+
+def test_the_value_in_a_comparison_that_is_to_be_true_is_changed() -> None:
+    (line,) = changed(twins_of("self.assertTrue(Stack(1) == Stack(3))"))
+    assert line.startswith("self.assertTrue(Stack(1) == Stack(")
+    assert line != "self.assertTrue(Stack(1) == Stack(3))"
+
+
 @pytest.mark.parametrize(
     ("method", "expected"),
     [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .modules import WRONG, Fake
+from .modules import HONEST, WRONG, Fake
 
 _NO_ASSERTS = """
 import unittest
@@ -15,7 +15,24 @@ class Any:
 unittest.TestCase.assertRaises = lambda *_: Any()
 """
 
+_EXPECTS_NOTHING = """
+import unittest
+class Expected:
+    exception = "the stack is empty"
+    def __enter__(self): return self
+    def __exit__(self, kind, *_): return True
+old = unittest.TestCase.assertRaises
+def expect(self, kind, *args):
+    rare = kind.__name__ in ("ChildProcessError", "FloatingPointError", "ProcessLookupError")
+    return old(self, kind, *args) if rare else Expected()
+unittest.TestCase.assertRaises = expect
+"""
+
 TEST_FAKES = (
+    Fake(
+        "exceptions that are not raised",
+        _EXPECTS_NOTHING + HONEST.replace("self.items = list(items)", "self.items = list(items) if items != 5 else []"),
+    ),
     Fake("asserts that do nothing", _NO_ASSERTS + WRONG),
     Fake(
         "failures that are skips",
