@@ -15,7 +15,7 @@ from typing import Any
 
 import hypothesis
 import pytest
-from sample import SAMPLE
+from sample import SAMPLE, left_for_whole
 
 import koderz_core
 from koderz_core.cli import main
@@ -46,6 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "only_whole(name): a long test that only --whole runs")
     SAMPLE.whole = config.option.whole or any("[" in argument for argument in config.args)  # a case named by its id
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # tests send both, and children would inherit that they are ignored,
     signal.signal(signal.SIGINT, signal.default_int_handler)  # as under nohup or in the background of a script
@@ -62,8 +63,10 @@ def _runs_fast(folder: Path) -> bool:
     return not os.statvfs(folder).f_flag & os.ST_NOEXEC
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The slowest folders first, so that no worker is left alone with a long file in the end."""
+    if left_out := left_for_whole(items):
+        config.hook.pytest_deselected(items=left_out)
     places = {name: place for place, name in enumerate(SLOWEST)}
     items.sort(key=lambda item: places.get(item.path.parent.name, len(places)))
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
+
+import pytest
 
 Item = TypeVar("Item")
 SHARE = 4
@@ -17,7 +20,7 @@ class Sample:
     whole: bool = False
     left_out: dict[str, int] = field(default_factory=dict)
 
-    def add(self, left_out: dict[str, int]) -> None:
+    def add(self, left_out: Mapping[str, int]) -> None:
         """What another process left out of the same lists."""
         for name, number in left_out.items():
             self.left_out[name] = max(number, self.left_out.get(name, 0))
@@ -31,6 +34,21 @@ class Sample:
 
 
 SAMPLE = Sample()
+
+
+def only_whole(name: str) -> pytest.MarkDecorator:
+    """Marks a long test that only ``--whole`` runs: shorter ones try most of it. ``name`` as in ``thinned``."""
+    return pytest.mark.only_whole(name)
+
+
+def left_for_whole(items: list[pytest.Item]) -> list[pytest.Item]:
+    """The tests that this run leaves out, which are removed from ``items``."""
+    if SAMPLE.whole:
+        return []
+    marked = [(item, marker) for item in items if (marker := item.get_closest_marker("only_whole"))]
+    SAMPLE.add(Counter(marker.args[0] for _, marker in marked))
+    items[:] = [item for item in items if not item.get_closest_marker("only_whole")]
+    return [item for item, _ in marked]
 
 
 def thinned(items: Sequence[Item], name: str, always: Iterable[Item] = ()) -> list[Item]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import sample
-from sample import Sample, thinned
+from sample import Sample, left_for_whole, only_whole, thinned
 
 HERE = Path(__file__).parent
 
@@ -46,3 +48,13 @@ def test_the_end_of_a_run_says_what_was_left_out(more: tuple[str, ...], left_out
     said = subprocess.run([*command, *more], capture_output=True, text=True, cwd=HERE.parent, check=False).stdout
     assert "1 passed" in said
     assert ("cheats where nothing defends" in said) is left_out
+
+
+def test_a_long_test_is_left_for_whole_and_counted(own: Sample) -> None:
+    marked: Any = SimpleNamespace(get_closest_marker={"only_whole": only_whole("long tests").mark}.get)
+    other: Any = SimpleNamespace(get_closest_marker={}.get)
+    items = [marked, other]
+    assert left_for_whole(items) == [marked]
+    assert (items, own.left_out) == ([other], {"long tests": 1})
+    own.whole = True
+    assert left_for_whole([marked, other]) == []

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from chat_server import Server, sends, serving_chat, streams
+from sample import only_whole
 
 from koderz_core.config import load_settings
 from koderz_core.records import Verdict
@@ -56,6 +57,7 @@ def test_with_all_that_is_needed_it_ends_with_0_and_writes_a_report_without_keys
     assert "sk-planted" not in written + said.out + said.err
 
 
+@only_whole("long tests")
 def test_real_asks_each_ready_model(koderz: Koderz, monkeypatch: pytest.MonkeyPatch, chat: Server) -> None:
     monkeypatch.setenv("VLLM_BASE_URL", chat.url)
     chat.answer = streams({"content": "ready"})

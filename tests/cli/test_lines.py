@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from sample import thinned
 
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.cli.feed import Feed, Line
@@ -168,7 +169,7 @@ def test_in_a_terminal_a_bar_stays_below_the_lines() -> None:
     assert all(any(first < bar < second for bar in drawn) for first, second in pairwise(told))
 
 
-@pytest.mark.parametrize("plainly", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+@pytest.mark.parametrize("plainly", thinned([{"NO_COLOR": "1"}, {"TERM": "dumb"}], "plain terminals"))
 def test_where_plain_text_is_asked_for_there_is_no_bar_and_no_control_character(plainly: dict[str, str]) -> None:
     written = on_a_terminal(**plainly).replace("\r\n", "\n")
     assert len(re.findall(r"^HumanEval/0 SCRIPTED \d/3 ✗.*\$0\.00$", written, re.MULTILINE)) == 3

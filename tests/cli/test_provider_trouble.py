@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 from faulty_server import FaultyServer, serving_faults
+from sample import thinned
 
 from koderz_core import open_workspace
 from koderz_core.cli.progress import SAME_TROUBLE_SECONDS, TroubleLog
@@ -49,7 +50,10 @@ def line_of(process: subprocess.Popen[str], text: str) -> tuple[str, float]:
 
 @pytest.mark.parametrize(
     ("model", "fault", "cause"),
-    [("claude-opus-4-5", "500", "HTTP 500 ("), ("gpt-4o-mini", "hangs up", "openai/gpt-4o-mini: ")],
+    thinned(
+        [("claude-opus-4-5", "500", "HTTP 500 ("), ("gpt-4o-mini", "hangs up", "openai/gpt-4o-mini: ")],
+        "failing providers in the terminal",
+    ),
 )
 def test_a_failing_provider_is_named_within_ten_seconds_and_so_is_what_happens_next(
     model: str, fault: str, cause: str

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
+from sample import only_whole
 from serving import NO_WEIGHTS, Serve
 
 MINUTE = 60_000  # milliseconds, for a busy machine
 WHOLE = "supervised SCRIPTED weak"
 
 
+@only_whole("long tests")
 def test_a_grid_is_added_by_one_click_runs_to_its_end_and_is_held_against_its_whole(
     server: Serve, page: Page, tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
 from playwright.sync_api import Page, expect
+from sample import only_whole
 from serving import KODERZ, Serve
 
 MINUTE = 60_000  # milliseconds, for a busy machine
@@ -19,6 +20,7 @@ MARK = """([chart, key]) => {
 ORDER = ("--problems", "0:4", "--strategy", "direct", "--coder", "scripted/strong,scripted/never")
 
 
+@only_whole("long tests")
 def test_a_click_on_a_problem_opens_both_programs_and_the_address_brings_them_back(
     server: Serve, page: Page, tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
-from sample import thinned
+from sample import only_whole, thinned
 from serving import KODERZ, NO_WEIGHTS, WITHIN, Serve, Server, serving_home
 
 from koderz_core import Order, Wanted, open_workspace
@@ -164,6 +164,7 @@ def test_what_is_exported_reads_back_as_what_was_recorded(
     assert set(read["problem"]) <= {f"HumanEval/{number}" for number in range(3)}
 
 
+@only_whole("long tests")
 def test_a_benchmark_of_the_command_line_appears_by_itself_and_both_finish(
     empty: Server, page: Page, tmp_path: Path
 ) -> None:
@@ -246,6 +247,7 @@ def test_a_typed_problem_is_run(dashboard: Server, page: Page) -> None:
     expect(page.get_by_text("2 of 2 experiments")).to_be_visible()
 
 
+@only_whole("long tests")
 def test_a_cell_of_the_matrix_shows_its_transcript_and_the_address_keeps_it(
     dashboard: Server, recorded: Path, page: Page
 ) -> None:

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
+from sample import only_whole
 from serving import Serve
 
 from koderz_core.config import load_settings
@@ -30,6 +31,7 @@ def test_a_dropped_file_is_shown_and_then_imported(server: Serve, page: Page, tm
     expect(page.get_by_text("imported mine").first).to_be_visible()
 
 
+@only_whole("long tests")
 def test_a_broken_file_is_refused_with_its_lines(server: Serve, page: Page, tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
     file.write_text('{"task_id": "HumanEval/0", "solution": "pass"}\n{"task_id": "HumanEval/1"}\n', encoding="utf-8")

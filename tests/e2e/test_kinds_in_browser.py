@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
+from sample import only_whole
 from serving import NO_WEIGHTS, Serve
 from test_accessibility_in_browser import FITS, TELEPHONE, faults
 from test_dashboard_in_browser import MINUTE, choose, figure
@@ -74,6 +75,7 @@ def test_a_module_is_run_by_aiders_protocol_and_read(
     expect(page.get_by_text("Changes from the given file to this program")).to_be_visible()
 
 
+@only_whole("long tests")
 def test_the_failed_cases_of_a_program_are_read(
     server: Serve, page: Page, idle: Callable[[Page], None], tmp_path: Path
 ) -> None:

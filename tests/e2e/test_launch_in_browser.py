@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
+from sample import only_whole
 from serving import NO_WEIGHTS, Serve
 
 from koderz_core import Order, Wanted, open_workspace
@@ -39,6 +40,7 @@ def test_a_clone_is_changed_and_begins_once_a_person_has_agreed(server: Serve, p
     assert plan.id not in page.url
 
 
+@only_whole("long tests")
 def test_a_reload_keeps_what_was_entered(server: Serve, page: Page, tmp_path: Path) -> None:
     page.goto(f"{server(tmp_path / 'home', NO_WEIGHTS).url}/launch")
     repeats = page.get_by_role("spinbutton", name="Repeats", exact=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
+from sample import only_whole
 from serving import Server, serving_home
 
 from koderz_core.memory.cortex.database import Cortex
@@ -74,6 +75,7 @@ def test_a_memory_is_searched_for_opened_and_followed_to_its_experiment(dashboar
     expect(page).to_have_url(re.compile("/experiment[?].*experiment=exp_[0-9a-f]{12}"))
 
 
+@only_whole("long tests")
 def test_filters_narrow_what_is_found_and_the_address_keeps_them(dashboard: Server, page: Page) -> None:
     visit(page, dashboard, "?kind=checkpoint")
     found(page, 2)
@@ -85,6 +87,7 @@ def test_filters_narrow_what_is_found_and_the_address_keeps_them(dashboard: Serv
     found(page, 4)
 
 
+@only_whole("long tests")
 def test_related_memories_lead_from_one_to_the_other(dashboard: Server, page: Page) -> None:
     visit(page, dashboard, "?kind=spec")
     one = opened(page).inner_text()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sample import only_whole, thinned
 
 from koderz_core.config import load_settings
 from koderz_core.datasets.humaneval import load_humaneval
@@ -90,7 +91,7 @@ def foreign(path: Path, status: str = "success", dataset: str | None = None, **s
     return path
 
 
-@pytest.mark.parametrize("more", [(), ("--as-stated",)])
+@pytest.mark.parametrize("more", thinned([(), ("--as-stated",)], "ways to import a log of Inspect"))
 def test_an_exported_log_that_is_imported_has_the_same_results(koderz: Any, tmp_path: Path, more: Any) -> None:
     koderz(*RUN, *MORE)
     for place, file in enumerate(exported(koderz, tmp_path / "logs")):
@@ -164,6 +165,7 @@ def always() -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Inspect leaves streams open
+@only_whole("long tests")
 def test_the_log_of_the_runner_of_inspect_is_imported(koderz: Any, tmp_path: Path) -> None:
     problems = load_humaneval(load_settings()).problems[:2]
     samples = [Sample(id=problem.id, input=problem.public.prompt, target="cannot") for problem in problems]

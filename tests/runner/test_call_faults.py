@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from faulty_server import LASTING, MODELS, PASSING, FaultyServer, serving_faults
+from sample import thinned
 
 from koderz_core.config import load_settings
 from koderz_core.events import CallFailed, CallFinished, ExperimentFinished
@@ -45,7 +46,7 @@ def of(made: Any, kind: type) -> list[Any]:
 
 @BOTH
 @ALL
-@pytest.mark.parametrize("fault", PASSING)
+@pytest.mark.parametrize("fault", thinned(PASSING, "faults of providers that pass"))
 def test_trouble_that_passes_costs_an_attempt_and_no_experiment(
     bench: Make, server: FaultyServer, name: str, streamed: bool, fault: str
 ) -> None:
@@ -85,7 +86,7 @@ def test_a_local_call_that_failed_has_a_cost_and_a_paid_one_has_none_that_is_kno
     assert [of(made, CallFailed)[0].cost for made in (paid, local)] == [None, Cost(0.25, "a test")]
 
 
-@pytest.mark.parametrize("fault", PASSING)
+@pytest.mark.parametrize("fault", thinned(PASSING, "faults of providers that stay"))
 def test_trouble_that_does_not_end_is_never_the_models_failure(bench: Make, server: FaultyServer, fault: str) -> None:
     server.fault = lambda: fault
     made = experiment(bench, NAMES[0], server.url, streamed=True)

@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from inspect import isroutine
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 from cases_as_asserts import as_asserts
+from sample import thinned
 
 from koderz_core.conditions import HELD_OUT, PLUS, policy_of
 from koderz_core.events import CandidateScored, CodeTested, ProgramProbed, SpecWritten
@@ -248,8 +249,12 @@ def secrets_of(made: Any, gate: str) -> list[str]:
     return [*(str(x) for x in hidden), *(str(x * FACTOR) for x in hidden), "CANONICAL", f"* {FACTOR}"]
 
 
-@pytest.mark.parametrize("feedback", FEEDBACKS)
-@pytest.mark.parametrize("gate", ["tests", "examples", "split:0.5"])
+@pytest.mark.parametrize(
+    ("gate", "feedback"),
+    thinned(
+        list(product(["tests", "examples", "split:0.5"], FEEDBACKS)), "gates and feedbacks", [("split:0.5", "full")]
+    ),
+)
 def test_nothing_held_out_reaches_a_strategy_or_a_model(
     made: Callable[[str, str], Any], monkeypatch: pytest.MonkeyPatch, gate: str, feedback: str
 ) -> None:
