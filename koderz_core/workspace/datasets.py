@@ -48,9 +48,13 @@ class Datasets:
             raise UsageError(f"--map needs a file of problems, but {name} is not the path of one ({ENDINGS}).")
         return load_path(Path(name), self.settings, ",".join(mapping))
 
-    def name_of(self, name: str, mapping: Sequence[str]) -> str:
-        """Return the name under which ``load`` returns the same problems without a mapping. Raises as ``load``."""
-        return self.load(name, mapping).origin.name if mapping else name
+    def name_of(self, name: str, mapping: Sequence[str], variant: str | None = None) -> str:
+        """Return the name under which ``load`` returns these problems without a mapping, or their variant.
+
+        Raises as ``load``, and UsageError for a dataset without variants.
+        """
+        name = self.load(name, mapping).origin.name if mapping else name
+        return name if variant is None else datasets.variant_named(name, variant)
 
     def problem(self, name: str, dataset: str = "humaneval") -> Problem:
         """Return one problem by its id. Raises UnknownNameError, DataError."""
