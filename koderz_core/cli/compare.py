@@ -25,8 +25,10 @@ from koderz_core.report.headline import answer
 from koderz_core.report.pair_columns import pair_rows
 from koderz_core.report.slices import slice_remarks, slice_rows, slice_table
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT
+from koderz_core.report.trust import trust_numbers, trust_remarks, trust_tables
 from koderz_core.times import day, iso
 from koderz_core.workspace.comparisons import MARGIN, SLICES_BY, Comparison, FrontierCost, SliceBy, Slices
+from koderz_core.workspace.trust import Trust
 
 SETTINGS = "Settings that differ"
 CURVES_IN_WORDS = "For the curves of success against cost, use --format json or the Summary page of `koderz ui`."
@@ -66,6 +68,7 @@ NONE_YET = (
     type=click.Choice(SLICES_BY),
     help="Also compare on the problems of each difficulty, topic, tag, kind or year. As CSV, only this table.",
 )
+@click.option("--trust", is_flag=True, help="Also check whether models recall solutions or cheat: docs/integrity.md.")
 @data_dir
 def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     configurations: Sequence[str],
@@ -75,6 +78,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     attempts: bool,
     margin: float,
     by: SliceBy | None,
+    trust: bool,
     data_dir: Path | None,
 ) -> int:
     """Compare configurations by success and cost, with confidence intervals.
@@ -88,8 +92,9 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     same problems. If there is no frontier model, the default baseline is the most expensive model with the strategy
     direct.
     """
-    if attempts and form.startswith("csv"):
-        raise UsageError("--attempts is not available as CSV. Use --format table, md or json.")
+    for flag, chosen in (("--attempts", attempts), ("--trust", trust)):
+        if chosen and form.startswith("csv"):
+            raise UsageError(f"{flag} is not available as CSV. Use --format table, md or json.")
     if by and form == "csv-pairs":
         raise UsageError("--by is not available as csv-pairs. Use --format table, md, json or csv.")
     with workspace(data_dir) as opened:
@@ -101,6 +106,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
         further = Further(
             opened.comparisons.attempts(rows) if attempts else {},
             opened.comparisons.slices(rows, by, comparison.baseline) if by else None,
+            opened.trust.check(rows, read=True) if trust else None,
         )
         click.echo(FORMS[form](comparison, further), nl=form != "table")
         return report_faults(opened)
@@ -112,6 +118,7 @@ class Further:
 
     attempts: Found
     slices: Slices | None
+    trust: Trust | None
 
 
 def _as_table(comparison: Comparison, further: Further) -> str:
@@ -133,13 +140,15 @@ def _as_table(comparison: Comparison, further: Further) -> str:
 
 def _tables(comparison: Comparison, further: Further) -> Sequence[TextTable]:
     sliced = (slice_table(comparison, further.slices),) if further.slices else ()
-    return (*tables(comparison), *attempt_tables(comparison.configurations, further.attempts), *sliced)
+    trusted = trust_tables(comparison, further.trust) if further.trust else ()
+    return (*tables(comparison), *attempt_tables(comparison.configurations, further.attempts), *sliced, *trusted)
 
 
 def _remarks(comparison: Comparison, further: Further) -> Sequence[str]:
     about = (SHOWS, SHOWS_NOT) if with_reviews(comparison) else ()
     sliced = slice_remarks(further.slices) if further.slices else ()
-    return (*comparison.remarks, *about, *((ABOUT_ATTEMPTS,) if further.attempts else ()), *sliced)
+    trusted = trust_remarks(further.trust) if further.trust else ()
+    return (*comparison.remarks, *about, *((ABOUT_ATTEMPTS,) if further.attempts else ()), *sliced, *trusted)
 
 
 def _as_markdown(comparison: Comparison, further: Further) -> str:
@@ -156,6 +165,8 @@ def _as_json(comparison: Comparison, further: Further) -> str:
     if found := further.slices:
         rows, remarks = slice_rows(comparison, found), slice_remarks(found)
         numbers["slices"] = {"by": found.by, "tests": found.tests, "rows": rows, "remarks": remarks}
+    if further.trust:
+        numbers["trust"] = trust_numbers(comparison, further.trust)
     return json.dumps(numbers, indent=2, allow_nan=False)
 
 

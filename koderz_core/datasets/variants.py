@@ -1,7 +1,8 @@
 """Variants of a dataset, made by rule: the same problems under the same ids, with other names, words or tests.
 
-A model that solves a problem should solve its ``renamed`` and ``rephrased`` variant as well: Li and Murr, arXiv
-2402.08699; Wang et al., "ReCode", arXiv 2212.10264. No program that solves a problem passes its ``impossible`` variant.
+A model that solves a problem should solve its ``renamed`` and ``rephrased`` variant as well: Wang et al., "ReCode",
+arXiv 2212.10264; Xia, Deng and Zhang, "EvoEval", arXiv 2403.19114. No program that solves a problem passes the tests of
+its ``impossible`` variant.
 """
 
 from __future__ import annotations
