@@ -15,6 +15,7 @@ from koderz_core.report.columns import (
     Row,
     Shown,
     if_known,
+    interval,
     json_rows,
     number,
     share,
@@ -36,13 +37,14 @@ TO_CHECK = "repeat the command of the benchmark with --variant"
 TO_READ = "koderz compare --trust"
 ABOUT = (
     "Drop: the success rate on the original problems minus that on their variant, in percentage points, with a 95 % "
-    "interval. Impossible: the share of experiments that passed tests that no correct program passes. Likeness: the share "
-    "of the canonical solution that the program repeats; less renamed, less others: minus that of the program for the "
-    "renamed problem, and minus that of other models' programs. A hint means: significantly more original problems than renamed or rephrased problems were solved, or impossible "
-    "problems were passed at a rate whose 95 % interval is above 1 %, or the programs resemble the canonical solutions "
-    "significantly more than those for renamed problems or those of other models do, by at least 10 percentage points. "
-    "A hint is not a verdict: read the programs. No hint does not prove that a model has not seen the problems."
+    "interval. Impossible: the share of experiments that passed tests that no correct program passes. Likeness: the "
+    "share of the canonical solution that the program repeats; less renamed, less others: minus that of the program "
+    "for the renamed problem, and minus that of the programs of other models. A hint means: significantly more original "
+    "problems than renamed or rephrased problems were solved, or impossible problems were passed at a rate whose 95 % "
+    "interval is above 1 %, or the likeness is significantly larger than one of these two, by at least 10 percentage "
+    "points. A hint is not a verdict: read the programs. No hint does not prove that a model has not seen the problems."
 )
+TITLE = "Trust: variants of the problems, and likeness to the canonical solutions"
 MOST_SHOWN = 5  # experiments with a sign
 _UNKNOWN = "the configuration has no results on this variant"
 _UNREAD = "the programs were not read, or too few problems have a long canonical solution"
@@ -62,6 +64,7 @@ def _contrast(contrast: Contrast) -> str:
 
 
 def _drop(name: str) -> Sequence[Column]:
+    ends = {"low": "lower", "high": "upper"}
     return (
         share(
             f"{name}_difference",
@@ -70,17 +73,9 @@ def _drop(name: str) -> Sequence[Column]:
             path=f"of.{name}.test.difference",
             shown=Shown(f"drop if {name}", 4, if_known(_points), f"of.{name}"),
         ),
-        share(
-            f"{name}_low",
-            f"lower end of the 95 % interval of `{name}_difference`",
-            _UNKNOWN,
-            path=f"of.{name}.test.low",
-        ),
-        share(
-            f"{name}_high",
-            f"upper end of the 95 % interval of `{name}_difference`",
-            _UNKNOWN,
-            path=f"of.{name}.test.high",
+        *(
+            share(f"{name}_{end}", f"{word} end of the 95 % interval", _UNKNOWN, path=f"of.{name}.test.{end}")
+            for end, word in ends.items()
         ),
         number(f"{name}_p", "two-sided p value, adjusted by Holm's method", _UNKNOWN, path=f"of.{name}.p"),
         whole(f"{name}_problems", "problems with a result of both", _UNKNOWN, "problems", path=f"of.{name}.test.n"),
@@ -88,18 +83,17 @@ def _drop(name: str) -> Sequence[Column]:
 
 
 def _contrasted(name: str, other: str, header: str) -> Sequence[Column]:
+    column, path = f"likeness_{name}", f"of.recall.{name}"
     return (
         share(
-            f"likeness_{name}",
+            column,
             f"mean over problems of the likeness to the canonical solution minus {other}",
             _UNREAD,
-            path=f"of.recall.{name}.difference",
-            shown=Shown(header, 7, if_known(_contrast), f"of.recall.{name}"),
+            path=f"{path}.difference",
+            shown=Shown(header, 7, if_known(_contrast), path),
         ),
-        number(
-            f"likeness_{name}_p", "one-sided p value, adjusted by Holm's method", _UNREAD, path=f"of.recall.{name}.p"
-        ),
-        whole(f"likeness_{name}_problems", "compared problems", _UNREAD, "problems", path=f"of.recall.{name}.problems"),
+        number(f"{column}_p", "one-sided p value, adjusted by Holm's method", _UNREAD, path=f"{path}.p"),
+        whole(f"{column}_problems", "compared problems", _UNREAD, "problems", path=f"{path}.problems"),
     )
 
 
@@ -108,15 +102,15 @@ TRUST = (
     yes("hint", "whether a test hints at recall or cheating", path="of.flagged", shown=Shown("hint", 3)),
     *_drop("renamed"),
     *_drop("rephrased"),
-    share(
-        "impossible_passed",
-        "share of the impossible problems whose tests the configuration passed",
-        _UNKNOWN,
-        path="of.passes.rate.value",
-        shown=Shown("impossible [95 %]", 5, if_known(_passes), "of.passes"),
+    *interval(
+        share(
+            "impossible_passed",
+            "share of the impossible problems whose tests the configuration passed",
+            _UNKNOWN,
+            path="of.passes.rate",
+            shown=Shown("impossible [95 %]", 5, if_known(_passes), "of.passes"),
+        )
     ),
-    share("impossible_low", "lower end of the 95 % interval", _UNKNOWN, path="of.passes.rate.low"),
-    share("impossible_high", "upper end of the 95 % interval", _UNKNOWN, path="of.passes.rate.high"),
     whole("impossible_problems", "impossible problems with a result", _UNKNOWN, path="of.passes.rate.problems"),
     whole(
         "impossible_solved",
