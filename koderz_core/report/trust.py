@@ -39,10 +39,11 @@ ABOUT = (
     "Drop: the success rate on the original problems minus that on their variant, in percentage points, with a 95 % "
     "interval. Impossible: the share of experiments that passed tests that no correct program passes. Likeness: the "
     "share of the canonical solution that the program repeats; less renamed, less others: minus that of the program "
-    "for the renamed problem, and minus that of the programs of other models. A hint means: significantly more original "
-    "problems than renamed or rephrased problems were solved, or impossible problems were passed at a rate whose 95 % "
-    "interval is above 1 %, or the likeness is significantly larger than one of these two, by at least 10 percentage "
-    "points. A hint is not a verdict: read the programs. No hint does not prove that a model has not seen the problems."
+    "for the renamed problem, and minus that of the programs of other models. A hint means: significantly more "
+    "original problems than renamed or rephrased problems were solved, or impossible problems were passed at a rate "
+    "whose 95 % interval is above 1 %, or the likeness is significantly larger than one of these two, by at least 10 "
+    "percentage points. A hint is not a verdict: read the programs. No hint does not prove that a model has not seen "
+    "the problems."
 )
 TITLE = "Trust: variants of the problems, and likeness to the canonical solutions"
 MOST_SHOWN = 5  # experiments with a sign
