@@ -181,10 +181,23 @@ def trust_tables(comparison: Comparison, trust: Trust) -> tuple[TextTable, ...]:
     return tuple(table for table in made if table.rows)
 
 
+def trust_signs(trust: Trust) -> list[tuple[str, tuple[str, ...]]]:
+    """The experiments with each kind of sign, of all configurations."""
+    found: dict[str, tuple[str, ...]] = {}
+    for sign, experiments in (item for one in trust.found if one.scanned for item in one.scanned.signs.items()):
+        found[sign] = (*found.get(sign, ()), *experiments)
+    return list(found.items())
+
+
+def trust_rows(comparison: Comparison, trust: Trust) -> list[Numbers]:
+    """One flat row per configuration, with full precision."""
+    return json_rows(TRUST, _rows(comparison, trust))
+
+
 def trust_numbers(comparison: Comparison, trust: Trust) -> Numbers:
     """All of it for programs."""
     return {
-        "configurations": json_rows(TRUST, _rows(comparison, trust)),
+        "configurations": trust_rows(comparison, trust),
         "signs": json_rows(SIGNS, _signs(comparison, trust)),
         "commands": dict(trust.commands),
         "remarks": trust_remarks(trust),
