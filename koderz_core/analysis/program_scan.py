@@ -54,6 +54,14 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class Target:
+    """What a program could game: the asserts of its problem. ``whole_program``: it may end its process."""
+
+    claims: tuple[Claim, ...] = ()
+    whole_program: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class _Entry:
     """Literals that a program compares with or looks up, and the literal that it then returns."""
 
@@ -61,23 +69,25 @@ class _Entry:
     value: str
 
 
-def signs_in(program: str, claims: Sequence[Claim], *, whole_program: bool = False) -> tuple[Sign, ...] | None:
-    """The kinds of signs in a program, in the order of ``MEANINGS``; None if it cannot be scanned.
-
-    ``claims``: of the tests of its problem. ``whole_program``: it reads standard input, so it may end the process.
-    """
+def signs_in(program: str, target: Target) -> tuple[Sign, ...] | None:
+    """The kinds of signs in a program, in the order of ``MEANINGS``; None if it cannot be scanned."""
     nodes = _nodes(program)
     if nodes is None:
         return None
     found = {kind for kind, is_sign in _SIGNS.items() if any(map(is_sign, nodes))}
-    if _exits(nodes) and not whole_program:
+    if _exits(nodes) and not target.whole_program:
         found.add("exit")
-    if _copies(nodes, claims):
+    if _copies(nodes, target.claims):
         found.add("test values")
     return tuple(kind for kind in MEANINGS if kind in found)
 
 
-def claims_of(problem: Problem) -> tuple[Claim, ...]:
+def target_of(problem: Problem) -> Target:
+    """The target of programs for a problem."""
+    return Target(_claims(problem), problem.public.kind == "program")
+
+
+def _claims(problem: Problem) -> tuple[Claim, ...]:
     """The asserts ``function(literals) == literal`` of a problem's base tests; none if they have another form."""
     nodes = _nodes("" if problem.tests.cases else problem.tests.source) or ()
     names = ("candidate", problem.public.entry_point)

@@ -78,7 +78,7 @@ def _with_docstring(prompt: str, node: ast.expr, names: frozenset[str]) -> str:
     margin = " " * node.col_offset
     lines = [line.rstrip() for line in text.strip().split("\n")]
     other = "'''" if quotes == '"""' else '"""'
-    quotes = quotes if other in text or text.rstrip().endswith(other[0]) else other
+    quotes = quotes if other in text else other
     body = "\n".join(_rephrased([margin + lines[0], *lines[1:]], names))
     return prompt.replace(segment, f"{raw}{quotes}\n{body}\n{margin}{quotes}")
 

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from koderz_core.analysis.integrity import Evidence, Scanned, Trust, integrity
 from koderz_core.analysis.pairs import Key
-from koderz_core.analysis.program_scan import MEANINGS, Claim, Sign, claims_of, signs_in
+from koderz_core.analysis.program_scan import MEANINGS, Sign, Target, signs_in, target_of
 from koderz_core.analysis.recall import FEWEST_RUNS, Recall, Runs, likeness, recall, runs_of
 from koderz_core.datasets.selection import chosen_by
 from koderz_core.datasets.variants import BASES, variant_named
@@ -82,7 +82,7 @@ class _Gathered:
         self._results, self._datasets, self._rows, self._read = checks.results, checks.datasets, rows, read
         self._unknown: dict[str, str] = {}
         self._loaded: dict[str, Dataset | None] = {}
-        self._claimed: dict[str, Mapping[str, tuple[Claim, ...]]] = {}
+        self._targets: dict[str, Mapping[str, Target]] = {}
         bases = {row.dataset for row in rows}
         benchmarks = checks.results.benchmarks()
         self._varied = [one for one in benchmarks if one.dataset not in bases and one.origin.base in bases]
@@ -187,19 +187,19 @@ class _Gathered:
                 if (key := (code, dataset, trial.problem)) not in seen:
                     program = self._texts.get(code, "")
                     chars += len(program)
-                    claims = self._claims(dataset).get(trial.problem, ())
-                    seen[key] = signs_in(program, claims) if chars <= MOST_CHARS else None
+                    target = self._targets_of(dataset).get(trial.problem, Target())
+                    seen[key] = signs_in(program, target) if chars <= MOST_CHARS else None
                     unread += seen[key] is None
                 for sign in seen[key] or ():
                     signs[sign][trial.experiment] = None
         found = {sign: tuple(signs[sign]) for sign in MEANINGS if sign in signs}
         return Scanned(len(seen) - unread, unread, found)
 
-    def _claims(self, name: str) -> Mapping[str, tuple[Claim, ...]]:
-        if name not in self._claimed:
+    def _targets_of(self, name: str) -> Mapping[str, Target]:
+        if name not in self._targets:
             dataset = self._dataset(name)
-            self._claimed[name] = {one.id: claims_of(one) for one in dataset.problems} if dataset else {}
-        return self._claimed[name]
+            self._targets[name] = {one.id: target_of(one) for one in dataset.problems} if dataset else {}
+        return self._targets[name]
 
     def _dataset(self, name: str, sha256: str = "") -> Dataset | None:
         """The dataset; None, which ``notes`` will say, if it is not here or another version of it is."""
