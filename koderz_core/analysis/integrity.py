@@ -113,14 +113,15 @@ class Integrity:
 class Trust:
     """What was checked about configurations of a ``dataset``. ``read``: whether recorded programs were read.
 
-    ``commands``: how to run the variants that are missing; ``can_vary``: whether the dataset has variants. ``notes``:
-    what could not be checked.
+    ``commands``: how to run the variants that are missing; ``can_vary``: whether the dataset has variants, ``dated``:
+    whether some of its problems have a date. ``notes``: what could not be checked.
     """
 
     found: tuple[Integrity, ...]
     read: bool
     dataset: str
     can_vary: bool
+    dated: bool
     commands: Mapping[Variant, str]
     notes: tuple[str, ...]
 

@@ -95,7 +95,7 @@ def recall(
         for problem in known
         if problem in solved and peers.get(problem)
     ]
-    return Recall(len(known), fmean(own.values()), others, p, _sign_flips(changed), _exchanges(alike))
+    return Recall(len(known), fmean(own.values()), others, p, sign_flips(changed), exchanges(alike))
 
 
 def _elsewhere(programs: Sequence[Runs], solutions: Sequence[Runs]) -> tuple[float, float]:
@@ -116,7 +116,7 @@ def _elsewhere(programs: Sequence[Runs], solutions: Sequence[Runs]) -> tuple[flo
     return float(others), float(1 + shuffled) / (1 + _TIMES)
 
 
-def _sign_flips(differences: Sequence[float]) -> Contrast | None:
+def sign_flips(differences: Sequence[float]) -> Contrast | None:
     """The test that differences are symmetric about 0, by flipping their signs.
 
     Fisher, The Design of Experiments (1935), section 21. The observed signs count as one of the random ones: Phipson
@@ -131,7 +131,7 @@ def _sign_flips(differences: Sequence[float]) -> Contrast | None:
     return _contrast(values, (signs * values).sum(axis=1))
 
 
-def _exchanges(alike: Sequence[tuple[float, Sequence[float]]]) -> Contrast | None:
+def exchanges(alike: Sequence[tuple[float, Sequence[float]]]) -> Contrast | None:
     """The test that a model's program is as like the solution as those of other models, problem by problem.
 
     Under that hypothesis the programs of a problem are exchangeable: any of them may be the model's.

@@ -103,10 +103,12 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
             raise UsageError("There are no results to compare yet. Start with: koderz quickstart")
         rows = rows if baseline else opened.comparisons.with_baseline(rows)
         comparison = opened.comparisons.compare(rows, baseline, margin=margin / 100)
+        trusted = opened.trust.check(rows, read=True) if trust else None
+        by = by or ("year" if trusted and trusted.dated else None)
         further = Further(
             opened.comparisons.attempts(rows) if attempts else {},
             opened.comparisons.slices(rows, by, comparison.baseline) if by else None,
-            opened.trust.check(rows, read=True) if trust else None,
+            trusted,
         )
         click.echo(FORMS[form](comparison, further), nl=form != "table")
         return report_faults(opened)

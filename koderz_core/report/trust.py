@@ -230,8 +230,16 @@ def _not_checked(trust: Trust) -> Iterator[str]:
     if not trust.can_vary:
         yield (
             f"The dataset {plain(trust.dataset)} has no variants, so renamed, rephrased and impossible problems could "
-            "not be checked. If its problems have dates, compare success rates by date: koderz compare --by year"
+            "not be checked."
         )
+    if trust.dated:
+        yield (
+            "The table by year shows success rates by the date of the problems. A model cannot have seen problems that "
+            "are newer than its training data, so a lower rate on these hints at recall of the older ones, or these "
+            "are harder."
+        )
+    else:
+        yield "Success rates by date were not checked, because no problem of the dataset has a date."
 
 
 def trust_line(comparison: Comparison, trust: Trust) -> str:

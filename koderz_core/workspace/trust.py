@@ -55,6 +55,7 @@ class TrustChecks:
             read=read,
             dataset=", ".join(names),
             can_vary=all(name in BASES for name in names),
+            dated=read and any(map(gathered.is_dated, names)),
             commands=dict(self._commands(wanted, missing)) if read else {},
             notes=tuple(gathered.notes()),
         )
@@ -112,6 +113,11 @@ class _Gathered:
     def notes(self) -> Iterator[str]:
         """What could not be checked, after all evidence was made."""
         yield from self._unknown.values()
+
+    def is_dated(self, name: str) -> bool:
+        """Whether some problems of a dataset have a date."""
+        dataset = self._dataset(name)
+        return dataset is not None and any(problem.facts.date for problem in dataset.problems)
 
     def _on(self, among: Iterable[BenchmarkRow], dataset: str, configuration: str) -> Iterator[Trial]:
         for one in among:

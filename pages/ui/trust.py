@@ -9,10 +9,11 @@ import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.records.progress import SummaryRow
+from koderz_core.report.slices import slice_table
 from koderz_core.report.trust import MOST_SHOWN, trust_remarks, trust_rows, trust_signs, trust_tables
 from koderz_core.workspace.comparisons import Comparison
 from pages.ui.address import link
-from pages.ui.slow_results import prepare, trust_of
+from pages.ui.slow_results import prepare, slices_of, trust_of
 from pages.ui.tables import offer_csv, show_words
 
 TRUST = "trust"  # in the address
@@ -38,6 +39,10 @@ def show_trust(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Com
         for table in trust_tables(comparison, found):
             st.caption(table.title)
             show_words(table)
+        if found.dated:
+            by_year = slice_table(comparison, slices_of(workspace, rows, "year", comparison.baseline))
+            st.caption(by_year.title)
+            show_words(by_year)
         for sign, experiments in trust_signs(found):
             with st.container(horizontal=True, key=f"sign-{sign}"):
                 st.caption(f"Sign “{sign}”:")

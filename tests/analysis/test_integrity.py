@@ -9,7 +9,7 @@ import pytest
 from made_trials import once
 
 from koderz_core.analysis.integrity import Evidence, integrity
-from koderz_core.analysis.recall import FEWEST_RUNS, Contrast, Recall, Runs, _exchanges, _sign_flips, recall, runs_of
+from koderz_core.analysis.recall import FEWEST_RUNS, Contrast, Recall, Runs, exchanges, recall, runs_of, sign_flips
 from koderz_core.records.trials import Trial
 
 KEY = ("bench", "conf")
@@ -35,11 +35,11 @@ def test_sign_flips_agree_with_all_sign_patterns() -> None:
     sums = [
         sum(sign * value for sign, value in zip(signs, values, strict=True)) for signs in product((-1, 1), repeat=8)
     ]
-    found = _sign_flips(values)
+    found = sign_flips(values)
     assert found is not None
     assert found.difference == pytest.approx(fmean(values))
     assert found.p == pytest.approx(fmean(value >= sum(values) - 1e-9 for value in sums), abs=0.02)
-    assert _sign_flips(values[:4]) is None
+    assert sign_flips(values[:4]) is None
 
 
 def test_exchanges_agree_with_all_assignments() -> None:
@@ -49,7 +49,7 @@ def test_exchanges_agree_with_all_assignments() -> None:
     ]
     sums = [sum(own - fmean(rest) for own, rest in chosen) for chosen in product(*each)]
     seen = sum(own - fmean(rest) for own, rest in alike)
-    found = _exchanges(alike)
+    found = exchanges(alike)
     assert found is not None
     assert found.difference == pytest.approx(seen / 5)
     assert found.p == pytest.approx(fmean(value >= seen - 1e-9 for value in sums), abs=0.02)
