@@ -36,10 +36,12 @@ def renamed(problem: Problem) -> Problem | LeftOut:
         names = _names(problem)
         function = replace(names, parameters={})
         prompt, preamble = names.in_source(public.prompt), function.in_source(public.preamble)
+        # The tests define a function ``check`` themselves, and then call a function of this name ``candidate``.
+        tests = problem.tests.source if names.old == "check" else function.in_source(problem.tests.source)
         return replace(
             problem,
             public=replace(public, prompt=prompt, entry_point=names.new, preamble=preamble),
-            tests=replace(problem.tests, source=function.in_source(problem.tests.source)),
+            tests=replace(problem.tests, source=tests),
             canonical_solution=names.in_source(problem.canonical_solution),
             variant="renamed",
         )

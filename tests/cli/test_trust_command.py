@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -128,3 +130,26 @@ def test_problems_whose_gate_lacks_the_false_test_are_left_out(koderz: Any) -> N
     said = " ".join(split.out.split())
     assert "Problems left out for all configurations:" in said
     assert "the gate does not contain exactly one test that the canonical solution fails" in said
+
+
+def test_problems_with_dates_are_compared_by_year_and_programs_scanned(koderz: Any, tmp_path: Path) -> None:
+    rows = [
+        {
+            "task_id": f"mine/{year}",
+            "prompt": f'def add_{year}(n):\n    """Add {year}."""\n',
+            "entry_point": f"add_{year}",
+            "asserts": [f"assert add_{year}(1) == {year + 1}"],
+            "canonical_solution": f"    import os\n    return n + {year} if os else os._exit(0)\n",
+            "date": f"{year}-01-01",
+        }
+        for year in (2023, 2024)
+    ]
+    file = tmp_path / "mine.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    koderz("benchmark", "--dataset", file, "--problems", "all", "--strategy", "direct", "--coder", HONEST)
+    told = koderz("compare", "--trust", "--format", "json").json
+    assert [row["slice"] for row in told["slices"]["rows"]] == ["2023", "2024"]
+    assert [row["sign"] for row in told["trust"]["signs"]] == ["exit"]
+    said = " ".join(told["trust"]["remarks"])
+    assert "has no variants, so renamed, rephrased and impossible problems could not be checked." in said
+    assert "The table by year shows success rates by the date of the problems." in said

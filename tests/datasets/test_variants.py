@@ -53,6 +53,10 @@ def test_names_change_in_code_and_where_the_text_means_them() -> None:
         "if given_lst else solve_n_find(o=o, given_lst=given_lst)\n"
     )
     assert "assert solve_n_find(2, [3, 4]) == 4" in made.tests.source
+    check = replace(PROBLEM, public=PublicProblem("mine/2", "def check(n):\n    pass\n", "check"))
+    made = renamed(replace(check, canonical_solution="def check(n):\n    return n\n"))
+    assert isinstance(made, Problem)
+    assert (made.public.entry_point, made.tests) == ("solve_check", PROBLEM.tests)
     taken = replace(PROBLEM, canonical_solution=PROBLEM.canonical_solution + "solve_n_find = 1\n")
     assert isinstance(renamed(taken), LeftOut)
 
