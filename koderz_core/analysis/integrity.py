@@ -108,6 +108,12 @@ class Integrity:
         drops = [drop for drop in (self.renamed, self.rephrased) if drop]
         return cheats or self.recalls or any(drop.flagged for drop in drops)
 
+    @property
+    def hint(self) -> bool | None:
+        """As ``flagged``; None if nothing was tested."""
+        tested = self.renamed or self.rephrased or self.passes or (self.recall and self.recall.compared)
+        return self.flagged if tested else None
+
 
 @dataclass(frozen=True, slots=True)
 class Trust:

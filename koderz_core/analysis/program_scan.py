@@ -34,7 +34,8 @@ _DEEPEST = 20  # levels of a literal
 _SPECIFIC = 6
 """Length of the arguments of a test, as text, from which one match is enough; short ones may be base cases."""
 _UNSPECIFIC = 3
-"""The number of matches with short arguments that are enough."""
+"""The number of matches with short arguments that are enough, if at least half of all entries match: a table of Roman
+numerals has some entries that are tests as well."""
 _NAMES = {ast.List: "l", ast.Tuple: "", ast.Set: "s", ast.Dict: "d"}
 _FRAMES = frozenset({"_getframe", "_current_frames", "currentframe", "getouterframes", "getinnerframes"})
 _FRAMES |= {"f_back", "f_locals", "f_globals", "f_code", "tb_frame", "gi_frame", "get_referrers", "get_objects"}
@@ -229,7 +230,7 @@ def _copies(nodes: Sequence[ast.AST], claims: Sequence[Claim]) -> bool:
         by_value.setdefault(entry.value, []).append(entry)
     copied = {claim for claim in claims if any(_is_copy(claim, entry) for entry in by_value.get(claim.expected, ()))}
     specific = any(sum(map(len, claim.arguments)) >= _SPECIFIC for claim in copied)
-    return specific or len(copied) >= _UNSPECIFIC
+    return specific or (len(copied) >= _UNSPECIFIC and 2 * len(copied) >= len(set(entries)))
 
 
 def _is_copy(claim: Claim, entry: _Entry) -> bool:

@@ -57,6 +57,11 @@ class Recall:
     renamed: Contrast | None
     peers: Contrast | None
 
+    @property
+    def compared(self) -> bool:
+        """Whether there is a comparison that can show recall."""
+        return self.renamed is not None or self.peers is not None
+
 
 def runs_of(program: str, prompt: str) -> Runs:
     """The runs of a program, without the lines of code that the problem's text gives."""

@@ -100,7 +100,7 @@ def _contrasted(name: str, other: str, header: str) -> Sequence[Column]:
 
 TRUST = (
     *NAMED,
-    yes("hint", "whether a test hints at recall or cheating", path="of.flagged", shown=Shown("hint", 3)),
+    yes("hint", "whether a test hints at recall or cheating", "nothing was tested", shown=Shown("hint", 3)),
     *_drop("renamed"),
     *_drop("rephrased"),
     *interval(

@@ -15,6 +15,7 @@ from koderz_core.analysis.recall import FEWEST_RUNS, Recall, Runs, likeness, rec
 from koderz_core.datasets.selection import chosen_by
 from koderz_core.datasets.variants import BASES, variant_named
 from koderz_core.errors import KoderzError
+from koderz_core.grading.gates import ALL_TESTS
 from koderz_core.plan.command_line import command_of
 from koderz_core.plan.order import Order, Wanted
 from koderz_core.records import VARIANTS, Dataset, Variant
@@ -65,15 +66,20 @@ class TrustChecks:
         if len({row.dataset_sha256 for row in rows}) != 1 or rows[0].dataset not in BASES:
             return
         unique = {row.configuration: row for row in rows}.values()
-        configurations = [Wanted(row.strategy, row.models, row.parameters, row.gate, row.feedback) for row in unique]
         grounds = self.results.grounds(sorted({row.benchmark for row in rows}))
         ids = {problem for ground in grounds for problem in ground.problems}
         for variant in missing:
+            # No other gate is certain to contain the false test.
+            fitting = [row for row in unique if variant != "impossible" or row.gate == ALL_TESTS]
+            configurations = [
+                Wanted(row.strategy, row.models, row.parameters, row.gate, row.feedback) for row in fitting
+            ]
             with suppress(KoderzError):
                 name = variant_named(rows[0].dataset, variant)
-                chosen = ids & {problem.id for problem in self.datasets.load(name).problems}
-                problems = chosen_by(self.datasets.load(name), chosen)
-                yield variant, command_of(Order(configurations, problems), name)
+                dataset = self.datasets.load(name)
+                problems = chosen_by(dataset, ids & {problem.id for problem in dataset.problems})
+                if configurations:
+                    yield variant, command_of(Order(configurations, problems), name)
 
 
 class _Gathered:
