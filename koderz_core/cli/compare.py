@@ -92,11 +92,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     same problems. If there is no frontier model, the default baseline is the most expensive model with the strategy
     direct.
     """
-    for flag, chosen in (("--attempts", attempts), ("--trust", trust)):
-        if chosen and form.startswith("csv"):
-            raise UsageError(f"{flag} is not available as CSV. Use --format table, md or json.")
-    if by and form == "csv-pairs":
-        raise UsageError("--by is not available as csv-pairs. Use --format table, md, json or csv.")
+    _check_form(form, by, {"--attempts": attempts, "--trust": trust})
     with workspace(data_dir) as opened:
         rows = opened.comparisons.named(configurations, same_problems=same_problems)
         if not rows:
@@ -112,6 +108,14 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
         )
         click.echo(FORMS[form](comparison, further), nl=form != "table")
         return report_faults(opened)
+
+
+def _check_form(form: str, by: SliceBy | None, flags: Mapping[str, bool]) -> None:
+    """Raise UsageError for tables that the format does not have."""
+    for flag in (flag for flag, chosen in flags.items() if chosen and form.startswith("csv")):
+        raise UsageError(f"{flag} is not available as CSV. Use --format table, md or json.")
+    if by and form == "csv-pairs":
+        raise UsageError("--by is not available as csv-pairs. Use --format table, md, json or csv.")
 
 
 @dataclass(frozen=True, slots=True)
