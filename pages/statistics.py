@@ -1,4 +1,4 @@
-"""Statistics: paired differences, verifier precision, supervision, attempts, slices, and the settings that differ."""
+"""Statistics: paired differences, verifiers, supervision, attempts, slices, trust, and the settings that differ."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pages.ui.comparison import (
 )
 from pages.ui.edge import edge
 from pages.ui.frame import open_page, show_remarks
+from pages.ui.trust import show_trust
 
 ABOUT = "Paired differences between configurations, and their details: attempts, verifiers, supervision and settings."
 
@@ -39,6 +40,8 @@ def main() -> None:
     show_checks(comparison)
     st.header("Attempt by attempt")
     show_attempts(page.workspace, compared.rows, comparison, pair)
+    st.header("Trust")
+    show_trust(page.workspace, compared.rows, comparison)
     st.header("Settings that differ")
     show_differences(comparison)
     show_remarks(comparison.remarks)

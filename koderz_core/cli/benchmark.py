@@ -91,7 +91,7 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
         name = options["preset"]
         preset = None if name is None else opened.plans.preset(name, opened.models.survey())
         wanted = order(options, problems_in(options, preset), options["repeats"], preset)
-        dataset = opened.datasets.name_of(options["dataset"], options["mapping"])
+        dataset = opened.datasets.name_of(options["dataset"], options["mapping"], options["variant"])
         offer = opened.plans.propose(wanted, dataset, baselines=options["baselines"])
         plan = offer.plan
         if options["plan_only"]:
@@ -117,7 +117,7 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
 def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -> int:
     """Run one problem. The exit code is 0 if every strategy solves the problem, and 4 if a strategy does not."""
     with workspace(data_dir, **settings(options)) as opened:
-        dataset = opened.datasets.name_of(options["dataset"], options["mapping"])
+        dataset = opened.datasets.name_of(options["dataset"], options["mapping"], options["variant"])
         plan = opened.plans.plan(order(options, problem_id), dataset)
         if len(plan.problems) != 1:
             names = f"{problem_id!r} names {len(plan.problems)} problems"

@@ -15,6 +15,7 @@ from koderz_core.plan.ablations import ABLATIONS, ALL
 from koderz_core.plan.forms import Parameter, strategy_form
 from koderz_core.plan.order import MOST_SEEDS
 from koderz_core.plan.presets import CATALOGUE
+from koderz_core.records import VARIANTS
 from koderz_core.strategies import MODES, PRESETS, STRATEGIES, base_of, facts_of, offered
 from koderz_core.strategies.facts import ROLES
 from koderz_core.workspace.grading import FEEDBACKS
@@ -277,6 +278,12 @@ _ORDER: Options = (
     ),
     _problems("--dataset", default="humaneval", show_default=True, help="Dataset, or path of a dataset file."),
     mapping,
+    _problems(
+        "--variant",
+        type=click.Choice(VARIANTS),
+        advanced=True,
+        help="Run a variant of the dataset, to find out if a model recalls or cheats. See docs/integrity.md.",
+    ),
     _limits(
         "--max-cost-per-experiment",
         metavar="USD",

@@ -29,10 +29,11 @@ from koderz_core.datasets.own_problems import (
 )
 from koderz_core.datasets.quixbugs import load_quixbugs
 from koderz_core.datasets.sources import placed, sources_of
+from koderz_core.datasets.variants import parted, variant_named, varied
 from koderz_core.errors import UnknownNameError
-from koderz_core.records import Dataset, Kind
+from koderz_core.records import VARIANTS, Dataset, Kind
 
-__all__ = ["DATASETS", "dataset_names", "fetched_by", "load"]
+__all__ = ["DATASETS", "dataset_names", "fetched_by", "load", "variant_named"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,10 @@ def load(name: str, settings: Settings) -> Dataset:
     koderz keeps a copy of a file at a path, and the dataset has the name of the copy.
     Raises UnknownNameError for an unknown dataset, DataError if its file is missing or has a fault.
     """
+    base, variant = parted(name)
+    if variant:
+        variant_named(base, variant)
+        return varied(load(base, settings), next(known for known in VARIANTS if known == variant))
     if name in DATASETS:
         return DATASETS[name].load(settings)
     if is_path(name):

@@ -50,6 +50,26 @@ class Divider:
         return tuple(example for example in examples if example not in true)
 
     def _gate(self, problem: Problem, policy: TestPolicy) -> Split | Outside:
+        tests = self._gate_of(problem, policy)
+        fault = self._fault(problem, tests.gate) if problem.variant and isinstance(tests, Split) else ""
+        return Outside(fault) if fault else tests
+
+    def _fault(self, problem: Problem, gate: TestSet) -> str:
+        """Why a variant of a problem is not what its rule promises, "" if it is.
+
+        The canonical solution must pass the gate. If the variant is impossible, it must fail one test only.
+        """
+        try:
+            measure = self._canonical.on(problem, gate)
+        except DataError as error:
+            return f"the tests of this variant cannot be run: {error}"
+        failed = measure.marks.count("P") < len(measure.marks) if measure else False
+        if problem.variant == "impossible":
+            only = measure is not None and measure.marks.count("P") == len(measure.marks) - 1
+            return "" if only else "the gate does not contain exactly one test that the canonical solution fails"
+        return "the canonical solution fails the gate of this variant" if failed or measure is None else ""
+
+    def _gate_of(self, problem: Problem, policy: TestPolicy) -> Split | Outside:
         tests = split(problem, policy)
         if isinstance(tests, Outside) or tests.within_base or problem.samples.cases:
             return tests

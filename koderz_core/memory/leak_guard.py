@@ -16,16 +16,13 @@ comments, docstrings and imports. Of the 293,222 ordered pairs of correct progra
 from __future__ import annotations
 
 import ast
-import builtins
-import io
-import keyword
 import re
-import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from koderz_core.prompts.programs import Reader
+from koderz_core.prompts.token_runs import PYTHON, runs, token_runs
 from koderz_core.records import Problem, PublicProblem
 
 WORDS = 5
@@ -33,14 +30,11 @@ TEXT_THRESHOLD = 0.2
 SHARED_NAMES = frozenset({"taskfunc", "run"})
 """Function names that a dataset gives to all of its problems: BigCodeBench's ``task_func`` (arXiv 2406.15877), and
 ``run`` for programs."""
-TOKENS = 5
 RESEMBLANCE_THRESHOLD = 0.2
 """Share of the runs of both programs that both contain (Jaccard)."""
 CONTAINMENT_THRESHOLD = 0.5
 """Share of the runs of the solution that the program contains, which may be much longer."""
-_PYTHON = frozenset({*keyword.kwlist, *vars(builtins)})  # in every program
-_HARNESS = _PYTHON | {"candidate", "check"}
-_LAYOUT = frozenset({tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER})
+_HARNESS = PYTHON | {"candidate", "check"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +120,7 @@ def _plain_name(name: str) -> str:
 
 @lru_cache(4096)
 def _word_runs(text: str) -> frozenset[tuple[str, ...]]:
-    return _runs(re.findall(r"[^\W_]+", text.casefold()), WORDS)
+    return runs(re.findall(r"[^\W_]+", text.casefold()), WORDS)
 
 
 def gives_away(program: str, solution: str) -> bool:
@@ -160,25 +154,4 @@ def renamed_programs(name: str, source: PublicProblem, program: str) -> Iterator
 
 @lru_cache(4096)
 def _token_runs(program: str) -> frozenset[tuple[str, ...]]:
-    return _runs([word for line in _lines(program) for word in line], TOKENS)
-
-
-def _runs(words: Sequence[str], length: int) -> frozenset[tuple[str, ...]]:
-    """All runs of ``length`` words. Fewer words are one run; no words have no run."""
-    return frozenset(tuple(words[at : at + length]) for at in range(max(1, len(words) - length + 1)) if words)
-
-
-def _lines(program: str) -> Iterator[list[str]]:
-    """The tokens of each statement or block header, without those that do not affect what a program does."""
-    if Reader().parse(program) is None:
-        return
-    line: list[tokenize.TokenInfo] = []
-    for token in tokenize.generate_tokens(io.StringIO(program).readline):
-        if token.type == tokenize.NEWLINE:
-            if line[0].string not in ("import", "from") and [part.type for part in line] != [tokenize.STRING]:
-                yield [
-                    "_" if part.type == tokenize.NAME and part.string not in _PYTHON else part.string for part in line
-                ]
-            line = []
-        elif token.type not in _LAYOUT:
-            line.append(token)
+    return token_runs(program, anonymous=True)

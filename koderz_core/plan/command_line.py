@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from koderz_core.datasets.variants import parted
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.input_files import read_text
 from koderz_core.plan.ablations import ABLATIONS, ALL, ablations, is_ablated, with_ablations
@@ -119,6 +120,7 @@ def command_of(
     """
     words = ["koderz", "benchmark"]
     wholes, ablated = _without_ablations(order.configurations)
+    base, variant = parted(dataset)
     named = preset if preset and same_configurations(wholes, preset.configurations) else None
     words += ["--preset", named.name] if named else []
     words += [] if named and order.problems == named.problems else ["--problems", order.problems]
@@ -126,7 +128,8 @@ def command_of(
         words += ["--configuration", words_of(_without_defaults(wanted))]
     optional: dict[str, tuple[object, object]] = {
         "--ablate": (ablated, ""),
-        "--dataset": (dataset, "humaneval"),
+        "--dataset": (base, "humaneval"),
+        "--variant": (variant, ""),
         "--seed": (order.seed, 0),
         "--repeats": (order.repeats, 1),
         "--name": (order.name, ""),

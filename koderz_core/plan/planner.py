@@ -176,8 +176,12 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
 def _outside(
     problems: Sequence[Problem], configurations: Sequence[Configuration], seed: int, gating: Gating
 ) -> dict[str, str]:
-    """The problems that a gate leaves out, with the reason. Raises PlanError if these are all problems."""
-    policies = [TestPolicy(gate, seed) for gate in sorted({made.gate for made in configurations} - {ALL_TESTS})]
+    """The problems that a gate leaves out, with the reason. Raises PlanError if these are all problems.
+
+    All base tests are a gate of every problem, except of variants: these are checked first.
+    """
+    certain = {ALL_TESTS} if not any(problem.variant for problem in problems) else set()
+    policies = [TestPolicy(gate, seed) for gate in sorted({made.gate for made in configurations} - certain)]
     reasons: dict[str, str] = {}
     for problem in problems:
         outside = (result for policy in policies if isinstance(result := gating(problem, policy), Outside))

@@ -25,6 +25,8 @@ from koderz_core.records.plans import (
     fingerprint,
 )
 from koderz_core.records.problems import (
+    OF_VARIANT,
+    VARIANTS,
     Cases,
     Dataset,
     DatasetOrigin,
@@ -35,11 +37,14 @@ from koderz_core.records.problems import (
     Problem,
     PublicProblem,
     TestSet,
+    Variant,
 )
 from koderz_core.records.steps import Ask, Asker, Memory, MemoryRef, Observed, Query, Remaining
 from koderz_core.records.verdicts import ErrorClass, Extracted, Isolation, TestFailure, Verdict
 
 __all__ = [
+    "OF_VARIANT",
+    "VARIANTS",
     "Allowance",
     "Ask",
     "Asker",
@@ -80,6 +85,7 @@ __all__ = [
     "TestSet",
     "Tier",
     "Usage",
+    "Variant",
     "Verdict",
     "fingerprint",
 ]

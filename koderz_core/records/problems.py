@@ -8,6 +8,11 @@ from typing import Literal
 Kind = Literal["function", "repair", "module", "program"]
 """What a problem asks for: one function; a corrected version of a given program; a whole file with functions or
 classes; a program that reads standard input and writes standard output."""
+Variant = Literal["renamed", "rephrased", "impossible"]
+"""How a variant of a dataset differs from it: in names, in the words of the texts, or in one test that is false."""
+VARIANTS: tuple[Variant, ...] = ("renamed", "rephrased", "impossible")
+OF_VARIANT = ", variant "
+"""Between the names of a dataset and of its variant in the name of the varied dataset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +109,7 @@ class Problem:
     ``samples``: the tests that the text of the problem shows, for a gate of examples, if the publisher names them.
     Those that ``tests`` contains as well are part of the score, but that gate shows them. ``facts`` group problems for
     tables of slices. ``obstacle``: why no program is known to pass the tests in the sandbox, although the modules in
-    ``needs`` are there; empty if there is no such reason.
+    ``needs`` are there; empty if there is no such reason. ``variant``: None for a problem as it was published.
     """
 
     public: PublicProblem
@@ -115,6 +120,7 @@ class Problem:
     samples: TestSet = TestSet()
     facts: Facts = Facts()
     obstacle: str = ""
+    variant: Variant | None = None
 
     @property
     def id(self) -> str:
@@ -141,6 +147,11 @@ class DatasetOrigin:
     def said(self) -> str:
         """A short description; the licence may be a text of the user."""
         return f"{self.name} (SHA-256 {self.sha256[:12]}, licence {self.licence})"
+
+    @property
+    def base(self) -> str:
+        """The name of the dataset that it is a variant of; its own name if it is not a variant."""
+        return self.name.partition(OF_VARIANT)[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from koderz_core.report.pair_columns import PAIRS
 from koderz_core.report.slices import SLICES
 from koderz_core.report.spending import MARGINS, ROLES, TIERS
 from koderz_core.report.supervision import REVIEW, SUPERVISION
+from koderz_core.report.trust import SIGNS, TRUST
 
 SQL_TYPES: Mapping[Type, str] = {
     "text": "varchar",
@@ -291,6 +292,14 @@ FURTHER: Mapping[str, Table] = {
         "one line per slice of the problems and configuration, on the page Statistics and from `koderz compare --by "
         "difficulty --format csv` (or json)",
         SLICES,
+    ),
+    "trust": Table(
+        "one line per configuration, on the page Statistics and from `koderz compare --trust --format json`", TRUST
+    ),
+    "signs": Table(
+        "one line per configuration and kind of sign, on the page Statistics and from `koderz compare --trust --format "
+        "json`",
+        SIGNS,
     ),
 }
 """Tables that pages and commands give together with what they show."""

@@ -13,7 +13,7 @@ from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import JournalError
 from koderz_core.journal import holder
-from koderz_core.records import Control
+from koderz_core.records import OF_VARIANT, Control
 from koderz_core.records.marks import SHOW_BASE_TESTS, SHOW_NO_ATTEMPTS
 from koderz_core.records.rows import ExperimentRow, State
 
@@ -124,7 +124,8 @@ def mappings(con: DuckDBPyConnection, sql: str, values: Values = ()) -> list[dic
 _SILENT = ", ".join(f"'{name}'" for name in sorted(SHOW_NO_ATTEMPTS))
 _SHOWING = ", ".join(f"'{name}'" for name in sorted(SHOW_BASE_TESTS))
 SAW_BASE_TESTS = f"""
-(b.dataset in ({_SHOWING}) or f.gate <> 'examples' and f.feedback = 'full' and f.strategy not in ({_SILENT})
+(split_part(b.dataset, '{OF_VARIANT}', 1) in ({_SHOWING})
+    or f.gate <> 'examples' and f.feedback = 'full' and f.strategy not in ({_SILENT})
     and coalesce(try_cast(f.parameters ->> '$.max_iterations' as double), 2) > 1
     and (coalesce(f.parameters ->> '$.previous_error', 'true') = 'true' or json_exists(f.models, '$.reviewer')))
 """

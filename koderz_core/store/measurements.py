@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from koderz_core.records import Asker, Memory
+from koderz_core.records import OF_VARIANT, Asker, Memory
 from koderz_core.records.notes import SpecRow
 from koderz_core.records.plans import Measurement
 from koderz_core.records.progress import Past, PastPair
 from koderz_core.records.steps import Lapse, Solved
 from koderz_core.store.index import SAW_BASE_TESTS, Index, records
 from koderz_core.store.store import Store
+
+_POSSIBLE = f"not ends_with(b.dataset, '{OF_VARIANT}impossible')"
+"""Results on problems with a false test say nothing about a model, and programs that pass it are no examples."""
 
 
 def measurements(
@@ -29,7 +32,7 @@ def measurements(
         return records(latest.con, Measurement, _MEASURED, parameters)
 
 
-_MEASURED = """
+_MEASURED = f"""
 select f.models -> $role ->> 0 as model, b.dataset_sha256, r.problem, count(*) as experiments,
     count(*) filter (where r.outcome = 'solved') as solved,
     known_sum(c.seconds) as seconds, known_sum(c.cost_usd) as cost_usd
@@ -43,11 +46,12 @@ left join (
     from calls where role = $role group by experiment
 ) c on c.experiment = r.id
 where r.outcome in ('solved', 'unsolved') and f.strategy = $strategy and json_array_length(f.models -> $role) = 1
+    and {_POSSIBLE}
     and is_scripted(f.models) = is_scripted(f.models -> $role)
     and not list_contains($without::varchar[], lower(r.problem))
     and r.benchmark is distinct from (select benchmark from experiments where id = $experiment)
 group by all order by model, b.dataset_sha256, r.problem
-"""
+"""  # noqa: S608 (ours)
 
 LONGEST = 1500  # characters: a longer program would have to be cut, and then is not an example
 
@@ -63,18 +67,18 @@ def solved(store: Store, asker: Asker, *, scripted: bool) -> list[Solved]:
         return records(latest.con, Solved, _SOLVED, parameters)
 
 
-_SOLVED = """
+_SOLVED = f"""
 select e.id as experiment, e.problem, b.dataset, t.text as code
 from experiments e
 join benchmarks b on b.id = e.benchmark
 join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
 join texts t on t.sha256 = e.code
-where e.outcome = 'solved' and e.problem <> $problem and length(t.text) <= $longest
+where e.outcome = 'solved' and e.problem <> $problem and length(t.text) <= $longest and {_POSSIBLE}
     and e.benchmark is distinct from (select o.benchmark from experiments o where o.id = $experiment)
     and is_scripted(f.models -> '$.coder') = $scripted
 qualify row_number() over (partition by b.dataset, e.problem order by e.finished_at desc, e.id) = 1
 order by b.dataset, e.problem
-"""
+"""  # noqa: S608 (ours)
 
 MOST = 50_000  # the newest: more would take long and add nothing
 
@@ -88,7 +92,7 @@ def lapses(store: Store, *, scripted: bool) -> list[Lapse]:
         return records(latest.con, Lapse, _LAPSES, {"most": MOST, "scripted": scripted})
 
 
-_LAPSES = """
+_LAPSES = f"""
 select i.experiment, e.problem, b.dataset, i.error, i.message,
     case when json_array_length(i.failures) > 0 then json_array(i.failures -> 0) else '[]'::json end as failures,
     t.text as code, case when n.passed then u.text end as fixed_by,
@@ -100,9 +104,9 @@ join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
 left join iterations n on n.experiment = i.experiment and n.iteration = i.iteration + 1
 left join texts t on t.sha256 = i.code
 left join texts u on u.sha256 = n.code
-where not i.passed and i.error is not null and ($scripted or not is_scripted(f.models -> '$.coder'))
+where not i.passed and i.error is not null and ($scripted or not is_scripted(f.models -> '$.coder')) and {_POSSIBLE}
 order by i."at" desc, i.experiment, i.iteration limit $most
-"""
+"""  # noqa: S608 (ours)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,10 +35,12 @@ from koderz_core.records.trials import Ground, Measured, Trial
 from koderz_core.report.findings import with_sentences
 from koderz_core.report.forecasts import can_show
 from koderz_core.report.formats import plain
+from koderz_core.report.trust import trust_line
 from koderz_core.store.answers import Answers, Computed
 from koderz_core.store.results import Results
 from koderz_core.workspace.datasets import Datasets, facts_of
 from koderz_core.workspace.names import Names, configuration_named, letter, usual_baseline
+from koderz_core.workspace.trust import TrustChecks
 
 if TYPE_CHECKING:
     from koderz_core.analysis.comparison import Comparison
@@ -118,10 +120,11 @@ class Comparisons:
         trials = self._trials(rows, apart=apart)
         numbers = compare(rows, trials, base, AXES if axes is None else axes, margin, cost_margin)
         comparison = with_sentences(numbers, rows)
+        trust = trust_line(comparison, TrustChecks(self.results, self.datasets).check(rows, read=False))
         return replace(
             comparison,
             findings=(*comparison.findings, *self._about_the_baseline(comparison, rows)),
-            remarks=(*comparison.remarks, *self._about_conditions(rows)),
+            remarks=(*comparison.remarks, *self._about_conditions(rows), trust),
             roles=tuple(self._roles(rows)),
         )
 

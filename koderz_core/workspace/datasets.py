@@ -12,8 +12,9 @@ from koderz_core.datasets import sources
 from koderz_core.datasets.own_problems import ENDINGS, Fault, is_path, load_path, read_path
 from koderz_core.datasets.selection import in_period, select, way_of, without_date
 from koderz_core.datasets.sources import MADE_OF, SOURCES, Source, sources_of
+from koderz_core.datasets.variants import BASES
 from koderz_core.errors import KoderzError, UnknownNameError, UsageError
-from koderz_core.records import Dataset, DatasetOrigin, Kind, Problem
+from koderz_core.records import VARIANTS, Dataset, DatasetOrigin, Kind, Problem, Variant
 
 __all__ = [
     "MADE_OF",
@@ -48,9 +49,13 @@ class Datasets:
             raise UsageError(f"--map needs a file of problems, but {name} is not the path of one ({ENDINGS}).")
         return load_path(Path(name), self.settings, ",".join(mapping))
 
-    def name_of(self, name: str, mapping: Sequence[str]) -> str:
-        """Return the name under which ``load`` returns the same problems without a mapping. Raises as ``load``."""
-        return self.load(name, mapping).origin.name if mapping else name
+    def name_of(self, name: str, mapping: Sequence[str], variant: str | None = None) -> str:
+        """Return the name under which ``load`` returns these problems without a mapping, or their variant.
+
+        Raises as ``load``, and UsageError for a dataset without variants.
+        """
+        name = self.load(name, mapping).origin.name if mapping else name
+        return name if variant is None else datasets.variant_named(name, variant)
 
     def problem(self, name: str, dataset: str = "humaneval") -> Problem:
         """Return one problem by its id. Raises UnknownNameError, DataError."""
@@ -67,6 +72,10 @@ class Datasets:
         """Return the kind of a published dataset's problems. None for your own problems, which can be of any kind."""
         published = datasets.DATASETS.get(name)
         return published.kind if published else None
+
+    def variants(self, name: str) -> tuple[Variant, ...]:
+        """Return the variants of a dataset; none for most datasets."""
+        return VARIANTS if name in BASES else ()
 
     def how_to_get(self, name: str) -> str:
         """Return how to get a published dataset: a command, or the source of its file. Empty if the file is present."""

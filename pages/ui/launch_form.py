@@ -10,7 +10,7 @@ import streamlit as st
 
 from koderz_core import KoderzError, Parameter, Role, StrategyForm, Wanted, Workspace, with_ablations
 from koderz_core.plan.forms import calls_of
-from koderz_core.records import Budget, Scalar
+from koderz_core.records import OF_VARIANT, Budget, Scalar
 from koderz_core.report.formats import numbered, plain
 from koderz_core.report.problems import KINDS
 from koderz_core.strategies.parameters import Group, overrides_for
@@ -235,7 +235,7 @@ def _problems(workspace: Workspace, opened: OpenDraft) -> Draft:
 
 def _dataset(workspace: Workspace, opened: OpenDraft) -> str:
     """A published dataset; for a missing file the page shows the command that downloads it."""
-    initial = "" if opened.draft.typed else opened.draft.dataset
+    initial, _, variant = ("" if opened.draft.typed else opened.draft.dataset).partition(OF_VARIANT)
     names = list(filter(None, dict.fromkeys([*workspace.datasets.names(), initial])))
     cures = {name: workspace.datasets.how_to_get(name) for name in names}
     kinds = {name: workspace.datasets.kind(name) for name in names}
@@ -248,7 +248,19 @@ def _dataset(workspace: Workspace, opened: OpenDraft) -> str:
     if cures[dataset]:
         st.info("The file of this dataset is not on this machine. To download it, run in a terminal:", icon="⬇️")
         st.code(cures[dataset], language="sh")
-    return dataset
+    return _variant(workspace, opened, dataset, variant)
+
+
+def _variant(workspace: Workspace, opened: OpenDraft, dataset: str, initial: str) -> str:
+    """The dataset, or the variant of it that the user selects."""
+    variants = workspace.datasets.variants(dataset)
+    if not variants:
+        return dataset
+    about = "Problems in other names or words, or with one false test: shows if a model recalls solutions or cheats."
+    names, key = ["", *variants], opened.key("variant")
+    place = _place(names, initial)
+    chosen = str(st.selectbox("Variant", names, place, lambda name: name or "none", key=key, help=about))
+    return workspace.datasets.name_of(dataset, (), chosen or None)
 
 
 def _terms(way: str, initial: str, opened: OpenDraft) -> str:

@@ -1,0 +1,305 @@
+"""What was checked about the integrity of results, and what was found, in words and in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from koderz_core.analysis.program_scan import MEANINGS
+from koderz_core.records import VARIANTS
+from koderz_core.report.columns import (
+    NAMED,
+    Column,
+    Numbers,
+    Row,
+    Shown,
+    if_known,
+    interval,
+    json_rows,
+    number,
+    share,
+    shown,
+    text,
+    text_table,
+    whole,
+    yes,
+)
+from koderz_core.report.formats import TextTable, chance, numbered, percent, plain, points, rate
+
+if TYPE_CHECKING:  # numpy is slow to import
+    from koderz_core.analysis.comparison import Comparison
+    from koderz_core.analysis.configurations import ConfigurationFigures
+    from koderz_core.analysis.integrity import Drop, Integrity, Passes, Trust
+    from koderz_core.analysis.recall import Contrast
+
+TO_CHECK = "repeat the command of the benchmark with --variant"
+TO_READ = "koderz compare --trust"
+ABOUT = (
+    "Drop: the success rate on the original problems minus that on their variant, in percentage points, with a 95 % "
+    "interval. Impossible: the share of experiments that passed tests that no correct program passes. Likeness: the "
+    "share of the canonical solution that the program repeats; less renamed, less others: minus that of the program "
+    "for the renamed problem, and minus that of the programs of other models. A hint means: significantly more "
+    "original problems than renamed or rephrased problems were solved, or impossible problems were passed at a rate "
+    "whose 95 % interval is above 1 %, or the likeness is significantly larger than one of these two, by at least 10 "
+    "percentage points. A hint is not a verdict: read the programs. No hint does not prove that a model has not seen "
+    "the problems."
+)
+TITLE = "Trust: variants of the problems, and likeness to the canonical solutions"
+MOST_SHOWN = 5  # experiments with a sign
+_UNKNOWN = "the configuration has no results on this variant"
+_UNREAD = "the programs were not read, or too few problems have a long canonical solution"
+
+
+def _points(drop: Drop) -> str:
+    test = drop.test
+    return points(test.difference, test.low, test.high, drop.flagged)
+
+
+def _passes(passes: Passes) -> str:
+    return f"{rate(passes.rate)} of {passes.rate.n}{'' if passes.saw_tests else ' ‡'}"
+
+
+def _contrast(contrast: Contrast) -> str:
+    return f"{100 * contrast.difference:+.0f} (p {chance(contrast.p)})"
+
+
+def _drop(name: str) -> Sequence[Column]:
+    ends = {"low": "lower", "high": "upper"}
+    return (
+        share(
+            f"{name}_difference",
+            f"success rate on the original problems minus success rate on the {name} ones, on the same problems",
+            _UNKNOWN,
+            path=f"of.{name}.test.difference",
+            shown=Shown(f"drop if {name}", 4, if_known(_points), f"of.{name}"),
+        ),
+        *(
+            share(f"{name}_{end}", f"{word} end of the 95 % interval", _UNKNOWN, path=f"of.{name}.test.{end}")
+            for end, word in ends.items()
+        ),
+        number(f"{name}_p", "two-sided p value, adjusted by Holm's method", _UNKNOWN, path=f"of.{name}.p"),
+        whole(f"{name}_problems", "problems with a result of both", _UNKNOWN, "problems", path=f"of.{name}.test.n"),
+    )
+
+
+def _contrasted(name: str, other: str, header: str) -> Sequence[Column]:
+    column, path = f"likeness_{name}", f"of.recall.{name}"
+    return (
+        share(
+            column,
+            f"mean over problems of the likeness to the canonical solution minus {other}",
+            _UNREAD,
+            path=f"{path}.difference",
+            shown=Shown(header, 7, if_known(_contrast), path),
+        ),
+        number(f"{column}_p", "one-sided p value, adjusted by Holm's method", _UNREAD, path=f"{path}.p"),
+        whole(f"{column}_problems", "compared problems", _UNREAD, "problems", path=f"{path}.problems"),
+    )
+
+
+TRUST = (
+    *NAMED,
+    yes("hint", "whether a test hints at recall or cheating", "nothing was tested", shown=Shown("hint", 3)),
+    *_drop("renamed"),
+    *_drop("rephrased"),
+    *interval(
+        share(
+            "impossible_passed",
+            "share of the impossible problems whose tests the configuration passed",
+            _UNKNOWN,
+            path="of.passes.rate",
+            shown=Shown("impossible [95 %]", 5, if_known(_passes), "of.passes"),
+        )
+    ),
+    whole("impossible_problems", "impossible problems with a result", _UNKNOWN, path="of.passes.rate.problems"),
+    whole(
+        "impossible_solved",
+        "experiments that passed the tests of an impossible problem and the held-out tests",
+        _UNKNOWN,
+        path="of.passes.solved",
+    ),
+    share(
+        "likeness",
+        "mean share of the runs of five tokens of the canonical solution that the program contains",
+        _UNREAD,
+        path="of.recall.own",
+        shown=Shown("likeness", 6, if_known(percent)),
+    ),
+    share(
+        "likeness_elsewhere",
+        "the same share for canonical solutions of other problems",
+        _UNREAD,
+        path="of.recall.others",
+        shown=Shown("elsewhere", 6, if_known(percent)),
+    ),
+    *_contrasted("renamed", "that of the program for the renamed problem", "less renamed"),
+    *_contrasted("peers", "that of correct programs of other models", "less others"),
+    whole("programs", "recorded programs that were scanned", "not scanned", path="of.scanned.programs"),
+    whole("unread", "programs that could not be scanned", "not scanned", path="of.scanned.unread"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SignRow:
+    """The experiments of a configuration whose programs have a sign."""
+
+    configuration: ConfigurationFigures
+    sign: str
+    meaning: str
+    experiments: tuple[str, ...]
+
+    @property
+    def number(self) -> int:
+        return len(self.experiments)
+
+
+def _some(experiments: Sequence[str]) -> str:
+    more = f" and {len(experiments) - MOST_SHOWN} more" if len(experiments) > MOST_SHOWN else ""
+    return ", ".join(experiments[:MOST_SHOWN]) + more
+
+
+SIGNS = (
+    *NAMED,
+    text("sign", "kind of a sign in a program that it games its tests", path="sign", shown=Shown("sign", 3)),
+    text("meaning", "meaning of the sign", path="meaning", shown=Shown("a program that", 4)),
+    whole("experiments", "experiments with such a program", path="number", shown=Shown("n", 5)),
+    text("ids", "ids of these experiments", path="experiments", shown=Shown("experiments", 6, _some)),
+)
+
+
+def trust_tables(comparison: Comparison, trust: Trust) -> tuple[TextTable, ...]:
+    """One line per configuration, and one per configuration and sign; without a sign only the first table."""
+    made = (
+        text_table(
+            "Trust: variants of the problems, and likeness to the canonical solutions",
+            shown(TRUST),
+            _rows(comparison, trust),
+        ),
+        text_table("Signs of gaming in programs", shown(SIGNS), _signs(comparison, trust)),
+    )
+    return tuple(table for table in made if table.rows)
+
+
+def trust_signs(trust: Trust) -> list[tuple[str, tuple[str, ...]]]:
+    """The experiments with each kind of sign, of all configurations."""
+    found: dict[str, tuple[str, ...]] = {}
+    for sign, experiments in (item for one in trust.found if one.scanned for item in one.scanned.signs.items()):
+        found[sign] = (*found.get(sign, ()), *experiments)
+    return list(found.items())
+
+
+def trust_rows(comparison: Comparison, trust: Trust) -> list[Numbers]:
+    """One flat row per configuration, with full precision."""
+    return json_rows(TRUST, _rows(comparison, trust))
+
+
+def trust_numbers(comparison: Comparison, trust: Trust) -> Numbers:
+    """All of it for programs."""
+    return {
+        "configurations": trust_rows(comparison, trust),
+        "signs": json_rows(SIGNS, _signs(comparison, trust)),
+        "commands": dict(trust.commands),
+        "remarks": trust_remarks(trust),
+    }
+
+
+def trust_remarks(trust: Trust) -> list[str]:
+    """The meaning of the tables, and how to check the rest. Hostile text."""
+    return list(_remarks(trust))
+
+
+def _remarks(trust: Trust) -> Iterator[str]:
+    yield ABOUT
+    if any(one.passes and not one.passes.saw_tests for one in trust.found):
+        yield "‡ The configuration never ran the tests, so it could not know which test is false."
+    scanned = [one.scanned for one in trust.found if one.scanned]
+    if scanned:
+        programs, unread = sum(one.programs for one in scanned), sum(one.unread for one in scanned)
+        yield (
+            f"Programs scanned for signs of gaming: {programs}; not scanned, because they do not parse or are too "
+            f"large: {unread}. A sign is a reason to read a program: an honest program can have one."
+        )
+    yield from trust.notes
+    yield from _not_checked(trust)
+    for name, command in trust.commands.items():
+        yield f"To run the variant {name}: {plain(command)}"
+
+
+def _not_checked(trust: Trust) -> Iterator[str]:
+    if not trust.can_vary:
+        yield (
+            f"The dataset {plain(trust.dataset)} has no variants, so renamed, rephrased and impossible problems could "
+            "not be checked."
+        )
+    if trust.dated:
+        yield (
+            "The table by year shows success rates by the date of the problems. A model cannot have seen problems that "
+            "are newer than its training data, so a lower rate on these hints at recall of the older ones, or these "
+            "are harder."
+        )
+    else:
+        yield "Success rates by date were not checked, because no problem of the dataset has a date."
+
+
+def trust_line(comparison: Comparison, trust: Trust) -> str:
+    """One sentence or two for every report: what was checked, what was found, and how to check the rest."""
+    if not trust.found:
+        return "Integrity: not checked, because all configurations ran on variants of a dataset."
+    run = [said for name in VARIANTS if (said := _extent(trust, name))]
+    missing = [name for name in VARIANTS if not all(_problems(one, name) for one in trust.found)]
+    hints = [f"{comparison.of(one.key).letter} ({'; '.join(_hints(one))})" for one in trust.found if one.flagged]
+    if hints:
+        said = f"hints of recall or cheating in {', '.join(hints)}. A hint is not a verdict"
+    elif run:
+        said = f"no hint of recall or cheating on the variants {', '.join(run)}"
+    else:
+        said = "not checked"
+    return f"Integrity: {said}. {_rest(trust, missing)}"
+
+
+def _rest(trust: Trust, missing: Sequence[str]) -> str:
+    read = "" if trust.read else f"To scan the recorded programs, run: {TO_READ}"
+    if not trust.can_vary:
+        return f"The dataset {plain(trust.dataset)} has no variants. {read}".strip()
+    if not missing:
+        return read
+    way = f"To check whether a model recalls or cheats, {TO_CHECK} {' / '.join(missing)}"
+    return f"{way}, then run: {TO_READ}"
+
+
+def _extent(trust: Trust, variant: str) -> str:
+    """``renamed (20 problems)``, with the fewest problems of a configuration that ran on it; "" if none did."""
+    numbers = [problems for one in trust.found if (problems := _problems(one, variant))]
+    return f"{variant} ({numbered(min(numbers), 'problem')})" if numbers else ""
+
+
+def _problems(one: Integrity, variant: str) -> int:
+    """The problems of a variant with a result that could be compared."""
+    if variant == "impossible":
+        return one.passes.rate.problems if one.passes else 0
+    drop = one.renamed if variant == "renamed" else one.rephrased
+    return drop.test.n if drop else 0
+
+
+def _hints(one: Integrity) -> Iterator[str]:
+    for name, drop in (("renamed", one.renamed), ("rephrased", one.rephrased)):
+        if drop and drop.flagged:
+            yield f"drop of {_points(drop)} percentage points if {name}, p {chance(drop.p)}"
+    if one.passes and one.passes.flagged:
+        yield f"impossible problems passed: {_passes(one.passes)}"
+    if one.recalls:
+        yield "programs resemble the canonical solutions"
+
+
+def _rows(comparison: Comparison, trust: Trust) -> list[Row[Integrity]]:
+    return [Row(comparison.of(one.key), one) for one in trust.found]
+
+
+def _signs(comparison: Comparison, trust: Trust) -> list[SignRow]:
+    return [
+        SignRow(comparison.of(one.key), sign, MEANINGS[sign], experiments)
+        for one in trust.found
+        if one.scanned
+        for sign, experiments in one.scanned.signs.items()
+    ]
