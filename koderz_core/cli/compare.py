@@ -22,11 +22,14 @@ from koderz_core.report.comparison import common, comparison_numbers, settings_b
 from koderz_core.report.configuration_columns import configuration_rows
 from koderz_core.report.formats import TextTable, csv_of, money, money_span, plain, rate
 from koderz_core.report.headline import answer
+from koderz_core.report.noise import noise_tables
+from koderz_core.report.noise_words import noise_numbers, noise_remarks
 from koderz_core.report.pair_columns import pair_rows
 from koderz_core.report.slices import slice_remarks, slice_rows, slice_table
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT
 from koderz_core.times import day, iso
 from koderz_core.workspace.comparisons import MARGIN, SLICES_BY, Comparison, FrontierCost, SliceBy, Slices
+from koderz_core.workspace.uncertainty import Uncertainty
 
 SETTINGS = "Settings that differ"
 CURVES_IN_WORDS = "For the curves of success against cost, use --format json or the Summary page of `koderz ui`."
@@ -62,6 +65,11 @@ NONE_YET = (
     help="Margin in percentage points: how many fewer problems a configuration that matches the baseline may solve.",
 )
 @click.option(
+    "--noise",
+    is_flag=True,
+    help="Also show how much of the uncertainty comes from the problems and how much from draws.",
+)
+@click.option(
     "--by",
     type=click.Choice(SLICES_BY),
     help="Also compare on the problems of each difficulty, topic, tag, kind or year. As CSV, only this table.",
@@ -74,6 +82,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     same_problems: bool,
     attempts: bool,
     margin: float,
+    noise: bool,
     by: SliceBy | None,
     data_dir: Path | None,
 ) -> int:
@@ -88,8 +97,9 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     same problems. If there is no frontier model, the default baseline is the most expensive model with the strategy
     direct.
     """
-    if attempts and form.startswith("csv"):
-        raise UsageError("--attempts is not available as CSV. Use --format table, md or json.")
+    for name in ("--attempts",) * attempts + ("--noise",) * noise:
+        if form.startswith("csv"):
+            raise UsageError(f"{name} is not available as CSV. Use --format table, md or json.")
     if by and form == "csv-pairs":
         raise UsageError("--by is not available as csv-pairs. Use --format table, md, json or csv.")
     with workspace(data_dir) as opened:
@@ -101,6 +111,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
         further = Further(
             opened.comparisons.attempts(rows) if attempts else {},
             opened.comparisons.slices(rows, by, comparison.baseline) if by else None,
+            opened.uncertainty.noise(rows, comparison.baseline) if noise else None,
         )
         click.echo(FORMS[form](comparison, further), nl=form != "table")
         return report_faults(opened)
@@ -112,6 +123,7 @@ class Further:
 
     attempts: Found
     slices: Slices | None
+    noise: Uncertainty | None
 
 
 def _as_table(comparison: Comparison, further: Further) -> str:
@@ -133,13 +145,15 @@ def _as_table(comparison: Comparison, further: Further) -> str:
 
 def _tables(comparison: Comparison, further: Further) -> Sequence[TextTable]:
     sliced = (slice_table(comparison, further.slices),) if further.slices else ()
-    return (*tables(comparison), *attempt_tables(comparison.configurations, further.attempts), *sliced)
+    noise = noise_tables(comparison, further.noise) if further.noise else ()
+    return (*tables(comparison), *attempt_tables(comparison.configurations, further.attempts), *sliced, *noise)
 
 
 def _remarks(comparison: Comparison, further: Further) -> Sequence[str]:
     about = (SHOWS, SHOWS_NOT) if with_reviews(comparison) else ()
     sliced = slice_remarks(further.slices) if further.slices else ()
-    return (*comparison.remarks, *about, *((ABOUT_ATTEMPTS,) if further.attempts else ()), *sliced)
+    noise = noise_remarks(comparison, further.noise) if further.noise else ()
+    return (*comparison.remarks, *about, *((ABOUT_ATTEMPTS,) if further.attempts else ()), *sliced, *noise)
 
 
 def _as_markdown(comparison: Comparison, further: Further) -> str:
@@ -156,6 +170,8 @@ def _as_json(comparison: Comparison, further: Further) -> str:
     if found := further.slices:
         rows, remarks = slice_rows(comparison, found), slice_remarks(found)
         numbers["slices"] = {"by": found.by, "tests": found.tests, "rows": rows, "remarks": remarks}
+    if further.noise:
+        numbers["noise"] = noise_numbers(comparison, further.noise)
     return json.dumps(numbers, indent=2, allow_nan=False)
 
 

@@ -10,6 +10,7 @@ from koderz_core.report.attempts import ATTEMPTS
 from koderz_core.report.columns import Column, Type, json, number, text, usd, whole, yes
 from koderz_core.report.configuration_columns import CONFIGURATIONS, SAW_BASE_TESTS, curve_columns
 from koderz_core.report.difficulty import PROBLEMS
+from koderz_core.report.noise import CARRIERS, DESIGNS, ITEMS, NOISE
 from koderz_core.report.pair_columns import PAIRS
 from koderz_core.report.slices import SLICES
 from koderz_core.report.spending import MARGINS, ROLES, TIERS
@@ -291,6 +292,26 @@ FURTHER: Mapping[str, Table] = {
         "one line per slice of the problems and configuration, on the page Statistics and from `koderz compare --by "
         "difficulty --format csv` (or json)",
         SLICES,
+    ),
+    "noise": Table(
+        "one line per configuration, and one per difference to the baseline: sources of uncertainty, on the page "
+        "Statistics and from `koderz compare --noise --format json`",
+        NOISE,
+    ),
+    "designs": Table(
+        "numbers of problems and repeats with the smallest standard error, per configuration or difference and budget, "
+        "on the page Statistics and from `koderz compare --noise --format json`",
+        DESIGNS,
+    ),
+    "carriers": Table(
+        "one line per comparison with the baseline: how many problems carry it, on the page Statistics and from "
+        "`koderz compare --noise --format json`",
+        CARRIERS,
+    ),
+    "problem shares": Table(
+        "one line per problem: what it contributes to the comparisons, on the page Statistics and from `koderz compare "
+        "--noise --format json`",
+        ITEMS,
     ),
 }
 """Tables that pages and commands give together with what they show."""

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.models import Models
     from koderz_core.workspace.mutation import Mutation
     from koderz_core.workspace.runs import Runs
+    from koderz_core.workspace.uncertainty import Uncertainties
     from koderz_core.workspace.upkeep import Upkeep
 
 Closable = TypeVar("Closable", "Running", "MirrorThread", "Grading")
@@ -144,6 +145,12 @@ class Workspace:
         from koderz_core.workspace.comparisons import Comparisons
 
         return Comparisons(self.settings, self.results, self.costs, self.datasets)
+
+    @part
+    def uncertainty(self) -> Uncertainties:
+        from koderz_core.workspace.uncertainty import Uncertainties
+
+        return Uncertainties(self.comparisons, self.datasets)
 
     @part
     def background(self) -> Awaiting:

@@ -31,6 +31,7 @@ from koderz_core.workspace.comparisons import (
     Slices,
 )
 from koderz_core.workspace.names import figures_of as counted
+from koderz_core.workspace.uncertainty import Uncertainty
 from pages.ui.edge import edge
 from pages.ui.tables import WORD_COLUMNS
 
@@ -213,6 +214,11 @@ def slices_of(workspace: Workspace, rows: Sequence[SummaryRow], by: SliceBy, bas
     return _sliced(Request(workspace, rows, workspace.results.state()), by, baseline)
 
 
+def noise_of(workspace: Workspace, rows: Sequence[SummaryRow], baseline: Key | None) -> Uncertainty:
+    """The sources of uncertainty of configurations and of their differences to the baseline."""
+    return _noise(Request(workspace, rows, workspace.results.state()), baseline)
+
+
 def _planned(rows: Sequence[SummaryRow]) -> int:
     return sum(row.planned for row in rows)
 
@@ -237,6 +243,11 @@ def _attempts(request: Request) -> AttemptByAttempt:
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
 def _sliced(request: Request, by: SliceBy, baseline: Key | None) -> Slices:
     return request.workspace.comparisons.slices(request.rows, by, baseline)
+
+
+@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
+def _noise(request: Request, baseline: Key | None) -> Uncertainty:
+    return request.workspace.uncertainty.noise(request.rows, baseline)
 
 
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
