@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import comb, inf, sqrt
+from math import comb, hypot, inf, sqrt
 from statistics import fmean, variance
 
 from koderz_core.analysis.difficulty import Key
@@ -234,9 +234,11 @@ def _data_interval(values: Sequence[float], drawn: Sequence[float], number: int)
     n, mean = len(added), fmean(added)
     noisy = zip(added, (*drawn, 0.0, 0.0), strict=True)
     parts = [n / (n - 1) * (value - mean) ** 2 - part for value, part in noisy]
-    middle = fmean(parts)
-    reach = student(0.975, n - 1) * sqrt(variance(parts) / n)
-    return max(0.0, middle - reach), min(number**2 / 4, middle + reach)
+    middle, t = fmean(parts), student(0.975, n - 1)
+    # The second part is the square of the error of the mean, which matters if all contributions are nearly equal.
+    reach = hypot(t * sqrt(variance(parts) / n), t * t * variance(added) / n)
+    estimate = variance(values) - fmean(drawn)
+    return max(0.0, min(estimate, middle) - reach), min(number**2 / 4, max(estimate, middle) + reach)
 
 
 def _mean_usd(trials: Sequence[Trial], problems: set[str]) -> float | None:

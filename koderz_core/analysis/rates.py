@@ -89,6 +89,16 @@ def share_interval(shares: Sequence[float], most: float, confidence: float = 0.9
     return _score_interval(fmean(shares), worth, confidence)
 
 
+def share_interval_of(share: float, variance: float, problems: int) -> tuple[float, float]:
+    """The interval of ``clustered`` from a mean of problems and the variance of their parts, each worth one trial."""
+    n = problems + 2
+    mean = (share * problems + 1) / n
+    squares = (variance + share**2) * problems + 1
+    spread = squares / n - mean**2
+    worth = problems * mean * (1 - mean) / spread if spread > 0 else float(problems)
+    return _score_interval(share, min(worth, float(problems)), 0.95)
+
+
 def by_problem(trials: Iterable[Trial]) -> dict[str, tuple[int, int]]:
     """How many trials of each problem were solved, and how many have a result; problems without results are omitted."""
     return counted((trial.problem, trial.solved) for trial in trials if trial.scored)

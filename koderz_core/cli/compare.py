@@ -20,6 +20,7 @@ from koderz_core.report.attempts import ABOUT_ATTEMPTS, Found, attempt_numbers, 
 from koderz_core.report.benchmark_report import escaped, markdown_tables
 from koderz_core.report.comparison import common, comparison_numbers, settings_by_row, tables, with_reviews
 from koderz_core.report.configuration_columns import configuration_rows
+from koderz_core.report.equal_cost import equal_cost_numbers, equal_cost_remarks, equal_cost_tables
 from koderz_core.report.formats import TextTable, csv_of, money, money_span, plain, rate
 from koderz_core.report.headline import answer
 from koderz_core.report.noise import noise_tables
@@ -28,8 +29,8 @@ from koderz_core.report.pair_columns import pair_rows
 from koderz_core.report.slices import slice_remarks, slice_rows, slice_table
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT
 from koderz_core.times import day, iso
-from koderz_core.workspace.comparisons import MARGIN, SLICES_BY, Comparison, FrontierCost, SliceBy, Slices
-from koderz_core.workspace.uncertainty import Uncertainty
+from koderz_core.workspace.comparisons import MARGIN, SLICES_BY, Axis, Comparison, FrontierCost, SliceBy, Slices
+from koderz_core.workspace.uncertainty import COSTS, EqualCost, Uncertainty
 
 SETTINGS = "Settings that differ"
 CURVES_IN_WORDS = "For the curves of success against cost, use --format json or the Summary page of `koderz ui`."
@@ -70,6 +71,11 @@ NONE_YET = (
     help="Also show how much of the uncertainty comes from the problems and how much from draws.",
 )
 @click.option(
+    "--equal-cost",
+    type=click.Choice(COSTS),
+    help="Also show which configuration solves most with equal dollars, tokens, seconds or joules per problem.",
+)
+@click.option(
     "--by",
     type=click.Choice(SLICES_BY),
     help="Also compare on the problems of each difficulty, topic, tag, kind or year. As CSV, only this table.",
@@ -83,6 +89,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     attempts: bool,
     margin: float,
     noise: bool,
+    equal_cost: Axis | None,
     by: SliceBy | None,
     data_dir: Path | None,
 ) -> int:
@@ -97,9 +104,9 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     same problems. If there is no frontier model, the default baseline is the most expensive model with the strategy
     direct.
     """
-    for name in ("--attempts",) * attempts + ("--noise",) * noise:
-        if form.startswith("csv"):
-            raise UsageError(f"{name} is not available as CSV. Use --format table, md or json.")
+    for option, given in {"--attempts": attempts, "--noise": noise, "--equal-cost": equal_cost}.items():
+        if given and form.startswith("csv"):
+            raise UsageError(f"{option} is not available as CSV. Use --format table, md or json.")
     if by and form == "csv-pairs":
         raise UsageError("--by is not available as csv-pairs. Use --format table, md, json or csv.")
     with workspace(data_dir) as opened:
@@ -112,6 +119,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
             opened.comparisons.attempts(rows) if attempts else {},
             opened.comparisons.slices(rows, by, comparison.baseline) if by else None,
             opened.uncertainty.noise(rows, comparison.baseline) if noise else None,
+            opened.uncertainty.equal_cost(rows, comparison.baseline, equal_cost) if equal_cost else None,
         )
         click.echo(FORMS[form](comparison, further), nl=form != "table")
         return report_faults(opened)
@@ -124,6 +132,7 @@ class Further:
     attempts: Found
     slices: Slices | None
     noise: Uncertainty | None
+    equal_cost: EqualCost | None
 
 
 def _as_table(comparison: Comparison, further: Further) -> str:
@@ -146,14 +155,16 @@ def _as_table(comparison: Comparison, further: Further) -> str:
 def _tables(comparison: Comparison, further: Further) -> Sequence[TextTable]:
     sliced = (slice_table(comparison, further.slices),) if further.slices else ()
     noise = noise_tables(comparison, further.noise) if further.noise else ()
-    return (*tables(comparison), *attempt_tables(comparison.configurations, further.attempts), *sliced, *noise)
+    equal = equal_cost_tables(comparison, further.equal_cost) if further.equal_cost else ()
+    return (*tables(comparison), *attempt_tables(comparison.configurations, further.attempts), *sliced, *noise, *equal)
 
 
 def _remarks(comparison: Comparison, further: Further) -> Sequence[str]:
     about = (SHOWS, SHOWS_NOT) if with_reviews(comparison) else ()
     sliced = slice_remarks(further.slices) if further.slices else ()
     noise = noise_remarks(comparison, further.noise) if further.noise else ()
-    return (*comparison.remarks, *about, *((ABOUT_ATTEMPTS,) if further.attempts else ()), *sliced, *noise)
+    equal = equal_cost_remarks(comparison, further.equal_cost) if further.equal_cost else ()
+    return (*comparison.remarks, *about, *((ABOUT_ATTEMPTS,) if further.attempts else ()), *sliced, *noise, *equal)
 
 
 def _as_markdown(comparison: Comparison, further: Further) -> str:
@@ -172,6 +183,8 @@ def _as_json(comparison: Comparison, further: Further) -> str:
         numbers["slices"] = {"by": found.by, "tests": found.tests, "rows": rows, "remarks": remarks}
     if further.noise:
         numbers["noise"] = noise_numbers(comparison, further.noise)
+    if further.equal_cost:
+        numbers["equal_cost"] = equal_cost_numbers(comparison, further.equal_cost)
     return json.dumps(numbers, indent=2, allow_nan=False)
 
 
