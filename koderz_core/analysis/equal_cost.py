@@ -29,7 +29,7 @@ COSTS: tuple[Axis, ...] = ("usd", "tokens", "seconds", "joules")
 _SMALL = 1e-5  # a step along a direction of weights, small enough for a derivative
 _NOTHING = 1e-12
 _HALVINGS = 50
-Why = Literal["few problems", "few configurations", "free", "mixed energy"]
+Why = Literal["few problems", "few configurations", "nothing solved", "free", "mixed energy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,34 +113,47 @@ def equal_cost(
     """
     if axis == "joules" and len(energy) > 1:
         return EqualCost(axis, 0, Curves(axis, 0.0, (), tuple(trials_by_key)), energy=tuple(energy), why="mixed energy")
-    of_all = [{trial.problem for trial in trials} for trials in trials_by_key.values()]
-    problems = sorted(set.intersection(*of_all), key=natural) if of_all else []
-    every = {key: courses(trials, axis, problems) for key, trials in trials_by_key.items()} if problems else {}
-    known = {key: data for key, data in every.items() if data is not None and (data.events != CENSORED).any()}
-    empty: Curves[Key] = Curves(axis, 0.0, (), tuple(key for key in trials_by_key if key not in known))
-    if len(known) < 2 or len(problems) < FEWEST:
-        return EqualCost(axis, len(problems), empty, why="few problems" if len(known) > 1 else "few configurations")
+    problems, known = _known(trials_by_key, axis)
+    rises = [steps(data) for data in known.values()]
+    budgets = np.unique(np.concatenate(rises)) if rises else np.zeros(0)
+    left_out = tuple(key for key in trials_by_key if key not in known)
+    if why := _refusal(len(known), len(problems), budgets):
+        return EqualCost(axis, len(problems), Curves(axis, 0.0, (), left_out), why=why)
     normal = np.random.default_rng(seed).standard_normal((len(problems), RESAMPLES))
     processes = {key: _process(data, normal) for key, data in known.items()}
-    budgets = np.unique(np.concatenate([process.at for process in processes.values()]))
-    if not budgets.size or budgets[-1] <= 0:
-        return EqualCost(axis, len(problems), empty, why="free")
     critical = _widened(max_t([process.deviations for process in processes.values()]), len(problems))
     drawn = tuple(_with_band(key, process, critical) for key, process in processes.items())
-    pairs_critical, supported = _supported(processes, len(problems))
-    return EqualCost(
-        axis=axis,
-        problems=len(problems),
-        curves=Curves(axis, max(curve.end for curve in drawn), drawn, empty.left_out),
-        critical=critical,
-        critical_pairs=pairs_critical,
+    found = EqualCost(axis, len(problems), Curves(axis, max(curve.end for curve in drawn), drawn, left_out), critical)
+    critical_pairs, supported = _supported(processes, len(problems))
+    return replace(
+        found,
+        critical_pairs=critical_pairs,
+        supported=supported,
         least=float(budgets[budgets > 0][0]),
         most=float(budgets[-1]),
-        supported=supported,
         areas=_areas(processes, budgets[budgets > 0], baseline, len(problems)),
         breadth=_breadth({key: trials_by_key[key] for key in known}, axis, set(problems)),
         energy=tuple(energy) if axis == "joules" else (),
     )
+
+
+def _known(trials_by_key: Mapping[Key, Sequence[Trial]], axis: Axis) -> tuple[list[str], dict[Key, Courses]]:
+    """The problems given to all configurations, and the courses of those with a result and known amounts."""
+    of_all = [{trial.problem for trial in trials} for trials in trials_by_key.values()]
+    problems = sorted(set.intersection(*of_all), key=natural) if of_all else []
+    every = {key: courses(trials, axis, problems) for key, trials in trials_by_key.items()} if problems else {}
+    known = {key: data for key, data in every.items() if data is not None and (data.events != CENSORED).any()}
+    return problems, known
+
+
+def _refusal(configurations: int, problems: int, budgets: Array) -> Why | None:
+    if configurations < 2:
+        return "few configurations"
+    if problems < FEWEST:
+        return "few problems"
+    if not budgets.size:
+        return "nothing solved"
+    return None if budgets[-1] > 0 else "free"
 
 
 def max_t(deviations: Sequence[Array], confidence: float = 0.95) -> float:

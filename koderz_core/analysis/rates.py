@@ -80,7 +80,8 @@ def clustered(successes_by_problem: Mapping[str, tuple[int, int]], confidence: f
     if not problems:
         return ClusteredRate(0, 0, 0, None, None, None)
     shares = [solved / n for solved, n in counts]
-    return ClusteredRate(problems, successes, n, fmean(shares), *share_interval(shares, n, confidence))
+    value = fmean(shares)
+    return ClusteredRate(problems, successes, n, value, *share_interval(shares, n, confidence))
 
 
 def share_interval(shares: Sequence[float], most: float, confidence: float = 0.95) -> tuple[float, float]:

@@ -104,11 +104,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     same problems. If there is no frontier model, the default baseline is the most expensive model with the strategy
     direct.
     """
-    for option, given in {"--attempts": attempts, "--noise": noise, "--equal-cost": equal_cost}.items():
-        if given and form.startswith("csv"):
-            raise UsageError(f"{option} is not available as CSV. Use --format table, md or json.")
-    if by and form == "csv-pairs":
-        raise UsageError("--by is not available as csv-pairs. Use --format table, md, json or csv.")
+    _check(form, by, {"--attempts": attempts, "--noise": noise, "--equal-cost": equal_cost})
     with workspace(data_dir) as opened:
         rows = opened.comparisons.named(configurations, same_problems=same_problems)
         if not rows:
@@ -123,6 +119,15 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
         )
         click.echo(FORMS[form](comparison, further), nl=form != "table")
         return report_faults(opened)
+
+
+def _check(form: str, by: SliceBy | None, further: Mapping[str, object]) -> None:
+    """Raise UsageError for a table that the format does not have. ``further``: options that are never in CSV."""
+    for option, given in further.items():
+        if given and form.startswith("csv"):
+            raise UsageError(f"{option} is not available as CSV. Use --format table, md or json.")
+    if by and form == "csv-pairs":
+        raise UsageError("--by is not available as csv-pairs. Use --format table, md, json or csv.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ BUDGETS = 5  # in tables
 MOST_BANDS = 4  # more bands would hide each other
 MOST_NAMED = 8  # supported differences in a sentence
 TITLE = "Who solves most at equal cost"
+BANDED = "95 % bands for all configurations and budgets at once"
 PER_PROBLEM = {"usd": "dollars", "tokens": "tokens", "seconds": "seconds", "joules": "joules"}
 ABOUT_EQUAL_COST = (
     "Each curve shows the share of problems solved if no problem may cost more than the budget. The bands hold for all "
@@ -55,11 +56,12 @@ ABOUT_EQUAL_COST = (
 ABOUT_BREADTH = (
     "Breadth first: one budget for all problems together. All problems get a first attempt, then the unsolved problems "
     "a second attempt, and so on, so solved problems leave their money to the others. The attempts are those that were "
-    "made. The same share on two lines does not show that they are equal. –: the configuration never spends as much."
+    "made. –: the configuration never spends as much."
 )
 WHY: Mapping[Why, str] = {
     "few problems": "At least 10 problems that were given to all configurations are needed. Run more problems.",
     "few configurations": "At least two configurations with results and a known amount are needed.",
+    "nothing solved": "No configuration solved a problem, so there is nothing to compare.",
     "free": "No experiment used anything on this axis, so there is no budget to compare at.",
     "mixed energy": "The energy of these configurations comes from different sources, so joules are not compared.",
 }
@@ -181,7 +183,9 @@ def areas_table(comparison: Comparison, found: EqualCost) -> TextTable:
 
 def breadth_table(comparison: Comparison, found: EqualCost) -> TextTable:
     """The share of the whole set solved with one budget for all problems."""
-    places = {amount(found.axis, budget): budget for budget in _budgets(found)}
+    spent = [each for breadth in found.breadth.values() for each in breadth.spent if each > 0]
+    budgets = _spaced(min(spent), max(spent), BUDGETS - 1) if spent else []
+    places = {amount(found.axis, budget): budget for budget in budgets}
     columns = (
         *shown(NAMED),
         *(Shown(header, text=partial(_covered, budget=budget), path="of") for header, budget in places.items()),
@@ -226,14 +230,14 @@ def band_rows(comparison: Comparison, found: EqualCost) -> list[Numbers]:
     return json_rows(BANDS, rows)
 
 
-def equal_cost_chart(comparison: Comparison, found: EqualCost, about: str, chosen: Sequence[Key]) -> go.Figure:
+def equal_cost_chart(comparison: Comparison, found: EqualCost, chosen: Sequence[Key]) -> go.Figure:
     """The curves with simultaneous bands; of more than ``MOST_BANDS``, only those of ``chosen``."""
     from koderz_core.report.charts_curves import success_by  # noqa: PLC0415 (plotly is slow to import)
     from koderz_core.report.charts_frontier import View  # noqa: PLC0415 (as above)
 
     keys = [curve.key for curve in found.curves.curves]
     drawn = replace(comparison, curves={found.axis: found.curves}, pairs=())
-    return success_by(drawn, found.axis, View(about, chosen=keys if len(keys) <= MOST_BANDS else chosen), TITLE)
+    return success_by(drawn, found.axis, View(BANDED, chosen=keys if len(keys) <= MOST_BANDS else chosen), TITLE)
 
 
 def _remarks(comparison: Comparison, found: EqualCost) -> Iterator[str]:
@@ -273,10 +277,13 @@ def _range(comparison: Comparison, of: Supported, found: EqualCost) -> str:
 
 
 def _budgets(found: EqualCost) -> list[float]:
-    """Evenly spaced on a logarithmic scale, up to the largest one."""
-    if not found.most:
-        return []
-    return [found.least * (found.most / found.least) ** (place / BUDGETS) for place in range(1, BUDGETS + 1)]
+    """The budgets of tables, without the one at which the first problem is solved."""
+    return _spaced(found.least, found.most, BUDGETS)[1:] if found.most else []
+
+
+def _spaced(least: float, most: float, parts: int) -> list[float]:
+    """Evenly spaced on a logarithmic scale."""
+    return [least * (most / least) ** (place / parts) for place in range(parts + 1)]
 
 
 def _order(found: EqualCost, letters: Mapping[Key, str], budget: float) -> OrderRow:

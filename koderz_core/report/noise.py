@@ -147,7 +147,7 @@ NOISE = (
             "data_error",
             "part of the standard error that the choice of problems adds: what would remain with endless repeats",
             _SINGLE,
-            shown=Shown("from problems [95 %]", 7, if_known(_span), "of.data_error"),
+            shown=Shown("from problems [95 %]", 7, if_known(_span), "of.data_error", optional=True),
         )
     ),
     *interval(
@@ -155,14 +155,14 @@ NOISE = (
             "draw_error",
             "part of the standard error that single draws add: the standard error for these very problems",
             _SINGLE,
-            shown=Shown("from draws [95 %]", 8, if_known(_span), "of.draw_error"),
+            shown=Shown("from draws [95 %]", 8, if_known(_span), "of.draw_error", optional=True),
         )
     ),
     share(
         "from_draws",
         "share of the squared standard error that draws add",
         f"{_SINGLE}, or no result varies",
-        shown=Shown("share from draws", 9, if_known(percent)),
+        shown=Shown("share from draws", 9, if_known(percent), optional=True),
     ),
     number(
         "data_variance",
@@ -257,7 +257,7 @@ def leading_key(comparison: Comparison) -> Key | None:
 
 def noise_table(comparison: Comparison, found: Uncertainty) -> TextTable:
     """One line per configuration, and one per difference to the baseline."""
-    title = "Sources of uncertainty (in percentage points; the squares of the two parts add up)"
+    title = "Sources of uncertainty (standard errors in percentage points)"
     return text_table(title, shown(NOISE), noise_subjects(comparison, found))
 
 

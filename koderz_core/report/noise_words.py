@@ -19,9 +19,10 @@ if TYPE_CHECKING:  # numpy is slow to import
 ABOUT_NOISE = (
     "From problems: the part of the standard error that remains however often each problem is repeated, because "
     "another choice of problems would give another result (data noise). From draws: the part that is due to single "
-    "answers on the same problem (prediction noise); repeats reduce it. The standard error is for problems like "
-    "these. For these very problems, it is the part from draws alone. An estimate below 0 counts as 0, and the parts "
-    "then add up to more than the standard error."
+    "answers on the same problem (prediction noise); repeats reduce it. The squares of both parts add up to the square "
+    "of the standard error. The standard error is for problems like "
+    "these. For these very problems, it is the part from draws alone. If the estimated variance between problems is "
+    "below 0, it counts as 0, and the sum is then too large."
 )
 ABOUT_PROBLEMS = (
     "These problems were found after the results were known. Do not use them alone to compare the same "

@@ -44,13 +44,12 @@ def show_equal_cost(
 
 def _draw(comparison: Comparison, found: EqualCost, pair: Pair | None) -> None:
     first, *others = equal_cost_remarks(comparison, found)
+    st.text(first)  # it may name sources of energy, which are texts of a journal
     if found.why:
-        st.info(first.replace("$", r"\$"), icon="⚖️")
         return
-    st.text(first)
     chosen = (pair.baseline, pair.key) if pair else ()
     orders = orders_table(comparison, found)
-    figure, name = equal_cost_chart(comparison, found, "", chosen), f"equal-{found.axis}"
+    figure, name = equal_cost_chart(comparison, found, chosen), f"equal-{found.axis}"
     alt = f"{TITLE}: {'; '.join(': '.join(row[:2]) for row in orders.rows)}"
     show_chart(figure, name, alt, frame(orders), band_rows(comparison, found), file_subject(comparison))
     areas, breadth = areas_table(comparison, found), breadth_table(comparison, found)

@@ -109,6 +109,7 @@ def test_censored_trials_widen_the_band_and_stay_in_the_curve():
         (compared(["s"] * 9, ["s"] * 9), "few problems"),
         ({A: made("a", ["s"] * 20)}, "few configurations"),
         ({A: made("a", ["s"] * 20, 0.0), B: made("b", ["s"] * 20, 0.0)}, "free"),
+        (compared(["x"] * 20, ["x"] * 20), "nothing solved"),
     ],
 )
 def test_too_little_is_refused_with_the_reason(trials, why):

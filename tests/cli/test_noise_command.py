@@ -18,7 +18,7 @@ def test_the_parts_of_the_standard_error_need_repeats(koderz: Any, repeats: int)
     assert (pair["letter"], pair["problems"], found["dataset_problems"]) == ("B", 8, 164)
     assert (pair["data_error"] is None) == (repeats == 1)
     shown = koderz("compare", "noisy", "--noise").out
-    assert "Sources of uncertainty (in percentage points" in shown
+    assert "Sources of uncertainty (standard errors in percentage points)" in shown
     assert "Problems by their share of the variance of B - A" in shown
     assert ("run the benchmark with --repeats 2 or more" in " ".join(shown.split())) == (repeats == 1)
     assert "Item-rest correlations need at least 6 configurations" in shown
