@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import inf
@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from koderz_core.analysis.bootstrap import RESAMPLES, Array
+from koderz_core.analysis.bootstrap import Array
 from koderz_core.analysis.curves import Curve, Curves, band, drawn_curve, effective_problems
 from koderz_core.analysis.difficulty import Key
 from koderz_core.analysis.incidence import CENSORED, Axis, Courses, courses, incidence, steps
@@ -24,6 +24,7 @@ from koderz_core.records.trials import Trial
 
 FEWEST = 10
 """Problems: with fewer, the normal approximation of the bands is too rough."""
+DRAWS = 1000
 COSTS: tuple[Axis, ...] = ("usd", "tokens", "seconds", "joules")
 """The amounts that can be made equal."""
 _SMALL = 1e-5  # a step along a direction of weights, small enough for a derivative
@@ -119,7 +120,7 @@ def equal_cost(
     left_out = tuple(key for key in trials_by_key if key not in known)
     if why := _refusal(len(known), len(problems), budgets):
         return EqualCost(axis, len(problems), Curves(axis, 0.0, (), left_out), why=why)
-    normal = np.random.default_rng(seed).standard_normal((len(problems), RESAMPLES))
+    normal = np.random.default_rng(seed).standard_normal((len(problems), DRAWS))
     processes = {key: _process(data, normal) for key, data in known.items()}
     critical = _widened(max_t([process.deviations for process in processes.values()]), len(problems))
     drawn = tuple(_with_band(key, process, critical) for key, process in processes.items())
@@ -156,7 +157,7 @@ def _refusal(configurations: int, problems: int, budgets: Array) -> Why | None:
     return None if budgets[-1] > 0 else "free"
 
 
-def max_t(deviations: Sequence[Array], confidence: float = 0.95) -> float:
+def max_t(deviations: Iterable[Array], confidence: float = 0.95) -> float:
     """The quantile of the largest absolute deviation in standard deviations, over all rows of all matrices.
 
     Columns are draws. Rows that do not vary are omitted; without any other row, it is that of one normal number.
@@ -212,21 +213,35 @@ def _divergence(share: Array, rate: Array) -> Array:
     return total
 
 
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """The curve of ``a`` less that of ``b`` at the steps of both, with its variance."""
+
+    a: Key
+    b: Key
+    at: Array
+    share: Array
+    variance: Array
+
+
 def _supported(processes: Mapping[Key, _Process], n: int) -> tuple[float, tuple[Supported, ...]]:
     """The number of standard errors for all pairs and budgets, and the budgets at which a difference excludes 0."""
-    places, gaps, deviations = [], [], []
-    for a, b in combinations(processes, 2):
-        at = np.union1d(processes[a].at, processes[b].at)
-        (of_a, away_a), (of_b, away_b) = processes[a].on(at), processes[b].on(at)
-        places.append((a, b, at))
-        gaps.append(of_a - of_b)
-        deviations.append(away_a - away_b)
-    critical = _widened(max_t(deviations), n)
+    gaps: list[_Gap] = []
+
+    def deviations() -> Iterator[Array]:  # one pair at a time: together they could fill the memory
+        for a, b in combinations(processes, 2):
+            at = np.union1d(processes[a].at, processes[b].at)
+            (of_a, away_a), (of_b, away_b) = processes[a].on(at), processes[b].on(at)
+            away = away_a - away_b
+            gaps.append(_Gap(a, b, at, of_a - of_b, away.var(axis=1)))
+            yield away
+
+    critical = _widened(max_t(deviations()), n)
     found = []
-    for (a, b, at), gap, away in zip(places, gaps, deviations, strict=True):
-        low, high = adjusted_wald(n, gap, away.var(axis=1) * n + gap**2, critical)
-        for better, worse, shown in ((a, b, low > 0), (b, a, high < 0)):
-            found += [Supported(better, worse, start, end) for start, end in _runs(at, shown)]
+    for gap in gaps:
+        low, high = adjusted_wald(n, gap.share, gap.variance * n + gap.share**2, critical)
+        for better, worse, shown in ((gap.a, gap.b, low > 0), (gap.b, gap.a, high < 0)):
+            found += [Supported(better, worse, start, end) for start, end in _runs(gap.at, shown)]
     return critical, tuple(found)
 
 
