@@ -236,8 +236,9 @@ def effective_problems(data: Courses, share: Array, variance: Array) -> Array:
     n = data.with_result
     squares = variance * n * n + n * share**2 + 1
     mean = (n * share + 1) / (n + 2)
-    worth: Array = n * mean * (1 - mean) / (squares / (n + 2) - mean**2)
-    return np.minimum(worth, (data.events != CENSORED).sum())
+    worth = n * mean * (1 - mean) / (squares / (n + 2) - mean**2)
+    at_most: Array = np.minimum(worth, (data.events != CENSORED).sum())
+    return at_most
 
 
 def _verdicts(trial: Trial) -> Iterable[tuple[bool, bool]]:

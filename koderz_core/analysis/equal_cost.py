@@ -28,7 +28,7 @@ DRAWS = 1000
 COSTS: tuple[Axis, ...] = ("usd", "tokens", "seconds", "joules")
 """The amounts that can be made equal."""
 _SMALL = 1e-5  # a step along a direction of weights, small enough for a derivative
-_NOTHING = 1e-12
+_NOTHING = 1e-8  # standard deviations below it are rounding errors of the derivative
 _HALVINGS = 50
 Why = Literal["few problems", "few configurations", "nothing solved", "free", "mixed energy"]
 
