@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from koderz_core.analysis.bootstrap import Array
+from koderz_core.analysis.bootstrap import Array, sums, weights
 from koderz_core.analysis.incidence import Axis, amount_used
 from koderz_core.analysis.rates import Interval, share_interval_of
 from koderz_core.records.trials import Trial
+
+RESAMPLED = 500  # resamples: enough for a variance
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +33,15 @@ class Breadth:
         """The share solved with this mean amount per problem; None if the configuration never spends as much.
 
         Between two numbers of attempts, problems come in random order, so the share is a straight line between both.
-        The variance is that of the problems' influences (delta method).
+        The variance is that of resamples of problems, because further problems may cost more or less than these.
         """
         if not 0 <= budget <= self.spent[-1] * (1 + 1e-9):
             return None
-        after = min(int(np.searchsorted(self.spent, budget * (1 - 1e-9))) or 1, len(self.spent) - 1)
-        spent, solved = (
-            self.spent_by_problem[:, after - 1 : after + 1],
-            self.solved_by_problem[:, after - 1 : after + 1],
-        )
-        (s0, s1), (c0, c1) = spent.mean(axis=0), solved.mean(axis=0)
-        part = min(1.0, max(0.0, (budget - s0) / (s1 - s0))) if s1 > s0 else 1.0
-        share = float(c0 + part * (c1 - c0))
-        slope = (c1 - c0) / (s1 - s0) if s1 > s0 else 0.0
-        each = solved[:, 0] + part * (solved[:, 1] - solved[:, 0])
-        each = each - slope * ((1 - part) * spent[:, 0] + part * spent[:, 1])
-        return Interval(share, *share_interval_of(share, float(each.var()), self.problems))
+        share = float(np.interp(budget, self.spent, self.share))
+        drawn = weights(self.problems)[:, :RESAMPLED] / self.problems
+        spent, solved = (sums(of.T, drawn).T for of in (self.spent_by_problem, self.solved_by_problem))
+        variance = np.var([np.interp(budget, *lines) for lines in zip(spent, solved, strict=True)])
+        return Interval(share, *share_interval_of(share, float(variance) * self.problems, self.problems))
 
 
 def breadth_first(trials: Sequence[Trial], axis: Axis) -> Breadth | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
@@ -85,7 +85,7 @@ def _next_buy(row: NoiseRow, most: int | None) -> str:
 def _problems_left(noise: Noise, most: int) -> str:
     """A dollar buys more with problems, as long as there are any."""
     all_of_them = in_points((noise.error or 0.0) * sqrt(noise.problems / most))
-    cost = _price(noise, (most - noise.problems) * 1.0, noise.repeats)
+    cost = _price(noise, most - noise.problems, noise.repeats)
     return (
         f"The dataset has {numbered(most - noise.problems, 'further problem')}: with all {most}, it would be "
         f"{all_of_them} points{cost}. At the same price per experiment, a further problem lowers the standard error of "
@@ -111,7 +111,7 @@ def _repeats(noise: Noise) -> str:
     return f"{target} repeats of each problem would lower it to about {in_points(expected)} points{cost}."
 
 
-def _price(noise: Noise, problems: float, repeats: tuple[float, ...] | list[float]) -> str:
+def _price(noise: Noise, problems: int, repeats: Sequence[float]) -> str:
     """``, for $0.12 more``; empty if a price is unknown."""
     if noise.usd is None:
         return ""

@@ -14,6 +14,7 @@ from scipy.stats import binom, multivariate_normal, norm
 
 from koderz_core.analysis.curves import curves
 from koderz_core.analysis.equal_cost import equal_cost, likelihood_band, max_t
+from koderz_core.analysis.rates import clustered
 from koderz_core.records.trials import Trial
 
 A, B = ("bench", "a"), ("bench", "b")
@@ -133,6 +134,8 @@ def test_breadth_first_gives_every_problem_a_first_attempt_before_any_second_one
     assert half is not None and full is not None  # noqa: PT018
     assert (half.value, full.value) == (pytest.approx(0.125), pytest.approx(0.75))
     assert (half.low or 0.0) < 0.125 < (half.high or 0.0)
+    rate = clustered({str(at): (at < 15, 1) for at in range(20)})
+    assert (rate.low or 0.0) - 0.1 < (full.low or 0.0) <= (rate.low or 0.0)  # other problems may cost more
     assert (loop.at(2.3), found[B].at(0.5)) == (None, pytest.approx(found[B].at(0.5)))
 
 
