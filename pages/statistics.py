@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from koderz_core.report.equal_cost import TITLE
 from pages.ui.compared import open_comparison
 from pages.ui.comparison import (
     addressed_pair,
@@ -16,8 +17,10 @@ from pages.ui.comparison import (
     show_warnings,
 )
 from pages.ui.edge import edge
+from pages.ui.equal_cost import show_equal_cost
 from pages.ui.frame import open_page, show_remarks
 from pages.ui.trust import show_trust
+from pages.ui.noise import show_noise
 
 ABOUT = "Paired differences between configurations, and their details: attempts, verifiers, supervision and settings."
 
@@ -34,6 +37,10 @@ def main() -> None:
     if show_pairs(page.workspace, comparison) != pair:
         st.rerun()  # the parts below also depend on the pair, which is in the address now
     show_findings(comparison)
+    st.header(TITLE)
+    show_equal_cost(page.workspace, compared.rows, comparison, pair)
+    st.header("Sources of uncertainty")
+    show_noise(page.workspace, compared.rows, comparison, pair)
     st.header("Slices of the problems")
     show_slices(page.workspace, compared.rows, comparison)
     st.header("Verifier precision and supervision")

@@ -106,7 +106,7 @@ def compare(
     it may cost per solved problem.
     """
     keys = [(row.benchmark, row.configuration) for row in rows]
-    trials_by_key = _trials_by_key(rows, trials)
+    trials_by_key = trials_of_each(rows, trials)
     configurations = tuple(_with_rate(figures_of(row, at), trials_by_key[keys[at]]) for at, row in enumerate(rows))
     against = baseline or usual_baseline(rows)
     base = configurations[rows.index(against)] if against and len(rows) > 1 else None
@@ -136,7 +136,7 @@ def _best_of_tiers(configurations: Sequence[ConfigurationFigures]) -> list[Key]:
     return list(best.values()) if len(best) > 1 else []
 
 
-def _trials_by_key(rows: Sequence[SummaryRow], trials: Sequence[Trial]) -> dict[Key, list[Trial]]:
+def trials_of_each(rows: Sequence[SummaryRow], trials: Sequence[Trial]) -> dict[Key, list[Trial]]:
     """The trials of each. Problems of different datasets are different, even if their ids are the same."""
     of = {(row.benchmark, row.configuration): row.dataset_sha256 for row in rows}
     several = len(set(of.values())) > 1

@@ -193,13 +193,16 @@ def _where_even(data: Courses, solved: Array, at_once: int, direction: int | Non
 
 
 def _curve(key: K, data: Courses, seed: int) -> Curve[K]:
-    ones = np.ones((data.problems, 1))
-    at, share = steps(data), incidence(data, ones)[:, 0]
-    low, high = _band(data, share, resampled(data, seed).var(axis=1))
-    stopped = incidence(data, ones, FALSE_PASS)[:, 0]
+    share = incidence(data, np.ones((data.problems, 1)))[:, 0]
+    return drawn_curve(key, data, share, *band(data, share, resampled(data, seed).var(axis=1)))
+
+
+def drawn_curve(key: K, data: Courses, share: Array, low: Array, high: Array) -> Curve[K]:
+    """The curve from 0 to its end, from its heights and bounds at ``steps``."""
+    stopped = incidence(data, np.ones((data.problems, 1)), FALSE_PASS)[:, 0]
     return Curve(
         key,
-        at=(0.0, *at.tolist(), float(data.ends[-1])),
+        at=(0.0, *steps(data).tolist(), float(data.ends[-1])),
         share=_to_the_end(share),
         low=_to_the_end(low),
         high=_to_the_end(high),
@@ -216,8 +219,16 @@ def _to_the_end(heights: Array) -> tuple[float, ...]:
     return (*rising, rising[-1])
 
 
-def _band(data: Courses, share: Array, variance: Array) -> tuple[Array, Array]:
-    """Wilson's interval with the effective number of problems by the bootstrap's variance, as in ``clustered``.
+def band(data: Courses, share: Array, variance: Array) -> tuple[Array, Array]:
+    """Wilson's interval with the effective number of problems by the bootstrap's variance, as in ``clustered``."""
+    z, worth = 1.959963984540054, effective_problems(data, share, variance)
+    middle = (share * worth + z * z / 2) / (worth + z * z)
+    reach = z / (worth + z * z) * np.sqrt(share * (1 - share) * worth + z * z / 4)
+    return np.maximum(middle - reach, 0), np.minimum(middle + reach, 1)
+
+
+def effective_problems(data: Courses, share: Array, variance: Array) -> Array:
+    """The number of independent problems of which a share would have this variance.
 
     Resamples with only successes, or with none, do not vary. So one problem that is always solved and one that is never
     solved are added.
@@ -225,11 +236,9 @@ def _band(data: Courses, share: Array, variance: Array) -> tuple[Array, Array]:
     n = data.with_result
     squares = variance * n * n + n * share**2 + 1
     mean = (n * share + 1) / (n + 2)
-    worth = np.minimum(n * mean * (1 - mean) / (squares / (n + 2) - mean**2), (data.events != CENSORED).sum())
-    z = 1.959963984540054
-    middle = (share * worth + z * z / 2) / (worth + z * z)
-    reach = z / (worth + z * z) * np.sqrt(share * (1 - share) * worth + z * z / 4)
-    return np.maximum(middle - reach, 0), np.minimum(middle + reach, 1)
+    worth = n * mean * (1 - mean) / (squares / (n + 2) - mean**2)
+    at_most: Array = np.minimum(worth, (data.events != CENSORED).sum())
+    return at_most
 
 
 def _verdicts(trial: Trial) -> Iterable[tuple[bool, bool]]:

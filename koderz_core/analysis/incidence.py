@@ -45,8 +45,10 @@ def courses(trials: Sequence[Trial], axis: Axis, problems: Sequence[str]) -> Cou
     have not ended are censored at the amount they had used, and omitted if it is unknown.
     """
     place = {problem: at for at, problem in enumerate(problems)}
-    kept = [trial for trial in trials if trial.problem in place and (trial.scored or _used(trial, axis) is not None)]
-    used = all_known(_used(trial, axis) for trial in kept)
+    kept = [
+        trial for trial in trials if trial.problem in place and (trial.scored or amount_used(trial, axis) is not None)
+    ]
+    used = all_known(amount_used(trial, axis) for trial in kept)
     if used is None:
         return None
     ends = np.array(used, dtype=np.float64)
@@ -162,7 +164,7 @@ def _event(trial: Trial) -> int:
     return FALSE_PASS if trial.gate_passed else GAVE_UP
 
 
-def _used(trial: Trial, axis: Axis) -> float | None:
+def amount_used(trial: Trial, axis: Axis) -> float | None:
     """What a trial used until its end; None: unknown."""
     last = trial.tries[-1] if trial.tries and (trial.tries[-1].gate_passed or not trial.scored) else None
     if axis == "attempts":

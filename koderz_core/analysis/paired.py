@@ -118,9 +118,14 @@ def bonett_price(differences: Sequence[float], at_once: int = 1) -> tuple[float,
 
 def bonett_price_of(n: int, mean: Number, square: Number, at_once: int = 1) -> tuple[Number, Number]:
     """The same from the means of n differences and of their squares, numbers or arrays; not limited to -1 and 1."""
+    return adjusted_wald(n, mean, square, NormalDist().inv_cdf(simultaneous(at_once)))
+
+
+def adjusted_wald(n: int, mean: Number, square: Number, deviations: float) -> tuple[Number, Number]:
+    """The same interval, which extends by this number of standard errors."""
     middle = n * mean / (n + 2)
     variance = (n * square + 2) / (n + 2) - middle**2
-    reach = NormalDist().inv_cdf(simultaneous(at_once)) * (variance / (n + 2)) ** 0.5
+    reach = deviations * (variance / (n + 2)) ** 0.5
     return middle - reach, middle + reach
 
 

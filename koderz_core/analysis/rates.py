@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, inf, lgamma, log, log1p, sqrt
@@ -80,9 +80,24 @@ def clustered(successes_by_problem: Mapping[str, tuple[int, int]], confidence: f
     if not problems:
         return ClusteredRate(0, 0, 0, None, None, None)
     shares = [solved / n for solved, n in counts]
-    worth = min(float(n), problems * _design_gain(shares))
     value = fmean(shares)
-    return ClusteredRate(problems, successes, n, value, *_score_interval(value, worth, confidence))
+    return ClusteredRate(problems, successes, n, value, *share_interval(shares, n, confidence))
+
+
+def share_interval(shares: Sequence[float], most: float, confidence: float = 0.95) -> tuple[float, float]:
+    """The interval of ``clustered`` of the mean of the problems' shares, which are worth at most ``most`` trials."""
+    worth = min(float(most), len(shares) * _design_gain(shares))
+    return _score_interval(fmean(shares), worth, confidence)
+
+
+def share_interval_of(share: float, variance: float, problems: int) -> tuple[float, float]:
+    """The interval of ``clustered`` from a mean of problems and the variance of their parts, each worth one trial."""
+    n = problems + 2
+    mean = (share * problems + 1) / n
+    squares = (variance + share**2) * problems + 1
+    spread = squares / n - mean**2
+    worth = problems * mean * (1 - mean) / spread if spread > 0 else float(problems)
+    return _score_interval(share, min(worth, float(problems)), 0.95)
 
 
 def by_problem(trials: Iterable[Trial]) -> dict[str, tuple[int, int]]:
@@ -110,7 +125,7 @@ def _score_interval(share: float, n: float, confidence: float) -> tuple[float, f
     return low, high
 
 
-def _design_gain(shares: list[float]) -> float:
+def _design_gain(shares: Sequence[float]) -> float:
     """The effective number of independent trials per problem; at least 1, because no share varies more than 0 or 1."""
     n = len(shares) + 2
     mean = (sum(shares) + 1) / n

@@ -72,8 +72,11 @@ class Line:
     strong: bool
 
 
-def success_by(comparison: Comparison, axis: Axis, view: View) -> go.Figure:
-    """Share solved by the amount used; ``view.chosen``: the configurations with bands if there are many."""
+def success_by(comparison: Comparison, axis: Axis, view: View, title: str = "") -> go.Figure:
+    """Share solved by the amount used; ``view.chosen``: the configurations with bands if there are many.
+
+    ``title``: our words, by default what is drawn.
+    """
     figure, found = go.Figure(), comparison.curves[axis]
     floor = least_shown(found)
     over = extent(found, floor)
@@ -94,7 +97,7 @@ def success_by(comparison: Comparison, axis: Axis, view: View) -> go.Figure:
     figure.update_xaxes(**_ticks(axis, scale, over), automargin=True, unifiedhovertitle_text=f"within {POINTED[axis]}")
     figure.update_yaxes(title="Share of problems solved", range=[LEAST, MOST], ticksuffix=" %", automargin=False)
     figure = calm(figure, HEIGHT).update_layout(margin={"l": LEFT, "t": TOP, "r": ROOM}, hovermode=_hovermode(lines))
-    with_title(figure, replace(view, narrow=True), f"Success against {TITLES[axis]}")
+    with_title(figure, replace(view, narrow=True), title or f"Success against {TITLES[axis]}")
     return figure.update_layout(legend=BELOW, hoverlabel_font={"size": TICK, "color": TEXT})
 
 

@@ -10,6 +10,8 @@ from koderz_core.report.attempts import ATTEMPTS
 from koderz_core.report.columns import Column, Type, json, number, text, usd, whole, yes
 from koderz_core.report.configuration_columns import CONFIGURATIONS, SAW_BASE_TESTS, curve_columns
 from koderz_core.report.difficulty import PROBLEMS
+from koderz_core.report.equal_cost import AREAS, BANDS, BREADTH, SUPPORTED
+from koderz_core.report.noise import CARRIERS, DESIGNS, ITEMS, NOISE
 from koderz_core.report.pair_columns import PAIRS
 from koderz_core.report.slices import SLICES
 from koderz_core.report.spending import MARGINS, ROLES, TIERS
@@ -300,6 +302,46 @@ FURTHER: Mapping[str, Table] = {
         "one line per configuration and kind of sign, on the page Statistics and from `koderz compare --trust --format "
         "json`",
         SIGNS,
+    ),
+    "noise": Table(
+        "one line per configuration, and one per difference to the baseline: sources of uncertainty, on the page "
+        "Statistics and from `koderz compare --noise --format json`",
+        NOISE,
+    ),
+    "designs": Table(
+        "numbers of problems and repeats with the smallest standard error, per configuration or difference and budget, "
+        "on the page Statistics and from `koderz compare --noise --format json`",
+        DESIGNS,
+    ),
+    "carriers": Table(
+        "one line per comparison with the baseline: how many problems carry it, on the page Statistics and from "
+        "`koderz compare --noise --format json`",
+        CARRIERS,
+    ),
+    "problem shares": Table(
+        "one line per problem: what it contributes to the comparisons, on the page Statistics and from `koderz compare "
+        "--noise --format json`",
+        ITEMS,
+    ),
+    "bands": Table(
+        "one line per point on the curve of each configuration at equal cost, with its simultaneous band, on the page "
+        "Statistics and from `koderz compare --equal-cost usd --format json`",
+        BANDS,
+    ),
+    "supported": Table(
+        "one line per range of budgets in which the simultaneous band shows that one configuration solves more than "
+        "another, from `koderz compare --equal-cost usd --format json`",
+        SUPPORTED,
+    ),
+    "areas": Table(
+        "one line per configuration: the area under its curve at equal cost, on the page Statistics and from `koderz "
+        "compare --equal-cost usd --format json`",
+        AREAS,
+    ),
+    "breadth": Table(
+        "one line per configuration and number of attempts: the set of problems under one budget, from `koderz compare "
+        "--equal-cost usd --format json`",
+        BREADTH,
     ),
 }
 """Tables that pages and commands give together with what they show."""

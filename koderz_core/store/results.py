@@ -88,6 +88,7 @@ class Results:
     role_costs = question(configurations.role_costs)
     failures = question(trials.failures, kept=False)
     spans = question(trials.spans, kept=False)
+    energy_sources = question(trials.energy_sources, kept=False)
     plan = question(benchmarks.plan, kept=False)
     receipt = question(benchmarks.receipt, kept=False)
     measured = question(configurations.measured)

@@ -33,6 +33,18 @@ def trials(index: Index, benchmarks: Collection[str], *, tries: bool = True) -> 
     return [Trial(*(*columns, tuple(tried.get(columns[2], ())), small, joules)) for *columns, small, joules in rows]
 
 
+def energy_sources(index: Index, benchmarks: Collection[str]) -> dict[tuple[str, str], tuple[str, ...]]:
+    """How the energy of each configuration's calls is known, by benchmark and configuration.
+
+    ``65 W``: a stated power times the duration of the calls. ``65 W + GPUs as measured``: the same for the machine
+    without its GPUs, whose energy was measured.
+    """
+    found: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for benchmark, configuration, source in index.con.execute(_ENERGY, {"benchmarks": list(benchmarks)}).fetchall():
+        found[benchmark, configuration].append(source)
+    return {key: tuple(sources) for key, sources in found.items()}
+
+
 def _rows(result: DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:  # Any: what the columns of the SQL hold
     """Rows in batches: other threads, such as those of pages, wait while rows are fetched."""
     while some := result.fetchmany(AT_A_TIME):
@@ -63,6 +75,13 @@ left join (
 where list_contains($benchmarks::varchar[], r.benchmark)
 order by list_position($benchmarks::varchar[], r.benchmark), r.configuration, r.problem, r.repeat
 """  # noqa: S608 (ours)
+# The source of the price of a local call names its energy first: "65 W at 0.15 USD/kWh + ...".
+_ENERGY = """
+select distinct e.benchmark, e.configuration, split_part(coalesce(c.cost_source, 'unknown'), ' at ', 1) as source
+from calls c join experiments e on e.id = c.experiment
+where c.kwh is not null and list_contains($benchmarks::varchar[], e.benchmark)
+order by e.benchmark, e.configuration, source
+"""
 _TRIES = f"""
 {_ASKED},
 tried as materialized (

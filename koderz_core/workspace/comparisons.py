@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from koderz_core.analysis.attempts import AttemptByAttempt, attempt_by_attempt
-from koderz_core.analysis.comparison import AXES, Comparison, compare
+from koderz_core.analysis.comparison import AXES, Comparison, compare, trials_of_each
 from koderz_core.analysis.configurations import ConfigurationFigures, frontier_asked_once
 from koderz_core.analysis.difficulty import Cell, Difficulty, Kind, difficulties, only_solved, problems_of_kind
 from koderz_core.analysis.incidence import Axis
@@ -238,22 +238,20 @@ class Comparisons:
     def supervision(self, rows: Sequence[SummaryRow]) -> dict[Key, Supervision]:
         """Return the contribution of the supervisor to each configuration that was reviewed."""
         reviewed = [row for row in rows if "reviewer" in row.models]  # reading the attempts of the others takes a while
-        effects = {key: supervision(trials) for key, trials in self._trials_of_each(reviewed).items()}
+        effects = {key: supervision(trials) for key, trials in self.trials_of_each(reviewed).items()}
         return {key: effect for key, effect in effects.items() if effect}
 
     def attempts(self, rows: Sequence[SummaryRow]) -> dict[Key, AttemptByAttempt]:
         """Return the results of each configuration by attempt. Reads all programs, to find repeated programs."""
-        by_row = self._trials_of_each(rows)
+        by_row = self.trials_of_each(rows)
         several = [trial.tries for trials in by_row.values() for trial in trials if len(trial.tries) > 1]
         texts = self.results.texts({attempt.code for tries in several for attempt in tries if attempt.code})
         shapes = {code: shape(text) for code, text in texts.items()}
         return {key: attempt_by_attempt(trials, shapes) for key, trials in by_row.items()}
 
-    def _trials_of_each(self, rows: Sequence[SummaryRow]) -> dict[Key, list[Trial]]:
-        by_row: dict[Key, list[Trial]] = {_key(row): [] for row in rows}
-        for trial in self._trials(rows) if rows else ():
-            by_row[trial.key].append(trial)
-        return by_row
+    def trials_of_each(self, rows: Sequence[SummaryRow], *, tries: bool = True) -> dict[Key, list[Trial]]:
+        """Return the trials of each configuration; problems of different datasets have different ids."""
+        return trials_of_each(rows, self._trials(rows, tries=tries)) if rows else {}
 
     def _trials(self, rows: Sequence[SummaryRow], *, tries: bool = True, apart: bool = False) -> list[Trial]:
         """The trials of these configurations, on the problems of the rows."""

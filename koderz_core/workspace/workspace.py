@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.mutation import Mutation
     from koderz_core.workspace.runs import Runs
     from koderz_core.workspace.trust import TrustChecks
+    from koderz_core.workspace.uncertainty import Uncertainties
     from koderz_core.workspace.upkeep import Upkeep
 
 Closable = TypeVar("Closable", "Running", "MirrorThread", "Grading")
@@ -151,6 +152,12 @@ class Workspace:
         from koderz_core.workspace.trust import TrustChecks
 
         return TrustChecks(self.results, self.datasets)
+
+    @part
+    def uncertainty(self) -> Uncertainties:
+        from koderz_core.workspace.uncertainty import Uncertainties
+
+        return Uncertainties(self.comparisons, self.datasets)
 
     @part
     def background(self) -> Awaiting:

@@ -32,6 +32,7 @@ from koderz_core.workspace.comparisons import (
 )
 from koderz_core.workspace.names import figures_of as counted
 from koderz_core.workspace.trust import Trust
+from koderz_core.workspace.uncertainty import EqualCost, Uncertainty
 from pages.ui.edge import edge
 from pages.ui.tables import WORD_COLUMNS
 
@@ -219,6 +220,16 @@ def trust_of(workspace: Workspace, rows: Sequence[SummaryRow]) -> Trust:
     return _trusted(Request(workspace, rows, workspace.results.state()))
 
 
+def noise_of(workspace: Workspace, rows: Sequence[SummaryRow], baseline: Key | None) -> Uncertainty:
+    """The sources of uncertainty of configurations and of their differences to the baseline."""
+    return _noise(Request(workspace, rows, workspace.results.state()), baseline)
+
+
+def equal_cost_of(workspace: Workspace, rows: Sequence[SummaryRow], baseline: Key | None, axis: Axis) -> EqualCost:
+    """The share that each configuration solves within equal amounts, with simultaneous bands."""
+    return _equal_cost(Request(workspace, rows, workspace.results.state()), baseline, axis)
+
+
 def _planned(rows: Sequence[SummaryRow]) -> int:
     return sum(row.planned for row in rows)
 
@@ -248,6 +259,16 @@ def _sliced(request: Request, by: SliceBy, baseline: Key | None) -> Slices:
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
 def _trusted(request: Request) -> Trust:
     return request.workspace.trust.check(request.rows, read=True)
+
+
+@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
+def _noise(request: Request, baseline: Key | None) -> Uncertainty:
+    return request.workspace.uncertainty.noise(request.rows, baseline)
+
+
+@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
+def _equal_cost(request: Request, baseline: Key | None, axis: Axis) -> EqualCost:
+    return request.workspace.uncertainty.equal_cost(request.rows, baseline, axis)
 
 
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})

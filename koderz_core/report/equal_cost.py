@@ -1,0 +1,321 @@
+"""Configurations at equal cost as tables, sentences and numbers, and the chart with simultaneous bands."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import isinf
+from typing import TYPE_CHECKING
+
+from koderz_core.report.columns import (
+    NAMED,
+    Numbers,
+    Row,
+    Shown,
+    if_known,
+    interval,
+    json_row,
+    json_rows,
+    number,
+    share,
+    shown,
+    text,
+    text_table,
+    whole,
+)
+from koderz_core.report.formats import TextTable, amount, numbered, percent, points, span
+
+if TYPE_CHECKING:  # numpy is slow to import
+    import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
+
+    from koderz_core.analysis.comparison import Comparison
+    from koderz_core.analysis.configurations import ConfigurationFigures
+    from koderz_core.analysis.curves import Curve
+    from koderz_core.analysis.equal_cost import EqualCost, Supported, Why
+    from koderz_core.analysis.incidence import Axis
+    from koderz_core.analysis.pairs import Key
+    from koderz_core.analysis.rates import Interval
+    from koderz_core.analysis.total_budget import Breadth
+
+BUDGETS = 5  # in tables
+MOST_BANDS = 4  # more bands would hide each other
+MOST_NAMED = 8  # supported differences in a sentence
+TITLE = "Who solves most at equal cost"
+BANDED = "95 % bands for all configurations and budgets at once"
+PER_PROBLEM = {"usd": "dollars", "tokens": "tokens", "seconds": "seconds", "joules": "joules"}
+ABOUT_EQUAL_COST = (
+    "Each curve shows the share of problems solved if no problem may cost more than the budget. The bands hold for all "
+    "configurations and all budgets at once (95 %), so you may choose the budget after you have seen the chart. A band "
+    "of the difference, for all pairs and budgets at once, decides whether one configuration solves more than another. "
+    "Overlapping bands of two curves do not decide it. Area: the mean share solved over all budgets, on a logarithmic "
+    "scale, so that every doubling of the budget has the same weight. Its intervals are for a single configuration; "
+    "those of differences are for all differences to the baseline at once."
+)
+ABOUT_BREADTH = (
+    "Breadth first: one budget for all problems together. All problems get a first attempt, then the unsolved problems "
+    "a second attempt, and so on, so solved problems leave their money to the others. The attempts are those that were "
+    "made. –: the configuration never spends as much."
+)
+WHY: Mapping[Why, str] = {
+    "few problems": "At least 10 problems that were given to all configurations are needed. Run more problems.",
+    "few configurations": "At least two configurations with results and a known amount are needed.",
+    "nothing solved": "No configuration solved a problem, so there is nothing to compare.",
+    "free": "No experiment used anything on this axis, so there is no budget to compare at.",
+    "mixed energy": "The energy of these configurations comes from different sources, so joules are not compared.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SupportedRow:
+    """A difference that the band supports; ``end``: None if it has no upper end."""
+
+    better: ConfigurationFigures
+    worse: ConfigurationFigures
+    start: float
+    end: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BandRow:
+    """One step of a curve with its simultaneous band."""
+
+    configuration: ConfigurationFigures
+    at: float
+    share: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class BreadthRow:
+    """The set of problems after a number of attempts on every unsolved problem."""
+
+    configuration: ConfigurationFigures
+    attempts: int
+    spent: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRow:
+    """A budget, with the configurations in the order of their shares, and the differences that the band supports."""
+
+    budget: str
+    order: str
+    supported: str
+
+
+def _difference(of: Interval) -> str:
+    return points(of.value, of.low, of.high)
+
+
+def _area(of: Interval) -> str:
+    return span(of.value, of.low, of.high)
+
+
+AREAS = (
+    *NAMED,
+    *interval(
+        share(
+            "area",
+            "mean share of problems solved over all budgets, on a logarithmic scale",
+            path="of.share",
+            shown=Shown("area [95 %]", 3, _area, "of.share"),
+        )
+    ),
+    *interval(
+        share(
+            "difference",
+            "area minus the area of the baseline; the intervals of all differences hold simultaneously",
+            "the configuration is the baseline",
+            shown=Shown("points [95 %]", 4, if_known(_difference), "of.difference"),
+        )
+    ),
+)
+BANDS = (
+    *NAMED,
+    number("budget", "amount that one problem may cost, in the unit of the axis", path="at"),
+    share("share", "share of problems solved within the budget", path="share"),
+    share("low", "lower end of the band; the band holds for all configurations and budgets at once", path="low"),
+    share("high", "upper end of the band", path="high"),
+)
+SUPPORTED = (
+    text("better", "ids of the benchmark and the configuration that solves more", path="better.full_id"),
+    text("worse", "ids of the benchmark and the configuration that solves less", path="worse.full_id"),
+    number("start", "lowest budget of the range, in the unit of the axis", path="start"),
+    number("end", "budget at which the range ends", "the range has no upper end", path="end"),
+)
+BREADTH = (
+    *NAMED,
+    whole("attempts", "number of attempts on every problem that was still unsolved", path="attempts"),
+    number("spent", "mean amount per problem so far, in the unit of the axis", path="spent"),
+    share("share", "share of problems solved so far", path="share"),
+)
+ORDERS = (
+    Shown("budget per problem", 1, path="budget"),
+    Shown("share solved, in order", 2, path="order"),
+    Shown("supported by the band", 3, path="supported"),
+)
+
+
+def equal_cost_tables(comparison: Comparison, found: EqualCost) -> tuple[TextTable, ...]:
+    """Every table that has lines."""
+    made = (orders_table(comparison, found), areas_table(comparison, found), breadth_table(comparison, found))
+    return tuple(table for table in made if table.rows)
+
+
+def orders_table(comparison: Comparison, found: EqualCost) -> TextTable:
+    """At a few budgets, which configuration solves most."""
+    letters = {curve.key: comparison.of(curve.key).letter for curve in found.curves.curves}
+    rows = [_order(found, letters, budget) for budget in _budgets(found)]
+    return text_table(f"Equal {PER_PROBLEM[found.axis]} per problem: who solves most", ORDERS, rows)
+
+
+def areas_table(comparison: Comparison, found: EqualCost) -> TextTable:
+    """The mean share solved over all budgets, and its difference to the baseline."""
+    title = f"Area under the curve of success against {PER_PROBLEM[found.axis]}"
+    if found.areas:
+        title += f" (budgets from {amount(found.axis, found.least)} to {amount(found.axis, found.most)}, logarithmic)"
+    return text_table(title, shown(AREAS), [Row(comparison.of(area.key), area) for area in found.areas])
+
+
+def breadth_table(comparison: Comparison, found: EqualCost) -> TextTable:
+    """The share of the whole set solved with one budget for all problems."""
+    spent = [each for breadth in found.breadth.values() for each in breadth.spent if each > 0]
+    budgets = _spaced(min(spent), max(spent), BUDGETS - 1) if spent else []
+    places = {amount(found.axis, budget): budget for budget in budgets}
+    columns = (
+        *shown(NAMED),
+        *(Shown(header, text=partial(_covered, budget=budget), path="of") for header, budget in places.items()),
+        Shown("in full", text=partial(_full, axis=found.axis), path="of"),
+    )
+    rows = [Row(comparison.of(key), breadth) for key, breadth in found.breadth.items()]
+    title = f"Whole set under one budget, breadth first, by mean {PER_PROBLEM[found.axis]} per problem"
+    return text_table(title, columns, rows if places else [])
+
+
+def equal_cost_remarks(comparison: Comparison, found: EqualCost) -> tuple[str, ...]:
+    """What the band supports, in words; or why there is none."""
+    return tuple(_remarks(comparison, found))
+
+
+def equal_cost_numbers(comparison: Comparison, found: EqualCost) -> Numbers:
+    """All of it for programs."""
+    return json_row(
+        {
+            "axis": found.axis,
+            "problems": found.problems,
+            "critical": found.critical,
+            "critical_pairs": found.critical_pairs,
+            "energy": list(found.energy),
+            "bands": band_rows(comparison, found),
+            "supported": json_rows(SUPPORTED, [_supported_row(comparison, of) for of in found.supported]),
+            "areas": json_rows(AREAS, [Row(comparison.of(area.key), area) for area in found.areas]),
+            "breadth": json_rows(BREADTH, list(_breadth(comparison, found))),
+            "left_out": [comparison.of(key).full_id for key in found.curves.left_out],
+            "remarks": equal_cost_remarks(comparison, found),
+        }
+    )
+
+
+def band_rows(comparison: Comparison, found: EqualCost) -> list[Numbers]:
+    """One flat row per configuration and step of its curve."""
+    rows = [
+        BandRow(comparison.of(curve.key), *step)
+        for curve in found.curves.curves
+        for step in zip(curve.at, curve.share, curve.low, curve.high, strict=True)
+    ]
+    return json_rows(BANDS, rows)
+
+
+def equal_cost_chart(comparison: Comparison, found: EqualCost, chosen: Sequence[Key]) -> go.Figure:
+    """The curves with simultaneous bands; of more than ``MOST_BANDS``, only those of ``chosen``."""
+    from koderz_core.report.charts_curves import success_by  # noqa: PLC0415 (plotly is slow to import)
+    from koderz_core.report.charts_frontier import View  # noqa: PLC0415 (as above)
+
+    keys = [curve.key for curve in found.curves.curves]
+    drawn = replace(comparison, curves={found.axis: found.curves}, pairs=())
+    return success_by(drawn, found.axis, View(BANDED, chosen=keys if len(keys) <= MOST_BANDS else chosen), TITLE)
+
+
+def _remarks(comparison: Comparison, found: EqualCost) -> Iterator[str]:
+    if found.why:
+        sources = f" Sources: {'; '.join(found.energy)}." if found.energy else ""
+        yield f"At equal {PER_PROBLEM[found.axis]}: {WHY[found.why]}{sources}"
+        return
+    yield _conclusion(comparison, found)
+    if found.curves.left_out:
+        names = ", ".join(comparison.of(key).letter for key in found.curves.left_out)
+        yield f"Left out, because an amount is unknown or there is no result: {names}."
+    if found.energy:
+        yield (
+            f"Energy of all configurations: {found.energy[0]}. The watts are stated in the settings and multiplied by "
+            "the duration of the calls."
+        )
+    yield ABOUT_EQUAL_COST
+    if found.breadth:
+        yield ABOUT_BREADTH
+
+
+def _conclusion(comparison: Comparison, found: EqualCost) -> str:
+    start = f"At equal {PER_PROBLEM[found.axis]} per problem, on {numbered(found.problems, 'problem')}: "
+    if not found.supported:
+        return f"{start}the simultaneous band supports no difference between two configurations, at any budget."
+    ranges = [_range(comparison, of, found) for of in found.supported[:MOST_NAMED]]
+    more = len(found.supported) - len(ranges)
+    rest = f"; and {numbered(more, 'further range')}" if more else ""
+    return f"{start}the simultaneous band supports these differences: {'; '.join(ranges)}{rest}."
+
+
+def _range(comparison: Comparison, of: Supported, found: EqualCost) -> str:
+    better, worse = (comparison.of(key).letter for key in (of.better, of.worse))
+    start = amount(found.axis, of.start)
+    where = f"from {start}" if isinf(of.end) else f"from {start} to {amount(found.axis, of.end)}"
+    return f"{better} solves more than {worse} {where}"
+
+
+def _budgets(found: EqualCost) -> list[float]:
+    """The budgets of tables, without the one at which the first problem is solved."""
+    return _spaced(found.least, found.most, BUDGETS)[1:] if found.most else []
+
+
+def _spaced(least: float, most: float, parts: int) -> list[float]:
+    """Evenly spaced on a logarithmic scale."""
+    return [least * (most / least) ** (place / parts) for place in range(parts + 1)]
+
+
+def _order(found: EqualCost, letters: Mapping[Key, str], budget: float) -> OrderRow:
+    solved = {curve.key: _level(curve, budget) for curve in found.curves.curves}
+    order = sorted(solved, key=lambda key: -solved[key])
+    supported = [
+        f"{letters[of.better]} > {letters[of.worse]}"
+        for of in found.supported
+        if of.start <= budget * (1 + 1e-9) < of.end
+    ]
+    named = ", ".join(f"{letters[key]} {percent(solved[key])}" for key in order)
+    return OrderRow(amount(found.axis, budget), named, ", ".join(supported) or "no difference")
+
+
+def _level(curve: Curve[Key], budget: float) -> float:
+    return curve.share[bisect_right(curve.at, budget * (1 + 1e-9)) - 1]
+
+
+def _covered(of: Breadth, budget: float) -> str | None:
+    solved = of.at(budget)
+    return None if solved is None else _area(solved)
+
+
+def _full(of: Breadth, axis: Axis) -> str:
+    return f"{percent(of.share[-1])} for {amount(axis, of.spent[-1])}"
+
+
+def _supported_row(comparison: Comparison, of: Supported) -> SupportedRow:
+    return SupportedRow(comparison.of(of.better), comparison.of(of.worse), of.start, None if isinf(of.end) else of.end)
+
+
+def _breadth(comparison: Comparison, found: EqualCost) -> Iterator[BreadthRow]:
+    for key, breadth in found.breadth.items():
+        for attempts, (spent, solved) in enumerate(zip(breadth.spent, breadth.share, strict=True)):
+            yield BreadthRow(comparison.of(key), attempts, spent, solved)

@@ -1,0 +1,364 @@
+"""Sources of uncertainty as tables in words and as rows of numbers, the same for a terminal, a page and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from koderz_core.analysis.discrimination import FEWEST, Carriers, Item
+from koderz_core.analysis.noise import MOST_REPEATS, Design, Noise, Uncertainty
+from koderz_core.report.columns import (
+    NAMED,
+    Numbers,
+    Shown,
+    if_known,
+    interval,
+    json,
+    json_row,
+    json_rows,
+    number,
+    share,
+    shown,
+    text,
+    text_table,
+    usd,
+    whole,
+)
+from koderz_core.report.formats import TextTable, money, numbered, percent
+
+if TYPE_CHECKING:  # numpy is slow to import
+    from koderz_core.analysis.comparison import Comparison
+    from koderz_core.analysis.configurations import ConfigurationFigures
+    from koderz_core.analysis.pairs import Key
+    from koderz_core.analysis.rates import Interval
+
+MOST_ITEMS = 20  # problems in a terminal
+_SINGLE = "fewer than two problems have two results of each configuration"
+_ALONE = "the line is about the rate of one configuration"
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseRow:
+    """The uncertainty of a configuration, or of its difference to the ``baseline``."""
+
+    configuration: ConfigurationFigures
+    baseline: ConfigurationFigures | None
+    of: Noise
+
+    @property
+    def subject(self) -> str:
+        """``B``, or ``B - A`` for a difference."""
+        return self.configuration.letter + (f" - {self.baseline.letter}" if self.baseline else "")
+
+
+@dataclass(frozen=True, slots=True)
+class DesignRow:
+    """A design for the rate of a configuration or for a difference."""
+
+    subject: str
+    configuration: ConfigurationFigures
+    baseline: ConfigurationFigures | None
+    of: Design
+
+
+@dataclass(frozen=True, slots=True)
+class CarriersRow:
+    """How many problems carry a comparison."""
+
+    subject: str
+    configuration: ConfigurationFigures
+    baseline: ConfigurationFigures | None
+    of: Carriers
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """A problem. ``by``: the share solved, and ``held`` the part of the variance, both by full id; ``part``: of a pair.
+
+    ``results``: of the two configurations of this pair, in words.
+    """
+
+    of: Item
+    by: Mapping[str, float]
+    held: Mapping[str, float]
+    part: float | None
+    results: str | None
+
+
+def in_points(share: float, digits: int = 1) -> str:
+    """A share as percentage points, without a sign."""
+    return f"{100 * share:.{digits}f}"
+
+
+def repeats_text(repeats: Sequence[float]) -> str:
+    """``3``, or ``5 and 1`` if the configurations of a pair differ."""
+    return " and ".join(dict.fromkeys(f"{number:.3g}" for number in repeats))
+
+
+def _span(of: Interval) -> str:
+    if of.low is None or of.high is None:
+        return in_points(of.value)
+    return f"{in_points(of.value)} [{in_points(of.low)}, {in_points(of.high)}]"
+
+
+def _value(row: NoiseRow) -> str:
+    return f"{100 * row.of.value:+.1f}" if row.baseline else percent(row.of.value)
+
+
+def _budget(times: int | None) -> str:
+    if times is None:
+        return "as it was run"
+    return "best for the same cost" if times == 1 else f"best for {times} × the cost"
+
+
+def _item_rest(of: Interval) -> str:
+    bounds = "" if of.low is None or of.high is None else f" [{of.low:+.1f}, {of.high:+.1f}]"
+    return f"{of.value:+.2f}{bounds}"
+
+
+_COMPARED = (
+    replace(NAMED[0], shown=Shown("", 1, path="subject")),
+    NAMED[1],
+    NAMED[2],
+    text("baseline", "ids of the benchmark and the configuration of the baseline", _ALONE, path="baseline.full_id"),
+)
+NOISE = (
+    *_COMPARED,
+    whole("problems", "problems on which each configuration has a result", unit="problems", shown=Shown("problems", 3)),
+    json(
+        "repeats",
+        "mean number of results per problem, of the configuration and of the baseline",
+        shown=Shown("repeats", 4, repeats_text),
+    ),
+    share(
+        "value",
+        "success rate of the configuration, or its difference to the rate of the baseline",
+        shown=Shown("rate or difference", 5, _value, ""),
+    ),
+    share(
+        "error",
+        "standard error of `value`, for problems like these",
+        "all problems have the same result",
+        shown=Shown("standard error", 6, if_known(in_points)),
+    ),
+    *interval(
+        share(
+            "data_error",
+            "part of the standard error that the choice of problems adds: what would remain with endless repeats",
+            _SINGLE,
+            shown=Shown("from problems [95 %]", 7, if_known(_span), "of.data_error", optional=True),
+        )
+    ),
+    *interval(
+        share(
+            "draw_error",
+            "part of the standard error that single draws add: the standard error for these very problems",
+            _SINGLE,
+            shown=Shown("from draws [95 %]", 8, if_known(_span), "of.draw_error", optional=True),
+        )
+    ),
+    share(
+        "from_draws",
+        "share of the squared standard error that draws add",
+        f"{_SINGLE}, or no result varies",
+        shown=Shown("share from draws", 9, if_known(percent), optional=True),
+    ),
+    number(
+        "data_variance",
+        "variance between problems of the true rate or difference (data noise); the unbiased estimate can be negative",
+        _SINGLE,
+        path="of.components.data.value",
+    ),
+    number(
+        "prediction_variance",
+        "mean variance of one draw of each configuration on the same problem (prediction noise)",
+        _SINGLE,
+        path="of.components.prediction.value",
+    ),
+)
+DESIGNS = (
+    *_COMPARED,
+    whole(
+        "times",
+        "budget, as a multiple of what the experiments of the comparison cost",
+        "the benchmark as it was run",
+        shown=Shown("design", 3, _budget),
+    ),
+    whole("problems", "number of problems", unit="problems", shown=Shown("problems", 4)),
+    json(
+        "repeats",
+        "number of repeats of each problem, of the configuration and of the baseline",
+        shown=Shown("repeats", 5, repeats_text),
+    ),
+    usd("usd", "cost of the design", "a price is unknown", shown=Shown("cost", 6, money)),
+    share("error", "expected standard error", shown=Shown("standard error", 7, in_points)),
+)
+CARRIERS = (
+    *_COMPARED,
+    whole("problems", "problems on which both have a result", unit="problems", shown=Shown("problems", 3)),
+    whole(
+        "discordant",
+        "problems that the two solved in different shares of their repeats",
+        unit="problems",
+        shown=Shown("with different results", 4),
+    ),
+    whole(
+        "needed",
+        "smallest number of problems that hold 90 % of the variance of the difference",
+        unit="problems",
+        shown=Shown("problems with 90 % of the variance", 5),
+    ),
+)
+ITEMS = (
+    text("problem", "id of the problem", shown=Shown("problem", 1)),
+    share(
+        "share",
+        "share solved, with equal weight for every configuration",
+        shown=Shown("solved", 3, percent),
+    ),
+    json("shares", "share of its repeats that each configuration solved", path="by"),
+    json(
+        "held",
+        "part of the problem in the variance of the difference to the baseline, if there is no true difference, by "
+        "configuration",
+        path="held",
+        shown=Shown("share of the variance", 4, if_known(percent), "part", optional=True),
+    ),
+    *interval(
+        number(
+            "correlation",
+            "correlation over configurations of the share solved of this problem with that of the others (item-rest)",
+            f"fewer than {FEWEST} configurations, a missing result, or nothing varies",
+            shown=Shown("item-rest correlation [95 %]", 5, if_known(_item_rest), "of.correlation", optional=True),
+        )
+    ),
+)
+
+
+def noise_tables(comparison: Comparison, found: Uncertainty) -> tuple[TextTable, ...]:
+    """Every table that has lines; the problems of the leading pair, at most ``MOST_ITEMS``."""
+    made = (
+        noise_table(comparison, found),
+        designs_table(comparison, found),
+        carriers_table(comparison, found),
+        items_table(comparison, found, leading_key(comparison), MOST_ITEMS),
+    )
+    return tuple(table for table in made if table.rows)
+
+
+def leading_key(comparison: Comparison) -> Key | None:
+    """The configuration of the leading pair; None without pairs."""
+    from koderz_core.analysis.pairs import leading_pair  # noqa: PLC0415 (numpy is slow to import)
+
+    first = leading_pair(comparison.pairs)
+    return first.key if first else None
+
+
+def noise_table(comparison: Comparison, found: Uncertainty) -> TextTable:
+    """One line per configuration, and one per difference to the baseline."""
+    title = "Sources of uncertainty (standard errors in percentage points)"
+    return text_table(title, shown(NOISE), noise_subjects(comparison, found))
+
+
+def designs_table(comparison: Comparison, found: Uncertainty) -> TextTable:
+    """The benchmark as it was run, and the best designs by budget."""
+    title = f"Designs with the smallest standard error (at most {MOST_REPEATS} repeats)"
+    return text_table(title, shown(DESIGNS), _designs(comparison, found))
+
+
+def carriers_table(comparison: Comparison, found: Uncertainty) -> TextTable:
+    """How many problems carry each comparison."""
+    return text_table("Problems that carry the comparison", shown(CARRIERS), _carriers(comparison, found))
+
+
+def items_table(comparison: Comparison, found: Uncertainty, pair: Key | None, most: int | None = None) -> TextTable:
+    """The problems that carry the comparison of ``pair`` with the baseline, the largest shares first.
+
+    All problems if item-rest correlations are known, else only those with different results.
+    """
+    rows = items(comparison, found, pair)
+    if all(row.of.correlation is None for row in rows):
+        rows = [row for row in rows if row.of.differs]
+    kept = rows[:most]
+    first = f", {len(kept)} of {numbered(len(rows), 'problem')}" if len(kept) < len(rows) else ""
+    subject = f" of {_letters(comparison, pair)}" if pair else ""
+    columns = shown((*ITEMS, Shown("results", 2, path="results", optional=True)))
+    return text_table(f"Problems by their share of the variance{subject}{first}", columns, kept)
+
+
+def items(comparison: Comparison, found: Uncertainty, pair: Key | None) -> list[ItemRow]:
+    """One row per problem; with a pair, those that hold most of its variance come first."""
+    rows = [_item(comparison, item, pair) for item in found.problems.items]
+    return sorted(rows, key=lambda row: -(row.part or 0.0)) if pair else rows
+
+
+def noise_rows(comparison: Comparison, found: Uncertainty) -> Numbers:
+    """All tables for programs."""
+    return json_row(
+        {
+            "sources": source_rows(comparison, found),
+            "designs": json_rows(DESIGNS, _designs(comparison, found)),
+            "carriers": json_rows(CARRIERS, _carriers(comparison, found)),
+            "problems": item_rows(comparison, found),
+            "dataset_problems": found.dataset_problems,
+        }
+    )
+
+
+def source_rows(comparison: Comparison, found: Uncertainty) -> list[Numbers]:
+    """One flat row per configuration and per difference, with full precision."""
+    return json_rows(NOISE, noise_subjects(comparison, found))
+
+
+def item_rows(comparison: Comparison, found: Uncertainty) -> list[Numbers]:
+    """One flat row per problem, with full precision."""
+    return json_rows(ITEMS, items(comparison, found, None))
+
+
+def noise_subjects(comparison: Comparison, found: Uncertainty) -> list[NoiseRow]:
+    """The configurations and differences with their noise."""
+    rows = []
+    for noise in found.noise:
+        configuration, *others = map(comparison.of, noise.keys)
+        rows.append(NoiseRow(configuration, others[0] if others else None, noise))
+    return rows
+
+
+def _designs(comparison: Comparison, found: Uncertainty) -> list[DesignRow]:
+    return [
+        DesignRow(row.subject, row.configuration, row.baseline, design)
+        for row in noise_subjects(comparison, found)
+        for design in row.of.designs
+    ]
+
+
+def _carriers(comparison: Comparison, found: Uncertainty) -> list[CarriersRow]:
+    base = comparison.of(comparison.baseline) if comparison.baseline else None
+    return [
+        CarriersRow(_letters(comparison, one.key), comparison.of(one.key), base, one) for one in found.problems.carriers
+    ]
+
+
+def _letters(comparison: Comparison, pair: Key) -> str:
+    assert comparison.baseline is not None, "a pair has a baseline"
+    return f"{comparison.of(pair).letter} - {comparison.of(comparison.baseline).letter}"
+
+
+def _item(comparison: Comparison, item: Item, pair: Key | None) -> ItemRow:
+    of_two = list(_results(comparison, item, pair))
+    return ItemRow(
+        of=item,
+        by={"/".join(key): share for key, share in item.shares.items()},
+        held={"/".join(key): part for key, part in item.held.items()},
+        part=item.held.get(pair) if pair else None,
+        results=", ".join(of_two) or None,
+    )
+
+
+def _results(comparison: Comparison, item: Item, pair: Key | None) -> Iterator[str]:
+    """``B ✓``, ``A 33 %``: the results of both configurations of a pair."""
+    for key in (pair, comparison.baseline) if pair else ():
+        solved = item.shares.get(key) if key else None
+        if key and solved is not None:
+            yield f"{comparison.of(key).letter} {('✗', '✓')[int(solved)] if solved in (0, 1) else percent(solved)}"

@@ -1,0 +1,135 @@
+"""Sources of uncertainty in sentences: what further problems or repeats would change, and which problems matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import ceil, sqrt
+from typing import TYPE_CHECKING
+
+from koderz_core.analysis.discrimination import FEWEST
+from koderz_core.analysis.noise import Noise, Uncertainty
+from koderz_core.report.columns import Numbers
+from koderz_core.report.formats import money, numbered
+from koderz_core.report.noise import NoiseRow, in_points, leading_key, noise_rows, noise_subjects
+
+if TYPE_CHECKING:  # numpy is slow to import
+    from koderz_core.analysis.comparison import Comparison
+    from koderz_core.analysis.pairs import Key
+
+ABOUT_NOISE = (
+    "From problems: the part of the standard error that remains however often each problem is repeated, because "
+    "another choice of problems would give another result (data noise). From draws: the part that is due to single "
+    "answers on the same problem (prediction noise); repeats reduce it. The squares of both parts add up to the square "
+    "of the standard error. The standard error is for problems like "
+    "these. For these very problems, it is the part from draws alone. If the estimated variance between problems is "
+    "below 0, it counts as 0, and the sum is then too large."
+)
+ABOUT_PROBLEMS = (
+    "These problems were found after the results were known. Do not use them alone to compare the same "
+    "configurations: their difference would look larger than it is."
+)
+MEASURE = (
+    "The two sources cannot be separated for configurations that ran each problem once. To measure them, run the "
+    "benchmark with --repeats 2 or more."
+)
+
+
+def noise_numbers(comparison: Comparison, found: Uncertainty) -> Numbers:
+    """All of it for programs."""
+    return {**noise_rows(comparison, found), "remarks": list(noise_remarks(comparison, found))}
+
+
+def noise_remarks(comparison: Comparison, found: Uncertainty, pair: Key | None = None) -> tuple[str, ...]:
+    """The sentences about ``pair`` (None: the leading one), and those without which the tables mislead."""
+    return tuple(_remarks(comparison, found, pair or leading_key(comparison)))
+
+
+def _remarks(comparison: Comparison, found: Uncertainty, pair: Key | None) -> Iterator[str]:
+    rows = noise_subjects(comparison, found)
+    if not rows:
+        yield "Fewer than two problems have a result, so no standard error is known."
+        return
+    row = next((row for row in rows if pair and row.of.keys[0] == pair and row.baseline), rows[0])
+    yield _next_buy(row, found.dataset_problems)
+    if any(row.of.components is None for row in rows):
+        yield MEASURE
+    carriers = next((one for one in found.problems.carriers if one.key == pair), None)
+    if carriers and carriers.discordant:
+        same = carriers.problems - carriers.discordant
+        yield (
+            f"Problems that carry the comparison {row.subject}: {carriers.discordant} of {carriers.problems}. On the "
+            f"other {numbered(same, 'problem')}, both configurations have the same result, so these problems do not "
+            f"contribute to the test. {ABOUT_PROBLEMS}"
+        )
+    yield from _about_correlations(found)
+    yield ABOUT_NOISE
+
+
+def _next_buy(row: NoiseRow, most: int | None) -> str:
+    """What further experiments would do to the standard error."""
+    noise, what = row.of, "difference" if row.baseline else "rate"
+    if noise.error is None:
+        return f"All problems have the same result for {row.subject}, so the standard error of the {what} is unknown."
+    of = f"The standard error of the {what} {row.subject} is {in_points(noise.error)} percentage points"
+    if most is None:
+        limit = (
+            "The number of further problems is unknown (several datasets, or a dataset that is not on this machine)."
+        )
+    elif noise.problems < most:
+        limit = f"{_problems_left(noise, most)}"
+    else:
+        limit = f"All {numbered(most, 'problem')} of the dataset are used, so more experiments can only be repeats."
+    return f"{of}. {limit} {_repeats(noise)}".strip()
+
+
+def _problems_left(noise: Noise, most: int) -> str:
+    """A dollar buys more with problems, as long as there are any."""
+    all_of_them = in_points((noise.error or 0.0) * sqrt(noise.problems / most))
+    cost = _price(noise, most - noise.problems, noise.repeats)
+    return (
+        f"The dataset has {numbered(most - noise.problems, 'further problem')}: with all {most}, it would be "
+        f"{all_of_them} points{cost}. At the same price per experiment, a further problem lowers the standard error of "
+        "a rate more than a repeat, as long as there are further problems."
+    )
+
+
+def _repeats(noise: Noise) -> str:
+    """What repeats of the same problems would do: known with components, else between two bounds."""
+    now = max(noise.repeats)
+    target = 3 if now < 3 else 2 * ceil(now)
+    if noise.components is None:
+        if now > 1:
+            return ""
+        low = in_points((noise.error or 0.0) / sqrt(target))
+        return f"With {target} repeats, it would be {low} points if only draws vary, and unchanged if no draw varies."
+    repeats = (target,) * len(noise.keys)
+    added = [target - number for number in noise.repeats]
+    expected = noise.components.error(noise.problems, repeats)
+    if not noise.components.prediction.value:
+        return "All repeats of a problem have the same result, so further repeats would not lower it."
+    cost = _price(noise, noise.problems, added)
+    return f"{target} repeats of each problem would lower it to about {in_points(expected)} points{cost}."
+
+
+def _price(noise: Noise, problems: int, repeats: Sequence[float]) -> str:
+    """``, for $0.12 more``; empty if a price is unknown."""
+    if noise.usd is None:
+        return ""
+    usd = problems * sum(cost * number for cost, number in zip(noise.usd, repeats, strict=True))
+    return f", for {money(usd)} more" if usd else ", free of charge"
+
+
+def _about_correlations(found: Uncertainty) -> Iterator[str]:
+    configurations = found.problems.configurations
+    if configurations < FEWEST:
+        yield (
+            f"Item-rest correlations need at least {FEWEST} configurations with results; this comparison has "
+            f"{configurations}. With fewer, even a correlation of 0.8 can be chance."
+        )
+        return
+    against = [item for item in found.problems.items if item.correlation and item.correlation.value < 0]
+    yield (
+        f"Item-rest correlations are over {numbered(configurations, 'configuration')}, so each is imprecise. "
+        f"{numbered(len(against), 'problem')} with a negative one: better configurations solved them less often. Check "
+        "their tests first."
+    )

@@ -1,0 +1,53 @@
+"""Where the uncertainty of a comparison comes from, and what it allows to say at equal cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from koderz_core.analysis.equal_cost import COSTS, EqualCost, equal_cost
+from koderz_core.analysis.incidence import Axis
+from koderz_core.analysis.noise import Noise, Uncertainty, uncertainty
+from koderz_core.errors import KoderzError
+from koderz_core.records.progress import SummaryRow
+from koderz_core.workspace.comparisons import Comparisons, Key
+from koderz_core.workspace.datasets import Datasets
+
+__all__ = ["COSTS", "EqualCost", "Noise", "Uncertainties", "Uncertainty"]
+
+
+@dataclass(frozen=True)
+class Uncertainties:
+    """Computes uncertainties from the current content of the store. Every method may raise StoreError."""
+
+    comparisons: Comparisons
+    datasets: Datasets
+
+    def noise(self, rows: Sequence[SummaryRow], baseline: Key | None) -> Uncertainty:
+        """Return how much of the uncertainty is due to the choice of problems and how much to single draws.
+
+        ``baseline``: the configuration that the others are compared with, None without pairs.
+        """
+        trials = self.comparisons.trials_of_each(rows, tries=False)
+        return uncertainty(trials, baseline, self._problems_of_dataset(rows))
+
+    def equal_cost(self, rows: Sequence[SummaryRow], baseline: Key | None, axis: Axis) -> EqualCost:
+        """Return the share that each configuration solves within equal amounts per problem, with simultaneous bands."""
+        trials = self.comparisons.trials_of_each(rows)
+        energy: list[str] = []
+        if axis == "joules":
+            sources = self.comparisons.results.energy_sources(sorted({benchmark for benchmark, _ in trials}))
+            energy = sorted({source for key in trials for source in sources.get(key, ())})
+        return equal_cost(trials, axis, baseline, energy)
+
+    def _problems_of_dataset(self, rows: Sequence[SummaryRow]) -> int | None:
+        """None if there are several datasets, or if the dataset is not on this machine in the same version."""
+        origins = {row.origin for row in rows}
+        if len(origins) != 1:
+            return None
+        origin = origins.pop()
+        try:
+            dataset = self.datasets.load(origin.name)
+        except KoderzError:
+            return None
+        return len(dataset.problems) if dataset.origin.sha256 == origin.sha256 else None

@@ -1,0 +1,61 @@
+"""Configurations at equal cost on the page Statistics: the chart with simultaneous bands, and what they support."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from koderz_core import Workspace
+from koderz_core.records.progress import SummaryRow
+from koderz_core.report.charts import file_subject
+from koderz_core.report.equal_cost import (
+    PER_PROBLEM,
+    TITLE,
+    areas_table,
+    band_rows,
+    breadth_table,
+    equal_cost_chart,
+    equal_cost_remarks,
+    orders_table,
+)
+from koderz_core.workspace.comparisons import Comparison, Pair
+from koderz_core.workspace.uncertainty import COSTS, EqualCost
+from pages.ui.address import switch
+from pages.ui.slow_results import equal_cost_of
+from pages.ui.tables import frame, led_by, show_chart, show_words
+
+AXIS = "equal"  # in the address
+
+
+def show_equal_cost(
+    workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None
+) -> None:
+    """Folded; an address that names the amount opens it."""
+    label = "Share solved with equal dollars, tokens, seconds or joules per problem, with simultaneous bands"
+    part = st.expander(label, AXIS in st.query_params, icon="⚖️", on_change="rerun", key="equal cost")
+    if not part.open:
+        return
+    with part:
+        chosen = switch(AXIS, "Equal", COSTS, PER_PROBLEM.__getitem__)
+        axis = next(axis for axis in COSTS if axis == chosen)
+        _draw(comparison, equal_cost_of(workspace, rows, comparison.baseline, axis), pair)
+
+
+def _draw(comparison: Comparison, found: EqualCost, pair: Pair | None) -> None:
+    first, *others = equal_cost_remarks(comparison, found)
+    st.text(first)  # it may name sources of energy, which are texts of a journal
+    if found.why:
+        return
+    chosen = (pair.baseline, pair.key) if pair else ()
+    orders = orders_table(comparison, found)
+    figure, name = equal_cost_chart(comparison, found, chosen), f"equal-{found.axis}"
+    alt = f"{TITLE}: {'; '.join(': '.join(row[:2]) for row in orders.rows)}"
+    show_chart(figure, name, alt, frame(orders), band_rows(comparison, found), file_subject(comparison))
+    areas, breadth = areas_table(comparison, found), breadth_table(comparison, found)
+    for table, leading in ((orders, ""), (areas, "area [95 %]"), (breadth, "in full")):
+        if table.rows:
+            st.caption(table.title.replace("$", r"\$"))
+            show_words(table, led_by(table, leading) if leading else None)
+    for remark in others:
+        st.text(remark)

@@ -1,0 +1,32 @@
+"""Configurations at equal cost on the command line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+CONFIGURATIONS = ("--configuration", "direct coder=scripted/weak", "--configuration", "repair coder=scripted/strong")
+
+
+@pytest.fixture
+def ran(koderz: Any) -> None:
+    plan = ("--dataset", "humaneval", "--problems", "0:12", "--name", "loops", "--no-baselines")
+    assert koderz("benchmark", *plan, *CONFIGURATIONS).code == 0
+
+
+def test_configurations_are_ordered_at_equal_amounts(koderz: Any, ran: None) -> None:
+    found = koderz("compare", "loops", "--equal-cost", "tokens", "--format", "json").json["equal_cost"]
+    assert (found["axis"], found["problems"], found["left_out"]) == ("tokens", 12, [])
+    assert {row["letter"] for row in found["areas"]} == {"A", "B"}
+    assert all(row["low"] <= row["share"] <= row["high"] for row in found["bands"])
+    shown = " ".join(koderz("compare", "loops", "--equal-cost", "tokens").out.split())
+    for part in ("Equal tokens per problem: who solves most", "Area under the curve", "Whole set under one budget"):
+        assert part in shown
+    assert "At equal tokens per problem, on 12 problems: the simultaneous band supports" in shown
+
+
+def test_free_experiments_have_no_equal_cost(koderz: Any, ran: None) -> None:
+    shown = " ".join(koderz("compare", "loops", "--equal-cost", "usd").out.split())
+    assert "At equal dollars: No experiment used anything on this axis" in shown
+    assert koderz("compare", "loops", "--equal-cost", "usd", "--format", "csv").code == 2

@@ -1,0 +1,53 @@
+"""What further experiments would buy, in words."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from made_trials import trials
+from msgspec.structs import replace
+
+from koderz_core.analysis.noise import uncertainty
+from koderz_core.report.noise_words import noise_remarks
+
+A = ("bench", "a")
+
+
+def said(marks: list[str], most: int | None, usd: float = 0.5) -> str:
+    made = [replace(trial, usd=usd) for trial in trials("a", {str(at): mark for at, mark in enumerate(marks)})]
+    row = SimpleNamespace(letter="A", key=A)
+    comparison = SimpleNamespace(of=lambda _: row, pairs=(), baseline=None)
+    return noise_remarks(cast(Any, comparison), uncertainty({A: made}, None, most))[0]
+
+
+def test_all_problems_are_used_so_only_repeats_are_left() -> None:
+    found = said(["10", "11", "00", "01"], 4)
+    assert found == (
+        "The standard error of the rate A is 20.4 percentage points. All 4 problems of the dataset are used, so more "
+        "experiments can only be repeats. 3 repeats of each problem would lower it to about 17.7 points, for $2.00 "
+        "more."
+    )
+
+
+@pytest.mark.parametrize(
+    ("marks", "most", "words"),
+    [
+        (
+            ["1", "0", "1"],
+            12,
+            "The dataset has 9 further problems: with all 12, it would be 16.7 points, for $4.50 more.",
+        ),
+        (
+            ["1", "0", "1"],
+            3,
+            "With 3 repeats, it would be 19.2 points if only draws vary, and unchanged if no draw varies.",
+        ),
+        (["1", "0", "1"], None, "The number of further problems is unknown"),
+        (["11", "00"], 2, "All repeats of a problem have the same result, so further repeats would not lower it."),
+        (["1", "1"], 2, "All problems have the same result for A, so the standard error of the rate is unknown."),
+    ],
+)
+def test_sentences_claim_no_more_than_is_known(marks: list[str], most: int | None, words: str) -> None:
+    assert words in said(marks, most)
