@@ -1,4 +1,4 @@
-"""Statistics: paired differences, verifier precision, supervision, attempts, slices, and the settings that differ."""
+"""Statistics: paired differences, verifier precision, supervision, samples, attempts, slices, settings that differ."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pages.ui.comparison import (
 )
 from pages.ui.edge import edge
 from pages.ui.frame import open_page, show_remarks
+from pages.ui.sampling import show_sampling
 
 ABOUT = "Paired differences between configurations, and their details: attempts, verifiers, supervision and settings."
 
@@ -37,6 +38,8 @@ def main() -> None:
     show_slices(page.workspace, compared.rows, comparison)
     st.header("Verifier precision and supervision")
     show_checks(comparison)
+    st.header("Several samples per problem")
+    show_sampling(page.workspace, compared.rows, comparison, pair)
     st.header("Attempt by attempt")
     show_attempts(page.workspace, compared.rows, comparison, pair)
     st.header("Settings that differ")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, inf, lgamma, log, log1p, sqrt
@@ -80,9 +80,16 @@ def clustered(successes_by_problem: Mapping[str, tuple[int, int]], confidence: f
     if not problems:
         return ClusteredRate(0, 0, 0, None, None, None)
     shares = [solved / n for solved, n in counts]
-    worth = min(float(n), problems * _design_gain(shares))
-    value = fmean(shares)
-    return ClusteredRate(problems, successes, n, value, *_score_interval(value, worth, confidence))
+    return ClusteredRate(problems, successes, n, fmean(shares), *share_bounds(shares, n, confidence))
+
+
+def share_bounds(shares: Sequence[float], most: float, confidence: float = 0.95) -> tuple[float, float]:
+    """The bounds of the mean of numbers from 0 to 1, one for each problem, at least one, as in ``clustered``.
+
+    ``most``: the largest effective number of independent trials; the smallest is the number of problems.
+    """
+    worth = min(max(most, len(shares)), len(shares) * _design_gain(shares))
+    return _score_interval(fmean(shares), worth, confidence)
 
 
 def by_problem(trials: Iterable[Trial]) -> dict[str, tuple[int, int]]:
@@ -110,7 +117,7 @@ def _score_interval(share: float, n: float, confidence: float) -> tuple[float, f
     return low, high
 
 
-def _design_gain(shares: list[float]) -> float:
+def _design_gain(shares: Sequence[float]) -> float:
     """The effective number of independent trials per problem; at least 1, because no share varies more than 0 or 1."""
     n = len(shares) + 2
     mean = (sum(shares) + 1) / n

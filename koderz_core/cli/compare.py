@@ -23,6 +23,8 @@ from koderz_core.report.configuration_columns import configuration_rows
 from koderz_core.report.formats import TextTable, csv_of, money, money_span, plain, rate
 from koderz_core.report.headline import answer
 from koderz_core.report.pair_columns import pair_rows
+from koderz_core.report.sampling import Found as FoundDraws
+from koderz_core.report.sampling import sampling_numbers, sampling_remarks, sampling_tables
 from koderz_core.report.slices import slice_remarks, slice_rows, slice_table
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT
 from koderz_core.times import day, iso
@@ -54,6 +56,11 @@ NONE_YET = (
     "--attempts", is_flag=True, help="Also show for each attempt: problems solved, cost, errors and repeated programs."
 )
 @click.option(
+    "--pass-at-k",
+    is_flag=True,
+    help="Also show pass@k and pass^k from several draws per problem, coverage, and the price of a further draw.",
+)
+@click.option(
     "--margin",
     type=click.FloatRange(0, 100, min_open=True, max_open=True),
     default=100 * MARGIN,
@@ -73,6 +80,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     form: str,
     same_problems: bool,
     attempts: bool,
+    pass_at_k: bool,
     margin: float,
     by: SliceBy | None,
     data_dir: Path | None,
@@ -88,8 +96,9 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     same problems. If there is no frontier model, the default baseline is the most expensive model with the strategy
     direct.
     """
-    if attempts and form.startswith("csv"):
-        raise UsageError("--attempts is not available as CSV. Use --format table, md or json.")
+    for option, chosen in (("--attempts", attempts), ("--pass-at-k", pass_at_k)):
+        if chosen and form.startswith("csv"):
+            raise UsageError(f"{option} is not available as CSV. Use --format table, md or json.")
     if by and form == "csv-pairs":
         raise UsageError("--by is not available as csv-pairs. Use --format table, md, json or csv.")
     with workspace(data_dir) as opened:
@@ -101,6 +110,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
         further = Further(
             opened.comparisons.attempts(rows) if attempts else {},
             opened.comparisons.slices(rows, by, comparison.baseline) if by else None,
+            opened.comparisons.sampling(rows) if pass_at_k else {},
         )
         click.echo(FORMS[form](comparison, further), nl=form != "table")
         return report_faults(opened)
@@ -112,6 +122,7 @@ class Further:
 
     attempts: Found
     slices: Slices | None
+    draws: FoundDraws
 
 
 def _as_table(comparison: Comparison, further: Further) -> str:
@@ -133,13 +144,15 @@ def _as_table(comparison: Comparison, further: Further) -> str:
 
 def _tables(comparison: Comparison, further: Further) -> Sequence[TextTable]:
     sliced = (slice_table(comparison, further.slices),) if further.slices else ()
-    return (*tables(comparison), *attempt_tables(comparison.configurations, further.attempts), *sliced)
+    attempts = attempt_tables(comparison.configurations, further.attempts)
+    return (*tables(comparison), *attempts, *sliced, *sampling_tables(comparison, further.draws))
 
 
 def _remarks(comparison: Comparison, further: Further) -> Sequence[str]:
     about = (SHOWS, SHOWS_NOT) if with_reviews(comparison) else ()
     sliced = slice_remarks(further.slices) if further.slices else ()
-    return (*comparison.remarks, *about, *((ABOUT_ATTEMPTS,) if further.attempts else ()), *sliced)
+    sampled = sampling_remarks(comparison, further.draws) if further.draws else ()
+    return (*comparison.remarks, *about, *((ABOUT_ATTEMPTS,) if further.attempts else ()), *sliced, *sampled)
 
 
 def _as_markdown(comparison: Comparison, further: Further) -> str:
@@ -153,6 +166,8 @@ def _as_json(comparison: Comparison, further: Further) -> str:
     numbers = comparison_numbers(comparison)
     if further.attempts:
         numbers["attempts"] = attempt_numbers(comparison.configurations, further.attempts)
+    if further.draws:
+        numbers["pass_at_k"] = sampling_numbers(comparison, further.draws)
     if found := further.slices:
         rows, remarks = slice_rows(comparison, found), slice_remarks(found)
         numbers["slices"] = {"by": found.by, "tests": found.tests, "rows": rows, "remarks": remarks}

@@ -11,6 +11,7 @@ from koderz_core.report.columns import Column, Type, json, number, text, usd, wh
 from koderz_core.report.configuration_columns import CONFIGURATIONS, SAW_BASE_TESTS, curve_columns
 from koderz_core.report.difficulty import PROBLEMS
 from koderz_core.report.pair_columns import PAIRS
+from koderz_core.report.sampling import FURTHER_DRAWS, PASS_RATES, SELECTION
 from koderz_core.report.slices import SLICES
 from koderz_core.report.spending import MARGINS, ROLES, TIERS
 from koderz_core.report.supervision import REVIEW, SUPERVISION
@@ -291,6 +292,19 @@ FURTHER: Mapping[str, Table] = {
         "one line per slice of the problems and configuration, on the page Statistics and from `koderz compare --by "
         "difficulty --format csv` (or json)",
         SLICES,
+    ),
+    "pass_rates": Table(
+        "one line per configuration, kind of draws and k, on the page Statistics and from `koderz compare --pass-at-k "
+        "--format json`",
+        PASS_RATES,
+    ),
+    "selection": Table(
+        "one line per configuration that tested several programs per experiment, from `koderz compare --pass-at-k "
+        "--format json`",
+        SELECTION,
+    ),
+    "further_draws": Table(
+        "one line per configuration and kind of draws, from `koderz compare --pass-at-k --format json`", FURTHER_DRAWS
     ),
 }
 """Tables that pages and commands give together with what they show."""

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from koderz_core.analysis.attempts import AttemptByAttempt, attempt_by_attempt
 from koderz_core.analysis.comparison import AXES, Comparison, compare
@@ -16,6 +15,7 @@ from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.money import FrontierCost, frontier_cost
 from koderz_core.analysis.noninferiority import MARGIN
 from koderz_core.analysis.pairs import DiscordantProblem, Key, Pair, leading_pair
+from koderz_core.analysis.sampling import Sampling, sampling
 from koderz_core.analysis.slices import SLICES_BY, SliceBy, Slices, slices
 from koderz_core.analysis.supervision import Supervision, supervision
 from koderz_core.conditions import HELD_OUT, TIME_LIMIT, time_limit_text
@@ -37,12 +37,9 @@ from koderz_core.report.forecasts import can_show
 from koderz_core.report.formats import plain
 from koderz_core.store.answers import Answers, Computed
 from koderz_core.store.results import Results
+from koderz_core.strategies import facts_of as facts_of_strategy
 from koderz_core.workspace.datasets import Datasets, facts_of
 from koderz_core.workspace.names import Names, configuration_named, letter, usual_baseline
-
-if TYPE_CHECKING:
-    from koderz_core.analysis.comparison import Comparison
-
 
 __all__ = [
     "AXES",
@@ -60,6 +57,7 @@ __all__ = [
     "Key",
     "Kind",
     "Pair",
+    "Sampling",
     "SliceBy",
     "Slices",
     "Supervision",
@@ -241,6 +239,14 @@ class Comparisons:
         texts = self.results.texts({attempt.code for tries in several for attempt in tries if attempt.code})
         shapes = {code: shape(text) for code, text in texts.items()}
         return {key: attempt_by_attempt(trials, shapes) for key, trials in by_row.items()}
+
+    def sampling(self, rows: Sequence[SummaryRow]) -> dict[Key, Sampling]:
+        """Return pass@k, pass^k, extrapolations and the selection among candidates of each configuration."""
+        by_row, strategies = self._trials_of_each(rows), {_key(row): row.strategy for row in rows}
+        return {
+            key: sampling(trials, samples=facts_of_strategy(strategies[key]).independent_samples)
+            for key, trials in by_row.items()
+        }
 
     def _trials_of_each(self, rows: Sequence[SummaryRow]) -> dict[Key, list[Trial]]:
         by_row: dict[Key, list[Trial]] = {_key(row): [] for row in rows}

@@ -6,7 +6,7 @@ A very large comparison shows its last result, with its age.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +27,7 @@ from koderz_core.workspace.comparisons import (
     ConfigurationFigures,
     Difficulty,
     Key,
+    Sampling,
     SliceBy,
     Slices,
 )
@@ -213,6 +214,11 @@ def slices_of(workspace: Workspace, rows: Sequence[SummaryRow], by: SliceBy, bas
     return _sliced(Request(workspace, rows, workspace.results.state()), by, baseline)
 
 
+def sampling_of(workspace: Workspace, rows: Sequence[SummaryRow]) -> Mapping[Key, Sampling]:
+    """Several draws per problem: pass@k, pass^k, coverage and extrapolations of configurations."""
+    return _drawn(Request(workspace, rows, workspace.results.state()))
+
+
 def _planned(rows: Sequence[SummaryRow]) -> int:
     return sum(row.planned for row in rows)
 
@@ -237,6 +243,11 @@ def _attempts(request: Request) -> AttemptByAttempt:
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
 def _sliced(request: Request, by: SliceBy, baseline: Key | None) -> Slices:
     return request.workspace.comparisons.slices(request.rows, by, baseline)
+
+
+@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
+def _drawn(request: Request) -> Mapping[Key, Sampling]:
+    return request.workspace.comparisons.sampling(request.rows)
 
 
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
