@@ -12,7 +12,7 @@ from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.pairs import Key
 from koderz_core.analysis.rates import Interval
-from koderz_core.analysis.sampling import Draws, PassRate
+from koderz_core.analysis.sampling import DrawKind, Draws, PassRate
 from koderz_core.report.charts import BELOW, COLOURS, TEXT, TICK, calm, short_names, theme_color
 from koderz_core.report.formats import marked_rate
 from koderz_core.report.sampling import Found, draws_of
@@ -20,19 +20,17 @@ from koderz_core.report.sampling import Found, draws_of
 HEIGHT, TOP = 440, 16
 LEAST, MOST = -3, 106  # percent at the ends of the axis of success
 MOST_BANDS = 2  # more would hide each other; then only the selected two have bands
-SYMBOLS = {"experiments": "circle", "samples": "square"}
 NAMES = {"any_passes": "pass@k", "all_pass": "pass^k"}
 CAPTION = (
     "The upper line of each color is pass@k and the lower line is pass^k; both start at the success rate of one draw. "
-    "Solid lines and filled marks are measured, dashed lines and open marks are extrapolated by a fit. Circles: each "
-    "experiment is a draw. Squares: each sample within an experiment is a draw. Bands are 95 % intervals for each k "
-    "alone."
+    "Solid lines and filled marks are measured, dashed lines and open marks are extrapolated by a fit. Bands are 95 % "
+    "intervals for each k alone. With more than two configurations, only the selected pair has bands."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """pass@k and pass^k of one kind of draws. ``name``: escaped, for the legend."""
+    """pass@k and pass^k of a configuration. ``name``: escaped, for the legend."""
 
     row: ConfigurationFigures
     draws: Draws
@@ -41,9 +39,9 @@ class Line:
     strong: bool
 
 
-def success_by_draws(comparison: Comparison, found: Found, chosen: Sequence[Key]) -> go.Figure:
-    """A fan per kind of draws: pass@k rises and pass^k falls from the same point. ``chosen``: as in ``View``."""
-    figure, lines = go.Figure(), _lines(comparison, found, chosen)
+def success_by_draws(comparison: Comparison, found: Found, kind: DrawKind, chosen: Sequence[Key]) -> go.Figure:
+    """A fan per configuration: pass@k rises and pass^k falls from the same point. ``chosen``: as in ``View``."""
+    figure, lines = go.Figure(), _lines(comparison, found, kind, chosen)
     for line in lines:
         for name in NAMES:
             _drawn(figure, line, name)
@@ -56,25 +54,25 @@ def success_by_draws(comparison: Comparison, found: Found, chosen: Sequence[Key]
     return figure.update_layout(hoverlabel_font={"size": TICK, "color": TEXT})
 
 
-def draws_alt(comparison: Comparison, found: Found) -> str:
-    """The chart in words: both values at the largest measured k of each line."""
+def draws_alt(comparison: Comparison, found: Found, kind: DrawKind) -> str:
+    """The chart in words: both values at the largest measured k of each configuration."""
     ends = []
-    for row, draws in draws_of(comparison, found):
+    for row, draws in draws_of(comparison, found, kind):
         rate = next(rate for rate in draws.rates if rate.k == draws.most)
         values = (marked_rate(of.value, None, None, row.marks) for of in (rate.any_passes, rate.all_pass))
-        ends.append(f"{row.letter} {' and '.join(values)} with {rate.k} draws ({draws.kind})")
+        ends.append(f"{row.letter} {' and '.join(values)} with {rate.k} draws")
     return f"pass@k and pass^k against the number of draws per problem: {'; '.join(ends)}."
 
 
-def _lines(comparison: Comparison, found: Found, chosen: Sequence[Key]) -> list[Line]:
+def _lines(comparison: Comparison, found: Found, kind: DrawKind, chosen: Sequence[Key]) -> list[Line]:
     places = {row.key: place for place, row in enumerate(comparison.configurations)}
-    several = list(draws_of(comparison, found))
+    several = list(draws_of(comparison, found, kind))
     names, few = short_names(comparison.configurations), len(several) <= MOST_BANDS
     return [
         Line(
             row,
             draws,
-            f"<b>{row.letter}</b> {escape(names[row.letter])} ({draws.kind})",
+            f"<b>{row.letter}</b> {escape(names[row.letter])}",
             theme_color(places[row.key] % COLOURS),
             few or row.key in chosen,
         )
@@ -109,7 +107,7 @@ def _drawn(figure: go.Figure, line: Line, name: str) -> None:
             marker={
                 "color": line.colour,
                 "size": 7 if line.strong else 5,
-                "symbol": SYMBOLS[line.draws.kind] + ("-open" if dash == "dash" else ""),
+                "symbol": "circle-open" if dash == "dash" else "circle",
             },
             customdata=[_pointed(line, rate, name) for rate in shown],
             hovertemplate="%{customdata}<extra></extra>",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison
     from koderz_core.analysis.configurations import ConfigurationFigures
     from koderz_core.analysis.rates import Interval
-    from koderz_core.analysis.sampling import Draws, PassRate, Sampling, Selection
+    from koderz_core.analysis.sampling import DrawKind, Draws, PassRate, Sampling, Selection
 
 Found = Mapping[tuple[str, str], "Sampling"]
 """By key of the configuration."""
@@ -286,11 +286,13 @@ def _prices(comparison: Comparison, found: Found) -> list[PriceRow]:
     ]
 
 
-def draws_of(comparison: Comparison, found: Found) -> Iterator[tuple[ConfigurationFigures, Draws]]:
-    """Every configuration with several draws per problem, once for each kind of draws."""
+def draws_of(
+    comparison: Comparison, found: Found, kind: DrawKind | None = None
+) -> Iterator[tuple[ConfigurationFigures, Draws]]:
+    """Every configuration with several draws per problem, of one ``kind`` or once for each."""
     for row in comparison.configurations:
         if row.key in found:
-            yield from ((row, draws) for draws in found[row.key].draws)
+            yield from ((row, draws) for draws in found[row.key].draws if kind in (None, draws.kind))
 
 
 def _remarks(comparison: Comparison, found: Found) -> Iterator[str]:

@@ -12,15 +12,17 @@ from koderz_core.report.charts import file_subject
 from koderz_core.report.charts_sampling import CAPTION, draws_alt, success_by_draws
 from koderz_core.report.sampling import draws_of, pass_rate_rows, sampling_remarks, sampling_tables
 from koderz_core.workspace.comparisons import Comparison, Pair
+from pages.ui.address import switch
 from pages.ui.slow_results import sampling_of
 from pages.ui.tables import offer_csv, show_picture, show_words
 
+DRAWS = "draws"  # in the address
 LABEL = "pass@k, pass^k, coverage of the tested programs, and the price of a further draw"
 
 
 def show_sampling(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None) -> None:
-    """Folded, because reading all programs and fitting their results takes a while."""
-    part = st.expander(LABEL, icon="🎲", on_change="rerun", key="sampling")
+    """Folded, because reading all programs and fitting takes a while; an address that names the draws opens it."""
+    part = st.expander(LABEL, DRAWS in st.query_params, icon="🎲", on_change="rerun", key="sampling")
     if part.open:
         with part:
             _draw(workspace, rows, comparison, pair)
@@ -28,9 +30,11 @@ def show_sampling(workspace: Workspace, rows: Sequence[SummaryRow], comparison: 
 
 def _draw(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None) -> None:
     found = sampling_of(workspace, rows)
-    if any(draws_of(comparison, found)):
-        figure = success_by_draws(comparison, found, (pair.baseline, pair.key) if pair else ())
-        show_picture(figure, "pass-at-k", draws_alt(comparison, found), file_subject(comparison))
+    if kinds := list(dict.fromkeys(draws.kind for _, draws in draws_of(comparison, found))):
+        chosen = switch(DRAWS, "What a draw is", kinds, lambda kind: f"{kind} as draws")
+        kind = next(known for known in kinds if known == chosen)
+        figure = success_by_draws(comparison, found, kind, (pair.baseline, pair.key) if pair else ())
+        show_picture(figure, "pass-at-k", draws_alt(comparison, found, kind), file_subject(comparison))
         st.caption(CAPTION)
         offer_csv("pass-at-k", pass_rate_rows(comparison, found))
     for table in sampling_tables(comparison, found):
