@@ -1,9 +1,9 @@
 """How often the intervals of pass@k, pass^k, selections and extrapolations cover the true values.
 
-Run: ``python benchmarks/sampling.py`` (about 3 minutes; ``--times 1000`` is more precise). The grid was chosen before
-the first run: 18, 60 and 164 problems, and the distributions of success chances in ``FITTED`` and ``OTHERS``. Measured
-rates: 5 draws and k of 1, 2 and 5. Selections: 5 candidates per experiment, 1 and 5 repeats. Extrapolations: from 3, 5
-and 10 draws to 10 times as many. ``OTHERS`` are distributions that the fit does not contain.
+Run: ``python benchmarks/sampling.py`` (about 3 minutes), and the same with ``--draws 3`` and ``--draws 10``. The grid
+was chosen before the first run: 18, 60 and 164 problems, and the distributions of success chances in ``FITTED`` and
+``OTHERS``, which are not inflated beta distributions. Measured rates: 5 draws and k of 1, 2 and 5. Selections: 5
+candidates per experiment, 1 and 5 repeats. Extrapolations: from ``--draws`` draws to 2 and to 10 times as many.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from koderz_core.analysis.bootstrap import ratio_interval
-from koderz_core.analysis.extrapolation import fit, refusal
+from koderz_core.analysis.extrapolation import extrapolation, refusal
 from koderz_core.analysis.paired import bonett_price
 from koderz_core.analysis.rates import Interval, share_bounds
 from koderz_core.analysis.sampling import REACH, further_draw, pass_rate
@@ -26,8 +26,7 @@ from koderz_core.analysis.sampling import REACH, further_draw, pass_rate
 Array = NDArray[np.float64]
 Chances = Callable[[np.random.Generator, int], Array]
 """Draws the success chances of n problems."""
-PROBLEMS, REPEATS, DRAWS, KS, CANDIDATES = (18, 60, 164), (1, 5), (3, 5, 10), (1, 2, 5), 5
-STEPS = 20  # of the grid of the fit; koderz' own grid is finer
+PROBLEMS, REPEATS, KS, CANDIDATES = (18, 60, 164), (1, 5), (1, 2, 5), 5
 TRUTHS = 400_000  # chances from which the true values are computed
 
 
@@ -81,9 +80,12 @@ class Tally:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--times", type=int, default=200, help="simulated benchmarks for each point of the grid")
-    times = parser.parse_args().times
-    print(f"{times} simulated benchmarks for each point of the grid; nominal coverage 95 %.\n")
+    parser.add_argument("--times", type=int, default=500, help="simulated benchmarks for each point of the grid")
+    parser.add_argument("--fits", type=int, default=60, help="the same for extrapolations; 0: omit them")
+    parser.add_argument("--draws", type=int, default=5, help="draws from which pass@k is extrapolated")
+    given = parser.parse_args()
+    times, fits, draws = given.times, given.fits, given.draws
+    print(f"{times} or {fits} simulated benchmarks for each point of the grid; nominal coverage 95 %.\n")
     rates = (((n,), [measured(n, name, times) for name in (*FITTED, *OTHERS)]) for n in PROBLEMS)
     _table("measured, 5 draws", ("problems",), rates)
     _table(
@@ -94,11 +96,9 @@ def main() -> None:
             for n, repeats in product(PROBLEMS, REPEATS)
         ),
     )
-    for title, of in (("extrapolation, fitted distributions", FITTED), ("extrapolation, other distributions", OTHERS)):
-        rows = (
-            ((n, draws), [extrapolated(n, draws, name, times) for name in of]) for n, draws in product(PROBLEMS, DRAWS)
-        )
-        _table(title, ("problems", "draws"), rows)
+    for title, of in (("inflated beta distributions", FITTED), ("other distributions", OTHERS)):
+        found = (((n,), [extrapolated(n, draws, name, fits) for name in of]) for n in PROBLEMS)
+        _table(f"extrapolation from {draws} draws, {title}", ("problems",), found)
 
 
 def measured(n: int, name: str, times: int) -> Tally:
@@ -136,13 +136,14 @@ def extrapolated(n: int, draws: int, name: str, times: int) -> Tally:
         counts = _drawn(random, name, n, draws)
         if refusal(counts):
             continue
-        found = fit(counts, STEPS)
+        found = extrapolation(counts, (2 * draws, k), draws)
         usd = random.lognormal(0, 0.5, n) / np.exp(0.125)
-        price = further_draw(found.gain(draws), ratio_interval(usd, np.ones(n))).usd_per_solve
+        price = further_draw(found.gain, ratio_interval(usd, np.ones(n))).usd_per_solve
         assert price is not None
-        tally.add("pass@k", found.any_passes(k), float(1 - ((1 - truth) ** k).mean()))
-        tally.add("pass^k", found.all_pass(k), float((truth**k).mean()))
-        tally.add("gain", found.gain(draws), gain)
+        for times_more, reached in ((2, 2 * draws), (REACH, k)):
+            tally.add(f"pass@k, {times_more} x", found.any_passes[reached], float(1 - ((1 - truth) ** reached).mean()))
+            tally.add(f"pass^k, {times_more} x", found.all_pass[reached], float((truth**reached).mean()))
+        tally.add("gain", found.gain, gain)
         tally.add("price", price, 1 / gain)
     return tally
 

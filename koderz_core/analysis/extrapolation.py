@@ -3,7 +3,8 @@
 Each problem has its own chance that a draw is right: 0 or 1 with a mass each, else from a beta distribution. Sources:
 Kazdan et al., "Efficient Prediction of Pass@k Scaling in Large Language Models", arXiv 2510.05197 (2025), for the fit
 of pass@k; Verine et al., "Estimating Pass@k from Fewer Samples with Hierarchical Bayesian Priors", workshop CTB at ICML
-(2026), for the mass at 0. The mass at 1 is for pass^k what the mass at 0 is for pass@k.
+(2026), for the mass at 0. The mass at 1 is for pass^k what the mass at 0 is for pass@k. The intervals are those of
+``mixtures``: they do not assume a beta distribution, because a few draws cannot show whether chances have one.
 """
 
 from __future__ import annotations
@@ -11,69 +12,60 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import lgamma
+from math import exp, lgamma
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from koderz_core.analysis.bootstrap import Array
+from koderz_core.analysis.mixtures import CHANCES, profile_bounds
 from koderz_core.analysis.rates import Interval
 
+Counts = Mapping[str, tuple[int, int]]
 Refusal = Literal["few draws", "few problems", "no variation"]
 FEWEST_DRAWS = 3
 FEWEST_PROBLEMS = 18
-DROP = 1.92
-"""Half of the 95 % quantile of the chi-squared distribution with one degree of freedom."""
-_SLACK = (
-    2.0  # the next grid also covers points whose likelihood is lower by this, so that none of its edges cuts a region
-)
-_ROUNDS = 4
-STEPS = 28  # points of the grid along each of its four axes
+_STEPS = 20  # points of the grid along each of its four axes
+_SLACKS = (4.0, 2.0, 1.0, 0.5)
+"""Each grid is narrowed to the points whose log-likelihood is lower than the largest by at most this."""
 _WIDEST = ((-8.0, 8.0), (-8.0, 8.0), (0.0, 1.0), (0.0, 1.0))
 _logarithms = np.vectorize(lgamma, otypes=[np.float64])
 """Of the gamma function."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
-    """The distributions of success chances that fit the draws almost as well as the best one, which is at ``best``.
+class Extrapolation:
+    """pass@k (``any_passes``) and pass^k (``all_pass``) by k, and what one draw more than were made adds to pass@k."""
 
-    ``a`` and ``b``: the parameters of beta distributions. Each distribution has one of them, by its place in ``beta``,
-    and a mass at ``zero`` and at ``one``. Their log-likelihood is at most ``DROP`` below the largest one, so the range
-    of any number over them is its 95 % interval by the profile likelihood (Venzon and Moolgavkar, Applied Statistics 37
-    (1988) 87-94). ``likelihood``: the largest logarithm, without binomial coefficients.
+    any_passes: Mapping[int, Interval]
+    all_pass: Mapping[int, Interval]
+    gain: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The likeliest distribution of success chances: a beta distribution, and the masses at ``zero`` and at ``one``.
+
+    ``likelihood``: its logarithm, without binomial coefficients.
     """
 
-    a: Array
-    b: Array
-    beta: NDArray[np.intp]
-    zero: Array
-    one: Array
-    best: int
+    a: float
+    b: float
+    zero: float
+    one: float
     likelihood: float
 
-    def any_passes(self, k: int) -> Interval:
+    def any_passes(self, k: int) -> float:
         """pass@k: the chance that at least one of k draws is right."""
-        return self._range(1 - self._none(k))
+        return 1 - self.zero - (1 - self.zero - self.one) * _moment(self.b, self.a, k)
 
-    def all_pass(self, k: int) -> Interval:
+    def all_pass(self, k: int) -> float:
         """pass^k: the chance that all k draws are right."""
-        return self._range(self.one + (1 - self.zero - self.one) * np.exp(_log_chance(self.a, self.b, k, k))[self.beta])
-
-    def gain(self, k: int) -> Interval:
-        """What one more draw adds to pass@k."""
-        return self._range(self._none(k) - self._none(k + 1))
-
-    def _none(self, k: int) -> Array:
-        none: Array = self.zero + (1 - self.zero - self.one) * np.exp(_log_chance(self.a, self.b, k, 0))[self.beta]
-        return none
-
-    def _range(self, values: Array) -> Interval:
-        return Interval(float(values[self.best]), float(values.min()), float(values.max()))
+        return self.one + (1 - self.zero - self.one) * _moment(self.a, self.b, k)
 
 
-def refusal(counts: Mapping[str, tuple[int, int]]) -> Refusal | None:
+def refusal(counts: Counts) -> Refusal | None:
     """Why these draws, by problem (right, all), are too few for a fit; None if they are not.
 
     Two draws per problem determine only the mean and the variance of the chances, which cannot distinguish the parts of
@@ -89,26 +81,43 @@ def refusal(counts: Mapping[str, tuple[int, int]]) -> Refusal | None:
     return None if 0 < right < draws else "no variation"
 
 
-def fit(counts: Mapping[str, tuple[int, int]], steps: int = STEPS) -> Fit:
-    """All distributions that fit draws by problem (right, all), which ``refusal`` does not refuse.
+def extrapolation(counts: Counts, ks: Sequence[int], made: int) -> Extrapolation:
+    """From draws by problem (right, all), which ``refusal`` does not refuse; ``made``: the draws before one more.
 
-    A grid is narrowed to the region of these distributions several times. Its axes are the logits of the beta
-    distribution's mean and of its correlation 1 / (a + b + 1), the weight of the beta distribution, and the part of the
-    mass at 0 in the other weight. The region can be long and curved, because different parameters can have nearly the
-    same likelihood; a grid covers all of it. ``steps``: its points along each axis.
+    If beta distributions fit badly, an estimate can be outside its interval; it is then moved to the nearer end.
     """
-    cells = Counter(counts.values())
+    found = fit(counts)
+    estimates = [*map(found.any_passes, ks), *map(found.all_pass, ks)]
+    estimates.append(found.any_passes(made + 1) - found.any_passes(made))
+    numbers = [*(1 - (1 - CHANCES) ** k for k in ks), *(CHANCES**k for k in ks), CHANCES * (1 - CHANCES) ** made]
+    bounds = zip(estimates, *profile_bounds(_cells(counts), np.array(numbers)), strict=True)
+    *rates, gain = (
+        Interval(min(max(value, float(low)), float(high)), float(low), float(high)) for value, low, high in bounds
+    )
+    return Extrapolation(
+        dict(zip(ks, rates[: len(ks)], strict=True)), dict(zip(ks, rates[len(ks) :], strict=True)), gain
+    )
+
+
+def fit(counts: Counts) -> Fit:
+    """The likeliest distribution for draws by problem (right, all).
+
+    Searched on grids that are narrowed several times, because different parameters can have nearly the same likelihood.
+    The axes are the logits of the beta distribution's mean and of its correlation 1 / (a + b + 1), the weight of the
+    beta distribution, and the part of the mass at 0 in the other weight.
+    """
+    cells = _cells(counts)
     box: Sequence[tuple[float, float]] = _WIDEST
-    for last in (*(False,) * (_ROUNDS - 1), True):
-        axes = [np.linspace(low, high, steps) for low, high in box]
+    for slack in _SLACKS:
+        axes = [np.linspace(low, high, _STEPS) for low, high in box]
         a, b = _betas(*axes[:2])
         zero, one = _masses(*axes[2:])
         logs = log_likelihood(cells, (a, b), (zero, one))
-        largest = float(logs.max())
-        beta, mass = np.nonzero(logs >= largest - (DROP if last else DROP + _SLACK))
-        places = (*np.divmod(beta, steps), *np.divmod(mass, steps))
+        beta, mass = np.nonzero(logs >= logs.max() - slack)
+        places = (*np.divmod(beta, _STEPS), *np.divmod(mass, _STEPS))
         box = [_around(*of) for of in zip(axes, places, _WIDEST, strict=True)]
-    return Fit(a, b, beta, zero[mass], one[mass], int(np.argmax(logs[beta, mass])), largest)
+    best, part = np.unravel_index(int(np.argmax(logs)), logs.shape)
+    return Fit(*map(float, (a[best], b[best], zero[part], one[part], logs.max())))
 
 
 def log_likelihood(
@@ -130,6 +139,16 @@ def log_likelihood(
             else:
                 logs += problems * np.log((one if right else zero) + weight * np.exp(chance)[:, None])
         return logs + inner[:, None] + (between * np.log(weight) if between else 0.0)
+
+
+def _cells(counts: Counts) -> Counter[tuple[int, int]]:
+    """How many problems have each pair of right draws and of all draws, of the problems with a draw."""
+    return Counter(cell for cell in counts.values() if cell[1])
+
+
+def _moment(a: float, b: float, k: int) -> float:
+    """The mean of the k-th power under a beta distribution."""
+    return exp(lgamma(a + k) - lgamma(a) - lgamma(a + b + k) + lgamma(a + b))
 
 
 def _log_chance(a: Array, b: Array, n: int, right: int) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import comb, inf
 from statistics import fmean, median_low
@@ -11,15 +11,14 @@ from typing import Literal
 import numpy as np
 
 from koderz_core.analysis.bootstrap import means, ratio_interval
-from koderz_core.analysis.extrapolation import Refusal, fit, refusal
+from koderz_core.analysis.extrapolation import Counts, Refusal, extrapolation, refusal
 from koderz_core.analysis.paired import bonett_price
 from koderz_core.analysis.rates import Interval, by_problem, counted, share_bounds
 from koderz_core.records.trials import Trial, Try
 
 DrawKind = Literal["experiments", "samples"]
-Counts = Mapping[str, tuple[int, int]]
 REACH = 10
-"""A fit is evaluated up to this many times the number of draws."""
+"""The largest k of an extrapolation is this many times the number of draws."""
 _ALL = 10
 """Up to this k, every measured k is listed."""
 
@@ -28,7 +27,7 @@ _ALL = 10
 class PassRate:
     """pass@k (``any_passes``) and pass^k (``all_pass``): means over ``problems``, with 95 % intervals for this k alone.
 
-    ``left_out`` problems have fewer than k draws. ``extrapolated``: from the fit, which uses all problems.
+    ``left_out`` problems have fewer than k draws. ``extrapolated``: from all problems with a draw.
     """
 
     k: int
@@ -100,13 +99,14 @@ class Sampling:
 
 def sampling(trials: Sequence[Trial], *, samples: bool) -> Sampling:
     """All of it. ``samples``: whether the tries of a trial are independent samples (``Facts.independent_samples``)."""
+    given = dict.fromkeys((trial.problem for trial in trials), (0, 0))  # a problem without draws counts as left out
     scored = [trial for trial in trials if trial.scored]
-    priced = {"experiments": _draws("experiments", by_problem(scored), scored)}
+    found = [_draws("experiments", given | by_problem(scored), scored)]
     if samples:
         sampled = [trial for trial in scored if trial.tries and _known(trial)]
         right = counted((trial.problem, bool(is_right(trial, attempt))) for trial in sampled for attempt in trial.tries)
-        priced["samples"] = _draws("samples", right, sampled)
-    return Sampling(tuple(draws for draws in priced.values() if draws.rates), selection(scored))
+        found.append(_draws("samples", given | right, sampled))
+    return Sampling(tuple(draws for draws in found if draws.rates), selection(scored))
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:
@@ -122,7 +122,7 @@ def pass_hat_k(n: int, c: int, k: int) -> float:
     """The chance that all k of the n draws are right if c are: unbiased for k new draws.
 
     pass^k of Yao et al., "tau-bench: A Benchmark for Tool-Agent-User Interaction in Real-World Domains", arXiv
-    2406.12045 (2024), section 5.
+    2406.12045 (2024).
     """
     assert 0 < k <= n, f"k must be from 1 to {n}, not {k}"
     return comb(c, k) / comb(n, k)
@@ -194,12 +194,12 @@ def _draws(kind: DrawKind, counts: Counts, trials: Sequence[Trial]) -> Draws:
     rates = [pass_rate(counts, k) for k in _listed(1, most, _ALL)]
     if reason := refusal(counts):
         return Draws(kind, most, tuple(rates), reason, None)
-    found = fit(counts)
+    ks, drawn = tuple(_listed(most + 1, REACH * most, 0)), sum(n > 0 for _, n in counts.values())
+    found = extrapolation(counts, ks, most)
     rates += [
-        PassRate(k, len(counts), 0, found.any_passes(k), found.all_pass(k), extrapolated=True)
-        for k in _listed(most + 1, REACH * most, 0)
+        PassRate(k, drawn, len(counts) - drawn, found.any_passes[k], found.all_pass[k], extrapolated=True) for k in ks
     ]
-    return Draws(kind, most, tuple(rates), None, further_draw(found.gain(most), _usd(kind, trials)))
+    return Draws(kind, most, tuple(rates), None, further_draw(found.gain, _usd(kind, trials)))
 
 
 def further_draw(gain: Interval, usd: Interval | None) -> FurtherDraw:

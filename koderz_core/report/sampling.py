@@ -126,10 +126,10 @@ PASS_RATES = (
     text("source", "`measured`, or `extrapolated` by a fit", path="source", shown=Shown("source", 5, path="source")),
     whole(
         "problems",
-        "number of problems with at least k draws; for a fit, of all problems",
+        "number of problems with at least k draws; for an extrapolated row, with at least one draw",
         shown=Shown("problems", 6, count),
     ),
-    whole("left_out", "number of problems with fewer than k draws, which the row omits"),
+    whole("left_out", "number of the other problems, which the row omits"),
     *interval(
         share(
             "pass_at_k",
@@ -228,7 +228,8 @@ FURTHER_DRAWS = (
             shown=Shown("$ per solved [95 %]", 8, _money, "per_solved"),
         )
     ),
-    *reasons("usd_per_extra_solve", "usd_per_extra_solve_high", "usd_per_solved"),
+    *reasons("usd_per_extra_solve", "usd_per_extra_solve_low", "usd_per_extra_solve_high"),
+    *reasons("usd_per_solved", "usd_per_solved_low", "usd_per_solved_high"),
 )
 
 

@@ -1,4 +1,4 @@
-"""pass@k and pass^k for more draws than were made: the likelihood, the fit, and the draws that are too few for it."""
+"""pass@k and pass^k for more draws than were made: the beta-binomial fit, and the draws that are too few for it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import betaln, expit
 from scipy.stats import betabinom, binom
 
-from koderz_core.analysis.extrapolation import DROP, FEWEST_PROBLEMS, fit, log_likelihood, refusal
+from koderz_core.analysis.extrapolation import FEWEST_PROBLEMS, extrapolation, fit, log_likelihood, refusal
 
 Counts = dict[str, tuple[int, int]]
 
@@ -41,68 +41,55 @@ def test_the_likelihood_is_that_of_scipy_with_masses_at_both_ends():
 
 
 @pytest.mark.parametrize("truth", [(0.0, 0.0, 0.5, 1.0), (0.3, 0.1, 1.0, 2.0)])
-def test_the_grid_finds_the_largest_likelihood_and_the_interval_of_the_profile_that_scipy_finds(truth):
+def test_the_fit_has_the_largest_likelihood_that_scipy_finds(truth):
     counts = drawn(120, 6, *truth)
     cells = {cell: list(counts.values()).count(cell) for cell in counts.values()}
-    found, starts = fit(counts), np.random.default_rng(1).normal(0, 1.5, (8, 4))
-    bounds = [(-8, 8), (-8, 8), (-12, 12), (-12, 12)]
 
-    def parts(x: np.ndarray) -> tuple[float, float, float, float]:
-        total, weight, at_0 = np.exp(-x[1]), expit(x[2]), expit(x[3])
-        return expit(x[0]) * total, (1 - expit(x[0])) * total, (1 - weight) * at_0, (1 - weight) * (1 - at_0)
+    def unlikely(x: np.ndarray) -> float:
+        mean, total, weight, at_0 = expit(x[0]), np.exp(-x[1]), expit(x[2]), expit(x[3])
+        parts = mean * total, (1 - mean) * total, (1 - weight) * at_0, (1 - weight) * (1 - at_0)
+        a, b, zero, one = (np.array([part]) for part in parts)
+        return -float(log_likelihood(cells, (a, b), (zero, one))[0, 0])
 
-    def logs(x: np.ndarray) -> float:
-        a, b, zero, one = (np.array([part]) for part in parts(x))
-        return float(log_likelihood(cells, (a, b), (zero, one))[0, 0])
-
-    def pass_at_30(x: np.ndarray) -> float:
-        a, b, zero, one = parts(x)
-        return float(1 - zero - (1 - zero - one) * np.exp(betaln(a, b + 30) - betaln(a, b)))
-
-    largest = max(-minimize(lambda x: -logs(x), start, bounds=bounds).fun for start in starts)
-    inside = {"type": "ineq", "fun": lambda x: logs(x) - largest + DROP}
-    ends = [
-        minimize(lambda x, sign=sign: sign * pass_at_30(x), start, method="SLSQP", bounds=bounds, constraints=inside).x
-        for start in starts
-        for sign in (1, -1)
-    ]
-    reached = [pass_at_30(x) for x in ends if logs(x) >= largest - DROP - 1e-4]
-    assert largest - 0.1 < found.likelihood < largest + 1e-6
-    interval = found.any_passes(30)
-    assert (interval.low, interval.high) == pytest.approx((min(reached), max(reached)), abs=0.005)
+    starts, bounds = np.random.default_rng(1).normal(0, 1.5, (8, 4)), [(-8, 8), (-8, 8), (-12, 12), (-12, 12)]
+    largest = max(-minimize(unlikely, start, bounds=bounds).fun for start in starts)
+    found = fit(counts)
+    assert largest - 0.05 < found.likelihood < largest + 1e-6
+    assert found.likelihood == pytest.approx(by_scipy(cells, found.a, found.b, found.zero, found.one))
 
 
-def test_values_are_those_of_the_best_distribution_and_intervals_widen_with_k():
-    found = fit(drawn(164, 5, 0.2, 0.1, 0.5, 1.0))
-    a, b = found.a[found.beta[found.best]], found.b[found.beta[found.best]]
-    zero, one = found.zero[found.best], found.one[found.best]
-    weight = 1 - zero - one
-    assert found.any_passes(20).value == pytest.approx(1 - zero - weight * np.exp(betaln(a, b + 20) - betaln(a, b)))
-    assert found.all_pass(20).value == pytest.approx(one + weight * np.exp(betaln(a + 20, b) - betaln(a, b)))
-    assert found.gain(20).value == pytest.approx(found.any_passes(21).value - found.any_passes(20).value)
-    near, far = found.any_passes(10), found.any_passes(100)
-    assert near.high - near.low < far.high - far.low
-    assert 0 < found.gain(20).low <= found.gain(20).value <= found.gain(20).high
+def test_estimates_are_those_of_the_fit():
+    counts = drawn(164, 5, 0.2, 0.1, 0.5, 1.0)
+    fitted, found = fit(counts), extrapolation(counts, (20,), 5)
+    weight = 1 - fitted.zero - fitted.one
+    none, every = (
+        weight * np.exp(betaln(*after) - betaln(fitted.a, fitted.b))
+        for after in ((fitted.a, fitted.b + 20), (fitted.a + 20, fitted.b))
+    )
+    assert found.any_passes[20].value == pytest.approx(1 - fitted.zero - none)
+    assert found.all_pass[20].value == pytest.approx(fitted.one + every)
+    assert found.gain.value == pytest.approx(fitted.any_passes(6) - fitted.any_passes(5))
 
 
-def test_problems_that_are_never_solved_and_rarely_solved_are_not_distinguished_by_few_draws():
-    """Half of the problems are always solved; the other half failed in 5 draws, so their chance may be small or 0."""
-    interval = fit({str(at): (5 * (at % 2), 5) for at in range(100)}).any_passes(50)
-    assert interval.low == pytest.approx(0.4, abs=0.02)
-    assert interval.high > 0.62
+def test_intervals_widen_with_k_and_shrink_with_draws():
+    def width(draws: int, k: int) -> float:
+        interval = extrapolation(drawn(100, draws, 0.2, 0.0, 0.5, 1.0), (k,), draws).any_passes[k]
+        return interval.high - interval.low
+
+    assert width(50, 50) < width(5, 10) < width(5, 50)
+
+
+def test_an_interval_holds_chances_that_no_beta_distribution_has():
+    """Half of the problems are solved by 5 % of draws and half by 80 %: after 50 draws, 96 % are solved."""
+    random = np.random.default_rng(0)
+    counts = {str(at): (int(random.binomial(10, 0.8 if at % 2 else 0.05)), 10) for at in range(164)}
+    interval = extrapolation(counts, (50,), 10).any_passes[50]
+    assert interval.low < 1 - 0.95**50 / 2 < interval.high
 
 
 def test_too_few_draws_are_refused():
     assert refusal({str(at): (at % 3, 2) for at in range(500)}) == "few draws"
     assert refusal(drawn(FEWEST_PROBLEMS - 1, 5, 0, 0, 1, 1)) == "few problems"
-    assert (
-        refusal({str(at): (0, 5) for at in range(50)})
-        == refusal({str(at): (5, 5) for at in range(50)})
-        == "no variation"
-    )
+    for right in (0, 5):
+        assert refusal({str(at): (right, 5) for at in range(50)}) == "no variation"
     assert refusal(drawn(FEWEST_PROBLEMS, 5, 0, 0, 1, 1)) is None
-
-
-def test_more_draws_make_the_interval_of_the_same_k_narrower():
-    few, many = (fit(drawn(100, draws, 0.2, 0.0, 0.5, 1.0)).any_passes(50) for draws in (5, 50))
-    assert many.high - many.low < 0.7 * (few.high - few.low)

@@ -52,8 +52,8 @@ def test_at_k_1_both_are_the_clustered_rate():
 
 
 def test_problems_with_fewer_than_k_draws_are_left_out_and_counted():
-    (draws,) = sampling(trials("a", {"p": "110", "q": "100", "r": "0e1", "s": "1"}), samples=False).draws
-    assert [(rate.k, rate.problems, rate.left_out) for rate in draws.rates] == [(1, 4, 0), (2, 3, 1)]
+    (draws,) = sampling(trials("a", {"p": "110", "q": "100", "r": "0e1", "s": "1e", "t": "ee"}), samples=False).draws
+    assert [(rate.k, rate.problems, rate.left_out) for rate in draws.rates] == [(1, 4, 1), (2, 3, 2)]
     assert draws.rates[1].any_passes.value == pytest.approx((1 + 2 / 3 + 1) / 3)
     assert draws.refusal == "few problems"
 
