@@ -13,11 +13,11 @@ import numpy as np
 
 from koderz_core.analysis.bootstrap import Array
 
-DROP = 2.4
+DROP = 1.92
 """How much lower than the largest the logarithm of the likelihood of a distribution may be.
 
-Half of the 95 % quantile of the chi-squared distribution would be 1.92. But if no problem of some kind was drawn, for
-example none that is never solved, their true part is missed with a chance of exp(-1.92) = 15 %; here it is 9 %.
+Half of the 95 % quantile of the chi-squared distribution with one degree of freedom: Venzon and Moolgavkar, Applied
+Statistics 37 (1988) 87-94.
 """
 CHANCES: Array = np.concatenate([[0.0], 1 / (1 + np.exp(-np.linspace(-9, 9, 151))), [1.0]])
 _PRICES = np.geomspace(1, 1e4, 10)  # of the mean, in units of its range

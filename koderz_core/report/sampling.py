@@ -50,8 +50,9 @@ ABOUT_DRAWS = (
 )
 ABOUT_EXTRAPOLATION = (
     "Extrapolated values come from a fit: each problem has its own success probability, which is 0, 1 or drawn from a "
-    "beta distribution. Their intervals include all such distributions that fit the draws. The intervals do not cover "
-    "other kinds of distributions."
+    "beta distribution. Their intervals do not depend on this form: they include every distribution of success "
+    "probabilities that fits the draws. A few draws hardly distinguish problems that are never solved from problems "
+    "that are rarely solved, so intervals for a large k are wide."
 )
 ABOUT_SELECTION = (
     "Coverage: the share of experiments in which at least one tested program is right. Selected: the share in which "
@@ -106,7 +107,10 @@ def _difference(found: Interval) -> str:
 def _per_hundred(found: Interval | None) -> str | None:
     if found is None or found.low is None or found.high is None:
         return None
-    return f"{100 * found.value:.2g} [{100 * found.low:.2g}, {100 * found.high:.2g}]"
+    value, low, high = (
+        "<0.01" if share < 1e-4 else f"{100 * share:.2g}" for share in (found.value, found.low, found.high)
+    )
+    return f"{value} [{low}, {high}]"
 
 
 def _money(found: Interval | None) -> str | None:

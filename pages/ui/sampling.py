@@ -17,6 +17,8 @@ from pages.ui.slow_results import sampling_of
 from pages.ui.tables import offer_csv, show_picture, show_words
 
 DRAWS = "draws"  # in the address
+LEADING = ("k", "pass@k [95 %]", "pass^k [95 %]", "coverage [95 %]", "selected [95 %]", "$ per extra solve [95 %]")
+"""Columns right after the letter, so that they are visible on a narrow screen."""
 LABEL = "pass@k, pass^k, coverage of the tested programs, and the price of a further draw"
 
 
@@ -39,6 +41,7 @@ def _draw(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparis
         offer_csv("pass-at-k", pass_rate_rows(comparison, found))
     for table in sampling_tables(comparison, found):
         st.caption(table.title)
-        show_words(table)
+        first = [name for name in LEADING if name in table.columns]
+        show_words(table, ["key", *first, *(name for name in table.columns if name and name not in first)])
     for remark in sampling_remarks(comparison, found):
         st.text(remark)
