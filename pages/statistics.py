@@ -1,4 +1,4 @@
-"""Statistics: paired differences, verifiers, supervision, attempts, slices, trust, and the settings that differ."""
+"""Statistics: paired differences, equal cost, uncertainty, slices, verifiers, supervision, samples, attempts, trust."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from pages.ui.comparison import (
 from pages.ui.edge import edge
 from pages.ui.equal_cost import show_equal_cost
 from pages.ui.frame import open_page, show_remarks
-from pages.ui.trust import show_trust
 from pages.ui.noise import show_noise
+from pages.ui.sampling import show_sampling
+from pages.ui.trust import show_trust
 
 ABOUT = "Paired differences between configurations, and their details: attempts, verifiers, supervision and settings."
 
@@ -45,6 +46,8 @@ def main() -> None:
     show_slices(page.workspace, compared.rows, comparison)
     st.header("Verifier precision and supervision")
     show_checks(comparison)
+    st.header("Several samples per problem")
+    show_sampling(page.workspace, compared.rows, comparison, pair)
     st.header("Attempt by attempt")
     show_attempts(page.workspace, compared.rows, comparison, pair)
     st.header("Trust")

@@ -10,7 +10,7 @@ from statistics import fmean, variance
 
 from koderz_core.analysis.difficulty import Key
 from koderz_core.analysis.discrimination import Discrimination, discrimination
-from koderz_core.analysis.rates import Interval, by_problem, share_interval, student
+from koderz_core.analysis.rates import Interval, by_problem, share_bounds, student
 from koderz_core.records.trials import Trial
 from koderz_core.sums import all_known
 
@@ -157,7 +157,7 @@ def components(counts: Sequence[_Counts]) -> Components | None:
     The estimators of the analysis of variance (Searle, Casella and McCulloch, Variance Components, 1992, section 3.6),
     with the problem as the random effect; Wang, "Measuring all the Noises of LLM Evals", arXiv 2512.21326 (2025), calls
     the parts data noise and prediction noise. The variance of a draw is half of the chance that two draws on the same
-    problem disagree, so its interval is that of this chance (``share_interval``). The interval of the other part is
+    problem disagree, so its interval is that of this chance (``share_bounds``). The interval of the other part is
     Student's for the mean of the problems' contributions, after two problems are added, as in ``bonett_price``: one
     that is always solved and one that never is; of differences, one that each configuration alone solves.
     """
@@ -173,7 +173,7 @@ def components(counts: Sequence[_Counts]) -> Components | None:
     low, high = _data_interval(values, drawn, number)
     shares = [fmean(row) for row in disagreeing]
     freedom = sum(trials - 1 for row in repeated for _, trials in row) / number
-    bounds = [number / 2 * bound for bound in share_interval(shares, freedom)]
+    bounds = [number / 2 * bound for bound in share_bounds(shares, freedom)]
     parts = tuple(fmean(of) / 2 for of in zip(*disagreeing, strict=True))
     return Components(
         problems=n,

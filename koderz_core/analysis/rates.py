@@ -80,18 +80,20 @@ def clustered(successes_by_problem: Mapping[str, tuple[int, int]], confidence: f
     if not problems:
         return ClusteredRate(0, 0, 0, None, None, None)
     shares = [solved / n for solved, n in counts]
-    value = fmean(shares)
-    return ClusteredRate(problems, successes, n, value, *share_interval(shares, n, confidence))
+    return ClusteredRate(problems, successes, n, fmean(shares), *share_bounds(shares, n, confidence))
 
 
-def share_interval(shares: Sequence[float], most: float, confidence: float = 0.95) -> tuple[float, float]:
-    """The interval of ``clustered`` of the mean of the problems' shares, which are worth at most ``most`` trials."""
-    worth = min(float(most), len(shares) * _design_gain(shares))
+def share_bounds(shares: Sequence[float], most: float, confidence: float = 0.95) -> tuple[float, float]:
+    """The bounds of the mean of numbers from 0 to 1, one for each problem, at least one, as in ``clustered``.
+
+    ``most``: the largest effective number of independent trials; the smallest is the number of problems.
+    """
+    worth = min(max(most, len(shares)), len(shares) * _design_gain(shares))
     return _score_interval(fmean(shares), worth, confidence)
 
 
-def share_interval_of(share: float, variance: float, problems: int) -> tuple[float, float]:
-    """The interval of ``clustered`` from a mean of problems and the variance of their parts, each worth one trial."""
+def share_bounds_of(share: float, variance: float, problems: int) -> tuple[float, float]:
+    """The bounds of ``share_bounds`` from a mean and the variance of the problems' parts, each worth one trial."""
     n = problems + 2
     mean = (share * problems + 1) / n
     squares = (variance + share**2) * problems + 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from koderz_core.analysis.bootstrap import Array, sums, weights
 from koderz_core.analysis.incidence import Axis, amount_used
-from koderz_core.analysis.rates import Interval, share_interval_of
+from koderz_core.analysis.rates import Interval, share_bounds_of
 from koderz_core.records.trials import Trial
 
 RESAMPLED = 500  # resamples: enough for a variance
@@ -41,7 +41,7 @@ class Breadth:
         drawn = weights(self.problems)[:, :RESAMPLED] / self.problems
         spent, solved = (sums(of.T, drawn).T for of in (self.spent_by_problem, self.solved_by_problem))
         variance = np.var([np.interp(budget, *lines) for lines in zip(spent, solved, strict=True)])
-        return Interval(share, *share_interval_of(share, float(variance) * self.problems, self.problems))
+        return Interval(share, *share_bounds_of(share, float(variance) * self.problems, self.problems))
 
 
 def breadth_first(trials: Sequence[Trial], axis: Axis) -> Breadth | None:

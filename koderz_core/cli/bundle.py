@@ -14,7 +14,8 @@ import click
 from koderz_core.cli.options import OutputPath, check_no_folder, data_dir, report_faults, workspace
 from koderz_core.errors import DataError, UsageError
 from koderz_core.files import replacement
-from koderz_core.report.dictionary import TABLES, markdown
+from koderz_core.report.dictionary import TABLES
+from koderz_core.report.dictionary_text import markdown
 from koderz_core.report.dump import DumpFile, write
 from koderz_core.report.export_request import ENDINGS, REPORT_FORMS, ExportOrder
 from koderz_core.report.formats import count, plain

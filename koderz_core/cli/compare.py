@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import click
 from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 
+from koderz_core.cli.compare_parts import Asked, Part, further_options, parts
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console, drawn, terminal_table
 from koderz_core.errors import UsageError
 from koderz_core.records.plans import scripted
 from koderz_core.records.trials import Measured
-from koderz_core.report.attempts import ABOUT_ATTEMPTS, Found, attempt_numbers, attempt_tables
 from koderz_core.report.benchmark_report import escaped, markdown_tables
 from koderz_core.report.comparison import common, comparison_numbers, settings_by_row, tables, with_reviews
 from koderz_core.report.configuration_columns import configuration_rows
 from koderz_core.report.formats import TextTable, csv_of, money, money_span, plain, rate
 from koderz_core.report.headline import answer
 from koderz_core.report.pair_columns import pair_rows
-from koderz_core.report.slices import slice_remarks, slice_rows, slice_table
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT
 from koderz_core.times import day, iso
-from koderz_core.workspace.comparisons import COST_MARGIN, MARGIN, SLICES_BY, Comparison, FrontierCost, SliceBy, Slices
+from koderz_core.workspace.comparisons import COST_MARGIN, MARGIN, Comparison, FrontierCost
 
 SETTINGS = "Settings that differ"
 CURVES_IN_WORDS = "For the curves of success against cost, use --format json or the Summary page of `koderz ui`."
@@ -51,9 +50,6 @@ NONE_YET = (
 )
 @click.option("--same-problems", is_flag=True, help="Compare only on problems that all configurations share.")
 @click.option(
-    "--attempts", is_flag=True, help="Also show for each attempt: problems solved, cost, errors and repeated programs."
-)
-@click.option(
     "--margin",
     type=click.FloatRange(0, 100, min_open=True, max_open=True),
     default=100 * MARGIN,
@@ -69,22 +65,17 @@ NONE_YET = (
     metavar="RATIO",
     help="How many times as much a configuration may cost per solved problem to count as no more expensive.",
 )
-@click.option(
-    "--by",
-    type=click.Choice(SLICES_BY),
-    help="Also compare on the problems of each difficulty, topic, tag, kind or year. As CSV, only this table.",
-)
+@further_options
 @data_dir
 def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     configurations: Sequence[str],
     baseline: str | None,
     form: str,
     same_problems: bool,
-    attempts: bool,
     margin: float,
     cost_margin: float,
-    by: SliceBy | None,
     data_dir: Path | None,
+    **further: Any,
 ) -> int:
     """Compare configurations by success and cost, with confidence intervals.
 
@@ -97,33 +88,20 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     same problems. If there is no frontier model, the default baseline is the most expensive model with the strategy
     direct.
     """
-    if attempts and form.startswith("csv"):
-        raise UsageError("--attempts is not available as CSV. Use --format table, md or json.")
-    if by and form == "csv-pairs":
-        raise UsageError("--by is not available as csv-pairs. Use --format table, md, json or csv.")
+    asked = Asked(**further)
+    asked.check(form)
     with workspace(data_dir) as opened:
         rows = opened.comparisons.named(configurations, same_problems=same_problems)
         if not rows:
             raise UsageError("There are no results to compare yet. Start with: koderz quickstart")
         rows = rows if baseline else opened.comparisons.with_baseline(rows)
         comparison = opened.comparisons.compare(rows, baseline, margin=margin / 100, cost_margin=cost_margin)
-        further = Further(
-            opened.comparisons.attempts(rows) if attempts else {},
-            opened.comparisons.slices(rows, by, comparison.baseline) if by else None,
-        )
-        click.echo(FORMS[form](comparison, further), nl=form != "table")
+        found = list(parts(opened, rows, comparison, asked))
+        click.echo(FORMS[form](comparison, found), nl=form != "table")
         return report_faults(opened)
 
 
-@dataclass(frozen=True, slots=True)
-class Further:
-    """Results that a comparison shows on request."""
-
-    attempts: Found
-    slices: Slices | None
-
-
-def _as_table(comparison: Comparison, further: Further) -> str:
+def _as_table(comparison: Comparison, further: Sequence[Part]) -> str:
     screen = console()
     with screen.capture() as shown:
         for finding in (*answer(comparison).lines, *comparison.findings):
@@ -140,39 +118,32 @@ def _as_table(comparison: Comparison, further: Further) -> str:
     return shown.get()
 
 
-def _tables(comparison: Comparison, further: Further) -> Sequence[TextTable]:
-    sliced = (slice_table(comparison, further.slices),) if further.slices else ()
-    return (*tables(comparison), *attempt_tables(comparison.configurations, further.attempts), *sliced)
+def _tables(comparison: Comparison, further: Sequence[Part]) -> Sequence[TextTable]:
+    return (*tables(comparison), *chain.from_iterable(part.tables for part in further))
 
 
-def _remarks(comparison: Comparison, further: Further) -> Sequence[str]:
+def _remarks(comparison: Comparison, further: Sequence[Part]) -> Sequence[str]:
     about = (SHOWS, SHOWS_NOT) if with_reviews(comparison) else ()
-    sliced = slice_remarks(further.slices) if further.slices else ()
-    return (*comparison.remarks, *about, *((ABOUT_ATTEMPTS,) if further.attempts else ()), *sliced)
+    return (*comparison.remarks, *about, *chain.from_iterable(part.remarks for part in further))
 
 
-def _as_markdown(comparison: Comparison, further: Further) -> str:
+def _as_markdown(comparison: Comparison, further: Sequence[Part]) -> str:
     remarks = (common(comparison), *_remarks(comparison, further))
     said = (*answer(comparison).lines, *comparison.findings)
     parts = (map(escaped, said), markdown_tables(_tables(comparison, further)), map(escaped, remarks))
     return "\n\n".join(chain.from_iterable(parts))
 
 
-def _as_json(comparison: Comparison, further: Further) -> str:
-    numbers = comparison_numbers(comparison)
-    if further.attempts:
-        numbers["attempts"] = attempt_numbers(comparison.configurations, further.attempts)
-    if found := further.slices:
-        rows, remarks = slice_rows(comparison, found), slice_remarks(found)
-        numbers["slices"] = {"by": found.by, "tests": found.tests, "rows": rows, "remarks": remarks}
+def _as_json(comparison: Comparison, further: Sequence[Part]) -> str:
+    numbers = comparison_numbers(comparison) | {part.key: part.numbers for part in further}
     return json.dumps(numbers, indent=2, allow_nan=False)
 
 
-def _as_csv(comparison: Comparison, further: Further) -> str:
-    return _csv(slice_rows(comparison, further.slices) if further.slices else configuration_rows(comparison))
+def _as_csv(comparison: Comparison, further: Sequence[Part]) -> str:
+    return _csv(next((part.rows for part in further if part.rows is not None), configuration_rows(comparison)))
 
 
-def _as_pairs_csv(comparison: Comparison, _: Further) -> str:
+def _as_pairs_csv(comparison: Comparison, _: Sequence[Part]) -> str:
     return _csv(pair_rows(comparison))
 
 
@@ -180,7 +151,7 @@ def _csv(rows: Sequence[Mapping[str, object]]) -> str:
     return csv_of(DataFrame(list(rows))).decode().rstrip("\r\n")
 
 
-FORMS: Mapping[str, Callable[[Comparison, Further], str]] = {
+FORMS: Mapping[str, Callable[[Comparison, Sequence[Part]], str]] = {
     "table": _as_table,
     "md": _as_markdown,
     "json": _as_json,

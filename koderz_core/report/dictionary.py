@@ -6,17 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from koderz_core.errors import UnknownNameError
-from koderz_core.report.attempts import ATTEMPTS
 from koderz_core.report.columns import Column, Type, json, number, text, usd, whole, yes
-from koderz_core.report.configuration_columns import CONFIGURATIONS, SAW_BASE_TESTS, curve_columns
-from koderz_core.report.difficulty import PROBLEMS
-from koderz_core.report.equal_cost import AREAS, BANDS, BREADTH, SUPPORTED
-from koderz_core.report.noise import CARRIERS, DESIGNS, ITEMS, NOISE
+from koderz_core.report.configuration_columns import CONFIGURATIONS, SAW_BASE_TESTS
 from koderz_core.report.pair_columns import PAIRS
-from koderz_core.report.slices import SLICES
-from koderz_core.report.spending import MARGINS, ROLES, TIERS
-from koderz_core.report.supervision import REVIEW, SUPERVISION
-from koderz_core.report.trust import SIGNS, TRUST
 
 SQL_TYPES: Mapping[Type, str] = {
     "text": "varchar",
@@ -245,107 +237,6 @@ TABLES: Mapping[str, Table] = {
 }
 """By name; the columns are in the order in which they are written."""
 
-HEAD = """# Data dictionary
-
-This page explains the columns of all tables. The page Export and `koderz export` write the first six tables. Other
-pages and commands show the other tables. `koderz export --dictionary` prints this page.
-
-Times are seconds since 1970 (UTC), durations are in seconds, money is in US dollars, and intervals have a confidence
-level of 95 %. A missing value is an empty cell in CSV and null elsewhere; it is never zero. A SHA-256 identifies a
-text: a program, a message or an answer. Texts of models, problems and tests are exported unchanged: treat them as
-untrusted. In CSV and Parquet, JSON values are written as text.
-"""
-
-
-FURTHER: Mapping[str, Table] = {
-    "attempts": Table(
-        "one line per configuration and attempt, on the page Statistics and from `koderz compare --attempts --format "
-        "json`",
-        ATTEMPTS,
-    ),
-    "tiers": Table(
-        "one line per configuration and tier of models, on the page Summary and from `koderz compare --format json`",
-        TIERS,
-    ),
-    "roles": Table(
-        "one line per configuration, role and model, on the page Summary and from `koderz compare --format json`",
-        ROLES,
-    ),
-    "curves": Table(
-        "one line per point on the curve of each configuration (share of problems solved against `usd`, `attempts`, "
-        "`seconds`, `tokens` or `joules`), on the page Summary and from `koderz compare --format json`",
-        curve_columns("usd"),
-    ),
-    "margins": Table(
-        "one line per pair of neighbouring configurations on the Pareto frontier, from `koderz compare --format json`",
-        MARGINS,
-    ),
-    "supervision": Table(
-        "one line per configuration in which a reviewer was asked, from `koderz analyze --json`", SUPERVISION
-    ),
-    "reviews": Table(
-        "one line per configuration and checkpoint, from `koderz compare --format json` and `koderz analyze --json`",
-        REVIEW,
-    ),
-    "problems": Table(
-        "one line per problem and configuration, on the page Problems and from `koderz problems --json`", PROBLEMS
-    ),
-    "slices": Table(
-        "one line per slice of the problems and configuration, on the page Statistics and from `koderz compare --by "
-        "difficulty --format csv` (or json)",
-        SLICES,
-    ),
-    "trust": Table(
-        "one line per configuration, on the page Statistics and from `koderz compare --trust --format json`", TRUST
-    ),
-    "signs": Table(
-        "one line per configuration and kind of sign, on the page Statistics and from `koderz compare --trust --format "
-        "json`",
-        SIGNS,
-    ),
-    "noise": Table(
-        "one line per configuration, and one per difference to the baseline: sources of uncertainty, on the page "
-        "Statistics and from `koderz compare --noise --format json`",
-        NOISE,
-    ),
-    "designs": Table(
-        "numbers of problems and repeats with the smallest standard error, per configuration or difference and budget, "
-        "on the page Statistics and from `koderz compare --noise --format json`",
-        DESIGNS,
-    ),
-    "carriers": Table(
-        "one line per comparison with the baseline: how many problems carry it, on the page Statistics and from "
-        "`koderz compare --noise --format json`",
-        CARRIERS,
-    ),
-    "problem shares": Table(
-        "one line per problem: what it contributes to the comparisons, on the page Statistics and from `koderz compare "
-        "--noise --format json`",
-        ITEMS,
-    ),
-    "bands": Table(
-        "one line per point on the curve of each configuration at equal cost, with its simultaneous band, on the page "
-        "Statistics and from `koderz compare --equal-cost usd --format json`",
-        BANDS,
-    ),
-    "supported": Table(
-        "one line per range of budgets in which the simultaneous band shows that one configuration solves more than "
-        "another, from `koderz compare --equal-cost usd --format json`",
-        SUPPORTED,
-    ),
-    "areas": Table(
-        "one line per configuration: the area under its curve at equal cost, on the page Statistics and from `koderz "
-        "compare --equal-cost usd --format json`",
-        AREAS,
-    ),
-    "breadth": Table(
-        "one line per configuration and number of attempts: the set of problems under one budget, from `koderz compare "
-        "--equal-cost usd --format json`",
-        BREADTH,
-    ),
-}
-"""Tables that pages and commands give together with what they show."""
-
 
 def table_named(table: str) -> Table:
     """A table by its name. Raises UnknownNameError."""
@@ -366,16 +257,3 @@ def checked_columns(table: str, columns: Sequence[str]) -> tuple[str, ...]:
 def sql_types(table: str) -> Mapping[str, str]:
     """The SQL type of each column."""
     return {column.name: SQL_TYPES[column.type] for column in table_named(table).columns}
-
-
-def markdown() -> str:
-    """The whole dictionary, as in docs/data-dictionary.md."""
-    parts = [HEAD]
-    for name, table in (*TABLES.items(), *FURTHER.items()):
-        head = ("| column | type | unit | meaning | meaning of a missing value |", "|---|---|---|---|---|")
-        lines = [
-            f"| `{column.name}` | {column.type} | {column.unit} | {column.meaning} | {column.missing} |"
-            for column in table.columns
-        ]
-        parts.append("\n".join((f"## {name}\n\n{table.about[0].upper()}{table.about[1:]}.\n", *head, *lines, "")))
-    return "\n".join(parts)

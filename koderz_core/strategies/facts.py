@@ -32,6 +32,8 @@ class Facts:
     ``tests_programs``: it runs gate tests, so gate and feedback apply to it.
     ``shows_attempts``: prompts show a model earlier programs of the same experiment, with their test results.
     ``draws_samples``: it samples one prompt several times, so its coders must accept a temperature.
+    ``independent_samples``: each of its iterations is a sample of one prompt and model, tested whatever the others did,
+    and their number does not depend on their results.
     ``require_packages``: raises PlanError if a package that the strategy needs is not installed.
     """
 
@@ -41,6 +43,7 @@ class Facts:
     tests_programs: bool = True
     shows_attempts: bool = True
     draws_samples: bool = False
+    independent_samples: bool = False
     require_packages: Callable[[], None] = _nothing
 
 

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from koderz_core.analysis.attempts import AttemptByAttempt, attempt_by_attempt
 from koderz_core.analysis.comparison import AXES, Comparison, compare, trials_of_each
@@ -16,6 +15,7 @@ from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.money import FrontierCost, frontier_cost
 from koderz_core.analysis.noninferiority import COST_MARGIN, MARGIN
 from koderz_core.analysis.pairs import DiscordantProblem, Key, Pair, leading_pair
+from koderz_core.analysis.sampling import Sampling, sampling
 from koderz_core.analysis.slices import SLICES_BY, SliceBy, Slices, slices
 from koderz_core.analysis.supervision import Supervision, supervision
 from koderz_core.conditions import HELD_OUT, TIME_LIMIT, time_limit_text
@@ -38,13 +38,10 @@ from koderz_core.report.formats import plain
 from koderz_core.report.trust import trust_line
 from koderz_core.store.answers import Answers, Computed
 from koderz_core.store.results import Results
+from koderz_core.strategies import facts_of as facts_of_strategy
 from koderz_core.workspace.datasets import Datasets, facts_of
 from koderz_core.workspace.names import Names, configuration_named, letter, usual_baseline
 from koderz_core.workspace.trust import TrustChecks
-
-if TYPE_CHECKING:
-    from koderz_core.analysis.comparison import Comparison
-
 
 __all__ = [
     "AXES",
@@ -63,6 +60,7 @@ __all__ = [
     "Key",
     "Kind",
     "Pair",
+    "Sampling",
     "SliceBy",
     "Slices",
     "Supervision",
@@ -252,6 +250,14 @@ class Comparisons:
     def trials_of_each(self, rows: Sequence[SummaryRow], *, tries: bool = True) -> dict[Key, list[Trial]]:
         """Return the trials of each configuration; problems of different datasets have different ids."""
         return trials_of_each(rows, self._trials(rows, tries=tries)) if rows else {}
+
+    def sampling(self, rows: Sequence[SummaryRow]) -> dict[Key, Sampling]:
+        """Return pass@k, pass^k, extrapolations and the selection among candidates of each configuration."""
+        by_row, strategies = self.trials_of_each(rows), {_key(row): row.strategy for row in rows}
+        return {
+            key: sampling(trials, samples=facts_of_strategy(strategies[key]).independent_samples)
+            for key, trials in by_row.items()
+        }
 
     def _trials(self, rows: Sequence[SummaryRow], *, tries: bool = True, apart: bool = False) -> list[Trial]:
         """The trials of these configurations, on the problems of the rows."""

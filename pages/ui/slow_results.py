@@ -6,7 +6,7 @@ A very large comparison shows its last result, with its age.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +27,7 @@ from koderz_core.workspace.comparisons import (
     ConfigurationFigures,
     Difficulty,
     Key,
+    Sampling,
     SliceBy,
     Slices,
 )
@@ -230,6 +231,11 @@ def equal_cost_of(workspace: Workspace, rows: Sequence[SummaryRow], baseline: Ke
     return _equal_cost(Request(workspace, rows, workspace.results.state()), baseline, axis)
 
 
+def sampling_of(workspace: Workspace, rows: Sequence[SummaryRow]) -> Mapping[Key, Sampling]:
+    """Several draws per problem: pass@k, pass^k, coverage and extrapolations of configurations."""
+    return _drawn(Request(workspace, rows, workspace.results.state()))
+
+
 def _planned(rows: Sequence[SummaryRow]) -> int:
     return sum(row.planned for row in rows)
 
@@ -269,6 +275,11 @@ def _noise(request: Request, baseline: Key | None) -> Uncertainty:
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
 def _equal_cost(request: Request, baseline: Key | None, axis: Axis) -> EqualCost:
     return request.workspace.uncertainty.equal_cost(request.rows, baseline, axis)
+
+
+@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
+def _drawn(request: Request) -> Mapping[Key, Sampling]:
+    return request.workspace.comparisons.sampling(request.rows)
 
 
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})

@@ -10,7 +10,8 @@ from test_comparison_tables import compared
 import koderz_core
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.report.configuration_columns import configuration_rows
-from koderz_core.report.dictionary import FURTHER, TABLES, checked_columns, markdown
+from koderz_core.report.dictionary import TABLES, checked_columns
+from koderz_core.report.dictionary_text import FURTHER, markdown
 from koderz_core.report.export_request import ENDINGS, EXCHANGE_FORMS, ExportOrder
 from koderz_core.report.pair_columns import pair_rows
 

@@ -1,0 +1,130 @@
+"""The further parts of ``koderz compare`` that its options add: tables, remarks, and numbers for JSON and CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import click
+
+from koderz_core.errors import UsageError
+from koderz_core.records.progress import SummaryRow
+from koderz_core.report.attempts import ABOUT_ATTEMPTS, attempt_numbers, attempt_tables
+from koderz_core.report.equal_cost import equal_cost_numbers, equal_cost_remarks, equal_cost_tables
+from koderz_core.report.formats import TextTable
+from koderz_core.report.noise import noise_tables
+from koderz_core.report.noise_words import noise_numbers, noise_remarks
+from koderz_core.report.sampling import sampling_numbers, sampling_remarks, sampling_tables
+from koderz_core.report.slices import slice_remarks, slice_rows, slice_table
+from koderz_core.report.trust import trust_numbers, trust_remarks, trust_tables
+from koderz_core.workspace import Workspace
+from koderz_core.workspace.comparisons import SLICES_BY, Axis, Comparison, SliceBy
+from koderz_core.workspace.uncertainty import COSTS
+
+Command = TypeVar("Command", bound=Callable[..., object])
+Numbers = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part. ``key``: of its numbers in JSON. ``rows``: its lines in CSV; None if CSV does not have the part."""
+
+    key: str
+    tables: Sequence[TextTable]
+    remarks: Sequence[str]
+    numbers: object
+    rows: Sequence[Numbers] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The parts that the options ask for."""
+
+    attempts: bool
+    pass_at_k: bool
+    noise: bool
+    equal_cost: Axis | None
+    trust: bool
+    by: SliceBy | None
+
+    def check(self, form: str) -> None:
+        """Raise UsageError for a part that the format does not have."""
+        never_csv = {
+            "--attempts": self.attempts,
+            "--pass-at-k": self.pass_at_k,
+            "--noise": self.noise,
+            "--equal-cost": self.equal_cost,
+            "--trust": self.trust,
+        }
+        for option, asked in never_csv.items():
+            if asked and form.startswith("csv"):
+                raise UsageError(f"{option} is not available as CSV. Use --format table, md or json.")
+        if self.by and form == "csv-pairs":
+            raise UsageError("--by is not available as csv-pairs. Use --format table, md, json or csv.")
+
+
+def further_options(command: Command) -> Command:
+    """Add the options of ``Asked``."""
+    options = (
+        click.option(
+            "--attempts",
+            is_flag=True,
+            help="Also show for each attempt: problems solved, cost, errors and repeated programs.",
+        ),
+        click.option(
+            "--pass-at-k",
+            is_flag=True,
+            help="Also show pass@k and pass^k from several draws per problem, coverage, and the price of one more draw.",
+        ),
+        click.option(
+            "--noise",
+            is_flag=True,
+            help="Also show how much of the uncertainty comes from the problems and how much from draws.",
+        ),
+        click.option(
+            "--equal-cost",
+            type=click.Choice(COSTS),
+            help="Also show which configuration solves most with equal dollars, tokens, seconds or joules per problem.",
+        ),
+        click.option(
+            "--by",
+            type=click.Choice(SLICES_BY),
+            help="Also compare on the problems of each difficulty, topic, tag, kind or year. As CSV, only this table.",
+        ),
+        click.option(
+            "--trust", is_flag=True, help="Also check whether models recall solutions or cheat: docs/integrity.md."
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def parts(opened: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, asked: Asked) -> Iterator[Part]:
+    """The parts that are asked for, in the order in which they are shown."""
+    base = comparison.baseline
+    if asked.attempts:
+        attempts = opened.comparisons.attempts(rows)
+        tables = attempt_tables(comparison.configurations, attempts)
+        yield Part("attempts", tables, (ABOUT_ATTEMPTS,), attempt_numbers(comparison.configurations, attempts))
+    trust = opened.trust.check(rows, read=True) if asked.trust else None
+    if by := asked.by or ("year" if trust and trust.dated else None):
+        found = opened.comparisons.slices(rows, by, base)
+        lines, remarks = slice_rows(comparison, found), slice_remarks(found)
+        numbers = {"by": found.by, "tests": found.tests, "rows": lines, "remarks": remarks}
+        yield Part("slices", (slice_table(comparison, found),), remarks, numbers, lines)
+    if asked.pass_at_k:
+        draws = opened.comparisons.sampling(rows)
+        remarks = sampling_remarks(comparison, draws)
+        yield Part("pass_at_k", sampling_tables(comparison, draws), remarks, sampling_numbers(comparison, draws))
+    if asked.noise:
+        noise = opened.uncertainty.noise(rows, base)
+        remarks = noise_remarks(comparison, noise)
+        yield Part("noise", noise_tables(comparison, noise), remarks, noise_numbers(comparison, noise))
+    if asked.equal_cost:
+        equal = opened.uncertainty.equal_cost(rows, base, asked.equal_cost)
+        remarks = equal_cost_remarks(comparison, equal)
+        yield Part("equal_cost", equal_cost_tables(comparison, equal), remarks, equal_cost_numbers(comparison, equal))
+    if trust:
+        yield Part("trust", trust_tables(comparison, trust), trust_remarks(trust), trust_numbers(comparison, trust))
