@@ -1,9 +1,10 @@
 """How often the intervals of pass@k, pass^k, selections and extrapolations cover the true values.
 
-Run: ``python benchmarks/sampling.py`` (about 3 minutes), and the same with ``--draws 3`` and ``--draws 10``. The grid
-was chosen before the first run: 18, 60 and 164 problems, and the distributions of success chances in ``FITTED`` and
-``OTHERS``, which are not inflated beta distributions. Measured rates: 5 draws and k of 1, 2 and 5. Selections: 5
-candidates per experiment, 1 and 5 repeats. Extrapolations: from ``--draws`` draws to 2 and to 10 times as many.
+Run: ``python benchmarks/sampling.py`` (some minutes). ``--draws 3`` or ``--draws 10`` extrapolate from other numbers of
+draws, to 2 and to 10 times as many; a larger ``--fits`` makes their coverage more precise. The grid was chosen before
+the first run: 18, 60 and 164 problems, and the distributions of success chances in ``FITTED`` and ``OTHERS``, which are
+not inflated beta distributions. Measured rates: 5 draws and k of 1, 2 and 5. Selections: 5 candidates per experiment,
+1 and 5 repeats.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class Tally:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--times", type=int, default=500, help="simulated benchmarks for each point of the grid")
+    parser.add_argument("--times", type=int, default=300, help="simulated benchmarks for each point of the grid")
     parser.add_argument("--fits", type=int, default=60, help="the same for extrapolations; 0: omit them")
     parser.add_argument("--draws", type=int, default=5, help="draws from which pass@k is extrapolated")
     given = parser.parse_args()

@@ -42,7 +42,7 @@ class PassRate:
 class FurtherDraw:
     """What one more draw on every problem adds to pass@k, as a share of problems, and its price.
 
-    ``usd``: the mean dollars of a draw; ``usd_per_solve``: of an additional solved problem. None: a price is unknown.
+    ``usd``: the mean dollars of a draw; ``usd_per_solve``: of an extra solved problem. None: a price is unknown.
     """
 
     gain: Interval
@@ -203,10 +203,10 @@ def _draws(kind: DrawKind, counts: Counts, trials: Sequence[Trial]) -> Draws:
 
 
 def further_draw(gain: Interval, usd: Interval | None) -> FurtherDraw:
-    """The price of an additional solved problem from that of a draw; infinite if a further draw may solve none.
+    """The price of an extra solved problem from that of a draw; infinite if a further draw may solve none.
 
     Its lower bound is the lower price by the larger gain, its upper bound the reverse. If both intervals have 95 %
-    coverage, this one has at least 90 % (Bonferroni); a gain is much less certain than a price, so it has about 95 %.
+    coverage, this one has at least 90 % (Bonferroni), and in simulations more than 95 % (benchmarks/sampling.py).
     """
     if usd is None:
         return FurtherDraw(gain, None, None)

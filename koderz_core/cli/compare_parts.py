@@ -75,7 +75,7 @@ def further_options(command: Command) -> Command:
         click.option(
             "--pass-at-k",
             is_flag=True,
-            help="Also show pass@k and pass^k from several draws per problem, coverage, and the price of one more draw.",
+            help="Also show pass@k and pass^k from several draws per problem, coverage, and the price of a draw.",
         ),
         click.option(
             "--noise",
