@@ -154,7 +154,7 @@ def noise_of(trials_by_key: Mapping[Key, Sequence[Trial]], keys: tuple[Key, ...]
 def components(counts: Sequence[_Counts]) -> Components | None:
     """The variance components of one configuration, or of the first less the second, from (solved, trials) by problem.
 
-    The estimators of the analysis of variance (Searle, Casella and McCulloch, Variance Components, 1992, section 3.6),
+    The estimators of the analysis of variance (Searle, Casella and McCulloch, Variance Components, 1992, chapter 3),
     with the problem as the random effect; Wang, "Measuring all the Noises of LLM Evals", arXiv 2512.21326 (2025), calls
     the parts data noise and prediction noise. The variance of a draw is half of the chance that two draws on the same
     problem disagree, so its interval is that of this chance (``share_bounds``). The interval of the other part is

@@ -94,12 +94,8 @@ def share_bounds(shares: Sequence[float], most: float, confidence: float = 0.95)
 
 def share_bounds_of(share: float, variance: float, problems: int) -> tuple[float, float]:
     """The bounds of ``share_bounds`` from a mean and the variance of the problems' parts, each worth one trial."""
-    n = problems + 2
-    mean = (share * problems + 1) / n
-    squares = (variance + share**2) * problems + 1
-    spread = squares / n - mean**2
-    worth = problems * mean * (1 - mean) / spread if spread > 0 else float(problems)
-    return _score_interval(share, min(worth, float(problems)), 0.95)
+    gain = _gain(problems, share * problems, (variance + share**2) * problems)
+    return _score_interval(share, problems * min(1.0, gain), 0.95)
 
 
 def by_problem(trials: Iterable[Trial]) -> dict[str, tuple[int, int]]:
@@ -129,10 +125,14 @@ def _score_interval(share: float, n: float, confidence: float) -> tuple[float, f
 
 def _design_gain(shares: Sequence[float]) -> float:
     """The effective number of independent trials per problem; at least 1, because no share varies more than 0 or 1."""
-    n = len(shares) + 2
-    mean = (sum(shares) + 1) / n
-    variance = (sum(share * share for share in shares) + 1) / n - mean * mean
-    return mean * (1 - mean) / variance
+    return _gain(len(shares), sum(shares), sum(share * share for share in shares))
+
+
+def _gain(problems: int, total: float, squares: float) -> float:
+    """The same from the sums of shares and of their squares, after two problems are added."""
+    n = problems + 2
+    mean = (total + 1) / n
+    return mean * (1 - mean) / ((squares + 1) / n - mean * mean)
 
 
 @dataclass(frozen=True, slots=True)
