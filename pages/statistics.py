@@ -17,6 +17,7 @@ from pages.ui.comparison import (
 )
 from pages.ui.edge import edge
 from pages.ui.frame import open_page, show_remarks
+from pages.ui.registration import show_registrations
 
 ABOUT = "Paired differences between configurations, and their details: attempts, verifiers, supervision and settings."
 
@@ -33,6 +34,7 @@ def main() -> None:
     if show_pairs(page.workspace, comparison) != pair:
         st.rerun()  # the parts below also depend on the pair, which is in the address now
     show_findings(comparison)
+    show_registrations(comparison)
     st.header("Slices of the problems")
     show_slices(page.workspace, compared.rows, comparison)
     st.header("Verifier precision and supervision")

@@ -50,6 +50,7 @@ from koderz_core.records import (
 )
 from koderz_core.records.plans import Ranked, Selection
 from koderz_core.records.progress import Forecast
+from koderz_core.records.registrations import Registration
 
 Record = TypeVar("Record")
 LEFT_OUT = "[left out: "
@@ -202,6 +203,7 @@ PLAIN: Mapping[type, frozenset[str]] = {
     Configuration: frozenset({"strategy", "gate", "feedback"}),
     DatasetOrigin: frozenset({"sha256"}),
     Experiment: frozenset({"id", "configuration"}),
+    Registration: frozenset({"stopping"}),
     ControlObeyed: frozenset({"what", "target"}),
     Forecast: frozenset({"unknown"}),
     TextStored: frozenset({"sha256"}),
@@ -229,6 +231,7 @@ WORDED: Mapping[type, frozenset[str]] = {
     Plan: frozenset({"problems", "name", "conditions", "outside"}),
     Configuration: frozenset({"models", "parameters"}),
     DatasetOrigin: frozenset({"name", "licence"}),
+    Registration: frozenset({"exclusions"}),
     Selection: frozenset({"strategy", "role", "policy", "chosen", "results_of"}),
     Ranked: frozenset({"model", "reason"}),
     Experiment: frozenset({"problem"}),

@@ -26,6 +26,12 @@ from koderz_core.cli.options import (
 from koderz_core.cli.order import order, problems_in, settings
 from koderz_core.cli.order_options import order_options, problem_options
 from koderz_core.cli.progress import DebugFiles, Progress, debug_folder, debug_options
+from koderz_core.cli.registration import (
+    registration_document,
+    registration_lines,
+    registration_options,
+    registration_order,
+)
 from koderz_core.cli.signals import interruptible
 from koderz_core.cli.tables import console, drawn, print_summaries
 from koderz_core.errors import BudgetSpent, Cancelled, PlanError
@@ -64,8 +70,9 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     "--pilot",
     metavar="N",
     type=Whole(1),
-    help="Run only N random problems, then print the estimated cost and time of the remaining problems.",
+    help="Run N random problems, then estimate the rest.",
 )
+@registration_options
 @option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")
 @debug_options
 @order_options
@@ -91,6 +98,7 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
         name = options["preset"]
         preset = None if name is None else opened.plans.preset(name, opened.models.survey())
         wanted = order(options, problems_in(options, preset), options["repeats"], preset)
+        wanted = replace(wanted, registration=registration_order(options))
         dataset = opened.datasets.name_of(options["dataset"], options["mapping"])
         offer = opened.plans.propose(wanted, dataset, baselines=options["baselines"])
         plan = offer.plan
@@ -216,7 +224,8 @@ def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, 
     forecast = opened.costs.forecast(plan, concurrency)
     can_show = opened.comparisons.can_show(plan)
     if as_json:
-        print_json({**asdict(forecast), "can_show": can_show, "baselines": offer.sentences})
+        registration = {"registration": registration_document(plan)} if plan.registration else {}
+        print_json({**asdict(forecast), "can_show": can_show, "baselines": offer.sentences, **registration})
         return 0
     click.echo(f"{_size(plan, len(plan.experiments()))}.")
     remarks = opened.runs.remarks(plan)
@@ -225,6 +234,7 @@ def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, 
         *remarks,
         *ineffective(plan),
         *_offered(offer),
+        *registration_lines(plan),
         *forecast_lines(forecast),
         *warnings(forecast, plan),
     ):
@@ -244,7 +254,8 @@ def _announce(runner: Runner, origin: str | None, forecast: Forecast | None) -> 
     click.echo(f"{_size(plan, experiments)}{already}.", err=True)
     click.echo(f"Isolation: {isolation(runner.header.isolation, runner.header.self_test)}.", err=True)
     estimate = (*forecast_lines(forecast), *warnings(forecast, plan)) if forecast else ()
-    for line in (*choices(plan), *ineffective(plan), *estimate, *_remarks(runner, origin)):
+    registration = registration_lines(runner.plan, runner.recorded)
+    for line in (*choices(plan), *ineffective(plan), *registration, *estimate, *_remarks(runner, origin)):
         click.echo(line, err=True)
 
 

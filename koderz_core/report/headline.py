@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, get_args
 from koderz_core.analysis.noninferiority import Verdict
 from koderz_core.report.findings import listed, matching, names_of
 from koderz_core.report.formats import case_bounds, money_span, numbered, one_line, points, solved_rate, within
+from koderz_core.report.registration import result_sentence
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison
@@ -49,6 +50,7 @@ def answer(comparison: Comparison, pinned: Key | None = None) -> Answer:
     pairs = comparison.pairs
     first = [pair for pair in pairs if pair.key == pinned and len(pairs) > 1]
     sentences = (
+        *map(result_sentence, comparison.registered),
         *(_about(pair, names) for pair in first),
         _best(comparison, with_result, names),
         _cheapest(comparison, with_result, names),

@@ -44,10 +44,14 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """A pair, with the one of its two configurations that is not the baseline."""
+    """A pair, with the one of its two configurations that is not the baseline.
+
+    ``registered``: ``primary`` or ``exploratory`` if its benchmark is registered, else None.
+    """
 
     configuration: ConfigurationFigures
     pair: Pair
+    registered: str | None
     reach: Reach
     reach_low: Reach
     reach_high: Reach
@@ -74,7 +78,10 @@ class PairRow:
 
 def pairs(comparison: Comparison) -> list[PairRow]:
     """A row per configuration except the baseline."""
-    return [PairRow(comparison.of(pair.key), pair, *_reaches(pair.break_even)) for pair in comparison.pairs]
+    return [
+        PairRow(comparison.of(pair.key), pair, _registered(comparison, pair), *_reaches(pair.break_even))
+        for pair in comparison.pairs
+    ]
 
 
 def pair_rows(comparison: Comparison) -> list[Numbers]:
@@ -104,6 +111,14 @@ def _reach(price: float | None) -> Reach:
     return Reach(price, "reached") if isfinite(price) else Reach(None, "never")
 
 
+def _registered(comparison: Comparison, pair: Pair) -> str | None:
+    found = next((found for found in comparison.registered if found.benchmark == pair.key[0]), None)
+    if found is None:
+        return None
+    primary = {(found.benchmark, configuration) for configuration in found.pair}
+    return "primary" if {pair.key, pair.baseline} == primary else "exploratory"
+
+
 def _points(pair: Pair) -> str:
     return points(pair.test.difference, pair.test.low, pair.test.high, pair.significant_so_far)
 
@@ -131,6 +146,13 @@ PAIRS: Sequence[Column] = [
         "baseline",
         "ids of the benchmark and the configuration of the baseline, as benchmark/configuration",
         path="baseline",
+    ),
+    text(
+        "registered",
+        "in a registered benchmark, `primary` for the registered comparison and `exploratory` for all others",
+        "the benchmark is not registered",
+        path="registered",
+        shown=Shown("registered", 2, optional=True),
     ),
     whole("n", "problems on which both configurations have a result", unit="problems", shown=Shown("n", 11)),
     whole(

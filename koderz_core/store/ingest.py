@@ -158,7 +158,11 @@ def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
     yield Change("benchmarks", "insert", columns | {"opened_at": place.at})
     yield Change("benchmarks", "merge", columns)  # an extended plan keeps the time of its first header
     yield from _configurations(event)
-    for planned in plan.experiments():
+    experiments = plan.experiments()
+    header: dict[str, Value] = {"benchmark": event.benchmark, "position": place.position, "at": place.at}
+    header |= {"experiments": len(experiments), "plan": columns["plan"] if plan.registration else None}
+    yield Change("recorded_plans", "replace", header)
+    for planned in experiments:
         row: dict[str, Value] = {**asdict(planned), "benchmark": event.benchmark, "state": "planned"}
         yield Change("experiments", "insert", row | {"position": place.position})
 

@@ -39,6 +39,7 @@ from koderz_core.store.answers import Answers, Computed
 from koderz_core.store.results import Results
 from koderz_core.workspace.datasets import Datasets, facts_of
 from koderz_core.workspace.names import Names, configuration_named, letter, usual_baseline
+from koderz_core.workspace.registrations import about_looks, registered_among
 
 if TYPE_CHECKING:
     from koderz_core.analysis.comparison import Comparison
@@ -113,11 +114,16 @@ class Comparisons:
         """
         base = None if baseline is None else configuration_named(baseline, rows)
         numbers = compare(rows, self._trials(rows, apart=apart), base, AXES if axes is None else axes, margin)
-        comparison = with_sentences(numbers, rows)
+        found = registered_among(self.results, (row.benchmark for row in rows))
+        comparison = with_sentences(replace(numbers, registered=found), rows)
         return replace(
             comparison,
             findings=(*comparison.findings, *self._about_the_baseline(comparison, rows)),
-            remarks=(*comparison.remarks, *self._about_conditions(rows)),
+            remarks=(
+                *comparison.remarks,
+                *about_looks(self.results, comparison),
+                *self._about_conditions(rows),
+            ),
             roles=tuple(self._roles(rows)),
         )
 

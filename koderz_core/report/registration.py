@@ -1,0 +1,138 @@
+"""Registrations in words: what was planned, what was done, what changed and when. Labels and names are hostile text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from koderz_core.records import Plan
+from koderz_core.records.registrations import Registration, StoppingRule, registration_hash
+from koderz_core.report.formats import NONE, TextTable, chance, money, numbered, one_line, points, within
+from koderz_core.strategies.labels import labels
+from koderz_core.times import second
+
+if TYPE_CHECKING:  # numpy is slow to import
+    from koderz_core.analysis.registration import Registered
+
+TITLE = "Registration"
+STOPPING: Mapping[StoppingRule, str] = {
+    "fixed": "fixed: after all planned experiments",
+    "sequential": "sequential: as soon as the primary comparison is decided or hopeless",
+}
+EXPLORATORY = "All other comparisons of this benchmark are exploratory."
+
+
+def announced(plan: Plan) -> Iterator[str]:
+    """What a registered plan commits to, and its hash; no line if it is not registered."""
+    if not plan.registration:
+        return
+    rule = STOPPING[plan.registration.stopping]
+    yield f"Registered: {primary_words(plan, plan.registration)}. Stopping rule: {rule}. {EXPLORATORY}"
+    yield f"SHA-256 of the registration, to publish before the first call: {registration_hash(plan)}"
+
+
+def primary_words(plan: Plan, registration: Registration) -> str:
+    """``whether A matches B within 10 percentage points``, with labels."""
+    named = labels(plan.configurations)
+    a, b = (one_line(named[plan.configurations[place].id]) for place in (registration.a, registration.b))
+    return f"whether {a} matches {b} {within(registration.margin)} on {numbered(len(plan.problems), 'problem')}"
+
+
+def deviation_announced(before: Plan, after: Plan) -> str:
+    """That a change of a registered plan is recorded."""
+    changed = "; ".join(changes(before, after))
+    return f"The registered plan changes, and reports will show this deviation: {changed}."
+
+
+def changes(before: Plan, after: Plan) -> Iterator[str]:
+    """How a plan differs from the one before it."""
+    if more := len(after.problems) - len(before.problems):
+        yield f"{numbered(more, 'problem')} added"
+    known = {configuration.id for configuration in before.configurations}
+    if new := [made.id for made in after.configurations if made.id not in known]:
+        named = labels(after.configurations)
+        yield f"{numbered(len(new), 'configuration')} added ({', '.join(one_line(named[made]) for made in new)})"
+    if after.repeats != before.repeats:
+        yield f"repeats changed from {before.repeats} to {after.repeats}"
+    if after.budget != before.budget:
+        usd = [_limit(plan.budget.usd) for plan in (before, after)]
+        yield f"budget changed from {usd[0]} to {usd[1]}" if usd[0] != usd[1] else "calls of unknown cost allowed"
+
+
+def registration_tables(registered: Sequence[Registered]) -> tuple[TextTable, ...]:
+    """One table per registered benchmark."""
+    several = len(registered) > 1
+    return tuple(
+        TextTable(f"{TITLE} of {each.benchmark}" if several else TITLE, ("", "planned", "done"), tuple(_rows(each)))
+        for each in registered
+    )
+
+
+def registration_numbers(found: Registered) -> Mapping[str, object]:
+    """For programs."""
+    plan, registration, primary = found.plan, found.registration, found.primary
+    matched = primary.match
+    return {
+        "benchmark": found.benchmark,
+        "sha256": registration_hash(plan),
+        "registered_at": found.plans[0].at,
+        "primary": list(found.pair),
+        "margin": registration.margin,
+        "stopping": registration.stopping,
+        "exclusions": registration.exclusions,
+        "problems_planned": len(plan.problems),
+        "problems": primary.problems,
+        "repeats_planned": plan.repeats,
+        "complete": primary.complete,
+        "difference": primary.difference,
+        "low": matched and matched.low,
+        "high": matched and matched.high,
+        "p": matched and matched.p_worst,
+        "verdict": matched and matched.verdict,
+        "deviations": [
+            {"at": after.at, "changes": list(changes(before.plan, after.plan))}
+            for before, after in pairwise(found.plans)
+        ],
+    }
+
+
+def result_words(found: Registered) -> str:
+    """The answer to the registered question, not adjusted for exploratory comparisons."""
+    primary, matched = found.primary, found.primary.match
+    if matched is None:
+        return "unknown, because no problem has a result of both configurations yet"
+    so_far = "" if primary.complete else " so far (not all planned experiments have ended)"
+    p = matched.p_short if matched.verdict == "falls short" else matched.p_worst
+    gained = points(primary.difference, matched.low, matched.high)
+    return f"{matched.verdict}{so_far}: {gained} percentage points [95 % score interval], one-sided p {chance(p)}"
+
+
+def result_sentence(found: Registered) -> str:
+    """The registered question and its answer."""
+    question = primary_words(found.plan, found.registration)
+    return f"Registered before the first call: {question}. Result: {result_words(found)}."
+
+
+def _rows(found: Registered) -> Iterator[tuple[str, str, str]]:
+    plan, registration, primary = found.plan, found.registration, found.primary
+    done = f"{numbered(primary.ended, 'experiment')} of {primary.planned} of the pair ended"
+    errors = f", {primary.errors} with an error" if primary.errors else ""
+    yield "primary comparison", primary_words(plan, registration), result_words(found)
+    yield "problems", str(len(plan.problems)), f"{primary.problems} with a result of both configurations"
+    yield "experiments", f"{numbered(plan.repeats, 'repeat')} of each problem", f"{done}{errors}"
+    yield "stopping rule", STOPPING[registration.stopping], NONE
+    yield "exclusions", one_line(registration.exclusions) or "none", NONE
+    others = len(found.plans[-1].plan.configurations) - 2
+    exploratory = f"exploratory: all comparisons with {numbered(others, 'further configuration')}"
+    yield "other comparisons", "none", exploratory if others else "none"
+    deviations = [(after.at, "; ".join(changes(before.plan, after.plan))) for before, after in pairwise(found.plans)]
+    for at, changed in deviations:
+        yield "deviation", NONE, f"{second(at)}: {changed}"
+    if not deviations:
+        yield "deviations", NONE, "none"
+    yield "registered", second(found.plans[0].at), f"SHA-256 {registration_hash(plan)}"
+
+
+def _limit(usd: float | None) -> str:
+    return "no limit" if usd is None else money(usd)
