@@ -171,8 +171,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
         plan = msgspec.convert(msgspec.to_builtins(plan), Plan)  # refuse values that a journal cannot restore
     except msgspec.ValidationError as error:
         raise PlanError(f"The benchmark cannot be planned: {error}.") from error
-    plan = registered(plan, order.registration, settings) if order.registration else plan
-    return as_recorded(plan, settings)
+    return as_recorded(registered(plan, order.registration, settings), settings)
 
 
 def _outside(

@@ -32,12 +32,14 @@ class RegistrationOrder:
     exclusions: str = ""
 
 
-def registered(plan: Plan, order: RegistrationOrder, settings: Settings) -> Plan:
-    """Return the plan with its registration. Raises PlanError, UnknownNameError.
+def registered(plan: Plan, order: RegistrationOrder | None, settings: Settings) -> Plan:
+    """Return the plan with its registration, if it has one. Raises PlanError, UnknownNameError.
 
     The problems of a sequential benchmark are in an order that the seed of the plan draws: its first problems are a
     random sample of all.
     """
+    if order is None:
+        return plan
     if not 0 < order.margin < 1:
         raise PlanError(f"The margin must be above 0 and below 100 percentage points, not {100 * order.margin:g}.")
     a, b = _usual(plan, settings) if order.primary is None else (_place(name, plan) for name in order.primary)
