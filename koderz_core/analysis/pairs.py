@@ -51,7 +51,8 @@ class Pair:
     lacks. ``price``: its cost per solved problem divided by the baseline's. ``mixed``: on how many problems one of the
     two is scored by the tests it stopped on and the other by held-out tests; ``reported``: on how many an imported file
     states the results of one and koderz scored the other. ``match``: whether it matches the baseline within a margin;
-    None without a common problem. ``finding``: all of it in words.
+    None without a common problem. ``sequential``: the benchmark stops depending on the results of this pair, so its
+    tests and intervals are not valid. ``finding``: all of it in words.
     """
 
     key: Key
@@ -66,6 +67,7 @@ class Pair:
     worst: WorstCase | None = None
     reported: int = 0
     match: Match | None = None
+    sequential: bool = False
     finding: str = ""
 
     @property

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from koderz_core.analysis.noninferiority import Match, match
+from koderz_core.analysis.pairs import Pair
 from koderz_core.analysis.rates import by_problem
+from koderz_core.analysis.sequential import Rule, Sequential
 from koderz_core.records import Plan
-from koderz_core.records.registrations import RecordedPlan, Registration
+from koderz_core.records.progress import Forecast
+from koderz_core.records.registrations import RecordedPlan, Registration, primary_pair
 from koderz_core.records.trials import Trial
 
 
@@ -35,10 +38,16 @@ class Primary:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A registered benchmark: its ``plans`` from the registered one to the current one, and its result."""
+    """A registered benchmark: its ``plans`` from the registered one to the current one, and its result.
+
+    ``sequential``: the result that counts if the stopping rule is sequential; the tests of ``primary`` are then not
+    valid. ``left``: the estimate for the experiments that a decision left out, None if there is none.
+    """
 
     plans: tuple[RecordedPlan, ...]
     primary: Primary
+    sequential: Sequential | None = None
+    left: Forecast | None = None
 
     @property
     def benchmark(self) -> str:
@@ -61,12 +70,6 @@ class Registered:
         return primary_pair(self.plan, self.registration)
 
 
-def primary_pair(plan: Plan, registration: Registration) -> tuple[str, str]:
-    """The ids of the configurations of the primary comparison of a plan, the baseline second."""
-    a, b = (plan.configurations[place].id for place in (registration.a, registration.b))
-    return a, b
-
-
 def registered(plans: Sequence[RecordedPlan], trials: Iterable[Trial]) -> Registered:
     """The result of a registered benchmark. ``plans``: at least the registered one; ``trials``: of the benchmark."""
     plan, registration = plans[0].plan, plans[0].plan.registration
@@ -84,7 +87,14 @@ def registered(plans: Sequence[RecordedPlan], trials: Iterable[Trial]) -> Regist
         difference=sum(gained) / len(gained) if gained else None,
         match=match(of_a, of_b, registration.margin),
     )
-    return Registered(tuple(plans), primary)
+    outcomes = {trial.experiment: trial.outcome for trial in trials}
+    return Registered(tuple(plans), primary, Rule(plan).state(outcomes) if plan.sequential else None)
+
+
+def marked(pairs: Sequence[Pair], registrations: Sequence[Registered]) -> tuple[Pair, ...]:
+    """The pairs, with the mark that the tests of a sequential primary comparison are not valid."""
+    stopped = [{(each.benchmark, name) for name in each.pair} for each in registrations if each.sequential]
+    return tuple(replace(pair, sequential={pair.key, pair.baseline} in stopped) for pair in pairs)
 
 
 def _planned(plan: Plan, configuration: str, trials: Iterable[Trial]) -> list[Trial]:

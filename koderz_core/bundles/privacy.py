@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from koderz_core.events import (
     BenchmarkClosed,
+    BenchmarkDecided,
     BenchmarkOpened,
     CallFinished,
     CallStarted,
@@ -222,6 +223,7 @@ PLAIN: Mapping[type, frozenset[str]] = {
     ConsensusReached: frozenset({"by"}),
     Considered: frozenset({"excluded"}),
     ExperimentFinished: frozenset({"outcome", "reason", "score_kind", "failure"}),
+    BenchmarkDecided: frozenset({"decision"}),
     BenchmarkClosed: frozenset({"reason"}),
 }
 """Words of koderz, versions, hashes and ids. They stay as they are, except for ids and hashes that have changed."""

@@ -45,6 +45,7 @@ from koderz_core.records.rows import ExperimentRow
 from koderz_core.report.findings import remarks
 from koderz_core.report.forecasts import between, receipt
 from koderz_core.report.formats import count, duration, isolation, money, numbered, plain
+from koderz_core.report.registration import decided, saved
 from koderz_core.report.spending import UNKNOWN, savings_sentences, spending_table
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.grading import gate_remarks
@@ -194,10 +195,22 @@ def perform(opened: Workspace, plan: Plan, mode: RunOptions = RunOptions()) -> R
         )
     if runner.used_up:
         click.echo(runner.used_up, err=True)
+    if runner.decided:
+        _print_decision(opened, runner)
     if not mode.silent:
-        whole = None if mode.pilot or runner.used_up else forecast
+        whole = None if mode.pilot or runner.used_up or runner.decided else forecast
         click.echo(receipt(Receipt(whole, progress.cost_usd, progress.seconds)), err=True)
     return runner
+
+
+def _print_decision(opened: Workspace, runner: Runner) -> None:
+    if found := runner.decided:
+        lines = (
+            decided(found.decision, found.problems, len(runner.plan.problems)),
+            saved(opened.costs.forecast_or_none(runner.plan)),
+        )
+        for line in filter(None, lines):
+            click.echo(line, err=True)
 
 
 def _under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
@@ -309,20 +322,26 @@ def warnings(forecast: Forecast, plan: Plan) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """The experiments that a command ran. ``used_up``: the budget of the benchmark did not allow its next call."""
+    """The experiments that a command ran. ``used_up``: the budget of the benchmark did not allow its next call.
+
+    ``decided``: its stopping rule left the other experiments out.
+    """
 
     benchmark: str
     experiments: Sequence[Experiment]
     used_up: bool = False
+    decided: bool = False
 
     @classmethod
     def of(cls, runner: Runner) -> FinishedRun:
-        return cls(runner.benchmark, runner.experiments, runner.used_up is not None)
+        return cls(runner.benchmark, runner.experiments, runner.used_up is not None, runner.decided is not None)
 
 
 def conclude(opened: Workspace, ended: FinishedRun, fail_under: float | None, *, as_json: bool) -> int:
     """Print the results of a benchmark; returns the exit code as ``exit_code``."""
-    summaries = opened.results.summaries(ended.benchmark)
+    summaries = (
+        opened.comparisons.named([ended.benchmark]) if ended.decided else opened.results.summaries(ended.benchmark)
+    )
     if as_json:
         print_json(summaries)
     else:
@@ -368,7 +387,8 @@ def exit_code(opened: Workspace, ended: FinishedRun, fail_under: float | None) -
     if errors:
         _print_errors(errors, benchmark)
     unread = report_faults(opened)
-    if without := len(ids) - sum(row.outcome in RESULTS for row in rows):
+    without = 0 if ended.decided else len(ids) - sum(row.outcome in RESULTS for row in rows)
+    if without:
         larger, option = (" with a larger budget", " --max-cost USD") if ended.used_up else ("", "")
         resume = f"To continue{larger}: koderz resume {benchmark}{option}"
         click.echo(f"Experiments without a result: {without} of {len(ids)}. {resume}", err=True)

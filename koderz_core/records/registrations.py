@@ -15,6 +15,10 @@ StoppingRule = Literal["fixed", "sequential"]
 """When a benchmark ends: after all planned experiments, or as soon as its primary comparison is decided or hopeless."""
 
 
+Decision = Literal["matches", "falls short", "hopeless"]
+"""How a sequential benchmark ends early; ``hopeless``: the remaining problems would probably not decide it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Registration:
     """The primary comparison of a plan: whether ``a`` solves at most ``margin`` (a share of problems) less than ``b``.
@@ -28,6 +32,12 @@ class Registration:
     margin: float
     stopping: StoppingRule = "fixed"
     exclusions: str = ""
+
+
+def primary_pair(plan: Plan, registration: Registration) -> tuple[str, str]:
+    """The ids of the configurations of the primary comparison of a plan, the baseline second."""
+    a, b = (plan.configurations[place].id for place in (registration.a, registration.b))
+    return a, b
 
 
 def document(plan: Plan) -> dict[str, object]:

@@ -45,6 +45,11 @@ _FRACTIONS = ("half", "a third", "a quarter", "a fifth", "a sixth", "a seventh",
 def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
     """Whether the two differ significantly, by how much, and what the one costs relative to the other."""
     test, label, other = pair.test, labels[pair.key], labels[pair.baseline]
+    if pair.sequential:
+        return (
+            f"{label} against {other} is the primary comparison of a sequential benchmark. Its p values and intervals "
+            "for a fixed number of problems are not valid and not shown. See the registered result."
+        )
     if not test.n:
         return f"{label} and {other} have no problem on which both have a result, so they cannot be compared."
     price = _price(label, pair.price, test.at_once)

@@ -47,7 +47,7 @@ def answer(comparison: Comparison, pinned: Key | None = None) -> Answer:
     if not with_result:
         return Answer(("No experiment has a result yet.",))
     names = {key: one_line(name) for key, name in names_of(comparison.configurations).items()}
-    pairs = comparison.pairs
+    pairs = [pair for pair in comparison.pairs if not pair.sequential]
     first = [pair for pair in pairs if pair.key == pinned and len(pairs) > 1]
     sentences = (
         *map(result_sentence, comparison.registered),

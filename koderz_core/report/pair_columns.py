@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, isinf
 from typing import TYPE_CHECKING
 
@@ -73,14 +73,14 @@ class PairRow:
 
     @property
     def significant(self) -> bool | None:
-        return self.pair.significant if self.of.n else None
+        return self.pair.significant if self.of.n and not self.pair.sequential else None
 
 
 def pairs(comparison: Comparison) -> list[PairRow]:
     """A row per configuration except the baseline."""
     return [
         PairRow(comparison.of(pair.key), pair, _registered(comparison, pair), *_reaches(pair.break_even))
-        for pair in comparison.pairs
+        for pair in map(_valid, comparison.pairs)
     ]
 
 
@@ -111,6 +111,14 @@ def _reach(price: float | None) -> Reach:
     return Reach(price, "reached") if isfinite(price) else Reach(None, "never")
 
 
+def _valid(pair: Pair) -> Pair:
+    """The pair without tests and intervals that are not valid because the benchmark is sequential."""
+    if not pair.sequential:
+        return pair
+    test = replace(pair.test, p=None, low=None, high=None)
+    return replace(pair, test=test, p_adjusted=None, worst=None, match=None)
+
+
 def _registered(comparison: Comparison, pair: Pair) -> str | None:
     found = next((found for found in comparison.registered if found.benchmark == pair.key[0]), None)
     if found is None:
@@ -136,7 +144,7 @@ def _never(even: BreakEven | None) -> str | None:
 
 
 _NOT_BOTH = "no problem was planned for both configurations"
-_NO_COMMON = "`n` is 0"
+_NO_COMMON = "`n` is 0, or the pair is the primary comparison of a sequential benchmark"
 _NOTHING = "no problem was solved by both configurations, or a cost is unknown"
 _REACHED = "`reached`, `never`, `no_target` (the baseline solved nothing) or `unknown`"
 

@@ -3,24 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from koderz_core.analysis.noninferiority import LEVEL
+from koderz_core.analysis.sequential import fewest_equal
 from koderz_core.records import Plan
-from koderz_core.records.registrations import Registration, StoppingRule, registration_hash
+from koderz_core.records.progress import Forecast
+from koderz_core.records.registrations import Decision, Registration, StoppingRule, registration_hash
+from koderz_core.report.forecasts import between
 from koderz_core.report.formats import NONE, TextTable, chance, money, numbered, one_line, points, within
 from koderz_core.strategies.labels import labels
 from koderz_core.times import second
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.registration import Registered
+    from koderz_core.analysis.sequential import Sequential
 
 TITLE = "Registration"
 STOPPING: Mapping[StoppingRule, str] = {
     "fixed": "fixed: after all planned experiments",
     "sequential": "sequential: as soon as the primary comparison is decided or hopeless",
 }
+_NO_RESULT = "unknown, because no problem has a result of both configurations yet"
 EXPLORATORY = "All other comparisons of this benchmark are exploratory."
+
+
+def decided(decision: Decision, problems: int, planned: int) -> str:
+    """How the stopping rule of a sequential benchmark ended it."""
+    how = {
+        "matches": "the primary comparison is decided (matches)",
+        "falls short": "the primary comparison is decided (falls short)",
+        "hopeless": "the remaining problems would probably not decide the primary comparison",
+    }[decision]
+    return f"Stopped early by the registered rule after {problems} of {numbered(planned, 'problem')}: {how}."
+
+
+def saved(left: Forecast | None) -> str:
+    """What the experiments that were not run would have cost; empty if none is left or nothing is known of them."""
+    if left is None or not left.experiments:
+        return ""
+    cost = between(left.cost_usd, money) if left.tells else "unknown"
+    return f"Saved: {numbered(left.experiments, 'experiment')}. Their estimated cost: {cost}."
 
 
 def announced(plan: Plan) -> Iterator[str]:
@@ -29,6 +54,9 @@ def announced(plan: Plan) -> Iterator[str]:
         return
     rule = STOPPING[plan.registration.stopping]
     yield f"Registered: {primary_words(plan, plan.registration)}. Stopping rule: {rule}. {EXPLORATORY}"
+    if plan.sequential:
+        equal = numbered(fewest_equal(plan.sequential.margin), "problem")
+        yield f"A match takes at least {equal} on which the two do not differ, and more if they differ on others."
     yield f"SHA-256 of the registration, to publish before the first call: {registration_hash(plan)}"
 
 
@@ -72,7 +100,7 @@ def registration_tables(registered: Sequence[Registered]) -> tuple[TextTable, ..
 def registration_numbers(found: Registered) -> Mapping[str, object]:
     """For programs."""
     plan, registration, primary = found.plan, found.registration, found.primary
-    matched = primary.match
+    matched = None if found.sequential else primary.match
     return {
         "benchmark": found.benchmark,
         "sha256": registration_hash(plan),
@@ -90,6 +118,9 @@ def registration_numbers(found: Registered) -> Mapping[str, object]:
         "high": matched and matched.high,
         "p": matched and matched.p_worst,
         "verdict": matched and matched.verdict,
+        "sequential": found.sequential and asdict(found.sequential),
+        "experiments_saved": found.left and found.left.experiments,
+        "usd_saved": found.left and found.left.cost_usd and found.left.cost_usd.p50,
         "deviations": [
             {"at": after.at, "changes": list(changes(before.plan, after.plan))}
             for before, after in pairwise(found.plans)
@@ -99,13 +130,35 @@ def registration_numbers(found: Registered) -> Mapping[str, object]:
 
 def result_words(found: Registered) -> str:
     """The answer to the registered question, not adjusted for exploratory comparisons."""
+    if found.sequential:
+        return _sequential_words(found.sequential)
     primary, matched = found.primary, found.primary.match
     if matched is None:
-        return "unknown, because no problem has a result of both configurations yet"
+        return _NO_RESULT
     so_far = "" if primary.complete else " so far (not all planned experiments have ended)"
     p = matched.p_short if matched.verdict == "falls short" else matched.p_worst
     gained = points(primary.difference, matched.low, matched.high)
     return f"{matched.verdict}{so_far}: {gained} percentage points [95 % score interval], one-sided p {chance(p)}"
+
+
+def _sequential_words(found: Sequential) -> str:
+    """With the evidence for what was decided, or for what is nearer."""
+    if found.difference is None:
+        return _NO_RESULT
+    verdict = found.decision or ("undecided" if found.n == found.planned else "undecided so far")
+    short = found.decision == "falls short" or (found.decision != "matches" and found.e_short > found.e_match)
+    claim, evidence = ("falling short", found.e_short) if short else ("a match", found.e_match)
+    after = found.at or found.n
+    gained = points(found.difference, found.low, found.high)
+    missing = (
+        f"; {numbered(found.missing, 'problem')} with a missing result count against each claim"
+        if found.missing
+        else ""
+    )
+    return (
+        f"{verdict} after {after} of {numbered(found.planned, 'problem')}: {gained} percentage points [95 % confidence "
+        f"sequence], e-value {evidence:.3g} for {claim} ({1 / LEVEL:.0f} decide){missing}"
+    )
 
 
 def result_sentence(found: Registered) -> str:
@@ -121,7 +174,7 @@ def _rows(found: Registered) -> Iterator[tuple[str, str, str]]:
     yield "primary comparison", primary_words(plan, registration), result_words(found)
     yield "problems", str(len(plan.problems)), f"{primary.problems} with a result of both configurations"
     yield "experiments", f"{numbered(plan.repeats, 'repeat')} of each problem", f"{done}{errors}"
-    yield "stopping rule", STOPPING[registration.stopping], NONE
+    yield "stopping rule", STOPPING[registration.stopping], saved(found.left) or NONE
     yield "exclusions", one_line(registration.exclusions) or "none", NONE
     others = len(found.plans[-1].plan.configurations) - 2
     exploratory = f"exploratory: all comparisons with {numbered(others, 'further configuration')}"

@@ -11,6 +11,7 @@ import msgspec
 from koderz_core.events import (
     AllowanceSet,
     BenchmarkClosed,
+    BenchmarkDecided,
     BenchmarkOpened,
     CallFailed,
     CallFinished,
@@ -184,6 +185,11 @@ def _benchmark_closed(event: BenchmarkClosed, place: Place) -> Iterator[Change]:
     yield Change("benchmarks", "amend", closed)
 
 
+def _benchmark_decided(event: BenchmarkDecided, place: Place) -> Iterator[Change]:
+    decided: dict[str, Value] = {"decision": event.decision, "decided_by": event.problems}
+    yield Change("benchmarks", "amend", {"id": place.benchmark, **decided})
+
+
 def _forecast_made(event: ForecastMade, place: Place) -> Iterator[Change]:
     """The last estimate counts: it is for the experiments that were left then."""
     columns: dict[str, Value] = {"at": place.at, "position": place.position, "forecast": as_json(event.forecast)}
@@ -353,6 +359,7 @@ CHANGES: Mapping[type[Event], Meaning] = {
     ConsensusReached: _consensus_reached,
     CandidateScored: _candidate_scored,
     ExperimentFinished: _experiment_finished,
+    BenchmarkDecided: _benchmark_decided,
     BenchmarkClosed: _benchmark_closed,
     ExperimentLabelled: _no_rows,
     ExperimentNoted: _no_rows,

@@ -31,6 +31,15 @@ def _of(index: Index, benchmark: str) -> Iterator[RecordedPlan]:
             yield RecordedPlan(benchmark, at, plan)
 
 
+def decisions(index: Index, benchmarks: Collection[str]) -> dict[str, int]:
+    """Of those of these benchmarks (by id) that are decided, how many problems of the drawn order decided them."""
+    rows = mappings(index.con, _DECISIONS, {"benchmarks": list(benchmarks)})
+    return {str(row["id"]): int(str(row["decided_by"])) for row in rows}
+
+
+_DECISIONS = "select id, decided_by from benchmarks where list_contains($benchmarks, id) and decision is not null"
+
+
 def extended(index: Index, benchmarks: Collection[str]) -> list[str]:
     """Those of these benchmarks (by id) whose experiments were not all planned by the first header."""
     rows = mappings(index.con, _EXTENDED, {"benchmarks": list(benchmarks)})

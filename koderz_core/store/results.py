@@ -101,6 +101,7 @@ class Results:
     plan = question(benchmarks.plan, kept=False)
     recorded_plans = question(registrations.recorded_plans)
     extended = question(registrations.extended)
+    decisions = question(registrations.decisions)
     receipt = question(benchmarks.receipt, kept=False)
     measured = question(configurations.measured)
     grounds = question(configurations.grounds)

@@ -42,7 +42,7 @@ create table benchmarks (
     repeats integer not null, seed hugeint not null, prompt_versions json not null, price_version varchar not null,
     isolation varchar not null, tiers json not null, energy json not null, plan json not null,
     opened_at double not null, closed_at double, closed_reason varchar, self_test varchar default '',
-    budget_usd double, concurrency integer, imported varchar
+    budget_usd double, concurrency integer, imported varchar, decision varchar, decided_by integer
 );
 create table configurations (
     benchmark varchar not null, id varchar not null, strategy varchar not null, parameters json not null,

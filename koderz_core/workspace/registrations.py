@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from koderz_core.analysis.registration import Registered, registered
+from koderz_core.analysis.sequential import Rule
+from koderz_core.events import BenchmarkDecided
+from koderz_core.plan.costs import Costs
+from koderz_core.records import Outcome, Plan
+from koderz_core.records.progress import SummaryRow
 from koderz_core.records.registrations import RecordedPlan
 from koderz_core.report.registration import changes
 from koderz_core.store.results import Results
@@ -15,7 +21,7 @@ from koderz_core.store.results import Results
 if TYPE_CHECKING:
     from koderz_core.analysis.comparison import Comparison
 
-__all__ = ["Registered", "about_looks", "registered_among"]
+__all__ = ["Registered", "about_looks", "reached", "registered_among", "stopping_rule"]
 
 _PEEKING = (
     "Looking at p values while results arrive, and stopping or extending the benchmark when one is small, makes false "
@@ -24,18 +30,49 @@ _PEEKING = (
 )
 
 
-def registered_among(results: Results, benchmarks: Iterable[str]) -> tuple[Registered, ...]:
+def registered_among(results: Results, costs: Costs, benchmarks: Iterable[str]) -> tuple[Registered, ...]:
     """Return the registered ones of these benchmarks (by id), in their order. Raises StoreError."""
     names = tuple(dict.fromkeys(benchmarks))
     plans: defaultdict[str, list[RecordedPlan]] = defaultdict(list)
     for recorded in results.recorded_plans(names):
         plans[recorded.benchmark].append(recorded)
     trials = results.trials(list(plans), tries=False) if plans else []
+    decisions = results.decisions(tuple(plans)) if plans else {}
     return tuple(
-        registered(_changed(plans[name]), [trial for trial in trials if trial.benchmark == name])
+        replace(
+            registered(_changed(plans[name]), [trial for trial in trials if trial.benchmark == name]),
+            left=costs.forecast(plans[name][-1].plan) if name in decisions else None,
+        )
         for name in names
         if name in plans
     )
+
+
+def reached(results: Results, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
+    """Return these configurations; those of a decided sequential benchmark with the problems that decided it only.
+
+    The experiments that were left out are not missing results. Raises StoreError.
+    """
+    decisions = results.decisions(tuple(dict.fromkeys(row.benchmark for row in rows if row.only is None)))
+    limited = {
+        (row.benchmark, row.configuration): row
+        for benchmark, problems in decisions.items()
+        for row in results.summaries(benchmark, results.plan(benchmark).problems[:problems])
+    }
+    return [limited.get((row.benchmark, row.configuration), row) if row.only is None else row for row in rows]
+
+
+def stopping_rule(plan: Plan) -> Callable[[Mapping[str, Outcome]], BenchmarkDecided | None] | None:
+    """Return the rule that decides a sequential benchmark; None for a plan that runs to its end."""
+    if not plan.sequential:
+        return None
+    rule = Rule(plan)
+
+    def decided(outcomes: Mapping[str, Outcome]) -> BenchmarkDecided | None:
+        found = rule.decision(outcomes)
+        return None if found is None else BenchmarkDecided(*found)
+
+    return decided
 
 
 def about_looks(results: Results, comparison: Comparison) -> Iterator[str]:
