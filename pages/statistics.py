@@ -30,11 +30,11 @@ def main() -> None:
     comparison = compared.comparison
     pair = addressed_pair(comparison)
     show_warnings(comparison)
+    show_registrations(comparison)
     st.header("Differences on the same problems")
     if show_pairs(page.workspace, comparison) != pair:
         st.rerun()  # the parts below also depend on the pair, which is in the address now
     show_findings(comparison)
-    show_registrations(comparison)
     st.header("Slices of the problems")
     show_slices(page.workspace, compared.rows, comparison)
     st.header("Verifier precision and supervision")

@@ -184,7 +184,7 @@ def _rows(found: Registered) -> Iterator[tuple[str, str, str]]:
         yield "deviation", NONE, f"{second(at)}: {changed}"
     if not deviations:
         yield "deviations", NONE, "none"
-    yield "registered", second(found.plans[0].at), f"SHA-256 {registration_hash(plan)}"
+    yield "hash", f"SHA-256 {registration_hash(plan)}", f"registered {second(found.plans[0].at)}"
 
 
 def _limit(usd: float | None) -> str:

@@ -8,6 +8,7 @@ from typing import get_args
 import streamlit as st
 
 from koderz_core.records.registrations import StoppingRule
+from koderz_core.report.formats import NONE
 from koderz_core.report.registration import STOPPING, registration_tables
 from koderz_core.workspace.comparisons import Comparison
 from koderz_core.workspace.drafts import Draft, RegistrationOrder
@@ -53,7 +54,8 @@ def show_registrations(comparison: Comparison) -> None:
     for table in registration_tables(comparison.registered):
         st.header(table.title)
         for what, planned, done in table.rows:
-            with st.container(horizontal=True):
-                st.caption(what, width=160)
-                st.text(planned, width=360)
-                st.text(done, width="stretch")
+            places = st.columns([1, 2, 3])
+            places[0].caption(what)
+            for place, word, text in ((places[1], "Planned", planned), (places[2], "Done", done)):
+                if text != NONE:
+                    place.text(f"{word}: {text}")
