@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from koderz_core.cli import registration
 from koderz_core.cli.analyze import print_details
 from koderz_core.cli.options import (
     GroupedCommand,
@@ -26,12 +27,6 @@ from koderz_core.cli.options import (
 from koderz_core.cli.order import order, problems_in, settings
 from koderz_core.cli.order_options import order_options, problem_options
 from koderz_core.cli.progress import DebugFiles, Progress, debug_folder, debug_options
-from koderz_core.cli.registration import (
-    registration_document,
-    registration_lines,
-    registration_options,
-    registration_order,
-)
 from koderz_core.cli.signals import interruptible
 from koderz_core.cli.tables import console, drawn, print_summaries
 from koderz_core.errors import BudgetSpent, Cancelled, PlanError
@@ -45,7 +40,6 @@ from koderz_core.records.rows import ExperimentRow
 from koderz_core.report.findings import remarks
 from koderz_core.report.forecasts import between, receipt
 from koderz_core.report.formats import count, duration, isolation, money, numbered, plain
-from koderz_core.report.registration import decided, saved
 from koderz_core.report.spending import UNKNOWN, savings_sentences, spending_table
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.grading import gate_remarks
@@ -73,7 +67,7 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     type=Whole(1),
     help="Run N random problems, then estimate the rest.",
 )
-@registration_options
+@registration.registration_options
 @option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")
 @debug_options
 @order_options
@@ -99,7 +93,7 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
         name = options["preset"]
         preset = None if name is None else opened.plans.preset(name, opened.models.survey())
         wanted = order(options, problems_in(options, preset), options["repeats"], preset)
-        wanted = replace(wanted, registration=registration_order(options))
+        wanted = replace(wanted, registration=registration.registration_order(options))
         dataset = opened.datasets.name_of(options["dataset"], options["mapping"])
         offer = opened.plans.propose(wanted, dataset, baselines=options["baselines"])
         plan = offer.plan
@@ -195,22 +189,12 @@ def perform(opened: Workspace, plan: Plan, mode: RunOptions = RunOptions()) -> R
         )
     if runner.used_up:
         click.echo(runner.used_up, err=True)
-    if runner.decided:
-        _print_decision(opened, runner)
+    for line in registration.decision_lines(opened, runner):
+        click.echo(line, err=True)
     if not mode.silent:
         whole = None if mode.pilot or runner.used_up or runner.decided else forecast
         click.echo(receipt(Receipt(whole, progress.cost_usd, progress.seconds)), err=True)
     return runner
-
-
-def _print_decision(opened: Workspace, runner: Runner) -> None:
-    if found := runner.decided:
-        lines = (
-            decided(found.decision, found.problems, len(runner.plan.problems)),
-            saved(opened.costs.forecast_or_none(runner.plan)),
-        )
-        for line in filter(None, lines):
-            click.echo(line, err=True)
 
 
 def _under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
@@ -237,8 +221,8 @@ def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, 
     forecast = opened.costs.forecast(plan, concurrency)
     can_show = opened.comparisons.can_show(plan)
     if as_json:
-        registration = {"registration": registration_document(plan)} if plan.registration else {}
-        print_json({**asdict(forecast), "can_show": can_show, "baselines": offer.sentences, **registration})
+        more = {"can_show": can_show, "baselines": offer.sentences, **registration.registration_document(plan)}
+        print_json({**asdict(forecast), **more})
         return 0
     click.echo(f"{_size(plan, len(plan.experiments()))}.")
     remarks = opened.runs.remarks(plan)
@@ -247,7 +231,7 @@ def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, 
         *remarks,
         *ineffective(plan),
         *_offered(offer),
-        *registration_lines(plan),
+        *registration.registration_lines(plan),
         *forecast_lines(forecast),
         *warnings(forecast, plan),
     ):
@@ -267,8 +251,8 @@ def _announce(runner: Runner, origin: str | None, forecast: Forecast | None) -> 
     click.echo(f"{_size(plan, experiments)}{already}.", err=True)
     click.echo(f"Isolation: {isolation(runner.header.isolation, runner.header.self_test)}.", err=True)
     estimate = (*forecast_lines(forecast), *warnings(forecast, plan)) if forecast else ()
-    registration = registration_lines(runner.plan, runner.recorded)
-    for line in (*choices(plan), *ineffective(plan), *registration, *estimate, *_remarks(runner, origin)):
+    registered = registration.registration_lines(runner.plan, runner.recorded)
+    for line in (*choices(plan), *ineffective(plan), *registered, *estimate, *_remarks(runner, origin)):
         click.echo(line, err=True)
 
 
@@ -322,10 +306,7 @@ def warnings(forecast: Forecast, plan: Plan) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """The experiments that a command ran. ``used_up``: the budget of the benchmark did not allow its next call.
-
-    ``decided``: its stopping rule left the other experiments out.
-    """
+    """The experiments that a command ran; others did not run if the budget is ``used_up`` or the rest ``decided``."""
 
     benchmark: str
     experiments: Sequence[Experiment]

@@ -13,7 +13,9 @@ from koderz_core.errors import PlanError
 from koderz_core.plan.registration import RegistrationOrder, pair_named
 from koderz_core.records import Plan
 from koderz_core.records.registrations import document, registration_hash
-from koderz_core.report.registration import announced, deviation_announced
+from koderz_core.report.registration import announced, decided, deviation_announced, saved
+from koderz_core.workspace import Workspace
+from koderz_core.workspace.runs import Runner
 
 _USUAL = RegistrationOrder()
 _FIELDS = {"primary": "--primary", "margin": "--margin", "stopping": "--stopping", "exclusions": "--exclusions"}
@@ -79,8 +81,18 @@ def registration_order(options: Mapping[str, Any]) -> RegistrationOrder | None:
 
 
 def registration_document(plan: Plan) -> Mapping[str, object]:
-    """The hash of a registered plan and everything that it covers, for programs."""
-    return {"sha256": registration_hash(plan), "covers": msgspec.to_builtins(document(plan))}
+    """The hash of a registered plan and everything that it covers, for programs; empty for other plans."""
+    if not plan.registration:
+        return {}
+    return {"registration": {"sha256": registration_hash(plan), "covers": msgspec.to_builtins(document(plan))}}
+
+
+def decision_lines(opened: Workspace, runner: Runner) -> Iterator[str]:
+    """How the stopping rule ended a sequential benchmark, and what that saved; no line if it did not."""
+    if found := runner.decided:
+        yield decided(found.decision, found.problems, len(runner.plan.problems))
+        if left := saved(opened.costs.forecast_or_none(runner.plan)):
+            yield left
 
 
 def registration_lines(plan: Plan, before: Plan | None = None) -> Iterator[str]:

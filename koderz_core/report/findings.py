@@ -21,6 +21,7 @@ from koderz_core.records.marks import ORACLE, REPORTED, SAW_BASE_TESTS, Marks
 from koderz_core.records.plans import SOME_SCRIPTED, scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.formats import in_points, money, numbered, percent, within
+from koderz_core.report.registration import not_valid
 
 if TYPE_CHECKING:  # most commands need no comparison
     from koderz_core.analysis.bounds import WorstCase
@@ -46,10 +47,7 @@ def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
     """Whether the two differ significantly, by how much, and what the one costs relative to the other."""
     test, label, other = pair.test, labels[pair.key], labels[pair.baseline]
     if pair.sequential:
-        return (
-            f"{label} against {other} is the primary comparison of a sequential benchmark. Its p values and intervals "
-            "for a fixed number of problems are not valid and not shown. See the registered result."
-        )
+        return not_valid(label, other)
     if not test.n:
         return f"{label} and {other} have no problem on which both have a result, so they cannot be compared."
     price = _price(label, pair.price, test.at_once)

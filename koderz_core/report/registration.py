@@ -40,6 +40,14 @@ def decided(decision: Decision, problems: int, planned: int) -> str:
     return f"Stopped early by the registered rule after {problems} of {numbered(planned, 'problem')}: {how}."
 
 
+def not_valid(label: str, other: str) -> str:
+    """Why the primary comparison of a sequential benchmark has none of the usual tests."""
+    return (
+        f"{label} against {other} is the primary comparison of a sequential benchmark. Its p values and intervals for "
+        "a fixed number of problems are not valid and not shown. See the registered result."
+    )
+
+
 def saved(left: Forecast | None) -> str:
     """What the experiments that were not run would have cost; empty if none is left or nothing is known of them."""
     if left is None or not left.experiments:
