@@ -160,7 +160,7 @@ PAIRS: Sequence[Column] = [
         "in a registered benchmark, `primary` for the registered comparison and `exploratory` for all others",
         "the benchmark is not registered",
         path="registered",
-        shown=Shown("registered", 2, optional=True),
+        shown=Shown("registered", 2, if_known(str), optional=True),
     ),
     whole("n", "problems on which both configurations have a result", unit="problems", shown=Shown("n", 11)),
     whole(

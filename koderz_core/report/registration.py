@@ -14,7 +14,6 @@ from koderz_core.records.progress import Forecast
 from koderz_core.records.registrations import Decision, Registration, StoppingRule, registration_hash
 from koderz_core.report.forecasts import between
 from koderz_core.report.formats import NONE, TextTable, chance, money, numbered, one_line, points, within
-from koderz_core.strategies.labels import labels
 from koderz_core.times import second
 
 if TYPE_CHECKING:  # numpy is slow to import
@@ -70,7 +69,7 @@ def announced(plan: Plan) -> Iterator[str]:
 
 def primary_words(plan: Plan, registration: Registration) -> str:
     """``whether A matches B within 10 percentage points``, with labels."""
-    named = labels(plan.configurations)
+    named = _labels(plan)
     a, b = (one_line(named[plan.configurations[place].id]) for place in (registration.a, registration.b))
     return f"whether {a} matches {b} {within(registration.margin)} on {numbered(len(plan.problems), 'problem')}"
 
@@ -87,7 +86,7 @@ def changes(before: Plan, after: Plan) -> Iterator[str]:
         yield f"{numbered(more, 'problem')} added"
     known = {configuration.id for configuration in before.configurations}
     if new := [made.id for made in after.configurations if made.id not in known]:
-        named = labels(after.configurations)
+        named = _labels(after)
         yield f"{numbered(len(new), 'configuration')} added ({', '.join(one_line(named[made]) for made in new)})"
     if after.repeats != before.repeats:
         yield f"repeats changed from {before.repeats} to {after.repeats}"
@@ -193,6 +192,12 @@ def _rows(found: Registered) -> Iterator[tuple[str, str, str]]:
     if not deviations:
         yield "deviations", NONE, "none"
     yield "hash", f"SHA-256 {registration_hash(plan)}", f"registered {second(found.plans[0].at)}"
+
+
+def _labels(plan: Plan) -> Mapping[str, str]:
+    from koderz_core.strategies.labels import labels  # noqa: PLC0415 (all strategies, which most commands do not need)
+
+    return labels(plan.configurations)
 
 
 def _limit(usd: float | None) -> str:
