@@ -48,7 +48,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Sequential:
-    """What the first ``n`` problems of the drawn order show about a against b.
+    """What the first ``n`` problems of the drawn order show about a against b, up to the decision if there is one.
 
     ``low``, ``high``: the 95 % confidence sequence of the mean difference. ``e_match``: the largest e-value against the
     hypothesis that a solves less by the margin or more; ``e_short``: against the opposite. A ``missing`` result counts
@@ -124,18 +124,20 @@ def sequential(observed: Sequence[Observed], planned: int, margin: float) -> Seq
         return Sequential(0, planned, 0, None, -1.0, 1.0, 1.0, 1.0, None, None, None)
     worst, best = _differences(observed)
     found = decide(worst, best, planned, margin)
+    at = int(found.at[0]) or None
+    worst, best = worst[:, :at], best[:, :at]  # problems that ended after the decision do not count
     return Sequential(
-        n=n,
+        n=at or n,
         planned=planned,
-        missing=sum(each.worst != each.best for each in observed),
+        missing=int((worst != best).sum()),
         difference=float((worst + best).mean() / 2),
         low=_bound(worst, 1),
         high=_bound(best, -1),
-        e_match=_largest(found.match),
-        e_short=_largest(found.short),
-        power=float(found.power[0, -1]),
+        e_match=_largest(found.match[:, :at]),
+        e_short=_largest(found.short[:, :at]),
+        power=float(found.power[0, (at or n) - 1]),
         decision=_DECISIONS[int(found.decision[0])],
-        at=int(found.at[0]) or None,
+        at=at,
     )
 
 

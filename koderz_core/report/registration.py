@@ -155,7 +155,6 @@ def _sequential_words(found: Sequential) -> str:
     verdict = found.decision or ("undecided" if found.n == found.planned else "undecided so far")
     short = found.decision == "falls short" or (found.decision != "matches" and found.e_short > found.e_match)
     claim, evidence = ("falling short", found.e_short) if short else ("a match", found.e_match)
-    after = found.at or found.n
     gained = points(found.difference, found.low, found.high)
     missing = (
         f"; {numbered(found.missing, 'problem')} with a missing result count against each claim"
@@ -163,8 +162,8 @@ def _sequential_words(found: Sequential) -> str:
         else ""
     )
     return (
-        f"{verdict} after {after} of {numbered(found.planned, 'problem')}: {gained} percentage points [95 % confidence "
-        f"sequence], e-value {evidence:.3g} for {claim} ({1 / LEVEL:.0f} decide){missing}"
+        f"{verdict} after {found.n} of {numbered(found.planned, 'problem')}: {gained} percentage points [95 % "
+        f"confidence sequence], e-value {evidence:.3g} for {claim} ({1 / LEVEL:.0f} decide){missing}"
     )
 
 
