@@ -20,6 +20,7 @@ from pages.ui.edge import edge
 from pages.ui.equal_cost import show_equal_cost
 from pages.ui.frame import open_page, show_remarks
 from pages.ui.noise import show_noise
+from pages.ui.registration import show_registrations
 from pages.ui.sampling import show_sampling
 from pages.ui.trust import show_trust
 
@@ -34,6 +35,7 @@ def main() -> None:
     comparison = compared.comparison
     pair = addressed_pair(comparison)
     show_warnings(comparison)
+    show_registrations(comparison)
     st.header("Differences on the same problems")
     if show_pairs(page.workspace, comparison) != pair:
         st.rerun()  # the parts below also depend on the pair, which is in the address now

@@ -23,6 +23,7 @@ from koderz_core.analysis.multiplicity import rank_groups
 from koderz_core.analysis.noninferiority import COST_MARGIN, MARGIN
 from koderz_core.analysis.pairs import Key, Pair, of_two_kinds, pairs
 from koderz_core.analysis.rates import Interval, by_problem, clustered
+from koderz_core.analysis.registration import Registered
 from koderz_core.analysis.supervision import Supervision, supervision
 from koderz_core.analysis.tradeoff import Tradeoff, tradeoff
 from koderz_core.records import Tier
@@ -57,7 +58,8 @@ class Comparison:
     ``findings``: the conclusions and their uncertainty; each pair has its own. ``remarks``: sentences without which the
     numbers mislead. ``across``: the remark that they are not of the same problems, None if they are.
     ``mixed_problems``: on how many problems one is scored by the tests it stopped on and another by held-out tests.
-    ``roles``: the cost of each role and model; empty if it was not read.
+    ``roles``: the cost of each role and model; ``registered``: the registered ones of the benchmarks. Both are empty if
+    they were not read.
     """
 
     configurations: tuple[ConfigurationFigures, ...]
@@ -75,6 +77,7 @@ class Comparison:
     across: str | None = None
     roles: tuple[RoleCost, ...] = ()
     tier_margins: tuple[Margin[Key], ...] = ()
+    registered: tuple[Registered, ...] = ()
 
     @property
     def scripted(self) -> bool:

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from koderz_core.events import (
     BenchmarkClosed,
+    BenchmarkDecided,
     BenchmarkOpened,
     CallFinished,
     CallStarted,
@@ -50,6 +51,7 @@ from koderz_core.records import (
 )
 from koderz_core.records.plans import Ranked, Selection
 from koderz_core.records.progress import Forecast
+from koderz_core.records.registrations import Registration
 
 Record = TypeVar("Record")
 LEFT_OUT = "[left out: "
@@ -202,6 +204,7 @@ PLAIN: Mapping[type, frozenset[str]] = {
     Configuration: frozenset({"strategy", "gate", "feedback"}),
     DatasetOrigin: frozenset({"sha256"}),
     Experiment: frozenset({"id", "configuration"}),
+    Registration: frozenset({"stopping"}),
     ControlObeyed: frozenset({"what", "target"}),
     Forecast: frozenset({"unknown"}),
     TextStored: frozenset({"sha256"}),
@@ -220,6 +223,7 @@ PLAIN: Mapping[type, frozenset[str]] = {
     ConsensusReached: frozenset({"by"}),
     Considered: frozenset({"excluded"}),
     ExperimentFinished: frozenset({"outcome", "reason", "score_kind", "failure"}),
+    BenchmarkDecided: frozenset({"decision"}),
     BenchmarkClosed: frozenset({"reason"}),
 }
 """Words of koderz, versions, hashes and ids. They stay as they are, except for ids and hashes that have changed."""
@@ -229,6 +233,7 @@ WORDED: Mapping[type, frozenset[str]] = {
     Plan: frozenset({"problems", "name", "conditions", "outside"}),
     Configuration: frozenset({"models", "parameters"}),
     DatasetOrigin: frozenset({"name", "licence"}),
+    Registration: frozenset({"exclusions"}),
     Selection: frozenset({"strategy", "role", "policy", "chosen", "results_of"}),
     Ranked: frozenset({"model", "reason"}),
     Experiment: frozenset({"problem"}),

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from koderz_core.cli import registration
 from koderz_core.cli.analyze import print_details
 from koderz_core.cli.options import (
     GroupedCommand,
@@ -64,8 +65,9 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     "--pilot",
     metavar="N",
     type=Whole(1),
-    help="Run only N random problems, then print the estimated cost and time of the remaining problems.",
+    help="Run N random problems, then estimate the rest.",
 )
+@registration.registration_options
 @option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")
 @debug_options
 @order_options
@@ -91,6 +93,7 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
         name = options["preset"]
         preset = None if name is None else opened.plans.preset(name, opened.models.survey())
         wanted = order(options, problems_in(options, preset), options["repeats"], preset)
+        wanted = replace(wanted, registration=registration.registration_order(options))
         dataset = opened.datasets.name_of(options["dataset"], options["mapping"], options["variant"])
         offer = opened.plans.propose(wanted, dataset, baselines=options["baselines"])
         plan = offer.plan
@@ -186,8 +189,10 @@ def perform(opened: Workspace, plan: Plan, mode: RunOptions = RunOptions()) -> R
         )
     if runner.used_up:
         click.echo(runner.used_up, err=True)
+    for line in registration.decision_lines(opened, runner):
+        click.echo(line, err=True)
     if not mode.silent:
-        whole = None if mode.pilot or runner.used_up else forecast
+        whole = None if mode.pilot or runner.used_up or runner.decided else forecast
         click.echo(receipt(Receipt(whole, progress.cost_usd, progress.seconds)), err=True)
     return runner
 
@@ -216,7 +221,8 @@ def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, 
     forecast = opened.costs.forecast(plan, concurrency)
     can_show = opened.comparisons.can_show(plan)
     if as_json:
-        print_json({**asdict(forecast), "can_show": can_show, "baselines": offer.sentences})
+        more = {"can_show": can_show, "baselines": offer.sentences, **registration.registration_document(plan)}
+        print_json({**asdict(forecast), **more})
         return 0
     click.echo(f"{_size(plan, len(plan.experiments()))}.")
     remarks = opened.runs.remarks(plan)
@@ -225,6 +231,7 @@ def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, 
         *remarks,
         *ineffective(plan),
         *_offered(offer),
+        *registration.registration_lines(plan),
         *forecast_lines(forecast),
         *warnings(forecast, plan),
     ):
@@ -244,7 +251,8 @@ def _announce(runner: Runner, origin: str | None, forecast: Forecast | None) -> 
     click.echo(f"{_size(plan, experiments)}{already}.", err=True)
     click.echo(f"Isolation: {isolation(runner.header.isolation, runner.header.self_test)}.", err=True)
     estimate = (*forecast_lines(forecast), *warnings(forecast, plan)) if forecast else ()
-    for line in (*choices(plan), *ineffective(plan), *estimate, *_remarks(runner, origin)):
+    registered = registration.registration_lines(runner.plan, runner.recorded)
+    for line in (*choices(plan), *ineffective(plan), *registered, *estimate, *_remarks(runner, origin)):
         click.echo(line, err=True)
 
 
@@ -298,20 +306,23 @@ def warnings(forecast: Forecast, plan: Plan) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """The experiments that a command ran. ``used_up``: the budget of the benchmark did not allow its next call."""
+    """The experiments that a command ran; others did not run if the budget is ``used_up`` or the rest ``decided``."""
 
     benchmark: str
     experiments: Sequence[Experiment]
     used_up: bool = False
+    decided: bool = False
 
     @classmethod
     def of(cls, runner: Runner) -> FinishedRun:
-        return cls(runner.benchmark, runner.experiments, runner.used_up is not None)
+        return cls(runner.benchmark, runner.experiments, runner.used_up is not None, runner.decided is not None)
 
 
 def conclude(opened: Workspace, ended: FinishedRun, fail_under: float | None, *, as_json: bool) -> int:
     """Print the results of a benchmark; returns the exit code as ``exit_code``."""
-    summaries = opened.results.summaries(ended.benchmark)
+    summaries = (
+        opened.comparisons.named([ended.benchmark]) if ended.decided else opened.results.summaries(ended.benchmark)
+    )
     if as_json:
         print_json(summaries)
     else:
@@ -357,7 +368,8 @@ def exit_code(opened: Workspace, ended: FinishedRun, fail_under: float | None) -
     if errors:
         _print_errors(errors, benchmark)
     unread = report_faults(opened)
-    if without := len(ids) - sum(row.outcome in RESULTS for row in rows):
+    without = 0 if ended.decided else len(ids) - sum(row.outcome in RESULTS for row in rows)
+    if without:
         larger, option = (" with a larger budget", " --max-cost USD") if ended.used_up else ("", "")
         resume = f"To continue{larger}: koderz resume {benchmark}{option}"
         click.echo(f"Experiments without a result: {without} of {len(ids)}. {resume}", err=True)

@@ -72,6 +72,8 @@ def _print_verdict(found: Verified) -> int:
         click.echo(f"Not everything could be checked: {plain(remark)}.", err=True)
     for difference in found.differences:
         click.echo(f"✗ {plain(difference.said)}")
+    if found.registration:
+        click.echo(f"Registration, to compare with the published hash: SHA-256 {found.registration}")
     verdict = "✓ verified" if found.holds else f"✗ verification failed, differences: {len(found.differences)}"
     click.echo(f"{plain(found.of)} {verdict} (checked: {checked or 'nothing'})")
     return 0 if found.holds else 1

@@ -14,6 +14,7 @@ from koderz_core.cli.order import settings, with_budget
 from koderz_core.cli.order_options import taking_up_options
 from koderz_core.plan.command_line import strategy_named
 from koderz_core.records.rows import BenchmarkRow
+from koderz_core.report.registration import decided
 from koderz_core.workspace import Workspace
 
 WHOLE = "To resume the whole benchmark: koderz resume {benchmark}"
@@ -55,6 +56,10 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
             opened.runs.unpause(row.id)
             click.echo(f"Resumed {row.id} in the process that had paused it (PID {row.holder or 'unknown'}).", err=True)
             return 0
+        if not mode.fork and row.decision and row.holder is None:
+            click.echo(decided(row.decision, row.decided_by or 0, row.problems), err=True)
+            ended = FinishedRun(row.id, opened.runs.recorded(row.id).experiments(), decided=True)
+            return conclude(opened, ended, options["fail_under"], as_json=as_json)
         if not mode.fork and _is_finished(row, retry_errors=mode.retry_errors):
             click.echo(f"{row.id} is finished. Nothing is left to run.{_hint(row)}", err=True)
             ended = FinishedRun(row.id, opened.runs.recorded(row.id).experiments())

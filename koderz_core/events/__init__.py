@@ -5,6 +5,7 @@ from koderz_core.events.kinds import (
     KINDS,
     AllowanceSet,
     BenchmarkClosed,
+    BenchmarkDecided,
     BenchmarkOpened,
     CallFailed,
     CallFinished,
@@ -13,7 +14,6 @@ from koderz_core.events.kinds import (
     CheckpointReviewed,
     CodeTested,
     ConsensusReached,
-    Considered,
     ControlObeyed,
     Event,
     ExperimentFinished,
@@ -30,6 +30,7 @@ from koderz_core.events.kinds import (
     texts_of,
 )
 from koderz_core.events.lines import SCHEMA_VERSION, UPCASTERS, Entry, decode, encode
+from koderz_core.records.steps import Considered
 
 __all__ = [
     "KINDS",
@@ -37,6 +38,7 @@ __all__ = [
     "UPCASTERS",
     "AllowanceSet",
     "BenchmarkClosed",
+    "BenchmarkDecided",
     "BenchmarkOpened",
     "CallFailed",
     "CallFinished",

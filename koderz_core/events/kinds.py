@@ -44,6 +44,8 @@ from koderz_core.records import (
 )
 from koderz_core.records.plans import Imported
 from koderz_core.records.progress import Forecast
+from koderz_core.records.registrations import Decision
+from koderz_core.records.steps import Considered
 
 Kind = str
 """The name of a kind of event in a journal."""
@@ -161,6 +163,15 @@ class ExperimentFinished:
     seconds: float | None
     failure: ErrorClass | None = None
     error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkDecided:
+    """The first ``problems`` of a sequential benchmark decided its primary comparison: no further experiment starts."""
+
+    kind: ClassVar[Kind] = "benchmark_decided"
+    decision: Decision
+    problems: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,22 +329,6 @@ class TurnSpoken:
 
 
 @dataclass(frozen=True, slots=True)
-class Considered:
-    """A candidate for a consensus: of the model at place ``member``, tested in ``iteration``.
-
-    ``similarity``: its mean similarity to the other candidates with the most gate tests passed, from 0 to 1; None if it
-    was not computed. ``excluded``: why the candidate could not be chosen, empty if it could.
-    """
-
-    member: int
-    iteration: int | None
-    tests_passed: int
-    tests_total: int
-    similarity: float | None = None
-    excluded: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class ConsensusReached:
     """The ``chosen`` candidate, from 1, is submitted; None if no reply held a program.
 
@@ -365,6 +360,7 @@ Event = (
     | Note
     | CandidateScored
     | ExperimentFinished
+    | BenchmarkDecided
     | BenchmarkClosed
     | ExperimentLabelled
     | ExperimentNoted

@@ -13,6 +13,7 @@ from typing import Any
 
 from koderz_core.events.kinds import (
     AllowanceSet,
+    BenchmarkDecided,
     BenchmarkOpened,
     CallFinished,
     CallStarted,
@@ -186,13 +187,15 @@ class Tally:
     """Reads the entries of one journal in order; ``experiments`` by id.
 
     Without ``detailed`` it keeps only a small record per call, and only experiments that have started. With it, it also
-    has all that were planned, and ``strangers`` are the ids that no plan has. ``opened``: every header.
+    has all that were planned, and ``strangers`` are the ids that no plan has. ``opened``: every header. ``decided_by``:
+    the number of problems that decided a sequential benchmark.
     """
 
     detailed: bool = False
     opened: list[BenchmarkOpened] = field(default_factory=list)
     opened_at: float = 0.0
     budget_usd: float | None = None
+    decided_by: int | None = None
     experiments: dict[str, ExperimentTally] = field(default_factory=dict)
     strangers: dict[str, None] = field(default_factory=dict)
     unanswered: Unanswered = field(default_factory=Unanswered)
@@ -213,6 +216,8 @@ class Tally:
             self._open(entry.event, entry.at)
         elif isinstance(entry.event, AllowanceSet):
             self.budget_usd = entry.event.after.usd
+        elif isinstance(entry.event, BenchmarkDecided):
+            self.decided_by = entry.event.problems
         elif entry.experiment is not None:
             self._add_step(entry, entry.experiment)
         return unanswered

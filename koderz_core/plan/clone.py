@@ -23,6 +23,7 @@ from koderz_core.datasets.selection import chosen_by
 from koderz_core.errors import DataError, KoderzError, PlanError, UnknownNameError
 from koderz_core.grading.testsets import check_tests
 from koderz_core.plan.order import Order, Wanted, configuration
+from koderz_core.plan.registration import order_of_registration
 from koderz_core.records import Configuration, Dataset, Plan, Scalar
 from koderz_core.report.formats import plain
 from koderz_core.strategies import base_of, complete, offered
@@ -71,7 +72,9 @@ def order_of(plan: Plan, dataset: Dataset) -> Order:
     """
     configurations = [wanted_of(recorded) for recorded in plan.configurations]
     problems = chosen_by(dataset, {*plan.problems, *plan.outside})
-    return Order(configurations, problems, plan.seed, plan.repeats, plan.name, plan.budget)
+    registration = order_of_registration(plan)
+    order = Order(configurations, problems, plan.seed, plan.repeats, plan.name, plan.budget)
+    return replace(order, registration=registration)
 
 
 def wanted_of(recorded: Configuration) -> Wanted:
@@ -134,6 +137,7 @@ def _changes(now: Plan, then: Plan) -> Iterator[str]:
         "seed": (now.seed, then.seed),
         "repeats": (now.repeats, then.repeats),
         "name": (now.name, then.name),
+        "registration": (order_of_registration(now), order_of_registration(then)),
         "limit per experiment": (now.budget.per_experiment_usd, then.budget.per_experiment_usd),
     }
     yield from (name for name, (value, earlier) in pairs.items() if value != earlier)

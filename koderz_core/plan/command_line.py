@@ -14,6 +14,7 @@ from koderz_core.plan.ablations import ABLATIONS, ALL, ablations, is_ablated, wi
 from koderz_core.plan.forms import Kind, StrategyForm, strategy_form
 from koderz_core.plan.order import Order, Wanted, as_list
 from koderz_core.plan.presets import Preset
+from koderz_core.plan.registration import RegistrationOrder
 from koderz_core.prompts.debating import check
 from koderz_core.records import Scalar
 from koderz_core.strategies import base_of, create, recorded
@@ -136,13 +137,28 @@ def command_of(
         "--max-cost": (order.budget.usd, None),
         "--max-cost-per-experiment": (order.budget.per_experiment_usd, None),
         "--concurrency": (concurrency, None),
+        **_of_registration(order.registration),
     }
     for option, (value, default) in optional.items():
         if value != default:
             words += [option, str(value)]
     supervised = any(base_of(wanted.strategy) == SUPERVISED for wanted in order.configurations)
     words += ["--allow-unpriced"] * order.budget.allow_unpriced
+    words += ["--register"] * (order.registration is not None)
     return shlex.join([*words, *["--no-baselines"] * (supervised and not baselines)])
+
+
+def _of_registration(order: RegistrationOrder | None) -> dict[str, tuple[object, object]]:
+    """The options of a registration with their values and defaults."""
+    if order is None:
+        return {}
+    usual = RegistrationOrder()
+    return {
+        "--primary": (order.primary and ",".join(order.primary), None),
+        "--margin": (f"{100 * order.margin:g}", f"{100 * usual.margin:g}"),
+        "--stopping": (order.stopping, usual.stopping),
+        "--exclusions": (order.exclusions, ""),
+    }
 
 
 def _without_ablations(configurations: Sequence[Wanted]) -> tuple[Sequence[Wanted], str]:

@@ -9,6 +9,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.grading.gates import ALL_TESTS, check_feedback, gate_of
 from koderz_core.models.catalogue import check_allowed, resolve
+from koderz_core.plan.registration import RegistrationOrder
 from koderz_core.plan.requirements import check_needs
 from koderz_core.records import Budget, Configuration, Scalar
 from koderz_core.records.plans import Selection
@@ -38,7 +39,8 @@ class Wanted:
 class Order:
     """A benchmark as a person describes it; ``problems`` as in ``datasets.selection.select``.
 
-    ``selections``: how koderz selected the models that the order does not name.
+    ``selections``: how koderz selected the models that the order does not name. ``registration``: None for a benchmark
+    that is not registered.
     """
 
     configurations: Sequence[Wanted]
@@ -48,6 +50,7 @@ class Order:
     name: str = ""
     budget: Budget = field(default_factory=Budget)
     selections: tuple[Selection, ...] = ()
+    registration: RegistrationOrder | None = None
 
 
 def as_list(names: str | Sequence[str]) -> list[str]:

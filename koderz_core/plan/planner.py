@@ -31,6 +31,7 @@ from koderz_core.plan.forms import StrategyForm, strategy_forms
 from koderz_core.plan.ineffective import ineffective
 from koderz_core.plan.order import MOST_SEEDS, Order, Wanted, configuration
 from koderz_core.plan.presets import Preset, preset_named, presets
+from koderz_core.plan.registration import registered
 from koderz_core.plan.selection import is_open, select_models
 from koderz_core.records import Configuration, Dataset, Plan, Problem
 from koderz_core.records.plans import check_limits, check_size
@@ -170,7 +171,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
         plan = msgspec.convert(msgspec.to_builtins(plan), Plan)  # refuse values that a journal cannot restore
     except msgspec.ValidationError as error:
         raise PlanError(f"The benchmark cannot be planned: {error}.") from error
-    return as_recorded(plan, settings)
+    return as_recorded(registered(plan, order.registration, settings), settings)
 
 
 def _outside(

@@ -11,9 +11,11 @@ from functools import cache, lru_cache
 from typing import Any, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from koderz_core.errors import PlanError
 from koderz_core.records.problems import DatasetOrigin
+from koderz_core.records.registrations import Registration
 
 Outcome = Literal["solved", "unsolved", "cancelled", "error"]
 StopReason = Literal["gate", "iterations", "budget", "context", "gave_up"]
@@ -129,6 +131,8 @@ class Plan:
     ``conditions``: the settings that can change an outcome, such as the time limit of tests. Of the budget, only the
     limit per experiment belongs to the content. ``outside``: chosen problems without a possible gate, each with the
     reason; no configuration runs on them. ``selections``: how models that the order did not name were chosen.
+    ``registration``: what was decided before the first call. Unset, it is not written, so the journals of benchmarks
+    without one stay as they were.
     """
 
     dataset: DatasetOrigin
@@ -141,6 +145,7 @@ class Plan:
     budget: Budget = Budget()
     outside: Mapping[str, str] = field(default_factory=dict)
     selections: tuple[Selection, ...] = ()
+    registration: Registration | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         """Raise TooManyError, so that no plan, even in a foreign journal, is too large to be enumerated."""
@@ -156,8 +161,18 @@ class Plan:
         """Fingerprint of everything that is planned, in any order."""
         configurations = sorted(configuration.id for configuration in self.configurations)
         budget = Budget(per_experiment_usd=self.budget.per_experiment_usd)
+        registration = self.registration
+        if registration:
+            a, b = (configurations.index(self.configurations[at].id) for at in (registration.a, registration.b))
+            registration = replace(registration, a=a, b=b)
         rest = replace(
-            self, problems=tuple(sorted(self.problems)), configurations=(), budget=budget, outside={}, selections=()
+            self,
+            problems=tuple(sorted(self.problems)),
+            configurations=(),
+            budget=budget,
+            outside={},
+            selections=(),
+            registration=registration,
         )
         return fingerprint((rest, configurations))
 
@@ -166,14 +181,27 @@ class Plan:
         return tuple(sorted({name for item in self.configurations for role in item.models.values() for name in role}))
 
     def experiments(self) -> tuple[Experiment, ...]:
-        """All experiments, problem by problem, so that configurations can be compared early."""
+        """All experiments, problem by problem, so that configurations can be compared early.
+
+        A sequential benchmark completes each problem with all its repeats, the primary pair first.
+        """
         benchmark, configurations = self.id, [configuration.id for configuration in self.configurations]
+        if self.sequential is None:
+            places = ((repeat, problem) for repeat in range(self.repeats) for problem in self.problems)
+        else:
+            places = ((repeat, problem) for problem in self.problems for repeat in range(self.repeats))
+            primary = [configurations[at] for at in (self.sequential.a, self.sequential.b)]
+            configurations.sort(key=lambda configuration: configuration not in primary)
         return tuple(
             self._experiment(benchmark, configuration, problem, repeat)
-            for repeat in range(self.repeats)
-            for problem in self.problems
+            for repeat, problem in places
             for configuration in configurations
         )
+
+    @property
+    def sequential(self) -> Registration | None:
+        """The registration, if the benchmark stops as soon as its primary comparison is decided."""
+        return self.registration if self.registration and self.registration.stopping == "sequential" else None
 
     def _experiment(self, benchmark: str, configuration: str, problem: str, repeat: int) -> Experiment:
         digest = fingerprint((benchmark, configuration, problem, self.dataset.sha256, repeat))

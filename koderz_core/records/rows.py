@@ -10,6 +10,7 @@ from koderz_core.records.completions import Finish, MessageRef, Sampling, Tier
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.plans import Outcome, ScoreKind, StopReason, scripted
 from koderz_core.records.problems import DatasetOrigin
+from koderz_core.records.registrations import Decision
 from koderz_core.records.verdicts import ErrorClass, TestFailure, Verdict
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class BenchmarkRow:
     scripted_results: int = 0  # experiments with a result whose configuration has a scripted model
     scripted_failures: int = 0  # such experiments that ended without a result
     imported: str | None = None  # the file of another tool that its results come from
+    decision: Decision | None = None  # how a sequential benchmark ended early
+    decided_by: int | None = None  # how many problems of its drawn order decided that
 
     @property
     def origin(self) -> DatasetOrigin:

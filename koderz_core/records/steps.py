@@ -109,3 +109,19 @@ class Solved:
     problem: str
     dataset: str
     code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """A candidate for a consensus: of the model at place ``member``, tested in ``iteration``.
+
+    ``similarity``: its mean similarity to the other candidates with the most gate tests passed, from 0 to 1; None if it
+    was not computed. ``excluded``: why the candidate could not be chosen, empty if it could.
+    """
+
+    member: int
+    iteration: int | None
+    tests_passed: int
+    tests_total: int
+    similarity: float | None = None
+    excluded: str = ""

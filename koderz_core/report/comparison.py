@@ -45,6 +45,7 @@ from koderz_core.report.formats import (
     value_text,
 )
 from koderz_core.report.pair_columns import PAIRS, pair_rows, pairs
+from koderz_core.report.registration import registration_numbers, registration_tables
 from koderz_core.report.spending import (
     margin_rows,
     margins_table,
@@ -75,6 +76,7 @@ def tables(comparison: Comparison) -> tuple[TextTable, ...]:
     made = (
         configurations_table(comparison),
         pairs_table(comparison),
+        *registration_tables(comparison.registered),
         roles_table(comparison),
         tiers_table(comparison),
         ceilings_table(comparison),
@@ -242,6 +244,7 @@ def comparison_numbers(comparison: Comparison) -> Numbers:
                 {**row, "finding": pair.finding, "partings": [asdict(parting) for parting in pair.partings]}
                 for row, pair in zip(pair_rows(comparison), comparison.pairs, strict=True)
             ],
+            "registrations": [registration_numbers(found) for found in comparison.registered],
             "groups": [[comparison.of(key).full_id for key in group] for group in comparison.groups],
             "margins": margin_rows(comparison),
             "reviews": review_rows(with_reviews(comparison)),

@@ -21,6 +21,7 @@ from koderz_core.records.plans import SOME_SCRIPTED, scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.formats import in_points, listed, money, numbered, p_value, percent
 from koderz_core.report.matching import match_sentences
+from koderz_core.report.registration import not_valid
 
 if TYPE_CHECKING:  # most commands need no comparison
     from koderz_core.analysis.bounds import WorstCase
@@ -45,6 +46,8 @@ _FRACTIONS = ("half", "a third", "a quarter", "a fifth", "a sixth", "a seventh",
 def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
     """Whether the two differ significantly, by how much, and what the one costs relative to the other."""
     test, label, other = pair.test, labels[pair.key], labels[pair.baseline]
+    if pair.sequential:
+        return not_valid(label, other)
     if not test.n:
         return f"{label} and {other} have no problem on which both have a result, so they cannot be compared."
     price = _price(label, pair.price, test.at_once)

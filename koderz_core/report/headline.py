@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from koderz_core.report.findings import names_of
 from koderz_core.report.formats import case_bounds, money_span, numbered, one_line, points, solved_rate
 from koderz_core.report.matching import matches, some
+from koderz_core.report.registration import result_sentence
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison
@@ -44,9 +45,10 @@ def answer(comparison: Comparison, pinned: Key | None = None) -> Answer:
     if not with_result:
         return Answer(("No experiment has a result yet.",))
     names = {key: one_line(name) for key, name in names_of(comparison.configurations).items()}
-    pairs = comparison.pairs
+    pairs = [pair for pair in comparison.pairs if not pair.sequential]
     first = [pair for pair in pairs if pair.key == pinned and len(pairs) > 1]
     sentences = (
+        *map(result_sentence, comparison.registered),
         *(_about(pair, names) for pair in first),
         _best(comparison, with_result, names),
         _cheapest(comparison, with_result, names),

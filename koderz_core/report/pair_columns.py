@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, isinf
 from typing import TYPE_CHECKING
 
@@ -44,10 +44,14 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """A pair, with the one of its two configurations that is not the baseline."""
+    """A pair, with the one of its two configurations that is not the baseline.
+
+    ``registered``: ``primary`` or ``exploratory`` if its benchmark is registered, else None.
+    """
 
     configuration: ConfigurationFigures
     pair: Pair
+    registered: str | None
     reach: Reach
     reach_low: Reach
     reach_high: Reach
@@ -69,12 +73,15 @@ class PairRow:
 
     @property
     def significant(self) -> bool | None:
-        return self.pair.significant if self.of.n else None
+        return self.pair.significant if self.of.n and not self.pair.sequential else None
 
 
 def pairs(comparison: Comparison) -> list[PairRow]:
     """A row per configuration except the baseline."""
-    return [PairRow(comparison.of(pair.key), pair, *_reaches(pair.break_even)) for pair in comparison.pairs]
+    return [
+        PairRow(comparison.of(pair.key), pair, _registered(comparison, pair), *_reaches(pair.break_even))
+        for pair in map(_valid, comparison.pairs)
+    ]
 
 
 def pair_rows(comparison: Comparison) -> list[Numbers]:
@@ -104,6 +111,22 @@ def _reach(price: float | None) -> Reach:
     return Reach(price, "reached") if isfinite(price) else Reach(None, "never")
 
 
+def _valid(pair: Pair) -> Pair:
+    """The pair without tests and intervals that are not valid because the benchmark is sequential."""
+    if not pair.sequential:
+        return pair
+    test = replace(pair.test, p=None, low=None, high=None)
+    return replace(pair, test=test, p_adjusted=None, worst=None, match=None)
+
+
+def _registered(comparison: Comparison, pair: Pair) -> str | None:
+    found = next((found for found in comparison.registered if found.benchmark == pair.key[0]), None)
+    if found is None:
+        return None
+    primary = {(found.benchmark, configuration) for configuration in found.pair}
+    return "primary" if {pair.key, pair.baseline} == primary else "exploratory"
+
+
 def _points(pair: Pair) -> str:
     return points(pair.test.difference, pair.test.low, pair.test.high, pair.significant_so_far)
 
@@ -122,7 +145,7 @@ def _never(even: BreakEven | None) -> str | None:
 
 _NOT_BOTH = "no problem was planned for both configurations"
 _NO_RATIO = "unknown, or one of the two solved nothing"
-_NO_COMMON = "`n` is 0"
+_NO_COMMON = "`n` is 0, or the pair is the primary comparison of a sequential benchmark"
 _NOTHING = "no problem was solved by both configurations, or a cost is unknown"
 _REACHED = "`reached`, `never`, `no_target` (the baseline solved nothing) or `unknown`"
 
@@ -132,6 +155,13 @@ PAIRS: Sequence[Column] = [
         "baseline",
         "ids of the benchmark and the configuration of the baseline, as benchmark/configuration",
         path="baseline",
+    ),
+    text(
+        "registered",
+        "in a registered benchmark, `primary` for the registered comparison and `exploratory` for all others",
+        "the benchmark is not registered",
+        path="registered",
+        shown=Shown("registered", 2, if_known(str), optional=True),
     ),
     whole("n", "problems on which both configurations have a result", unit="problems", shown=Shown("n", 11)),
     whole(

@@ -11,6 +11,7 @@ from koderz_core.records import Allowance, StopReason
 from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, ModelTrouble
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.report.formats import STATES, count, duration, money, numbered, plain
+from koderz_core.report.registration import decided
 from koderz_core.times import local_second, second
 
 STALE_SECONDS, QUIET_SECONDS = 10.0, 60.0  # since it was read, and since the last event of a running benchmark
@@ -53,6 +54,8 @@ def benchmark_remark(progress: BenchmarkProgress) -> Remark | None:
             f"Stopped, because the budget is used up. To continue, run `{command}` with a larger budget in a terminal. "
             "Finished calls and tests are kept.",
         )
+    if row.decision and not row.under_way:
+        return Remark("info", decided(row.decision, row.decided_by or 0, row.problems))
     if row.state == "finished" and row.errors:
         return Remark(
             "warning",

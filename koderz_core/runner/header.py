@@ -70,6 +70,7 @@ def continued(asked: BenchmarkOpened, recorded: BenchmarkOpened) -> BenchmarkOpe
     check_same(asked.benchmark, _conditions(asked), _conditions(recorded))
     _check_same_sample(asked.plan, recorded.plan)
     _check_same_limit(asked.plan, recorded.plan)
+    _check_same_registration(asked.plan, recorded.plan)
     if (asked.energy, asked.price_version) != (recorded.energy, recorded.price_version):
         _LOG.warning("Prices have changed since %s started. Earlier calls keep their costs.", asked.benchmark)
     plan, tiers = _extended(asked.plan, recorded.plan), {**recorded.tiers, **asked.tiers}
@@ -128,6 +129,21 @@ def _check_same_limit(asked: Plan, recorded: Plan) -> None:
             f"{recorded.id} was started {before}. Experiments with different limits cannot be compared: use the same "
             f"limit, or give this benchmark another name."
         )
+
+
+def _check_same_registration(asked: Plan, recorded: Plan) -> None:
+    """Raise PlanError for a registration after the first call. Without one, a plan keeps that of the benchmark."""
+    if not asked.registration or asked.registration == recorded.registration:
+        return
+    state = (
+        f"{recorded.id} was registered with another primary comparison, margin, stopping rule or exclusions"
+        if recorded.registration
+        else f"{recorded.id} was started without a registration"
+    )
+    raise PlanError(
+        f"{state}. A registration is made before the first call and cannot be added or changed later. Give this "
+        "benchmark another name."
+    )
 
 
 def _conditions(header: BenchmarkOpened) -> dict[str, Scalar]:

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from koderz_core.errors import JournalError, PlanError
 from koderz_core.events import (
+    BenchmarkDecided,
     BenchmarkOpened,
     CallFinished,
     CallStarted,
@@ -89,6 +90,7 @@ class History:
 
     ``outcomes``: how each experiment last ended. ``errors``: the ends of those with an error; ``retry_errors``:
     these run again. ``texts``: hashes of the texts that the journal holds. ``spending``: the cost of all calls.
+    ``decided``: the decision that ended a sequential benchmark.
     """
 
     retry_errors: bool = False
@@ -98,11 +100,17 @@ class History:
     texts: set[str] = field(default_factory=set)
     tapes: Mapping[str, Tape] = field(default_factory=dict)
     spending: Spending = field(default_factory=Spending)
+    decided: BenchmarkDecided | None = None
 
     def is_final(self, experiment: str) -> bool:
         """Whether the experiment is not to run again. Cancelled experiments are always resumed."""
         outcome = self.outcomes.get(experiment)
         return outcome in FINAL or (outcome == "error" and not self.retry_errors)
+
+    @property
+    def lasting(self) -> Mapping[str, Outcome]:
+        """The outcomes of the experiments that do not run again."""
+        return {name: outcome for name, outcome in self.outcomes.items() if self.is_final(name)}
 
     def is_open(self, experiment: str) -> bool:
         """Whether the experiment has no end yet, not even an error."""
@@ -120,6 +128,8 @@ def load(path: Path, *, retry_errors: bool = False) -> History:
         history.header = header_then(history.header, entry.event)
         if isinstance(entry.event, TextStored):
             history.texts.add(entry.event.sha256)
+        elif isinstance(entry.event, BenchmarkDecided):
+            history.decided = entry.event
         elif isinstance(entry.event, ExperimentFinished) and entry.experiment:
             history.outcomes[entry.experiment] = entry.event.outcome  # the last end counts
             history.errors.pop(entry.experiment, None)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from koderz_core.errors import KoderzError, PlanError
-from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ControlObeyed, ForecastMade
+from koderz_core.events import BenchmarkClosed, BenchmarkDecided, BenchmarkOpened, ControlObeyed, ForecastMade
 from koderz_core.journal import Journal
 from koderz_core.records import Budget, Plan, Problem
 from koderz_core.records.progress import Forecast
@@ -22,6 +22,7 @@ from koderz_core.runner.header import continued
 from koderz_core.runner.history import History, load
 from koderz_core.runner.recorder import Recorder, Watch
 from koderz_core.runner.scheduler import Scheduler
+from koderz_core.runner.stopping import MakeRule, Stopping, no_rule
 from koderz_core.runner.workers import Controller, Workers, models_of, pilot, remaining_tasks
 
 ABANDON_SECONDS = 0.3  # how long experiments may take to end normally when the process must end now
@@ -37,12 +38,14 @@ class Assignment:
     """The benchmark to run: the header of its journal, and the problems that its plan names.
 
     ``retry_errors``: run failed experiments again. ``pilot``: only this number of problems, drawn by the plan's seed.
+    ``stopping``: returns the rule by which a plan stops early.
     """
 
     header: BenchmarkOpened
     problems: Mapping[str, Problem]
     retry_errors: bool = False
     pilot: int | None = None
+    stopping: MakeRule = no_rule
 
 
 class Runner:
@@ -70,7 +73,9 @@ class Runner:
         self.header = assignment.header if history.header is None else continued(assignment.header, history.header)
         self.asked = assignment.header.plan  # the plan to run now; the recorded plan may hold more
         self.experiments = pilot(self.asked, assignment.pilot)  # the experiments that this runner runs
-        tasks = remaining_tasks(self.plan, self.experiments, assignment.problems, history)
+        self._stopping = Stopping(assignment.stopping(self.plan), history.lasting, history.decided)
+        left = () if self._stopping.decided else self.experiments
+        tasks = remaining_tasks(self.plan, left, assignment.problems, history)
         asked = {experiment.id for experiment in self.experiments}
         self.kept_errors = len((history.errors.keys() & asked) - {task.experiment.id for task in tasks})
         self.remaining = len(tasks)  # how many experiments had no final result when this runner took over
@@ -80,7 +85,7 @@ class Runner:
         self._ledger = Ledger(self.asked.budget, history.spending)
         dependencies = replace(provide(models_of(tasks)), ledger=self._ledger)
         self._recorder = Recorder(journal, watches, dependencies.clock, history.texts)
-        self._workers = Workers(tasks, dependencies, self._recorder, self._scheduler)
+        self._workers = Workers(tasks, dependencies, self._recorder, self._scheduler, self._stopping)
         self.controller = Controller(self.benchmark, self._scheduler, self._ledger, self._workers, self._recorder)
         self.notify_ended = _Once(partial(at_end, self))
         self._forecast: Forecast | None = None
@@ -189,6 +194,11 @@ class Runner:
         if self.fault is not None:
             return str(self.fault)
         return f"a bug in koderz: {type(self.bugs[0]).__name__}" if self.bugs else self.used_up
+
+    @property
+    def decided(self) -> BenchmarkDecided | None:
+        """The decision that has ended a sequential benchmark; None if there is none."""
+        return self._stopping.decided
 
     @property
     def used_up(self) -> str | None:

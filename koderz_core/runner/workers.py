@@ -23,6 +23,7 @@ from koderz_core.runner.experiment import Task, perform, without_result
 from koderz_core.runner.history import History, Tape
 from koderz_core.runner.recorder import Recorder, Voice
 from koderz_core.runner.scheduler import Scheduler, Slot, Target
+from koderz_core.runner.stopping import Stopping
 
 _LOG = logging.getLogger("koderz")
 
@@ -31,11 +32,17 @@ class Workers:
     """Performs tasks as the scheduler admits them, each through ``perform``, until all have ended or been stopped."""
 
     def __init__(
-        self, tasks: Sequence[Task], dependencies: Dependencies, recorder: Recorder, scheduler: Scheduler
+        self,
+        tasks: Sequence[Task],
+        dependencies: Dependencies,
+        recorder: Recorder,
+        scheduler: Scheduler,
+        stopping: Stopping,
     ) -> None:
         self._dependencies = dependencies
         self._recorder = recorder
         self._scheduler = scheduler
+        self._stopping = stopping
         self._tasks = {self._slot(task): task for task in tasks}
         self._running: dict[str, tuple[Task, float]] = {}  # by id, with the monotonic second it started at
         self._guard = threading.Lock()  # guards _running, and that an experiment ends once
@@ -50,11 +57,16 @@ class Workers:
             while slot := self._scheduler.admit(waiting, self._dependencies.endpoints.shut):
                 if slot.stopped:
                     self.cut_short = True
-                elif self._dependencies.ledger.used_up:
-                    self.cut_short = True
+                elif self._ends_early:
+                    self.cut_short |= self._stopping.decided is None
                     self._scheduler.release()
                 else:
                     threads.submit(self._perform_in_turn, slot, waiting)
+
+    @property
+    def _ends_early(self) -> bool:
+        """Whether no further experiment may start: the budget is used up, or the benchmark is decided."""
+        return bool(self._dependencies.ledger.used_up or self._stopping.decided)
 
     def targets(self) -> frozenset[Target]:
         """All targets that can be paused and stopped."""
@@ -83,7 +95,7 @@ class Workers:
         """Perform a task and then, in the same thread, those that get its slot: waking other threads costs more."""
         while slot:
             self._perform(self._tasks[slot], slot)
-            if self._dependencies.ledger.used_up:
+            if self._ends_early:
                 self._scheduler.release()
                 return
             slot = self._scheduler.hand_over(waiting, self._dependencies.endpoints.shut)
@@ -114,6 +126,8 @@ class Workers:
         with self._guard:  # ``cancelled`` waits until the end is written
             if self._running.pop(voice.experiment, None):  # else ``cancelled`` has ended the experiment
                 voice.say(finished)
+        if decided := self._stopping.add(voice.experiment, finished.outcome):
+            self._recorder.say(decided)
 
 
 def models_of(tasks: Iterable[Task]) -> frozenset[str]:

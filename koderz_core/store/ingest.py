@@ -11,6 +11,7 @@ import msgspec
 from koderz_core.events import (
     AllowanceSet,
     BenchmarkClosed,
+    BenchmarkDecided,
     BenchmarkOpened,
     CallFailed,
     CallFinished,
@@ -158,7 +159,11 @@ def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
     yield Change("benchmarks", "insert", columns | {"opened_at": place.at})
     yield Change("benchmarks", "merge", columns)  # an extended plan keeps the time of its first header
     yield from _configurations(event)
-    for planned in plan.experiments():
+    experiments = plan.experiments()
+    header: dict[str, Value] = {"benchmark": event.benchmark, "position": place.position, "at": place.at}
+    header |= {"experiments": len(experiments), "plan": columns["plan"] if plan.registration else None}
+    yield Change("recorded_plans", "replace", header)
+    for planned in experiments:
         row: dict[str, Value] = {**asdict(planned), "benchmark": event.benchmark, "state": "planned"}
         yield Change("experiments", "insert", row | {"position": place.position})
 
@@ -178,6 +183,11 @@ def _configurations(event: BenchmarkOpened) -> Iterator[Change]:
 def _benchmark_closed(event: BenchmarkClosed, place: Place) -> Iterator[Change]:
     closed: dict[str, Value] = {"id": place.benchmark, "closed_at": place.at, "closed_reason": event.reason}
     yield Change("benchmarks", "amend", closed)
+
+
+def _benchmark_decided(event: BenchmarkDecided, place: Place) -> Iterator[Change]:
+    decided: dict[str, Value] = {"decision": event.decision, "decided_by": event.problems}
+    yield Change("benchmarks", "amend", {"id": place.benchmark, **decided})
 
 
 def _forecast_made(event: ForecastMade, place: Place) -> Iterator[Change]:
@@ -349,6 +359,7 @@ CHANGES: Mapping[type[Event], Meaning] = {
     ConsensusReached: _consensus_reached,
     CandidateScored: _candidate_scored,
     ExperimentFinished: _experiment_finished,
+    BenchmarkDecided: _benchmark_decided,
     BenchmarkClosed: _benchmark_closed,
     ExperimentLabelled: _no_rows,
     ExperimentNoted: _no_rows,

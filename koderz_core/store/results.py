@@ -19,7 +19,17 @@ from koderz_core.records.annotations import Annotation
 from koderz_core.records.progress import BenchmarkProgress, News, Snapshot, meant
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.records.trials import Trial
-from koderz_core.store import benchmarks, configurations, details, experiments, lookup, measurements, search, trials
+from koderz_core.store import (
+    benchmarks,
+    configurations,
+    details,
+    experiments,
+    lookup,
+    measurements,
+    registrations,
+    search,
+    trials,
+)
 from koderz_core.store.answers import Answers, Moment, journals, state
 from koderz_core.store.benchmarks import Forecast
 from koderz_core.store.experiments import ExperimentCache
@@ -90,6 +100,9 @@ class Results:
     spans = question(trials.spans, kept=False)
     energy_sources = question(trials.energy_sources, kept=False)
     plan = question(benchmarks.plan, kept=False)
+    recorded_plans = question(registrations.recorded_plans)
+    extended = question(registrations.extended)
+    decisions = question(registrations.decisions)
     receipt = question(benchmarks.receipt, kept=False)
     measured = question(configurations.measured)
     grounds = question(configurations.grounds)

@@ -19,6 +19,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "experiments": ("id",),
     "forecasts": ("benchmark",),
     "controls": ("benchmark", "target", "what"),
+    "recorded_plans": ("benchmark", "position"),
     "allowances": ("benchmark", "position"),
     "iterations": ("experiment", "iteration"),
     "calls": ("experiment", "ordinal", "attempt"),
@@ -31,7 +32,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """Every table with its primary key."""
 
-VERSION = 17
+VERSION = 18
 """The version of the tables below; increase it with every change to them."""
 
 _TABLES = """
@@ -41,7 +42,7 @@ create table benchmarks (
     repeats integer not null, seed hugeint not null, prompt_versions json not null, price_version varchar not null,
     isolation varchar not null, tiers json not null, energy json not null, plan json not null,
     opened_at double not null, closed_at double, closed_reason varchar, self_test varchar default '',
-    budget_usd double, concurrency integer, imported varchar
+    budget_usd double, concurrency integer, imported varchar, decision varchar, decided_by integer
 );
 create table configurations (
     benchmark varchar not null, id varchar not null, strategy varchar not null, parameters json not null,
@@ -98,6 +99,11 @@ create table journals (
 create table controls (
     benchmark varchar not null, target varchar not null, what varchar not null, position bigint not null,
     primary key (benchmark, target, what)
+);
+-- The number of experiments in each header, and the plan of registered benchmarks.
+create table recorded_plans (
+    benchmark varchar not null, position bigint not null, "at" double not null, experiments bigint not null, plan json,
+    primary key (benchmark, position)
 );
 create table forecasts (
     benchmark varchar primary key, "at" double not null, position bigint not null, forecast json not null

@@ -19,6 +19,7 @@ from koderz_core.events import (
 )
 from koderz_core.events.tally import ExperimentTally, Tally
 from koderz_core.records import Plan
+from koderz_core.records.registrations import registration_hash
 
 ANNOTATIONS = "labels and notes"
 """What ``Verified`` calls them."""
@@ -43,6 +44,8 @@ class Difference:
 class Verified:
     """How many things of each kind were checked, and the differences. ``remarks``: what could not be checked, and why.
 
+    ``registration``: the hash of the registration, recomputed from the first header; empty without one.
+
     Verification finds contradictions. It cannot prove who wrote a journal: an invented one can be consistent.
     """
 
@@ -50,6 +53,7 @@ class Verified:
     checked: Mapping[str, int] = field(default_factory=dict)
     differences: tuple[Difference, ...] = ()
     remarks: tuple[str, ...] = ()
+    registration: str = ""
 
     @property
     def holds(self) -> bool:
@@ -59,7 +63,8 @@ class Verified:
         """Both results in one, under the name of this one."""
         names = dict.fromkeys((*self.checked, *other.checked))
         checked = {name: self.checked.get(name, 0) + other.checked.get(name, 0) for name in names}
-        return Verified(self.of, checked, (*self.differences, *other.differences), (*self.remarks, *other.remarks))
+        differences, remarks = (*self.differences, *other.differences), (*self.remarks, *other.remarks)
+        return Verified(self.of, checked, differences, remarks, self.registration or other.registration)
 
 
 def verify_journal(name: str, entries: Sequence[Entry], journal: Tally) -> Verified:
@@ -80,7 +85,9 @@ def verify_journal(name: str, entries: Sequence[Entry], journal: Tally) -> Verif
         *(wrong for experiment in journal.experiments.values() for wrong in _wrong_outcome(experiment)),
     )
     counts = {"texts": len(texts), "headers": len(journal.opened), "experiment ids": len(journal.experiments)}
-    return Verified(name, counts, differences)
+    first = journal.opened[0].plan
+    registration = registration_hash(first) if first.registration else ""
+    return Verified(name, counts, differences, registration=registration)
 
 
 def verify_annotations(content: bytes, journal: Tally) -> Verified:
@@ -120,7 +127,11 @@ def _wrong_headers(name: str, journal: Tally) -> Iterator[Difference]:
             yield Difference("the id", where, header.benchmark, header.plan.id)
         if header.benchmark != name:
             yield Difference("the benchmark", where, header.benchmark, f"{name} (the name of the file)")
-    yield from _shrunk_plans([header.plan for header in journal.opened])
+    plans = [header.plan for header in journal.opened]
+    yield from _shrunk_plans(plans)
+    for number, plan in enumerate(plans, 1):
+        if plan.registration != plans[0].registration:
+            yield Difference("the registration", f"header {number}", "another one", "that of the first header")
 
 
 def _shrunk_plans(plans: Sequence[Plan]) -> Iterator[Difference]:

@@ -15,6 +15,7 @@ from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.money import FrontierCost, frontier_cost
 from koderz_core.analysis.noninferiority import COST_MARGIN, MARGIN
 from koderz_core.analysis.pairs import DiscordantProblem, Key, Pair, leading_pair
+from koderz_core.analysis.registration import marked
 from koderz_core.analysis.sampling import Sampling, sampling
 from koderz_core.analysis.slices import SLICES_BY, SliceBy, Slices, slices
 from koderz_core.analysis.supervision import Supervision, supervision
@@ -41,6 +42,7 @@ from koderz_core.store.results import Results
 from koderz_core.strategies import facts_of as facts_of_strategy
 from koderz_core.workspace.datasets import Datasets, facts_of
 from koderz_core.workspace.names import Names, configuration_named, letter, usual_baseline
+from koderz_core.workspace.registrations import about_looks, reached, registered_among
 from koderz_core.workspace.trust import TrustChecks
 
 __all__ = [
@@ -94,7 +96,7 @@ class Comparisons:
         if not names:
             names = [benchmarks[0].id] if benchmarks else []
         found = [row for name in names for row in Names(self.results).configurations(name, benchmarks)]
-        rows = list({_key(row): row for row in found}.values())
+        rows = reached(self.results, list({_key(row): row for row in found}.values()))
         return self.on_shared_problems(rows) if same_problems else rows
 
     def compare(
@@ -117,12 +119,19 @@ class Comparisons:
         base = None if baseline is None else configuration_named(baseline, rows)
         trials = self._trials(rows, apart=apart)
         numbers = compare(rows, trials, base, AXES if axes is None else axes, margin, cost_margin)
+        found = registered_among(self.results, self.costs, (row.benchmark for row in rows))
+        numbers = replace(numbers, registered=found, pairs=marked(numbers.pairs, found))
         comparison = with_sentences(numbers, rows)
         trust = trust_line(comparison, TrustChecks(self.results, self.datasets).check(rows, read=False))
         return replace(
             comparison,
             findings=(*comparison.findings, *self._about_the_baseline(comparison, rows)),
-            remarks=(*comparison.remarks, *self._about_conditions(rows), trust),
+            remarks=(
+                *comparison.remarks,
+                *about_looks(self.results, comparison),
+                *self._about_conditions(rows),
+                trust,
+            ),
             roles=tuple(self._roles(rows)),
         )
 
@@ -141,6 +150,7 @@ class Comparisons:
 
     def with_baseline(self, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
         """Return the rows, and a frontier model with `direct` from another benchmark if no row is such a model."""
+        rows = reached(self.results, rows)
         baseline = self.measured_elsewhere(rows)
         return [*rows, baseline] if baseline else list(rows)
 

@@ -18,7 +18,10 @@ from koderz_core.plan.clone import Clone
 from koderz_core.plan.command_line import same_configurations
 from koderz_core.plan.order import Order, Wanted
 from koderz_core.plan.presets import Preset
+from koderz_core.plan.registration import RegistrationOrder
 from koderz_core.records import Budget
+
+__all__ = ["Draft", "Drafts", "RegistrationOrder", "Row", "Typed", "draft_of_clone", "draft_of_preset"]
 
 MOST_DRAFTS = 100  # the oldest ones are deleted
 MOST_SEED = 2**53 - 1  # that a browser can show
@@ -48,7 +51,8 @@ class Draft:
 
     ``preset``, ``clone``: the preset, or the id of the benchmark, that the draft started from; the other field is
     empty. ``dataset``: empty as long as ``typed``, the person's own problem, is not a dataset. ``concurrency`` None:
-    the default. ``started``: the id of the benchmark that was last started from this draft.
+    the default. ``started``: the id of the benchmark that was last started from this draft. ``registration``:
+    None for a benchmark that is not registered.
     """
 
     rows: tuple[Row, ...]
@@ -64,12 +68,14 @@ class Draft:
     concurrency: int | None = None
     baselines: bool = True
     started: str = ""
+    registration: RegistrationOrder | None = None
 
     @property
     def order(self) -> Order:
         """Return the order that the draft describes."""
         wanted = with_ablations([(row.wanted, row.ablations) for row in self.rows])
-        return Order(wanted, self.problems, self.seed, self.repeats, self.name, self.budget)
+        order = Order(wanted, self.problems, self.seed, self.repeats, self.name, self.budget)
+        return replace(order, registration=self.registration)
 
     def changed(self, base: Draft) -> tuple[str, ...]:
         """Return the names of the parts in which the draft differs from ``base``, the draft that it started from."""
@@ -86,7 +92,8 @@ def draft_of_clone(clone: Clone) -> Draft:
     order = clone.order
     rows = tuple(map(Row, order.configurations))
     draft = Draft(rows, order.problems, clone.dataset, clone=clone.plan.id, budget=order.budget, baselines=False)
-    return replace(draft, seed=order.seed, repeats=order.repeats, name=order.name)
+    draft = replace(draft, seed=order.seed, repeats=order.repeats, name=order.name)
+    return replace(draft, registration=order.registration)
 
 
 def _changed(draft: Draft, base: Draft) -> Iterator[str]:
@@ -98,7 +105,7 @@ def _changed(draft: Draft, base: Draft) -> Iterator[str]:
         yield "configurations"
     if (draft.problems, draft.typed) != (base.problems, base.typed):
         yield "problems"
-    names = ("dataset", "repeats", "seed", "name", "budget", "concurrency", "baselines")
+    names = ("dataset", "repeats", "seed", "name", "budget", "concurrency", "baselines", "registration")
     yield from (name for name in names if getattr(draft, name) != getattr(base, name))
 
 

@@ -37,6 +37,7 @@ from koderz_core.runner.runner import Assignment, Runner
 from koderz_core.store.results import Results
 from koderz_core.workspace.grading import Grading
 from koderz_core.workspace.models import Models
+from koderz_core.workspace.registrations import stopping_rule
 
 __all__ = ["MOST_AT_ONCE", "Runner", "Runs"]
 _LOG = logging.getLogger("koderz")
@@ -176,7 +177,7 @@ class Runs:
         journal = Journal(self.settings.journals_dir / f"{opened.benchmark}.jsonl")
         try:
             runner = Runner(
-                Assignment(opened, problems, retry_errors, pilot),
+                Assignment(opened, problems, retry_errors, pilot, stopping_rule),
                 journal,
                 lambda names: self._parts(names, plan.dataset.name),
                 watches,

@@ -19,6 +19,7 @@ from koderz_core.workspace.drafts import Draft, Row, Typed
 from koderz_core.workspace.grading import FEEDBACKS, GATES
 from koderz_core.workspace.models import Availability
 from pages.ui.draft import OpenDraft
+from pages.ui.registration import choose_registration
 
 SAME = "Same as coder"
 ABOUT_MODELS = "⊘ marks models that cannot run now. You can also type the name of any other model."
@@ -56,6 +57,8 @@ def edit(workspace: Workspace, opened: OpenDraft, surveyed: Sequence[Availabilit
     draft = replace(draft, rows=_rows(workspace, opened, draft, surveyed))
     st.header("Budget")
     draft = _limits(opened, draft)
+    st.header("Registration")
+    draft = choose_registration(opened, draft)
     return replace(draft, baselines=_wants_baselines(workspace, opened, draft))
 
 

@@ -13,6 +13,7 @@ from koderz_core.records.progress import Forecast, Range, Receipt
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.forecasts import LAST_RUN, between, receipt
 from koderz_core.report.formats import count, duration, money, numbered, plain
+from koderz_core.report.registration import announced
 from koderz_core.workspace.models import Availability
 from pages.ui.address import BENCHMARKS, link
 from pages.ui.draft import CLONE
@@ -34,7 +35,8 @@ def show_ineffective(sentences: Sequence[str]) -> None:
 def show_plan(workspace: Workspace, plan: Plan) -> None:
     """The smallest difference it can show, remarks, dataset and isolation. Raises SandboxError, StoreError."""
     dataset = f"Dataset: {plan.dataset.said}."
-    show_remarks([workspace.comparisons.can_show(plan), *workspace.runs.remarks(plan), dataset])
+    remarks = (workspace.comparisons.can_show(plan), *workspace.runs.remarks(plan), *announced(plan), dataset)
+    show_remarks(remarks)
     # On a busy machine the first self-test takes seconds; the form can be used meanwhile.
     self_test = prepare("sandbox", workspace.grading.sandbox.self_test, _show_self_test_runs)
     if self_test:

@@ -118,7 +118,7 @@ def _elsewhere(row: BenchmarkRow) -> str:
 
 def offer_retry(workspace: Workspace, row: BenchmarkRow, place: str) -> None:
     """A button that runs failed experiments again, if no process runs the benchmark."""
-    if row.errors and not row.under_way:
+    if row.errors and not (row.under_way or row.decision):
         tip = (
             "Run failed experiments again in this dashboard. To do this in a terminal: "
             f"`koderz resume {row.id} --retry-errors`."
@@ -137,7 +137,7 @@ def show_trouble(workspace: Workspace, progress: BenchmarkProgress) -> None:
 
 def is_resumable(row: BenchmarkRow) -> bool:
     """Whether no process runs it and resuming would run something; those with an error stay as they are."""
-    return not row.under_way and (row.state != "finished" or row.cancelled > 0)
+    return not (row.under_way or row.decision) and (row.state != "finished" or row.cancelled > 0)
 
 
 def _parts(progress: BenchmarkProgress, chosen: str | None = None) -> dict[str, str]:

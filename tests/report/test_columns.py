@@ -89,6 +89,7 @@ def test_every_path_leads_to_a_value_where_all_is_known() -> None:
             "break_even_usd",
             "break_even_high",
             "well_formed",
+            "registered",
         }  # as in this example
 
 

@@ -1,0 +1,93 @@
+"""Registered benchmarks among the results: their plans as registered and as changed, and their primary comparison."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from koderz_core.analysis.registration import Registered, registered
+from koderz_core.analysis.sequential import Rule
+from koderz_core.events import BenchmarkDecided
+from koderz_core.plan.costs import Costs
+from koderz_core.records import Outcome, Plan
+from koderz_core.records.progress import SummaryRow
+from koderz_core.records.registrations import RecordedPlan
+from koderz_core.report.registration import changes
+from koderz_core.store.results import Results
+
+if TYPE_CHECKING:
+    from koderz_core.analysis.comparison import Comparison
+
+__all__ = ["Registered", "about_looks", "reached", "registered_among", "stopping_rule"]
+
+_PEEKING = (
+    "Looking at p values while results arrive, and stopping or extending the benchmark when one is small, makes false "
+    "findings more frequent: in a simulation of McNemar's test, 9.6 % instead of 3.5 %. A benchmark that is registered "
+    "with --stopping sequential may be looked at as often as you like."
+)
+
+
+def registered_among(results: Results, costs: Costs, benchmarks: Iterable[str]) -> tuple[Registered, ...]:
+    """Return the registered ones of these benchmarks (by id), in their order. Raises StoreError."""
+    names = tuple(dict.fromkeys(benchmarks))
+    plans: defaultdict[str, list[RecordedPlan]] = defaultdict(list)
+    for recorded in results.recorded_plans(names):
+        plans[recorded.benchmark].append(recorded)
+    trials = results.trials(list(plans), tries=False) if plans else []
+    decisions = results.decisions(tuple(plans)) if plans else {}
+    return tuple(
+        replace(
+            registered(_changed(plans[name]), [trial for trial in trials if trial.benchmark == name]),
+            left=costs.forecast(plans[name][-1].plan) if name in decisions else None,
+        )
+        for name in names
+        if name in plans
+    )
+
+
+def reached(results: Results, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
+    """Return these configurations; those of a decided sequential benchmark with the problems that decided it only.
+
+    The experiments that were left out are not missing results. Raises StoreError.
+    """
+    decisions = results.decisions(tuple(dict.fromkeys(row.benchmark for row in rows if row.only is None)))
+    limited = {
+        (row.benchmark, row.configuration): row
+        for benchmark, problems in decisions.items()
+        for row in results.summaries(benchmark, results.plan(benchmark).problems[:problems])
+    }
+    return [limited.get((row.benchmark, row.configuration), row) if row.only is None else row for row in rows]
+
+
+def stopping_rule(plan: Plan) -> Callable[[Mapping[str, Outcome]], BenchmarkDecided | None] | None:
+    """Return the rule that decides a sequential benchmark; None for a plan that runs to its end."""
+    if not plan.sequential:
+        return None
+    rule = Rule(plan)
+
+    def decided(outcomes: Mapping[str, Outcome]) -> BenchmarkDecided | None:
+        found = rule.decision(outcomes)
+        return None if found is None else BenchmarkDecided(*found)
+
+    return decided
+
+
+def about_looks(results: Results, comparison: Comparison) -> Iterator[str]:
+    """Warn of p values that a reader may have looked at before. Raises StoreError.
+
+    Those of an unfinished benchmark may be looked at again, and those before an extension may have led to it.
+    """
+    sequential = {found.benchmark for found in comparison.registered if found.registration.stopping == "sequential"}
+    tested = [row for row in comparison.configurations if row.key[0] not in sequential] if comparison.pairs else []
+    if any(row.planned > row.n + row.errors for row in tested):
+        yield f"These p values are of an unfinished benchmark. {_PEEKING}"
+    elif names := results.extended(tuple(dict.fromkeys(row.key[0] for row in tested))):
+        yield f"{', '.join(names)} was extended after it had started. {_PEEKING}"
+
+
+def _changed(plans: list[RecordedPlan]) -> list[RecordedPlan]:
+    """The first plan, and those that change it: a resumed benchmark may record the same plan again."""
+    return plans[:1] + [after for before, after in pairwise(plans) if any(changes(before.plan, after.plan))]

@@ -1,0 +1,61 @@
+"""Registration of a benchmark: the fields on New run, and on Statistics what was planned, done and changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import get_args
+
+import streamlit as st
+
+from koderz_core.records.registrations import StoppingRule
+from koderz_core.report.formats import NONE
+from koderz_core.report.registration import STOPPING, registration_tables
+from koderz_core.workspace.comparisons import Comparison
+from koderz_core.workspace.drafts import Draft, RegistrationOrder
+from pages.ui.draft import OpenDraft
+
+ABOUT = (
+    "Record the primary comparison, its margin and the stopping rule before the first call. Every report then shows "
+    "what was planned, what was done and what changed. The summary shows a hash that you can publish beforehand."
+)
+ABOUT_PRIMARY = (
+    "The configuration and its baseline, by their letters (A is the first configuration) or labels. If this is empty: "
+    "the only two configurations, of which the one with strategy direct is the baseline."
+)
+ABOUT_MARGIN = "The largest number of percentage points by which a configuration that matches the baseline is worse."
+ABOUT_EXCLUSIONS = "Which results will not count, in your own words."
+RULES: tuple[StoppingRule, ...] = get_args(StoppingRule)
+
+
+def choose_registration(opened: OpenDraft, draft: Draft) -> Draft:
+    """The draft with the registration that is entered; None if the switch is off."""
+    initial = draft.registration or RegistrationOrder()
+    if not st.toggle("Register this benchmark", bool(draft.registration), key=opened.key("register"), help=ABOUT):
+        return replace(draft, registration=None)
+    with st.container(horizontal=True):
+        names = ",".join(initial.primary or ())
+        key, usual = opened.key("primary"), "A,B"
+        pair = st.text_input("Primary comparison", names, key=key, placeholder=usual, help=ABOUT_PRIMARY)
+        key, now = opened.key("registered margin"), 100 * initial.margin
+        margin = st.number_input("Margin (points)", 0.1, 99.9, now, 1.0, key=key, help=ABOUT_MARGIN)
+    rule = st.radio(
+        "Stopping rule", RULES, RULES.index(initial.stopping), STOPPING.__getitem__, key=opened.key("stopping")
+    )
+    key = opened.key("exclusions")
+    exclusions = st.text_input("Exclusions (optional)", initial.exclusions, key=key, help=ABOUT_EXCLUSIONS)
+    first, _, second = str(pair).partition(",")
+    primary = (first.strip(), second.strip()) if str(pair).strip() else None
+    order = RegistrationOrder(primary, round(margin / 100, 6), rule, str(exclusions))
+    return replace(draft, registration=order)
+
+
+def show_registrations(comparison: Comparison) -> None:
+    """What was planned and what was done, for each registered benchmark. Hostile text."""
+    for table in registration_tables(comparison.registered):
+        st.header(table.title)
+        for what, planned, done in table.rows:
+            places = st.columns([1, 2, 3])
+            places[0].caption(what)
+            for place, word, text in ((places[1], "Planned", planned), (places[2], "Done", done)):
+                if text != NONE:
+                    place.text(f"{word}: {text}")

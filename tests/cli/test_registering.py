@@ -1,0 +1,122 @@
+"""`koderz benchmark --register`: a plan with its primary comparison, fixed before the first call."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from koderz_core.events import BenchmarkOpened, CallStarted
+from koderz_core.journal import read_all
+
+PAIR = ("--configuration", "retry coder=scripted/weak", "--configuration", "direct coder=scripted/strong")
+SMALL = ("benchmark", *PAIR, "--quiet")
+HASH = re.compile(r"\b[0-9a-f]{64}\b")
+
+
+@pytest.fixture
+def journals(tmp_path: Path) -> Path:
+    return tmp_path / "home" / "journals"
+
+
+def registered(koderz: Any, *options: str) -> Any:
+    return koderz(*SMALL, "--register", *options)
+
+
+def test_the_hash_is_known_before_the_run_and_verify_recomputes_it(koderz: Any, journals: Path) -> None:
+    (planned,) = HASH.findall(registered(koderz, "--problems", "0:2", "--plan-only").out)
+    (ran,) = HASH.findall(registered(koderz, "--problems", "0:2").err)
+    (journal,) = journals.glob("*.jsonl")
+    verified = koderz("verify", journal.stem)
+    assert planned == ran
+    assert (verified.code, HASH.findall(verified.out)) == (0, [planned])
+
+
+def test_the_hash_is_that_of_the_published_document(koderz: Any) -> None:
+    registration = registered(koderz, "--problems", "0:2", "--plan-only", "--json").json["registration"]
+    text = json.dumps(registration["covers"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert hashlib.sha256(text.encode()).hexdigest() == registration["sha256"]
+    assert registration["covers"]["problems"] == ["HumanEval/0", "HumanEval/1"]
+
+
+def test_the_registration_is_in_the_header_before_the_first_call(koderz: Any, journals: Path) -> None:
+    registered(koderz, "--problems", "0:2", "--margin", "5", "--exclusions", "none foreseen")
+    (journal,) = journals.glob("*.jsonl")
+    first, *rest = (entry.event for entry in read_all(journal))
+    assert isinstance(first, BenchmarkOpened)
+    assert (found := first.plan.registration)
+    assert (found.a, found.b, found.margin, found.exclusions) == (0, 1, 0.05, "none foreseen")
+    assert any(isinstance(event, CallStarted) for event in rest)
+
+
+def test_a_benchmark_without_a_registration_does_not_mention_one(koderz: Any, journals: Path) -> None:
+    koderz(*SMALL, "--problems", "0:1")
+    (journal,) = journals.glob("*.jsonl")
+    assert b"registration" not in journal.read_bytes()
+
+
+def test_a_change_is_recorded_as_a_deviation_with_its_time(koderz: Any) -> None:
+    registered(koderz, "--problems", "0:2", "--name", "mine")
+    said = koderz(*SMALL, "--problems", "0:3", "--name", "mine", "--max-cost", "2")
+    assert "deviation: 1 problem added; budget changed from no limit to $2.00" in said.err
+    (found,) = koderz("compare", "mine", "--format", "json").json["registrations"]
+    (deviation,) = found["deviations"]
+    assert deviation["at"] > found["registered_at"]
+    assert deviation["changes"] == ["1 problem added", "budget changed from no limit to $2.00"]
+    assert (found["problems_planned"], found["problems"]) == (2, 2)  # the added problem does not count
+
+
+def test_resuming_the_same_plan_is_no_deviation(koderz: Any, journals: Path) -> None:
+    registered(koderz, "--problems", "0:2", "--name", "mine")
+    (journal,) = journals.glob("*.jsonl")
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[: len(lines) // 2]))
+    koderz("resume", "mine")
+    (found,) = koderz("compare", "mine", "--format", "json").json["registrations"]
+    assert (found["complete"], found["deviations"]) == (True, [])
+
+
+@pytest.mark.parametrize("first", [(), ("--register", "--margin", "5")])
+def test_a_registration_cannot_be_added_or_changed_later(koderz: Any, first: tuple[str, ...]) -> None:
+    koderz(*SMALL, *first, "--problems", "0:1", "--name", "mine")
+    said = registered(koderz, "--problems", "0:1", "--name", "mine")
+    assert said.code != 0
+    assert "cannot be added or changed later" in said.err
+
+
+def test_other_pairs_are_exploratory(koderz: Any) -> None:
+    three = (*SMALL, "--configuration", "direct coder=scripted/weak", "--problems", "0:2", "--name", "mine")
+    refused = koderz(*three, "--register")
+    assert "A = retry SCRIPTED weak" in refused.err
+    koderz(*three, "--register", "--primary", "A,B")
+    pairs = koderz("compare", "mine", "--baseline", "direct SCRIPTED strong", "--format", "json").json["pairs"]
+    assert sorted(pair["registered"] for pair in pairs) == ["exploratory", "primary"]
+
+
+def test_a_pilot_and_options_without_the_switch_are_refused(koderz: Any) -> None:
+    assert "cannot be combined" in registered(koderz, "--pilot", "1").err
+    assert "--margin: these options need --register" in koderz(*SMALL, "--margin", "5").err
+
+
+def test_every_report_has_the_registration(koderz: Any) -> None:
+    registered(koderz, "--problems", "0:2", "--exclusions", "<b>none</b>")
+    (number,) = HASH.findall(registered(koderz, "--problems", "0:2", "--exclusions", "<b>none</b>", "--plan-only").out)
+    for form in ("markdown", "html"):
+        said = koderz("export", "--format", form, "--out", "-").out
+        assert number in said
+        assert "Registered before the first call: whether retry SCRIPTED weak matches" in said
+        assert "<b>none" not in said
+
+
+def test_p_values_of_an_extended_or_unfinished_benchmark_are_warned_of(koderz: Any, journals: Path) -> None:
+    koderz(*SMALL, "--problems", "0:2", "--name", "mine")
+    assert "9.6 %" not in koderz("compare", "mine").out
+    koderz(*SMALL, "--problems", "0:3", "--name", "mine")
+    assert "was extended after it had started" in " ".join(koderz("compare", "mine").out.split())
+    (journal,) = journals.glob("*.jsonl")
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-3]))
+    assert "These p values are of an unfinished benchmark" in " ".join(koderz("compare", "mine").out.split())

@@ -1,0 +1,84 @@
+"""A sequential benchmark: it stops when its primary comparison is decided, and says what that saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from koderz_core.events import BenchmarkDecided, BenchmarkOpened, ExperimentFinished, ExperimentStarted
+from koderz_core.journal import read_all
+
+EQUAL = ("--configuration", "retry coder=scripted/strong", "--configuration", "direct coder=scripted/strong")
+RUN = ("benchmark", *EQUAL, "--register", "--stopping", "sequential", "--problems", "all", "--quiet")
+
+
+@pytest.fixture
+def journals(tmp_path: Path) -> Path:
+    return tmp_path / "home" / "journals"
+
+
+def events(journals: Path) -> list[Any]:
+    (journal,) = journals.glob("*.jsonl")
+    return [entry.event for entry in read_all(journal)]
+
+
+@pytest.fixture
+def ran(koderz: Any) -> Any:
+    return koderz(*RUN)
+
+
+def test_no_experiment_starts_after_the_decision(ran: Any, journals: Path) -> None:
+    recorded = events(journals)
+    at = next(place for place, event in enumerate(recorded) if isinstance(event, BenchmarkDecided))
+    assert recorded[at].decision == "matches"
+    assert not any(isinstance(event, ExperimentStarted) for event in recorded[at:])
+    assert sum(isinstance(event, ExperimentFinished) for event in recorded) < 164
+    assert ran.code == 0
+    assert "Stopped early by the registered rule after" in ran.err
+    assert "Saved: " in ran.err
+
+
+def test_the_order_of_the_problems_is_drawn_by_the_seed_and_recorded(koderz: Any, journals: Path) -> None:
+    koderz(*RUN)
+    (first,) = (event.plan.problems for event in events(journals) if isinstance(event, BenchmarkOpened))
+    assert len(first) == 164
+    assert first != tuple(sorted(first))
+    planned = koderz(*RUN, "--plan-only", "--json").json["registration"]["covers"]["problems"]
+    other = koderz(*RUN, "--seed", "1", "--plan-only", "--json").json["registration"]["covers"]["problems"]
+    assert list(first) == planned != other
+
+
+def test_the_comparison_has_the_confidence_sequence_and_no_p_value(koderz: Any, ran: Any) -> None:
+    said = koderz("compare", "--format", "json").json
+    (pair,), (registration,) = said["pairs"], said["registrations"]
+    assert (pair["registered"], pair["p"], pair["p_adjusted"], pair["low"], pair["match"]) == ("primary", *[None] * 4)
+    found = registration["sequential"]
+    assert (found["decision"], found["e_match"] >= 40, found["low"] > -0.1) == ("matches", True, True)
+    assert registration["experiments_saved"] > 100
+    assert {row["planned"] for row in said["configurations"]} == {found["at"]}  # what was left out is not missing
+    text = " ".join(koderz("compare").out.split())
+    assert "confidence sequence], e-value" in text
+    assert "Partial:" not in text
+    assert "9.6 %" not in text
+
+
+def test_a_decided_benchmark_stays_decided_and_is_verified(koderz: Any, ran: Any, journals: Path) -> None:
+    before = len(events(journals))
+    (journal,) = journals.glob("*.jsonl")
+    for command in (("resume", journal.stem), RUN):
+        said = koderz(*command)
+        assert (said.code, "Stopped early" in said.err) == (0, True)
+    assert not [event for event in events(journals)[before:] if isinstance(event, ExperimentStarted)]
+    assert koderz("verify", journal.stem).code == 0
+
+
+def test_a_resumed_benchmark_decides_as_if_it_had_not_been_interrupted(koderz: Any, ran: Any, journals: Path) -> None:
+    (journal,) = journals.glob("*.jsonl")
+    decided = next(event for event in events(journals) if isinstance(event, BenchmarkDecided))
+    lines = journal.read_bytes().splitlines(keepends=True)
+    ends = [place for place, line in enumerate(lines) if b'"experiment_finished"' in line]
+    journal.write_bytes(b"".join(lines[: ends[20]]))
+    koderz("resume", journal.stem)
+    assert next(event for event in events(journals) if isinstance(event, BenchmarkDecided)) == decided

@@ -1,0 +1,48 @@
+"""New run registers a benchmark, and Statistics shows what was planned and what was done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from reading import said
+from streamlit.testing.v1 import AppTest
+
+from koderz_core import Order, Wanted, open_workspace
+from koderz_core.workspace.drafts import RegistrationOrder
+
+Visit = Callable[..., AppTest]
+
+
+def registering(visit: Visit) -> AppTest:
+    app = visit("launch")
+    app.toggle(key="register 1").set_value(True).run()
+    assert not app.exception
+    return app
+
+
+def test_the_switch_shows_the_hash_and_the_command(visit: Visit) -> None:
+    app = registering(visit)
+    assert app.code[-1].value.endswith("--register")
+    (before,) = re.findall(r"SHA-256 of the registration, to publish before the first call: ([0-9a-f]{64})", said(app))
+    app.number_input(key="registered margin 1").set_value(5.0).run()
+    assert app.code[-1].value.endswith("--margin 5 --register")
+    assert before not in said(app)
+
+
+def test_a_primary_comparison_that_is_not_in_the_plan_is_refused_with_the_choices(visit: Visit) -> None:
+    app = registering(visit)
+    app.text_input(key="primary 1").set_value("A,Z").run()
+    assert not app.exception
+    assert "A = direct SCRIPTED weak" in said(app)
+
+
+def test_statistics_shows_the_registration_and_the_summary_its_result(visit: Visit) -> None:
+    pair = [Wanted("retry", {"coder": "scripted/weak"}), Wanted("direct", {"coder": "scripted/weak"})]
+    order = Order(pair, "0:2", registration=RegistrationOrder(exclusions="none **foreseen**"))
+    with open_workspace() as workspace:
+        workspace.runs.run(workspace.plans.plan(order))
+    statistics = visit("statistics")
+    assert "Planned: whether retry SCRIPTED weak matches direct SCRIPTED weak" in said(statistics)
+    assert "Planned: none **foreseen**" in [text.value for text in statistics.text]  # never as markup
+    assert "Registered before the first call: whether" in said(visit("compare"))
