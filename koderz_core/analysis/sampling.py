@@ -218,7 +218,8 @@ def further_draw(gain: Interval, usd: Interval | None) -> FurtherDraw:
 
 
 def _by(usd: float, gain: float) -> float:
-    return usd / gain if gain > 0 else inf
+    """Free draws stay free, whatever they add."""
+    return 0.0 if not usd else usd / gain if gain > 0 else inf
 
 
 def _usd(kind: DrawKind, trials: Sequence[Trial]) -> Interval | None:

@@ -108,7 +108,7 @@ def _per_hundred(found: Interval | None) -> str | None:
     if found is None or found.low is None or found.high is None:
         return None
     value, low, high = (
-        "<0.01" if share < 1e-4 else f"{100 * share:.2g}" for share in (found.value, found.low, found.high)
+        "<0.01" if 0 < share < 1e-4 else f"{100 * share:.2g}" for share in (found.value, found.low, found.high)
     )
     return f"{value} [{low}, {high}]"
 
@@ -237,10 +237,10 @@ FURTHER_DRAWS = (
 )
 
 
-def sampling_tables(comparison: Comparison, found: Found) -> tuple[TextTable, ...]:
-    """Every table that has lines."""
+def sampling_tables(comparison: Comparison, found: Found, kind: DrawKind | None = None) -> tuple[TextTable, ...]:
+    """Every table that has lines. ``kind``: the draws of the first table, None for all."""
     made = (
-        text_table("pass@k and pass^k", shown(PASS_RATES), _rates(comparison, found)),
+        text_table("pass@k and pass^k", shown(PASS_RATES), _rates(comparison, found, kind)),
         text_table(
             "Coverage and selection among the tested programs", shown(SELECTION), _selections(comparison, found)
         ),
@@ -271,8 +271,8 @@ def sampling_remarks(comparison: Comparison, found: Found) -> tuple[str, ...]:
     return tuple(_remarks(comparison, found))
 
 
-def _rates(comparison: Comparison, found: Found) -> list[RateRow]:
-    return [RateRow(row, draws, rate) for row, draws in draws_of(comparison, found) for rate in draws.rates]
+def _rates(comparison: Comparison, found: Found, kind: DrawKind | None = None) -> list[RateRow]:
+    return [RateRow(row, draws, rate) for row, draws in draws_of(comparison, found, kind) for rate in draws.rates]
 
 
 def _selections(comparison: Comparison, found: Found) -> list[Row[Selection]]:

@@ -31,7 +31,7 @@ def show_sampling(workspace: Workspace, rows: Sequence[SummaryRow], comparison: 
 
 
 def _draw(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None) -> None:
-    found = sampling_of(workspace, rows)
+    found, kind = sampling_of(workspace, rows), None
     if kinds := list(dict.fromkeys(draws.kind for _, draws in draws_of(comparison, found))):
         chosen = switch(DRAWS, "What a draw is", kinds, lambda kind: f"{kind} as draws")
         kind = next(known for known in kinds if known == chosen)
@@ -39,7 +39,7 @@ def _draw(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparis
         show_picture(figure, "pass-at-k", draws_alt(comparison, found, kind), file_subject(comparison))
         st.caption(CAPTION)
         offer_csv("pass-at-k", pass_rate_rows(comparison, found))
-    for table in sampling_tables(comparison, found):
+    for table in sampling_tables(comparison, found, kind):
         st.caption(table.title)
         first = [name for name in LEADING if name in table.columns]
         show_words(table, ["key", *first, *(name for name in table.columns if name and name not in first)])

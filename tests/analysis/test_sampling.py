@@ -93,6 +93,7 @@ def test_a_further_draw_costs_its_price_by_what_it_adds_and_an_unknown_price_sta
     found = further_draw(Interval(0.02, 0.0, 0.04), Interval(0.5, 0.4, 0.6))
     assert found.usd_per_solve == Interval(25.0, 10.0, float("inf"))
     assert further_draw(Interval(0.02, 0.0, 0.04), None).usd_per_solve is None
+    assert further_draw(Interval(0.02, 0.0, 0.04), Interval(0.0, 0.0, 0.0)).usd_per_solve == Interval(0.0, 0.0, 0.0)
 
 
 def test_the_price_of_a_sample_is_its_share_of_the_dollars_up_to_the_last_test():
