@@ -220,7 +220,7 @@ def _remarks(trust: Trust) -> Iterator[str]:
             f"Programs scanned for signs of gaming: {programs}; not scanned, because they do not parse or are too "
             f"large: {unread}. A sign is a reason to read a program: an honest program can have one."
         )
-    yield from trust.notes
+    yield from map(plain, trust.notes)
     yield from _not_checked(trust)
     for name, command in trust.commands.items():
         yield f"To run the variant {name}: {plain(command)}"
@@ -239,7 +239,7 @@ def _not_checked(trust: Trust) -> Iterator[str]:
             "are harder."
         )
     else:
-        yield "Success rates by date were not checked, because no problem of the dataset has a date."
+        yield "Success rates by date were not checked, because no date of a problem is known."
 
 
 def trust_line(comparison: Comparison, trust: Trust) -> str:

@@ -87,7 +87,7 @@ class _Gathered:
 
     def __init__(self, checks: TrustChecks, rows: Sequence[SummaryRow], *, read: bool) -> None:
         self._results, self._datasets, self._rows, self._read = checks.results, checks.datasets, rows, read
-        self._unknown: dict[str, str] = {}
+        self._unknown: dict[str, None] = {}
         self._loaded: dict[str, Dataset | None] = {}
         self._targets: dict[str, Mapping[str, Target]] = {}
         bases = {row.dataset for row in rows}
@@ -118,7 +118,11 @@ class _Gathered:
 
     def notes(self) -> Iterator[str]:
         """What could not be checked, after all evidence was made."""
-        yield from self._unknown.values()
+        if self._unknown:
+            yield (
+                "These datasets are not on this machine in the version of the results, so programs could not be "
+                f"compared with their solutions and tests: {'; '.join(self._unknown)}."
+            )
 
     def is_dated(self, name: str) -> bool:
         """Whether some problems of a dataset have a date."""
@@ -221,10 +225,7 @@ class _Gathered:
                 self._loaded[name] = self._datasets.load(name)
         dataset = self._loaded[name]
         if dataset is None or (sha256 and dataset.origin.sha256 != sha256):
-            self._unknown[name] = (
-                f"The dataset {name} is not on this machine in the version of the results, so programs could not be "
-                "compared with its solutions."
-            )
+            self._unknown[name] = None
             return None
         return dataset
 
