@@ -108,13 +108,14 @@ class Comparisons:
         margin: float = MARGIN,
         cost_margin: float = COST_MARGIN,
         apart: bool = False,
+        trust: bool = True,
     ) -> Comparison:
         """Compare configurations with ``baseline``, the letter or name of one of them; None: the default baseline.
 
         ``axes``: the curves to compute, None for all. ``margin``: by what share of problems a configuration that
         matches the baseline may solve fewer, above 0 and below 1. ``cost_margin``: how many times as much it may cost
         per solved problem. ``apart``: read a copy of the store, so that other readers do not wait for large benchmarks.
-        Raises UnknownNameError, UsageError.
+        ``trust``: remark on what was checked of recall and cheating. Raises UnknownNameError, UsageError.
         """
         base = None if baseline is None else configuration_named(baseline, rows)
         trials = self._trials(rows, apart=apart)
@@ -122,7 +123,7 @@ class Comparisons:
         found = registered_among(self.results, self.costs, (row.benchmark for row in rows))
         numbers = replace(numbers, registered=found, pairs=marked(numbers.pairs, found))
         comparison = with_sentences(numbers, rows)
-        trust = trust_line(comparison, TrustChecks(self.results, self.datasets).check(rows, read=False))
+        checked = TrustChecks(self.results, self.datasets).check(rows, read=False) if trust else None
         return replace(
             comparison,
             findings=(*comparison.findings, *self._about_the_baseline(comparison, rows)),
@@ -130,7 +131,7 @@ class Comparisons:
                 *comparison.remarks,
                 *about_looks(self.results, comparison),
                 *self._about_conditions(rows),
-                trust,
+                *([trust_line(comparison, checked)] if checked else []),
             ),
             roles=tuple(self._roles(rows)),
         )
@@ -142,7 +143,7 @@ class Comparisons:
         """
         found = self.with_baseline(rows)
         base = usual_baseline(frontier_asked_once(found))
-        return None if base is None else self.compare(found, letter(found.index(base)), ())
+        return None if base is None else self.compare(found, letter(found.index(base)), (), trust=False)
 
     def can_show(self, plan: Plan) -> str:
         """Describe in sentences how large a difference between its configurations a plan can detect."""
