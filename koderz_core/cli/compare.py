@@ -95,7 +95,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
         if not rows:
             raise UsageError("There are no results to compare yet. Start with: koderz quickstart")
         rows = rows if baseline else opened.comparisons.with_baseline(rows)
-        comparison = opened.comparisons.compare(rows, baseline, margin=margin / 100, cost_margin=cost_margin)
+        comparison = opened.comparisons.compare(rows, baseline, margins=(margin / 100, cost_margin))
         found = list(parts(opened, rows, comparison, asked))
         click.echo(FORMS[form](comparison, found), nl=form != "table")
         return report_faults(opened)

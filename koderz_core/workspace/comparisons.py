@@ -105,21 +105,20 @@ class Comparisons:
         baseline: str | None = None,
         axes: Sequence[Axis] | None = None,
         *,
-        margin: float = MARGIN,
-        cost_margin: float = COST_MARGIN,
+        margins: tuple[float, float] = (MARGIN, COST_MARGIN),
         apart: bool = False,
         trust: bool = True,
     ) -> Comparison:
         """Compare configurations with ``baseline``, the letter or name of one of them; None: the default baseline.
 
-        ``axes``: the curves to compute, None for all. ``margin``: by what share of problems a configuration that
-        matches the baseline may solve fewer, above 0 and below 1. ``cost_margin``: how many times as much it may cost
-        per solved problem. ``apart``: read a copy of the store, so that other readers do not wait for large benchmarks.
+        ``axes``: the curves to compute, None for all. ``margins``: by what share of problems a configuration that
+        matches the baseline may solve fewer, above 0 and below 1, and how many times as much it may cost per solved
+        problem. ``apart``: read a copy of the store, so that other readers do not wait for large benchmarks.
         ``trust``: remark on what was checked of recall and cheating. Raises UnknownNameError, UsageError.
         """
         base = None if baseline is None else configuration_named(baseline, rows)
         trials = self._trials(rows, apart=apart)
-        numbers = compare(rows, trials, base, AXES if axes is None else axes, margin, cost_margin)
+        numbers = compare(rows, trials, base, AXES if axes is None else axes, *margins)
         found = registered_among(self.results, self.costs, (row.benchmark for row in rows))
         numbers = replace(numbers, registered=found, pairs=marked(numbers.pairs, found))
         comparison = with_sentences(numbers, rows)
