@@ -179,8 +179,8 @@ def test_an_answer_may_take_longer_than_any_silence_in_it(make: Make) -> None:
 
 
 def test_an_answer_takes_no_longer_than_a_budget_holds_for_it(make: Make) -> None:
-    with pytest.raises(ModelError, match=r"took longer than 2 s.*KODERZ_TIMEOUT"):
-        make(timeout=0.5).complete(say("endless"))
+    with pytest.raises(ModelError, match=r"took longer than 4 s.*KODERZ_TIMEOUT"):
+        make(timeout=1).complete(say("endless"))  # a pause of 1 s is rare even on a busy machine
 
 
 def test_what_the_listener_raises_comes_through_and_ends_the_answer(make: Make) -> None:
