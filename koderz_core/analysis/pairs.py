@@ -52,8 +52,8 @@ class Pair:
     two is scored by the tests it stopped on and the other by held-out tests; ``reported``: on how many an imported file
     states the results of one and koderz scored the other. ``match``: whether it matches the baseline within a margin;
     None without a common problem. ``cost_match``: whether it is no more expensive; None if that is unknown.
-    ``sequential``: the benchmark stops depending on the results of this pair, so its
-    tests and intervals are not valid. ``finding``: all of it in words.
+    ``sequential``: the benchmark stops depending on the results of this pair, so its tests and intervals are not
+    valid. ``finding``: all of it in words.
     """
 
     key: Key

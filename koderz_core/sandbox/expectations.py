@@ -108,7 +108,9 @@ def expectations(tree: ast.Module) -> list[Expectation]:
         if node and sum(other is node for other in nodes) == 1
     ]
     known = [expectation for expectation in found if expectation]
-    return [*known, *_calm(tree, known)]
+    # One change of each test: a second one could hide what the first one shows.
+    calm = {expectation.place: expectation for expectation in _calm(tree, known)}
+    return [calm.get(expectation.place, expectation) for expectation in known]
 
 
 def _calm(tree: ast.Module, found: Sequence[Expectation]) -> Iterator[Expectation]:
@@ -209,9 +211,7 @@ class _Search:
         compared = call.args[0] if last_name(call.func) == "assertTrue" and call.args else None
         if not isinstance(compared, ast.Compare) or [type(operator) for operator in compared.ops] != [ast.Eq]:
             return None
-        value = compared.comparators[0]
-        is_fixed = not _names(value) or (_is_made(value) and self._is_closed(value))
-        shape = shape_of(value) if is_fixed else ""
+        shape = self._fixed_shape(compared.comparators[0])
         return Expectation(place, compared, "comparators", 0, shape) if shape else None
 
     def _made(self, place: int, call: ast.Call, places: Sequence[int]) -> Expectation | None:
@@ -233,10 +233,14 @@ class _Search:
             return None
         for node in ast.walk(self._method):
             if isinstance(node, ast.Assign) and [_text(target) for target in node.targets] == [value.id]:
-                is_fixed = not _names(node.value) or (_is_made(node.value) and self._is_closed(node.value))
-                shape = shape_of(node.value) if is_fixed else ""
+                shape = self._fixed_shape(node.value)
                 return Expectation(place, node, "value", None, shape) if shape else None
         return None
+
+    def _fixed_shape(self, value: ast.expr) -> str:
+        """The shape of a value that is the same wherever it stands; "" if it is not."""
+        is_fixed = not _names(value) or (_is_made(value) and self._is_closed(value))
+        return shape_of(value) if is_fixed else ""
 
     def _is_closed(self, value: ast.expr) -> bool:
         """Whether no variable of the method is in it, so that it means the same in another method."""
