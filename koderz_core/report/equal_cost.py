@@ -59,7 +59,7 @@ ABOUT_BREADTH = (
     "made. –: the configuration never spends as much."
 )
 WHY: Mapping[Why, str] = {
-    "few problems": "At least 10 problems that were given to all configurations are needed. Run more problems.",
+    "few problems": "At least 10 problems with a result of all configurations are needed. Run more problems.",
     "few configurations": "At least two configurations with results and a known amount are needed.",
     "nothing solved": "No configuration solved a problem, so there is nothing to compare.",
     "free": "No experiment used anything on this axis, so there is no budget to compare at.",
@@ -278,7 +278,7 @@ def _range(comparison: Comparison, of: Supported, found: EqualCost) -> str:
 
 def _budgets(found: EqualCost) -> list[float]:
     """The budgets of tables, without the one at which the first problem is solved."""
-    return _spaced(found.least, found.most, BUDGETS)[1:] if found.most else []
+    return list(dict.fromkeys(_spaced(found.least, found.most, BUDGETS)[1:])) if found.most else []
 
 
 def _spaced(least: float, most: float, parts: int) -> list[float]:
