@@ -74,14 +74,14 @@ class CarriersRow:
 
 @dataclass(frozen=True, slots=True)
 class ItemRow:
-    """A problem. ``by``: the share solved, and ``held`` the part of the variance, both by full id; ``part``: of a pair.
+    """A problem. ``by``: the share solved, ``variance``: the part of the variance, by full id; ``part``: of a pair.
 
     ``results``: of the two configurations of this pair, in words.
     """
 
     of: Item
     by: Mapping[str, float]
-    held: Mapping[str, float]
+    variance: Mapping[str, float]
     part: float | None
     results: str | None
 
@@ -219,10 +219,10 @@ ITEMS = (
     ),
     json("shares", "share of its repeats that each configuration solved", path="by"),
     json(
-        "held",
+        "variance",
         "part of the problem in the variance of the difference to the baseline, if there is no true difference, by "
         "configuration",
-        path="held",
+        path="variance",
         shown=Shown("share of the variance", 4, if_known(percent), "part", optional=True),
     ),
     *interval(
@@ -350,8 +350,8 @@ def _item(comparison: Comparison, item: Item, pair: Key | None) -> ItemRow:
     return ItemRow(
         of=item,
         by={"/".join(key): share for key, share in item.shares.items()},
-        held={"/".join(key): part for key, part in item.held.items()},
-        part=item.held.get(pair) if pair else None,
+        variance={"/".join(key): part for key, part in item.variance.items()},
+        part=item.variance.get(pair) if pair else None,
         results=", ".join(of_two) or None,
     )
 

@@ -53,7 +53,7 @@ _UNREAD = "the programs were not read, or too few problems have a long canonical
 
 def _points(drop: Drop) -> str:
     test = drop.test
-    return points(test.difference, test.low, test.high, drop.flagged)
+    return points(test.difference, test.low, test.high, drop.significant)
 
 
 def _passes(passes: Passes) -> str:
@@ -248,7 +248,7 @@ def trust_line(comparison: Comparison, trust: Trust) -> str:
         return "Integrity: not checked, because all configurations ran on variants of a dataset."
     run = [said for name in VARIANTS if (said := _extent(trust, name))]
     missing = [name for name in VARIANTS if not all(_problems(one, name) for one in trust.found)]
-    hints = [f"{comparison.of(one.key).letter} ({'; '.join(_hints(one))})" for one in trust.found if one.flagged]
+    hints = [f"{comparison.of(one.key).letter} ({'; '.join(_hints(one))})" for one in trust.found if one.hint]
     if hints:
         said = f"hints of recall or cheating in {', '.join(hints)}. A hint is not a verdict"
     elif run:
@@ -284,9 +284,9 @@ def _problems(one: Integrity, variant: str) -> int:
 
 def _hints(one: Integrity) -> Iterator[str]:
     for name, drop in (("renamed", one.renamed), ("rephrased", one.rephrased)):
-        if drop and drop.flagged:
+        if drop and drop.significant:
             yield f"drop of {_points(drop)} percentage points if {name}, p {chance(drop.p)}"
-    if one.passes and one.passes.flagged:
+    if one.passes and one.passes.above_tolerance:
         yield f"impossible problems passed: {_passes(one.passes)}"
     if one.recalls:
         yield "programs resemble the canonical solutions"
