@@ -89,6 +89,12 @@ def test_a_decided_benchmark_stays_decided_and_is_verified(koderz: Any, ran: Any
     assert koderz("verify", journal.stem).code == 0
 
 
+def test_a_changed_decision_is_found_by_verification(koderz: Any, ran: Any, journals: Path) -> None:
+    (journal,) = journals.glob("*.jsonl")
+    journal.write_text(journal.read_text().replace('"decision":"matches"', '"decision":"falls short"'))
+    assert "the decision of " in koderz("verify", journal.stem).out
+
+
 def test_a_resumed_benchmark_decides_as_if_it_had_not_been_interrupted(koderz: Any, ran: Any, journals: Path) -> None:
     (journal,) = journals.glob("*.jsonl")
     decided = next(event for event in events(journals) if isinstance(event, BenchmarkDecided))
