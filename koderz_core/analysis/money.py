@@ -127,7 +127,9 @@ def per_solved(usd_per_problem: float | None, share: float | None) -> float | No
     return float(ratio(usd_per_problem, share))
 
 
-def price_ratio(a: Sequence[Trial], b: Sequence[Trial], at_once: int = 1, *, conservative: bool = False) -> Interval | None:
+def price_ratio(
+    a: Sequence[Trial], b: Sequence[Trial], at_once: int = 1, *, conservative: bool = False
+) -> Interval | None:
     """The cost per solved problem of a divided by that of b, on the problems with a result of both.
 
     None if there are none, a price is unknown, b is free, or one of them solved none. ``at_once``: the number of such
@@ -148,7 +150,9 @@ def ratio_of_prices(totals: Array, at_once: int = 1, *, conservative: bool = Fal
         return None
     added = totals.mean(axis=1, keepdims=True).repeat(2, axis=1)
     added[1], added[3] = (1, 0), (0, 1)
-    return ratio_interval(totals[[0, 3]], totals[[1, 2]], at_once, (added[[0, 3]], added[[1, 2]]) if conservative else None)
+    return ratio_interval(
+        totals[[0, 3]], totals[[1, 2]], at_once, (added[[0, 3]], added[[1, 2]]) if conservative else None
+    )
 
 
 def savings(a: Sequence[Trial], baseline: Sequence[Trial], at_once: int = 1) -> Savings | None:

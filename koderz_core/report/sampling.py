@@ -240,7 +240,11 @@ FURTHER_DRAWS = (
 def sampling_tables(comparison: Comparison, found: Found, kind: DrawKind | None = None) -> tuple[TextTable, ...]:
     """Every table that has lines. ``kind``: the draws of the first table, None for all."""
     made = (
-        text_table("pass@k and pass^k (each interval holds for one k, not for the whole curve)", shown(PASS_RATES), _rates(comparison, found, kind)),
+        text_table(
+            "pass@k and pass^k (each interval holds for one k, not for the whole curve)",
+            shown(PASS_RATES),
+            _rates(comparison, found, kind),
+        ),
         text_table(
             "Coverage and selection among the tested programs", shown(SELECTION), _selections(comparison, found)
         ),

@@ -22,7 +22,7 @@ from koderz_core.report.equal_cost import (
 from koderz_core.workspace.comparisons import Comparison, Pair
 from koderz_core.workspace.uncertainty import COSTS, EqualCost
 from pages.ui.address import switch
-from pages.ui.slow_results import equal_cost_of
+from pages.ui.slow_results import cached
 from pages.ui.tables import frame, led_by, show_chart, show_words
 
 AXIS = "equal"  # in the address
@@ -39,7 +39,8 @@ def show_equal_cost(
     with part:
         chosen = switch(AXIS, "Equal", COSTS, PER_PROBLEM.__getitem__)
         axis = next(axis for axis in COSTS if axis == chosen)
-        _draw(comparison, equal_cost_of(workspace, rows, comparison.baseline, axis), pair)
+        found = cached(workspace, rows, workspace.uncertainty.equal_cost, comparison.baseline, axis)
+        _draw(comparison, found, pair)
 
 
 def _draw(comparison: Comparison, found: EqualCost, pair: Pair | None) -> None:

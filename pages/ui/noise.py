@@ -13,7 +13,7 @@ from koderz_core.report.noise_words import noise_remarks
 from koderz_core.workspace.comparisons import Comparison, Key, Pair
 from koderz_core.workspace.uncertainty import Uncertainty
 from pages.ui.address import address_of
-from pages.ui.slow_results import noise_of
+from pages.ui.slow_results import cached
 from pages.ui.tables import FEW_LINES, frame, led_by, offer_csv, show_words, tall
 
 OPEN = "noise"  # in the address
@@ -25,7 +25,7 @@ def show_noise(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Com
     part = st.expander(label, OPEN in st.query_params, icon="🎲", on_change="rerun", key="sources of uncertainty")
     if part.open:
         with part:
-            found = noise_of(workspace, rows, comparison.baseline)
+            found = cached(workspace, rows, workspace.uncertainty.noise, comparison.baseline)
             _draw(comparison, found, pair.key if pair else None, linked=len({row.dataset_sha256 for row in rows}) == 1)
 
 

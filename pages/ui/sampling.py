@@ -13,7 +13,7 @@ from koderz_core.report.charts_sampling import CAPTION, draws_alt, success_by_dr
 from koderz_core.report.sampling import draws_of, pass_rate_rows, sampling_remarks, sampling_tables
 from koderz_core.workspace.comparisons import Comparison, Pair
 from pages.ui.address import switch
-from pages.ui.slow_results import sampling_of
+from pages.ui.slow_results import cached
 from pages.ui.tables import offer_csv, show_picture, show_words
 
 DRAWS = "draws"  # in the address
@@ -31,7 +31,7 @@ def show_sampling(workspace: Workspace, rows: Sequence[SummaryRow], comparison: 
 
 
 def _draw(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None) -> None:
-    found, kind = sampling_of(workspace, rows), None
+    found, kind = cached(workspace, rows, workspace.comparisons.sampling), None
     if kinds := list(dict.fromkeys(draws.kind for _, draws in draws_of(comparison, found))):
         chosen = switch(DRAWS, "What a draw is", kinds, lambda kind: f"{kind} as draws")
         kind = next(known for known in kinds if known == chosen)
