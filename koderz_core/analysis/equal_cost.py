@@ -61,9 +61,10 @@ class EqualCost:
     """The shares that configurations solve within equal amounts per problem, on problems given to all of them.
 
     ``problems``: those with a result of all. The bands of ``curves`` hold for all configurations and budgets at once
-    (95 %), and so do the ``supported`` differences, of all pairs. ``critical`` and ``critical_pairs``: how many standard errors the bands extend. ``least``
-    and ``most``: the budgets between which a curve rises. ``areas``: in the order of the configurations. ``breadth``:
-    the whole set under one budget. ``energy``: where joules come from. ``why``: the reason if nothing was computed.
+    (95 %), and so do the ``supported`` differences, of all pairs. ``critical`` and ``critical_pairs``: how many
+    standard errors the bands extend. ``least`` and ``most``: the budgets between which a curve rises. ``areas``: in the
+    order of the configurations. ``breadth``: the whole set under one budget. ``energy``: where joules come from.
+    ``why``: the reason if nothing was computed.
     """
 
     axis: Axis

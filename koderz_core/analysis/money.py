@@ -133,8 +133,8 @@ def price_ratio(
     """The cost per solved problem of a divided by that of b, on the problems with a result of both.
 
     None if there are none, a price is unknown, b is free, or one of them solved none. ``at_once``: the number of such
-    intervals. ``conservative``: the interval is at least as wide as with two more problems of average cost, each solved by one
-    of them alone, as in ``bonett_price``; otherwise it is too narrow if few problems differ.
+    intervals. ``conservative``: the interval is at least as wide as with two more problems of average cost, each
+    solved by one of them alone, as in ``bonett_price``; otherwise it is too narrow if few problems differ.
     """
     problems = common_problems((a, b))
     if not problems:

@@ -84,7 +84,8 @@ class Match:
 class CostMatch:
     """Whether a costs at most ``margin`` times as much per solved problem as b.
 
-    ``low`` and ``high``: 95 % bounds of the ratio, adjusted for all pairs (Bonferroni), as of a conservative ``price_ratio``.
+    ``low`` and ``high``: 95 % bounds of the ratio, adjusted for all pairs (Bonferroni), as of a conservative
+    ``price_ratio``.
     ``high_worst``: the upper bound if every missing result counts against a, at what its calls cost so far.
     """
 

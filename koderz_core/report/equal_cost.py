@@ -11,21 +11,18 @@ from typing import TYPE_CHECKING
 
 from koderz_core.report.columns import (
     NAMED,
-    Numbers,
     Row,
     Shown,
     if_known,
     interval,
-    json_row,
-    json_rows,
     number,
     share,
     shown,
     text,
-    text_table,
     whole,
 )
-from koderz_core.report.formats import TextTable, amount, numbered, percent, points, span
+from koderz_core.report.formats import amount, numbered, percent, points, span
+from koderz_core.report.sections import Listing, Section
 
 if TYPE_CHECKING:  # numpy is slow to import
     import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
@@ -160,28 +157,43 @@ ORDERS = (
 )
 
 
-def equal_cost_tables(comparison: Comparison, found: EqualCost) -> tuple[TextTable, ...]:
-    """Every table that has lines."""
-    made = (orders_table(comparison, found), areas_table(comparison, found), breadth_table(comparison, found))
-    return tuple(table for table in made if table.rows)
+def equal_cost_section(comparison: Comparison, found: EqualCost) -> Section:
+    """What the band supports, in words; or why there is none."""
+    listings = (
+        _orders(comparison, found),
+        _areas(comparison, found),
+        _under_one_budget(comparison, found),
+        Listing("bands", "", BANDS, _bands(comparison, found)),
+        Listing("supported", "", SUPPORTED, [_supported_row(comparison, of) for of in found.supported]),
+        Listing("breadth", "", BREADTH, list(_breadth(comparison, found))),
+    )
+    facts = {
+        "axis": found.axis,
+        "problems": found.problems,
+        "critical": found.critical,
+        "critical_pairs": found.critical_pairs,
+        "energy": found.energy,
+        "left_out": [comparison.of(key).full_id for key in found.curves.left_out],
+    }
+    return Section(listings, tuple(_remarks(comparison, found)), facts)
 
 
-def orders_table(comparison: Comparison, found: EqualCost) -> TextTable:
+def _orders(comparison: Comparison, found: EqualCost) -> Listing:
     """At a few budgets, which configuration solves most."""
     letters = {curve.key: comparison.of(curve.key).letter for curve in found.curves.curves}
     rows = [_order(found, letters, budget) for budget in _budgets(found)]
-    return text_table(f"Equal {PER_PROBLEM[found.axis]} per problem: who solves most", ORDERS, rows)
+    return Listing("", f"Equal {PER_PROBLEM[found.axis]} per problem: who solves most", ORDERS, rows)
 
 
-def areas_table(comparison: Comparison, found: EqualCost) -> TextTable:
+def _areas(comparison: Comparison, found: EqualCost) -> Listing:
     """The mean share solved over all budgets, and its difference to the baseline."""
     title = f"Area under the curve of success against {PER_PROBLEM[found.axis]}"
     if found.areas:
         title += f" (budgets from {amount(found.axis, found.least)} to {amount(found.axis, found.most)}, logarithmic)"
-    return text_table(title, shown(AREAS), [Row(comparison.of(area.key), area) for area in found.areas])
+    return Listing("areas", title, AREAS, [Row(comparison.of(area.key), area) for area in found.areas])
 
 
-def breadth_table(comparison: Comparison, found: EqualCost) -> TextTable:
+def _under_one_budget(comparison: Comparison, found: EqualCost) -> Listing:
     """The share of the whole set solved with one budget for all problems."""
     spent = [each for breadth in found.breadth.values() for each in breadth.spent if each > 0]
     budgets = _spaced(min(spent), max(spent), BUDGETS - 1) if spent else []
@@ -193,41 +205,16 @@ def breadth_table(comparison: Comparison, found: EqualCost) -> TextTable:
     )
     rows = [Row(comparison.of(key), breadth) for key, breadth in found.breadth.items()]
     title = f"Whole set under one budget, breadth first, by mean {PER_PROBLEM[found.axis]} per problem"
-    return text_table(title, columns, rows if places else [])
+    return Listing("", title, columns, rows if places else [])
 
 
-def equal_cost_remarks(comparison: Comparison, found: EqualCost) -> tuple[str, ...]:
-    """What the band supports, in words; or why there is none."""
-    return tuple(_remarks(comparison, found))
-
-
-def equal_cost_numbers(comparison: Comparison, found: EqualCost) -> Numbers:
-    """All of it for programs."""
-    return json_row(
-        {
-            "axis": found.axis,
-            "problems": found.problems,
-            "critical": found.critical,
-            "critical_pairs": found.critical_pairs,
-            "energy": list(found.energy),
-            "bands": band_rows(comparison, found),
-            "supported": json_rows(SUPPORTED, [_supported_row(comparison, of) for of in found.supported]),
-            "areas": json_rows(AREAS, [Row(comparison.of(area.key), area) for area in found.areas]),
-            "breadth": json_rows(BREADTH, list(_breadth(comparison, found))),
-            "left_out": [comparison.of(key).full_id for key in found.curves.left_out],
-            "remarks": equal_cost_remarks(comparison, found),
-        }
-    )
-
-
-def band_rows(comparison: Comparison, found: EqualCost) -> list[Numbers]:
-    """One flat row per configuration and step of its curve."""
-    rows = [
+def _bands(comparison: Comparison, found: EqualCost) -> list[BandRow]:
+    """One row per configuration and step of its curve."""
+    return [
         BandRow(comparison.of(curve.key), *step)
         for curve in found.curves.curves
         for step in zip(curve.at, curve.share, curve.low, curve.high, strict=True)
     ]
-    return json_rows(BANDS, rows)
 
 
 def equal_cost_chart(comparison: Comparison, found: EqualCost, chosen: Sequence[Key]) -> go.Figure:

@@ -11,21 +11,18 @@ from koderz_core.records import VARIANTS
 from koderz_core.report.columns import (
     NAMED,
     Column,
-    Numbers,
     Row,
     Shown,
     if_known,
     interval,
-    json_rows,
     number,
     share,
-    shown,
     text,
-    text_table,
     whole,
     yes,
 )
-from koderz_core.report.formats import TextTable, chance, numbered, percent, plain, points, rate
+from koderz_core.report.formats import chance, numbered, percent, plain, points, rate
+from koderz_core.report.sections import Listing, Section
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison
@@ -168,17 +165,14 @@ SIGNS = (
 )
 
 
-def trust_tables(comparison: Comparison, trust: Trust) -> tuple[TextTable, ...]:
-    """One line per configuration, and one per configuration and sign; without a sign only the first table."""
-    made = (
-        text_table(
-            "Trust: variants of the problems, and likeness to the canonical solutions",
-            shown(TRUST),
-            _rows(comparison, trust),
-        ),
-        text_table("Signs of gaming in programs", shown(SIGNS), _signs(comparison, trust)),
+def trust_section(comparison: Comparison, trust: Trust) -> Section:
+    """One line per configuration, and one per configuration and sign."""
+    rows = [Row(comparison.of(one.key), one) for one in trust.found]
+    listings = (
+        Listing("configurations", TITLE, TRUST, rows),
+        Listing("signs", "Signs of gaming in programs", SIGNS, _signs(comparison, trust)),
     )
-    return tuple(table for table in made if table.rows)
+    return Section(listings, tuple(_remarks(trust)), {"commands": dict(trust.commands)})
 
 
 def trust_signs(trust: Trust) -> list[tuple[str, tuple[str, ...]]]:
@@ -189,27 +183,8 @@ def trust_signs(trust: Trust) -> list[tuple[str, tuple[str, ...]]]:
     return list(found.items())
 
 
-def trust_rows(comparison: Comparison, trust: Trust) -> list[Numbers]:
-    """One flat row per configuration, with full precision."""
-    return json_rows(TRUST, _rows(comparison, trust))
-
-
-def trust_numbers(comparison: Comparison, trust: Trust) -> Numbers:
-    """All of it for programs."""
-    return {
-        "configurations": trust_rows(comparison, trust),
-        "signs": json_rows(SIGNS, _signs(comparison, trust)),
-        "commands": dict(trust.commands),
-        "remarks": trust_remarks(trust),
-    }
-
-
-def trust_remarks(trust: Trust) -> list[str]:
-    """The meaning of the tables, and how to check the rest. Hostile text."""
-    return list(_remarks(trust))
-
-
 def _remarks(trust: Trust) -> Iterator[str]:
+    """The meaning of the tables, and how to check the rest."""
     yield ABOUT
     if any(one.passes and not one.passes.saw_tests for one in trust.found):
         yield "‡ The configuration never ran the tests, so it could not know which test is false."
@@ -290,10 +265,6 @@ def _hints(one: Integrity) -> Iterator[str]:
         yield f"impossible problems passed: {_passes(one.passes)}"
     if one.recalls:
         yield "programs resemble the canonical solutions"
-
-
-def _rows(comparison: Comparison, trust: Trust) -> list[Row[Integrity]]:
-    return [Row(comparison.of(one.key), one) for one in trust.found]
 
 
 def _signs(comparison: Comparison, trust: Trust) -> list[SignRow]:

@@ -10,7 +10,7 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.slices import slice_table
-from koderz_core.report.trust import MOST_SHOWN, trust_remarks, trust_rows, trust_signs, trust_tables
+from koderz_core.report.trust import MOST_SHOWN, trust_section, trust_signs
 from koderz_core.workspace.comparisons import Comparison
 from pages.ui.address import link
 from pages.ui.slow_results import cached, prepare
@@ -36,7 +36,8 @@ def show_trust(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Com
         found = prepare(name, partial(cached, workspace, rows, workspace.trust.check, read=True), _show_reading)
         if found is None:
             return
-        for table in trust_tables(comparison, found):
+        section = trust_section(comparison, found)
+        for table in section.tables:
             st.caption(table.title)
             show_words(table)
         if found.dated:
@@ -50,8 +51,8 @@ def show_trust(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Com
                 st.caption(f"Sign “{sign}”:")
                 for experiment in experiments[:MOST_SHOWN]:
                     link("experiment", experiment, "🔬", experiment=experiment)
-        offer_csv(TRUST, trust_rows(comparison, found))
-        for remark in trust_remarks(found):
+        offer_csv(TRUST, section.listing("configurations").numbers)
+        for remark in section.remarks:
             st.text(remark)
 
 
