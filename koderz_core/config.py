@@ -203,6 +203,11 @@ class Settings:
         "Measure the energy of NVIDIA GPUs if nvidia-ml-py is installed. local_watts is then the power of this "
         "machine without these GPUs.",
     )
+    measure_cpu: bool = _setting(
+        False,
+        "Measure the energy of the processors with their RAPL counters, if this process may read them (Linux, usually "
+        "only root). The measured energy then replaces local_watts.",
+    )
     usd_per_kwh: float = _setting(0.15, "The price of electricity in dollars per kWh.", least=0, most=1e6)
     confirm_usd: float = _setting(
         1.0,

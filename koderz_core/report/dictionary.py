@@ -201,6 +201,12 @@ CALLS: tuple[Column, ...] = (
         "the model is not local, or the energy was not measured",
         "J",
     ),
+    number(
+        "cpu_joules",
+        "the part of the energy of this machine's processors that is attributed to the call",
+        "the model is not local, or the energy was not measured",
+        "J",
+    ),
     number("kwh", "energy that the call used, for local models", _NO_ENERGY, "kWh"),
     usd("energy_usd", "the part of `cost_usd` that pays for energy", _NO_ENERGY),
     usd(

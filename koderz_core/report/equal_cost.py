@@ -9,6 +9,7 @@ from functools import partial
 from math import isinf
 from typing import TYPE_CHECKING
 
+from koderz_core.records.completions import CPUS_MEASURED
 from koderz_core.report.columns import (
     NAMED,
     Row,
@@ -54,6 +55,11 @@ ABOUT_BREADTH = (
     "Breadth first: one budget for all problems together. All problems get a first attempt, then the unsolved problems "
     "a second attempt, and so on, so solved problems leave their money to the others. The attempts are those that were "
     "made. –: the configuration never spends as much."
+)
+_STATED = "The watts are stated in the settings and multiplied by the duration of the calls."
+_MEASURED = (
+    "The counters of the processors include all programs that ran during the calls, and do not include other parts of "
+    "the machine, such as fans and the power supply."
 )
 WHY: Mapping[Why, str] = {
     "few problems": "At least 10 problems with a result of all configurations are needed. Run more problems.",
@@ -237,10 +243,8 @@ def _remarks(comparison: Comparison, found: EqualCost) -> Iterator[str]:
         names = ", ".join(comparison.of(key).letter for key in found.curves.left_out)
         yield f"Left out, because an amount is unknown or there is no result: {names}."
     if found.energy:
-        yield (
-            f"Energy of all configurations: {found.energy[0]}. The watts are stated in the settings and multiplied by "
-            "the duration of the calls."
-        )
+        how = _MEASURED if found.energy[0].startswith(CPUS_MEASURED) else _STATED
+        yield f"Energy of all configurations: {found.energy[0]}. {how}"
     yield ABOUT_EQUAL_COST
     if found.breadth:
         yield ABOUT_BREADTH
