@@ -84,6 +84,7 @@ class SupportedRow:
 class BandRow:
     """One step of a curve with its simultaneous band."""
 
+    axis: Axis
     configuration: ConfigurationFigures
     at: float
     share: float
@@ -139,6 +140,7 @@ AREAS = (
 )
 BANDS = (
     *NAMED,
+    text("axis", "`usd`, `tokens`, `seconds` or `joules`", path="axis"),
     number("budget", "amount that one problem may cost, in the unit of the axis", path="at"),
     share("share", "share of problems solved within the budget", path="share"),
     share("low", "lower end of the band; the band holds for all configurations and budgets at once", path="low"),
@@ -217,7 +219,7 @@ def _under_one_budget(comparison: Comparison, found: EqualCost) -> Listing:
 def _bands(comparison: Comparison, found: EqualCost) -> list[BandRow]:
     """One row per configuration and step of its curve."""
     return [
-        BandRow(comparison.of(curve.key), *step)
+        BandRow(found.axis, comparison.of(curve.key), *step)
         for curve in found.curves.curves
         for step in zip(curve.at, curve.share, curve.low, curve.high, strict=True)
     ]
