@@ -110,8 +110,7 @@ def equal_cost(
     (multiplier bootstrap: Chernozhukov, Chetverikov and Kato, Annals of Statistics 41 (2013) 2786-2819; as a band:
     Montiel Olea and Plagborg-Møller, Journal of Applied Econometrics 34 (2019) 1-17). All configurations get the same
     weights, so that their results on one problem stay together. With censored trials, the deviations are derivatives of
-    the estimator with respect to the weights (infinitesimal jackknife). ``energy``: the sources of joules, such as a
-    stated power; joules of different sources are not compared.
+    the estimator with respect to the weights (infinitesimal jackknife). ``energy``: the sources of joules.
     """
     if axis == "joules" and len(energy) > 1:
         return EqualCost(axis, 0, Curves(axis, 0.0, (), tuple(trials_by_key)), energy=tuple(energy), why="mixed energy")
