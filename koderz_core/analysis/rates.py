@@ -14,7 +14,7 @@ from koderz_core.records.trials import Trial
 _TERMS = 1000
 _SMALLEST = 1e-300
 _NEARLY = 1e-15
-_HALVINGS = 50
+_HALVINGS = 34  # of an interval from 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
