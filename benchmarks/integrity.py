@@ -82,10 +82,10 @@ def _cell(n: int, repeats: int, model: Model, times: int) -> Cell:
         n,
         repeats,
         model,
-        drop=fmean(any(drop and drop.flagged for drop in (one.renamed, one.rephrased)) for one in found),
-        passed=fmean(one.passes is not None and one.passes.flagged for one in found),
+        drop=fmean(any(drop and drop.significant for drop in (one.renamed, one.rephrased)) for one in found),
+        passed=fmean(one.passes is not None and one.passes.above_tolerance for one in found),
         recall=fmean(one.recalls for one in found),
-        any=fmean(one.flagged for one in found),
+        any=fmean(bool(one.hint) for one in found),
     )
 
 

@@ -106,7 +106,7 @@ def _costs(n: int, repeats: int, times: int) -> Iterator[tuple[float, float, flo
             ]
             usd = np.exp(spread * random.standard_normal((2, repeats, n))).mean(axis=1)
             usd[0] *= COST_MARGIN * own / rate
-            drawn = ratio_of_prices(np.stack([usd[0], solved[0], usd[1], solved[1]]), wary=True)
+            drawn = ratio_of_prices(np.stack([usd[0], solved[0], usd[1], solved[1]]), conservative=True)
             if drawn is not None:
                 assert drawn.low is not None
                 assert drawn.high is not None

@@ -192,16 +192,16 @@ class Settings:
         None, "The path of your own llama-server program, such as one for GPUs. Default: the server in xllamacpp."
     )
     reproducible: bool = _setting(
-        False,
-        "Make embedded models give the same text for the same seed. Prompts are then not cached.",
+        False, "Make embedded models give the same text for the same seed. Prompts are then not cached."
     )
     local_watts: float = _setting(
         65.0, "The power in watts that this machine draws while a local model works.", least=0, most=1e6
     )
     measure_gpu: bool = _setting(
-        True,
-        "Measure the energy of NVIDIA GPUs if nvidia-ml-py is installed. local_watts is then the power of this "
-        "machine without these GPUs.",
+        True, "Measure the energy of NVIDIA GPUs (with nvidia-ml-py). local_watts then excludes these GPUs."
+    )
+    measure_cpu: bool = _setting(
+        False, "Measure the energy of the processors by RAPL counters (usually only as root), in place of local_watts."
     )
     usd_per_kwh: float = _setting(0.15, "The price of electricity in dollars per kWh.", least=0, most=1e6)
     confirm_usd: float = _setting(

@@ -101,11 +101,13 @@ class ModelError(InfrastructureError):
     ``retryable``: whether the same request may succeed later. ``retries``: the maximum number of retries (None:
     unlimited). ``status``: the HTTP status of the response, if there was one. ``retry_after_seconds``: the wait that
     the provider requested. ``arrived`` False: the request certainly did not reach the provider. For a model on this
-    machine, ``machine_seconds`` and ``gpu_joules`` are as in ``Usage``, because the failed call used them.
+    machine, ``machine_seconds``, ``gpu_joules`` and ``cpu_joules`` are as in ``Usage``, because the failed call used
+    them.
     """
 
     machine_seconds: float | None = None
     gpu_joules: float | None = None
+    cpu_joules: float | None = None
 
     def __init__(
         self,

@@ -38,8 +38,8 @@ def test_nothing_counts_but_what_all_were_given(workspace: Workspace, two: list[
     assert {one.problem for one in workspace.comparisons.problems(rows)} == SHARED
     assert [told.attempts[0].at_risk for told in workspace.comparisons.attempts(rows).values()] == [2, 2]
     assert (
-        "These figures cover only the 2 problems that all configurations ran on. Some configurations ran on more "
-        "problems." in found.remarks
+        "These figures cover only the 2 problems that all configurations ran on. Results on other problems are "
+        "omitted." in found.remarks
     )
     assert found.across is None
     assert "different problems" in str(workspace.comparisons.compare(workspace.comparisons.named(two)).across)

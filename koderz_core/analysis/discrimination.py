@@ -24,14 +24,14 @@ class Item:
     """A problem with a result.
 
     ``shares``: of its repeats that each configuration with a result solved. ``correlation``: item-rest; None with fewer
-    than ``FEWEST`` configurations, if one has no result on the problem, or if nothing varies. ``held``: by key of a
-    pair, its part of the variance of the difference if there is no true difference.
+    than ``FEWEST`` configurations, if one has no result on the problem, or if nothing varies. ``variance``:
+    by key of a pair, its part of the variance of the difference if there is no true difference.
     """
 
     problem: str
     shares: Mapping[Key, float]
     correlation: Interval | None
-    held: Mapping[Key, float]
+    variance: Mapping[Key, float]
 
     @property
     def share(self) -> float:
@@ -78,7 +78,7 @@ def discrimination(trials_by_key: Mapping[Key, Sequence[Trial]], baseline: Key |
     shares = {key: {problem: solved / n for problem, (solved, n) in of.items()} for key, of in counts.items()}
     base = shares.get(baseline) if baseline is not None else None
     others = [key for key in shares if key != baseline] if base else []
-    held = {key: _held(shares[key], base or {}) for key in others}
+    parts = {key: _parts(shares[key], base or {}) for key in others}
     given = sorted({problem for of in shares.values() for problem in of}, key=natural)
     complete = {problem for problem in given if all(problem in of for of in shares.values())}
     totals = [sum(of[problem] for problem in complete) for of in shares.values()]
@@ -92,10 +92,10 @@ def discrimination(trials_by_key: Mapping[Key, Sequence[Trial]], baseline: Key |
             if testable
             else None
         )
-        parts = {key: of[problem] for key, of in held.items() if problem in of}
-        items.append(Item(problem, solved, agrees, parts))
-    items.sort(key=lambda item: -sum(item.held.values()))
-    carriers = tuple(_carriers(key, held[key]) for key in others)
+        of_pairs = {key: of[problem] for key, of in parts.items() if problem in of}
+        items.append(Item(problem, solved, agrees, of_pairs))
+    items.sort(key=lambda item: -sum(item.variance.values()))
+    carriers = tuple(_carriers(key, parts[key]) for key in others)
     return Discrimination(len(shares), tuple(items), carriers)
 
 
@@ -117,14 +117,14 @@ def item_rest(item: Sequence[float], rest: Sequence[float]) -> Interval | None:
     return Interval(found, tanh(atanh(found) - reach), tanh(atanh(found) + reach))
 
 
-def _held(a: Mapping[str, float], b: Mapping[str, float]) -> dict[str, float]:
+def _parts(a: Mapping[str, float], b: Mapping[str, float]) -> dict[str, float]:
     """By problem, its part of the sum of squared differences; 0 for all if there are none."""
     squares = {problem: (a[problem] - b[problem]) ** 2 for problem in a if problem in b}
     total = sum(squares.values()) or 1.0
     return {problem: square / total for problem, square in squares.items()}
 
 
-def _carriers(key: Key, held: Mapping[str, float]) -> Carriers:
-    parts = sorted((part for part in held.values() if part), reverse=True)
-    needed = sum(so_far - part < MOST - 1e-9 for part, so_far in zip(parts, accumulate(parts), strict=True))
-    return Carriers(key, len(held), len(parts), needed)
+def _carriers(key: Key, parts: Mapping[str, float]) -> Carriers:
+    largest = sorted((part for part in parts.values() if part), reverse=True)
+    needed = sum(so_far - part < MOST - 1e-9 for part, so_far in zip(largest, accumulate(largest), strict=True))
+    return Carriers(key, len(parts), len(largest), needed)

@@ -58,12 +58,13 @@ class Supported:
 
 @dataclass(frozen=True, slots=True)
 class EqualCost:
-    """The shares that configurations solve within equal amounts per problem, on ``problems`` given to all of them.
+    """The shares that configurations solve within equal amounts per problem, on problems given to all of them.
 
-    The bands of ``curves`` hold for all configurations and budgets at once (95 %), and so do the ``supported``
-    differences, of all pairs. ``critical`` and ``critical_pairs``: how many standard errors the bands extend. ``least``
-    and ``most``: the budgets between which a curve rises. ``areas``: in the order of the configurations. ``breadth``:
-    the whole set under one budget. ``energy``: where joules come from. ``why``: the reason if nothing was computed.
+    ``problems``: those with a result of all. The bands of ``curves`` hold for all configurations and budgets at once
+    (95 %), and so do the ``supported`` differences, of all pairs. ``critical`` and ``critical_pairs``: how many
+    standard errors the bands extend. ``least`` and ``most``: the budgets between which a curve rises. ``areas``: in the
+    order of the configurations. ``breadth``: the whole set under one budget. ``energy``: where joules come from.
+    ``why``: the reason if nothing was computed.
     """
 
     axis: Axis
@@ -109,8 +110,7 @@ def equal_cost(
     (multiplier bootstrap: Chernozhukov, Chetverikov and Kato, Annals of Statistics 41 (2013) 2786-2819; as a band:
     Montiel Olea and Plagborg-Møller, Journal of Applied Econometrics 34 (2019) 1-17). All configurations get the same
     weights, so that their results on one problem stay together. With censored trials, the deviations are derivatives of
-    the estimator with respect to the weights (infinitesimal jackknife). ``energy``: the sources of joules, such as a
-    stated power; joules of different sources are not compared.
+    the estimator with respect to the weights (infinitesimal jackknife). ``energy``: the sources of joules.
     """
     if axis == "joules" and len(energy) > 1:
         return EqualCost(axis, 0, Curves(axis, 0.0, (), tuple(trials_by_key)), energy=tuple(energy), why="mixed energy")
@@ -118,21 +118,22 @@ def equal_cost(
     rises = [steps(data) for data in known.values()]
     budgets = np.unique(np.concatenate(rises)) if rises else np.zeros(0)
     left_out = tuple(key for key in trials_by_key if key not in known)
-    if why := _refusal(len(known), len(problems), budgets):
-        return EqualCost(axis, len(problems), Curves(axis, 0.0, (), left_out), why=why)
+    n = _with_results(known.values())
+    if why := _refusal(len(known), n, budgets):
+        return EqualCost(axis, n, Curves(axis, 0.0, (), left_out), why=why)
     normal = np.random.default_rng(seed).standard_normal((len(problems), DRAWS))
     processes = {key: _process(data, normal) for key, data in known.items()}
-    critical = _widened(max_t([process.deviations for process in processes.values()]), len(problems))
+    critical = _widened(max_t([process.deviations for process in processes.values()]), n)
     drawn = tuple(_with_band(key, process, critical) for key, process in processes.items())
-    found = EqualCost(axis, len(problems), Curves(axis, max(curve.end for curve in drawn), drawn, left_out), critical)
-    critical_pairs, supported = _supported(processes, len(problems))
+    found = EqualCost(axis, n, Curves(axis, max(curve.end for curve in drawn), drawn, left_out), critical)
+    critical_pairs, supported = _supported(processes, n)
     return replace(
         found,
         critical_pairs=critical_pairs,
         supported=supported,
         least=float(budgets[budgets > 0][0]),
         most=float(budgets[-1]),
-        areas=_areas(processes, budgets[budgets > 0], baseline, len(problems)),
+        areas=_areas(processes, budgets[budgets > 0], baseline, n),
         breadth=_breadth({key: trials_by_key[key] for key in known}, axis, set(problems)),
         energy=tuple(energy) if axis == "joules" else (),
     )
@@ -145,6 +146,12 @@ def _known(trials_by_key: Mapping[Key, Sequence[Trial]], axis: Axis) -> tuple[li
     every = {key: courses(trials, axis, problems) for key, trials in trials_by_key.items()} if problems else {}
     known = {key: data for key, data in every.items() if data is not None and (data.events != CENSORED).any()}
     return problems, known
+
+
+def _with_results(known: Iterable[Courses]) -> int:
+    """How many problems have a result of all: the others, such as those that have not ended, show no difference."""
+    of_all = [set(data.problem[data.events != CENSORED].tolist()) for data in known]
+    return len(set.intersection(*of_all)) if of_all else 0
 
 
 def _refusal(configurations: int, problems: int, budgets: Array) -> Why | None:

@@ -35,7 +35,7 @@ class Drop:
     p: float | None
 
     @property
-    def flagged(self) -> bool:
+    def significant(self) -> bool:
         """Whether significantly more original problems were solved."""
         return self.p is not None and self.p <= ALPHA and (self.test.difference or 0) > 0
 
@@ -53,7 +53,7 @@ class Passes:
     saw_tests: bool
 
     @property
-    def flagged(self) -> bool:
+    def above_tolerance(self) -> bool:
         return self.rate.low is not None and self.rate.low > TOLERATED
 
 
@@ -102,17 +102,13 @@ class Integrity:
         return any(one is not None and one.p <= ALPHA and one.difference >= LEAST_LIKENESS for one in contrasts)
 
     @property
-    def flagged(self) -> bool:
-        """Whether a test hints at recall or cheating; signs in programs do not count."""
-        cheats = self.passes is not None and self.passes.flagged
-        drops = [drop for drop in (self.renamed, self.rephrased) if drop]
-        return cheats or self.recalls or any(drop.flagged for drop in drops)
-
-    @property
     def hint(self) -> bool | None:
-        """As ``flagged``; None if nothing was tested."""
-        tested = self.renamed or self.rephrased or self.passes or (self.recall and self.recall.compared)
-        return self.flagged if tested else None
+        """Whether a test hints at recall or cheating; signs in programs do not count. None: nothing was tested."""
+        drops = [drop for drop in (self.renamed, self.rephrased) if drop and drop.p is not None]
+        passes = self.passes if self.passes and self.passes.rate.n else None
+        if not drops and not passes and not (self.recall and self.recall.compared):
+            return None
+        return self.recalls or (passes is not None and passes.above_tolerance) or any(it.significant for it in drops)
 
 
 @dataclass(frozen=True, slots=True)

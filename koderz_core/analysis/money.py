@@ -127,28 +127,32 @@ def per_solved(usd_per_problem: float | None, share: float | None) -> float | No
     return float(ratio(usd_per_problem, share))
 
 
-def price_ratio(a: Sequence[Trial], b: Sequence[Trial], at_once: int = 1, *, wary: bool = False) -> Interval | None:
+def price_ratio(
+    a: Sequence[Trial], b: Sequence[Trial], at_once: int = 1, *, conservative: bool = False
+) -> Interval | None:
     """The cost per solved problem of a divided by that of b, on the problems with a result of both.
 
     None if there are none, a price is unknown, b is free, or one of them solved none. ``at_once``: the number of such
-    intervals. ``wary``: the interval is at least as wide as with two more problems of average cost, each solved by one
-    of them alone, as in ``bonett_price``; otherwise it is too narrow if few problems differ.
+    intervals. ``conservative``: the interval is at least as wide as with two more problems of average cost, each
+    solved by one of them alone, as in ``bonett_price``; otherwise it is too narrow if few problems differ.
     """
     problems = common_problems((a, b))
     if not problems:
         return None
     totals = np.stack([_usd(problems, a), _solved(problems, a), _usd(problems, b), _solved(problems, b)])
-    return ratio_of_prices(totals, at_once, wary=wary)
+    return ratio_of_prices(totals, at_once, conservative=conservative)
 
 
-def ratio_of_prices(totals: Array, at_once: int = 1, *, wary: bool = False) -> Interval | None:
+def ratio_of_prices(totals: Array, at_once: int = 1, *, conservative: bool = False) -> Interval | None:
     """``price_ratio`` of mean dollars and shares solved by problem: those of a in two rows, then those of b."""
     plain = totals.sum(axis=1)
     if np.isnan(plain).any() or not plain[1:].all():
         return None
     added = totals.mean(axis=1, keepdims=True).repeat(2, axis=1)
     added[1], added[3] = (1, 0), (0, 1)
-    return ratio_interval(totals[[0, 3]], totals[[1, 2]], at_once, (added[[0, 3]], added[[1, 2]]) if wary else None)
+    return ratio_interval(
+        totals[[0, 3]], totals[[1, 2]], at_once, (added[[0, 3]], added[[1, 2]]) if conservative else None
+    )
 
 
 def savings(a: Sequence[Trial], baseline: Sequence[Trial], at_once: int = 1) -> Savings | None:

@@ -84,7 +84,8 @@ class Match:
 class CostMatch:
     """Whether a costs at most ``margin`` times as much per solved problem as b.
 
-    ``low`` and ``high``: 95 % bounds of the ratio, adjusted for all pairs (Bonferroni), as of a wary ``price_ratio``.
+    ``low`` and ``high``: 95 % bounds of the ratio, adjusted for all pairs (Bonferroni), as of a conservative
+    ``price_ratio``.
     ``high_worst``: the upper bound if every missing result counts against a, at what its calls cost so far.
     """
 
@@ -132,13 +133,13 @@ def cost_match(
     """
     from koderz_core.analysis.money import price_ratio  # noqa: PLC0415 (as above)
 
-    price = price_ratio(a, b, at_once, wary=True)
+    price = price_ratio(a, b, at_once, conservative=True)
     if price is None or price.low is None or price.high is None:
         return None
     of_a, of_b = on_common_problems(a, b)
     high_worst = price.high
     if not all(trial.scored for trial in (*of_a, *of_b)):
-        worst = price_ratio(completed(of_a, solved=False), completed(of_b, solved=True), at_once, wary=True)
+        worst = price_ratio(completed(of_a, solved=False), completed(of_b, solved=True), at_once, conservative=True)
         high_worst = inf if worst is None or worst.high is None else worst.high
     return CostMatch(margin, price.low, price.high, high_worst)
 

@@ -14,6 +14,7 @@ from koderz_core.records.trials import Trial
 _TERMS = 1000
 _SMALLEST = 1e-300
 _NEARLY = 1e-15
+_HALVINGS = 34  # of an interval from 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +89,37 @@ def share_bounds(shares: Sequence[float], most: float, confidence: float = 0.95)
 
     ``most``: the largest effective number of independent trials; the smallest is the number of problems.
     """
-    worth = min(max(most, len(shares)), len(shares) * _design_gain(shares))
-    return _score_interval(fmean(shares), worth, confidence)
+    return _score_interval(fmean(shares), _effective_trials(shares, most), confidence)
+
+
+def mid_p_bounds(shares: Sequence[float], most: float) -> tuple[float, float]:
+    """The 95 % bounds as in ``share_bounds``, but by the mid-p form of Clopper and Pearson's exact interval.
+
+    Half of the probability of the observed number counts as more extreme (Berry and Armitage, The Statistician 44
+    (1995) 417-423). With few problems and rates near 0 or 1, its coverage is higher than that of Wilson's interval: at
+    least 92.5 % instead of 85 % with 18 independent trials. The binomial tails are incomplete beta functions, which
+    also exist for an effective number of trials that is not whole.
+    """
+    n = _effective_trials(shares, most)
+    right = fmean(shares) * n
+    return _mid_p_bound(right, n), 1 - _mid_p_bound(n - right, n)
+
+
+def _effective_trials(shares: Sequence[float], most: float) -> float:
+    return min(max(most, len(shares)), len(shares) * _design_gain(shares))
+
+
+def _mid_p_bound(right: float, n: float) -> float:
+    """The lower bound: the rate at which at least this many of n are right with a mid-p of 2.5 %."""
+    if right <= 0:
+        return 0.0
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        rate = (low + high) / 2
+        more = _incomplete_beta(rate, right + 1, n - right) if right < n else 0.0
+        tail = (_incomplete_beta(rate, right, n - right + 1) + more) / 2
+        low, high = (rate, high) if tail < 0.025 else (low, rate)
+    return low
 
 
 def share_bounds_of(share: float, variance: float, problems: int) -> tuple[float, float]:
@@ -200,6 +230,11 @@ def _beta(x: float, a: float, b: float) -> float:
         if abs(value - before) <= _NEARLY * abs(value):
             break
     return front * value
+
+
+def _incomplete_beta(x: float, a: float, b: float) -> float:
+    """As ``_beta``, on the side on which its fraction converges fast."""
+    return _beta(x, a, b) if x < (a + 1) / (a + b + 2) else 1 - _beta(1 - x, b, a)
 
 
 def _not_0(number: float) -> float:

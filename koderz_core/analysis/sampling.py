@@ -13,7 +13,7 @@ import numpy as np
 from koderz_core.analysis.bootstrap import means, ratio_interval
 from koderz_core.analysis.extrapolation import Counts, Refusal, extrapolation, refusal
 from koderz_core.analysis.paired import bonett_price
-from koderz_core.analysis.rates import Interval, by_problem, counted, share_bounds
+from koderz_core.analysis.rates import Interval, by_problem, counted, mid_p_bounds, share_bounds
 from koderz_core.records.trials import Trial, Try
 
 DrawKind = Literal["experiments", "samples"]
@@ -131,13 +131,14 @@ def pass_hat_k(n: int, c: int, k: int) -> float:
 def pass_rate(counts: Counts, k: int) -> PassRate:
     """Of the problems with at least k draws, of which there must be one; ``counts``: right ones and all.
 
-    The intervals are Wilson's for an effective number of trials, as in ``rates.clustered``: at most one trial for every
-    k draws, because k draws give one independent result. At k = 1 they are those of ``clustered``.
+    The intervals have an effective number of trials, as in ``rates.clustered``: at most one trial for every k draws,
+    because k draws give one independent result. At k = 1 they are those of ``clustered``, else ``mid_p_bounds``.
     """
     known = [(c, n) for c, n in counts.values() if n >= k]
-    most = sum(n for _, n in known) / k
+    most, bounds = sum(n for _, n in known) / k, share_bounds if k == 1 else mid_p_bounds
     either, every = ([of(n, c, k) for c, n in known] for of in (pass_at_k, pass_hat_k))
-    return PassRate(k, len(known), len(counts) - len(known), _mean(either, most), _mean(every, most))
+    any_passes, all_pass = (Interval(fmean(shares), *bounds(shares, most)) for shares in (either, every))
+    return PassRate(k, len(known), len(counts) - len(known), any_passes, all_pass)
 
 
 def is_right(trial: Trial, attempt: Try) -> bool | None:

@@ -125,9 +125,9 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     eee (Every Eval Ever), atif (trajectories of Harbor) and otlp (traces of OpenTelemetry) for other tools. `--format
     otlp --endpoint URL` sends the traces to a receiver, such as MLflow or Phoenix, instead of writing a file.
 
-    Each BENCH is a name, an id or the start of an id. Reports and the tables `comparison` and `pairs` also accept
-    configurations, as `koderz compare` does. Without BENCH, reports and these two tables use the newest
-    benchmark, and the other tables contain all benchmarks.
+    Each BENCH is a name, an id or the start of an id. Reports and the tables `comparison`, `pairs`, `pass_rates`,
+    `noise`, `bands` and `trust` also accept configurations, as `koderz compare` does. Without BENCH, reports and these
+    tables use the newest benchmark, and the other tables contain all benchmarks.
     """
     if dictionary:
         click.echo(markdown(), nl=False)

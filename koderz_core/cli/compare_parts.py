@@ -11,13 +11,14 @@ import click
 from koderz_core.errors import UsageError
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.attempts import ABOUT_ATTEMPTS, attempt_numbers, attempt_tables
-from koderz_core.report.equal_cost import equal_cost_numbers, equal_cost_remarks, equal_cost_tables
+from koderz_core.report.equal_cost import equal_cost_section
 from koderz_core.report.formats import TextTable
-from koderz_core.report.noise import noise_tables
-from koderz_core.report.noise_words import noise_numbers, noise_remarks
-from koderz_core.report.sampling import sampling_numbers, sampling_remarks, sampling_tables
+from koderz_core.report.noise import MOST_ITEMS
+from koderz_core.report.noise_words import noise_section
+from koderz_core.report.sampling import sampling_section
+from koderz_core.report.sections import Section
 from koderz_core.report.slices import slice_remarks, slice_rows, slice_table
-from koderz_core.report.trust import trust_numbers, trust_remarks, trust_tables
+from koderz_core.report.trust import trust_section
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.comparisons import SLICES_BY, Axis, Comparison, SliceBy
 from koderz_core.workspace.uncertainty import COSTS
@@ -115,16 +116,16 @@ def parts(opened: Workspace, rows: Sequence[SummaryRow], comparison: Comparison,
         numbers = {"by": found.by, "tests": found.tests, "rows": lines, "remarks": remarks}
         yield Part("slices", (slice_table(comparison, found),), remarks, numbers, lines)
     if asked.pass_at_k:
-        draws = opened.comparisons.sampling(rows)
-        remarks = sampling_remarks(comparison, draws)
-        yield Part("pass_at_k", sampling_tables(comparison, draws), remarks, sampling_numbers(comparison, draws))
+        yield _part("pass_at_k", sampling_section(comparison, opened.comparisons.sampling(rows)))
     if asked.noise:
         noise = opened.uncertainty.noise(rows, base)
-        remarks = noise_remarks(comparison, noise)
-        yield Part("noise", noise_tables(comparison, noise), remarks, noise_numbers(comparison, noise))
+        yield _part("noise", noise_section(comparison, noise, most=MOST_ITEMS))
     if asked.equal_cost:
         equal = opened.uncertainty.equal_cost(rows, base, asked.equal_cost)
-        remarks = equal_cost_remarks(comparison, equal)
-        yield Part("equal_cost", equal_cost_tables(comparison, equal), remarks, equal_cost_numbers(comparison, equal))
+        yield _part("equal_cost", equal_cost_section(comparison, equal))
     if trust:
-        yield Part("trust", trust_tables(comparison, trust), trust_remarks(trust), trust_numbers(comparison, trust))
+        yield _part("trust", trust_section(comparison, trust))
+
+
+def _part(key: str, section: Section) -> Part:
+    return Part(key, section.tables, section.remarks, section.numbers)

@@ -27,6 +27,7 @@ from koderz_core.report.formats import (
     plain,
     solved_rate,
 )
+from koderz_core.report.registration import decided
 from koderz_core.times import day
 from koderz_core.workspace.names import figures_of
 
@@ -109,8 +110,16 @@ def print_summaries(
     console().print(table)
     if left_out:
         console().print(f"… and {numbered(left_out, 'more line')} (--limit 0 shows all)")
-    for remark in (*remarks(rows), *untested(rows)):
+    for remark in (*_decisions(rows, benchmarks or {}), *remarks(rows), *untested(rows)):
         console().print(plain(remark), style="dim")
+
+
+def _decisions(rows: Sequence[SummaryRow], benchmarks: Mapping[str, BenchmarkRow]) -> Iterator[str]:
+    """How sequential benchmarks ended; their rows cover the problems that decided them."""
+    for name in dict.fromkeys(row.benchmark for row in rows):
+        found = benchmarks.get(name)
+        if found and found.decision:
+            yield f"{found.name or name}: {decided(found.decision, found.decided_by or 0, found.problems)}"
 
 
 def print_experiments(rows: Sequence[ExperimentRow], labels: Mapping[str, Sequence[str]] | None = None) -> None:

@@ -44,7 +44,7 @@ from koderz_core.records import (
 )
 from koderz_core.records.plans import Imported
 from koderz_core.records.progress import Forecast
-from koderz_core.records.registrations import Decision
+from koderz_core.records.registrations import WRONG_PAIR, Decision
 from koderz_core.records.steps import Considered
 
 Kind = str
@@ -80,6 +80,12 @@ class BenchmarkOpened:
     self_test: str = ""
     runtime: str = ""
     imported: Imported | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if the registration names a configuration that the plan does not have."""
+        found = self.plan.registration
+        if found and max(found.a, found.b) >= len(self.plan.configurations):
+            raise ValueError(WRONG_PAIR)
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,15 +187,15 @@ class Tally:
     """Reads the entries of one journal in order; ``experiments`` by id.
 
     Without ``detailed`` it keeps only a small record per call, and only experiments that have started. With it, it also
-    has all that were planned, and ``strangers`` are the ids that no plan has. ``opened``: every header. ``decided_by``:
-    the number of problems that decided a sequential benchmark.
+    has all that were planned, and ``strangers`` are the ids that no plan has. ``opened``: every header. ``decided``:
+    what ended a sequential benchmark early.
     """
 
     detailed: bool = False
     opened: list[BenchmarkOpened] = field(default_factory=list)
     opened_at: float = 0.0
     budget_usd: float | None = None
-    decided_by: int | None = None
+    decided: BenchmarkDecided | None = None
     experiments: dict[str, ExperimentTally] = field(default_factory=dict)
     strangers: dict[str, None] = field(default_factory=dict)
     unanswered: Unanswered = field(default_factory=Unanswered)
@@ -217,7 +217,7 @@ class Tally:
         elif isinstance(entry.event, AllowanceSet):
             self.budget_usd = entry.event.after.usd
         elif isinstance(entry.event, BenchmarkDecided):
-            self.decided_by = entry.event.problems
+            self.decided = entry.event
         elif entry.experiment is not None:
             self._add_step(entry, entry.experiment)
         return unanswered

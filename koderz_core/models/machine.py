@@ -1,7 +1,8 @@
-"""This machine's time and the energy of its GPUs, divided among the calls that use them at the same time.
+"""This machine's time and the energy of its GPUs and processors, divided among the calls that use them together.
 
 At every moment each of the ``k`` calls under way has ``1/k`` of the machine. So their shares add up to the time in
-which it worked, and no second is paid for twice. Not covered: calls of other processes, and idle power.
+which it worked, and no second is paid for twice. Not covered: calls of other processes, and idle power; only the
+counters of processors include both (``models/rapl.py``).
 """
 
 from __future__ import annotations
@@ -17,29 +18,50 @@ from koderz_core.protocols import Model, OnText
 from koderz_core.records import Completion, Request
 
 Joules = Callable[[], float | None]
-"""Reads the energy that the GPUs of this machine have used so far; None: there is no counter."""
+"""Reads the energy that GPUs or processors of this machine have used so far; None: there is no counter."""
 
 MILLI = 1000.0  # the counters are in millijoules
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The share of one call. ``joules`` None: not measured."""
+    """The share of one call: time, energy of the GPUs, energy of the processors. None: not measured."""
 
     seconds: float
-    joules: float | None
+    gpu_joules: float | None
+    cpu_joules: float | None
+
+
+class _Meter:
+    """The energy of a counter that belongs to a call that was under way from the beginning."""
+
+    def __init__(self, joules: Joules | None) -> None:
+        self._joules: Joules = joules or (lambda: None)
+        self._drawn: float | None = None
+        self._each = 0.0
+
+    def read(self, calls: int) -> float | None:
+        """``calls``: under way since the last reading."""
+        before, self._drawn = self._drawn, self._joules()
+        if calls and before is not None and self._drawn is not None:
+            self._each += max(0.0, self._drawn - before) / calls
+        return None if self._drawn is None else self._each
 
 
 class Machine:
     """Divides the time and energy of this machine among calls. Thread-safe."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, joules: Joules = lambda: None) -> None:
-        self._clock, self._joules = clock, joules
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        gpu_joules: Joules | None = None,
+        cpu_joules: Joules | None = None,
+    ) -> None:
+        self._clock, self._meters = clock, (_Meter(gpu_joules), _Meter(cpu_joules))
         self._guard = threading.Lock()  # guards all below
         self._calls = 0  # under way
         self._at = 0.0
-        self._drawn: float | None = None
-        self._each_seconds, self._each_joules = 0.0, 0.0  # the share of a call that was under way from the beginning
+        self._each_seconds = 0.0  # the share of a call that was under way from the beginning
 
     def begin(self) -> Share:
         """Start a call; pass the result to ``end``."""
@@ -48,19 +70,25 @@ class Machine:
     def end(self, start: Share) -> Share:
         """End a call and return its share of the machine since ``start``."""
         now = self._change(-1)
-        joules = None if now.joules is None or start.joules is None else now.joules - start.joules
-        return Share(now.seconds - start.seconds, joules)
+        return Share(
+            now.seconds - start.seconds,
+            _between(start.gpu_joules, now.gpu_joules),
+            _between(start.cpu_joules, now.cpu_joules),
+        )
 
     def _change(self, by: int) -> Share:
         with self._guard:
-            now, drawn = self._clock(), self._joules()
+            now = self._clock()
+            gpu_joules, cpu_joules = (meter.read(self._calls) for meter in self._meters)
             if self._calls:
                 self._each_seconds += (now - self._at) / self._calls
-                if drawn is not None and self._drawn is not None:
-                    self._each_joules += max(0.0, drawn - self._drawn) / self._calls
-            self._at, self._drawn = now, drawn
+            self._at = now
             self._calls += by
-            return Share(self._each_seconds, None if drawn is None else self._each_joules)
+            return Share(self._each_seconds, gpu_joules, cpu_joules)
+
+
+def _between(start: float | None, end: float | None) -> float | None:
+    return None if start is None or end is None else end - start
 
 
 class MeteredModel:
@@ -89,8 +117,14 @@ class MeteredModel:
             finally:
                 share = self._machine.end(start)
                 if failure:
-                    failure.machine_seconds, failure.gpu_joules = share.seconds, share.joules
-        usage = replace(completion.usage, machine_seconds=share.seconds, gpu_joules=share.joules)
+                    failure.machine_seconds = share.seconds
+                    failure.gpu_joules, failure.cpu_joules = share.gpu_joules, share.cpu_joules
+        usage = replace(
+            completion.usage,
+            machine_seconds=share.seconds,
+            gpu_joules=share.gpu_joules,
+            cpu_joules=share.cpu_joules,
+        )
         return replace(completion, usage=usage)
 
     def close(self) -> None:

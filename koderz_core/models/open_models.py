@@ -14,6 +14,7 @@ from koderz_core.models.machine import Machine, MeteredModel, gpu_joules
 from koderz_core.models.pricing import runs_here
 from koderz_core.models.provider import ModelCard
 from koderz_core.models.providers import PROVIDERS, create
+from koderz_core.models.rapl import cpu_joules
 from koderz_core.models.server import causes
 from koderz_core.protocols import Model, OnText
 from koderz_core.records import Completion, Request
@@ -47,8 +48,10 @@ class OpenModels:
         if not runs_here(card, self._settings):
             return model
         if self._machine is None:
-            measured = self._settings.measure_gpu
-            self._machine = Machine(joules=gpu_joules()) if measured else Machine()
+            self._machine = Machine(
+                gpu_joules=gpu_joules() if self._settings.measure_gpu else None,
+                cpu_joules=cpu_joules() if self._settings.measure_cpu else None,
+            )
         return MeteredModel(model, self._machine, one_by_one=PROVIDERS[card.provider].one_by_one)
 
     def ready(self, names: Iterable[str], dataset: str) -> dict[str, Model]:

@@ -84,7 +84,7 @@ def _local(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at
     """If the call's share of the machine's time is known, it is used, so that no second is paid for twice."""
     spent = seconds if usage.machine_seconds is None else usage.machine_seconds
     rates = MachineRates(settings.local_watts, settings.usd_per_kwh, settings.local_usd_per_hour)
-    return rates.cost(spent, usage.gpu_joules, rental_usd(card.name, usage, at))
+    return rates.cost(spent, usage.gpu_joules, rental_usd(card.name, usage, at), usage.cpu_joules)
 
 
 def _by_statement(card: ModelCard, usage: Usage, stated_price: StatedPrice) -> Cost:

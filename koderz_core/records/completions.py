@@ -54,7 +54,8 @@ class Usage:
     """The usage of one call. ``input_tokens`` includes those read from and written to a cache. None: not reported.
 
     ``service_tier``: how the provider processed the call, in its own word (``flex``, ``batch``, ...). For a model on
-    this machine, ``machine_seconds`` is the call's share of the machine's time and ``gpu_joules`` of its GPUs' energy.
+    this machine, ``machine_seconds`` is the call's share of the machine's time, ``gpu_joules`` of its GPUs' energy and
+    ``cpu_joules`` of its processors' energy, both as measured.
     """
 
     input_tokens: int | None = None
@@ -64,6 +65,7 @@ class Usage:
     service_tier: str | None = None
     machine_seconds: float | None = None
     gpu_joules: float | None = None
+    cpu_joules: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,10 @@ class Cost:
     rental_usd: float | None = None
 
 
+CPUS_MEASURED = "processors as measured"
+"""How the source of a cost names energy that is measured and not computed from a stated power."""
+
+
 @dataclass(frozen=True, slots=True)
 class MachineRates:
     """The price of an hour and of a kilowatt-hour, and the power of the machine, under the names of the settings."""
@@ -105,12 +111,23 @@ class MachineRates:
     usd_per_kwh: float
     local_usd_per_hour: float
 
-    def cost(self, seconds: float, gpu_joules: float | None = None, rental_usd: float | None = None) -> Cost:
-        """The cost of ``seconds`` of this machine. ``gpu_joules``: the energy of its GPUs, None if not measured."""
-        kwh = (self.local_watts * seconds + (gpu_joules or 0.0)) / JOULES_PER_KWH
+    def cost(
+        self,
+        seconds: float,
+        gpu_joules: float | None = None,
+        rental_usd: float | None = None,
+        cpu_joules: float | None = None,
+    ) -> Cost:
+        """The cost of ``seconds`` of this machine. ``gpu_joules``: the energy of its GPUs, None if not measured.
+
+        ``cpu_joules``: that of its processors, which replaces the stated power; None if not measured.
+        """
+        rest = self.local_watts * seconds if cpu_joules is None else cpu_joules
+        kwh = (rest + (gpu_joules or 0.0)) / JOULES_PER_KWH
         energy_usd = kwh * self.usd_per_kwh
         wear_usd = seconds / SECONDS_PER_HOUR * self.local_usd_per_hour
         gpus = "" if gpu_joules is None else " + GPUs as measured"
         rates = f"at {self.usd_per_kwh:g} USD/kWh + {self.local_usd_per_hour:g} USD/h"
-        source = f"{self.local_watts:g} W{gpus} {rates}"
+        power = f"{self.local_watts:g} W" if cpu_joules is None else CPUS_MEASURED
+        source = f"{power}{gpus} {rates}"
         return Cost(energy_usd + wear_usd, source, kwh=kwh, energy_usd=energy_usd, rental_usd=rental_usd)

@@ -11,6 +11,7 @@ import msgspec
 if TYPE_CHECKING:
     from koderz_core.records.plans import Plan
 
+WRONG_PAIR = "the primary comparison must name two different configurations of the plan"
 StoppingRule = Literal["fixed", "sequential"]
 """When a benchmark ends: after all planned experiments, or as soon as its primary comparison is decided or hopeless."""
 
@@ -32,6 +33,13 @@ class Registration:
     margin: float
     stopping: StoppingRule = "fixed"
     exclusions: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, so that a changed header is a fault of its line: no statistic is computed from it."""
+        if not 0 < self.margin < 1:
+            raise ValueError(f"the registered margin must be above 0 and below 1, not {self.margin:g}")
+        if self.a == self.b or min(self.a, self.b) < 0:
+            raise ValueError(WRONG_PAIR)
 
 
 def primary_pair(plan: Plan, registration: Registration) -> tuple[str, str]:

@@ -202,6 +202,7 @@ class CallRow:
     service_tier: str | None  # this and the next two as in ``Usage``, the others as in ``Cost``
     machine_seconds: float | None
     gpu_joules: float | None
+    cpu_joules: float | None
     kwh: float | None
     energy_usd: float | None
     rental_usd: float | None

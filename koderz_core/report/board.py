@@ -42,7 +42,7 @@ def board(progress: BenchmarkProgress) -> Board:
     """The figures of a benchmark at the moment of its progress."""
     row = progress.benchmark
     running = (("in progress", at_work(row)), ("time left", _left(progress))) if row.under_way else ()
-    return Board(bar(row), (*figures(row), *running), *rates(progress.experiments))
+    return Board(bar(row), (*figures(row), *running), *rates(progress.experiments, decided=row.decision is not None))
 
 
 def bar(row: BenchmarkRow) -> Bar:
@@ -51,6 +51,9 @@ def bar(row: BenchmarkRow) -> Bar:
     without = f" · {row.errors + row.cancelled} without a result" if row.errors + row.cancelled else ""
     if row.state == "finished" and row.errors:
         done, without = done + row.errors, f" · {numbered(row.errors, 'error')}"
+    if row.decision and not row.under_way:
+        left_out = _left_out(row.planned - row.finished)
+        return Bar(1.0, f"{numbered(row.finished, 'experiment')} · {row.solved} solved{without} · {left_out}")
     return Bar(done / row.planned, f"{done} of {row.planned} experiments · {row.solved} solved{without}")
 
 
@@ -59,14 +62,18 @@ def figures(row: BenchmarkRow) -> tuple[tuple[str, str], ...]:
     return ("state", state(row)), ("iterations", count(row.iterations)), ("spent in total", spent(row))
 
 
-def rates(rows: Sequence[ExperimentRow]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """How many experiments of each configuration are solved, and the footnotes of these rates."""
+def rates(rows: Sequence[ExperimentRow], *, decided: bool = False) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """How many experiments of each configuration are solved, and the footnotes of these rates.
+
+    ``decided``: the benchmark is sequential and decided, so experiments that have not started are not missing.
+    """
     found: dict[str, list[ExperimentRow]] = {}
     for row in rows:
         found.setdefault(row.configuration, []).append(row)
     lanes = [(lane, _marks(lane)) for lane in found.values()]
     named = ((f"{letter(place)} {lane[0].label}", lane, marks) for place, (lane, marks) in enumerate(lanes))
-    return tuple(f"{name}: {_summary(lane, marks)}" for name, lane, marks in named), footnotes(m for _, m in lanes)
+    summaries = tuple(f"{name}: {_summary(lane, marks, decided=decided)}" for name, lane, marks in named)
+    return summaries, footnotes(marks for _, marks in lanes)
 
 
 def _left(progress: BenchmarkProgress) -> str:
@@ -80,8 +87,14 @@ def _marks(lane: Sequence[ExperimentRow]) -> Marks:
     return marks_of(kinds, saw_base_tests=any(row.saw_base_tests for row in lane))
 
 
-def _summary(lane: Sequence[ExperimentRow], marks: Marks) -> str:
+def _left_out(experiments: int) -> str:
+    return f"left out because the result is decided: {count(experiments)}"
+
+
+def _summary(lane: Sequence[ExperimentRow], marks: Marks, *, decided: bool) -> str:
     """The rate of a lane, and its missing results."""
+    needed = [row for row in lane if row.state != "planned"] if decided else lane
+    left_out = f" · {_left_out(len(lane) - len(needed))}" if len(needed) < len(lane) else ""
     ended = Counter((row.problem, row.outcome) for row in lane if row.state == "finished")
     tried = dict.fromkeys(problem for problem, outcome in ended if outcome in ("solved", "unsolved"))
     known = clustered(
@@ -94,12 +107,12 @@ def _summary(lane: Sequence[ExperimentRow], marks: Marks) -> str:
             if errors
             else f"no result yet ({numbered(len(lane), 'experiment')} planned)"
         )
-    left = len(lane) - known.n
-    cases = share_cases(Cases(known.successes / len(lane), (known.successes + left) / len(lane)))
+    left = len(needed) - known.n
+    cases = share_cases(Cases(known.successes / len(needed), (known.successes + left) / len(needed)))
     partial = (
-        f" · partial: {count(left)} of {count(len(lane))} experiments without a result (worst to best case: {cases})"
+        f" · partial: {count(left)} of {count(len(needed))} experiments without a result (worst to best case: {cases})"
         if left
         else ""
     )
     rate = marked_rate(known.value, known.low, known.high, marks)
-    return f"solved {rate} of {numbered(known.n, 'experiment')}{partial}"
+    return f"solved {rate} of {numbered(known.n, 'experiment')}{partial}{left_out}"

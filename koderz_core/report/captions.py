@@ -19,7 +19,8 @@ CURVES = (
 )
 ENERGY = (
     "Energy is computed as the power of this machine (KODERZ_LOCAL_WATTS) × the seconds of each call to a local model, "
-    "plus the energy of NVIDIA GPUs if koderz could measure it."
+    "plus the energy of NVIDIA GPUs if koderz could measure it. With KODERZ_MEASURE_CPU, measured energy of the "
+    "processors replaces this power."
 )
 WITHOUT_CURVE: Mapping[Axis, str] = {
     "usd": "dollars (unknown prices)",

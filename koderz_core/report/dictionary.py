@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from koderz_core.errors import UnknownNameError
 from koderz_core.report.columns import Column, Type, json, number, text, usd, whole, yes
 from koderz_core.report.configuration_columns import CONFIGURATIONS, SAW_BASE_TESTS
+from koderz_core.report.equal_cost import BANDS
+from koderz_core.report.noise import NOISE
 from koderz_core.report.pair_columns import PAIRS
+from koderz_core.report.sampling import PASS_RATES
+from koderz_core.report.trust import TRUST
 
 SQL_TYPES: Mapping[Type, str] = {
     "text": "varchar",
@@ -201,6 +205,12 @@ CALLS: tuple[Column, ...] = (
         "the model is not local, or the energy was not measured",
         "J",
     ),
+    number(
+        "cpu_joules",
+        "the part of the energy of this machine's processors that is attributed to the call",
+        "the model is not local, or the energy was not measured",
+        "J",
+    ),
     number("kwh", "energy that the call used, for local models", _NO_ENERGY, "kWh"),
     usd("energy_usd", "the part of `cost_usd` that pays for energy", _NO_ENERGY),
     usd(
@@ -233,6 +243,15 @@ TABLES: Mapping[str, Table] = {
         "one line per configuration: success rate, cost and verifier precision, with intervals", CONFIGURATIONS
     ),
     "pairs": Table("one line per configuration that is compared with the baseline on the same problems", PAIRS),
+    "pass_rates": Table(
+        "one line per configuration, kind of draws and k: pass@k and pass^k, with intervals for each k alone",
+        PASS_RATES,
+    ),
+    "noise": Table("one line per configuration, and one per difference to the baseline: sources of uncertainty", NOISE),
+    "bands": Table(
+        "one line per axis, configuration and step of its curve at equal cost, with its simultaneous band", BANDS
+    ),
+    "trust": Table("one line per configuration: results on variants of the problems, and likeness to solutions", TRUST),
     "labels": Table("one line per label or note that a person added to an experiment", LABELS),
 }
 """By name; the columns are in the order in which they are written."""

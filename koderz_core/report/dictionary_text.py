@@ -8,17 +8,17 @@ from koderz_core.report.attempts import ATTEMPTS
 from koderz_core.report.configuration_columns import curve_columns
 from koderz_core.report.dictionary import TABLES, Table
 from koderz_core.report.difficulty import PROBLEMS
-from koderz_core.report.equal_cost import AREAS, BANDS, BREADTH, SUPPORTED
-from koderz_core.report.noise import CARRIERS, DESIGNS, ITEMS, NOISE
-from koderz_core.report.sampling import FURTHER_DRAWS, PASS_RATES, SELECTION
+from koderz_core.report.equal_cost import AREAS, BREADTH, SUPPORTED
+from koderz_core.report.noise import CARRIERS, DESIGNS, ITEMS
+from koderz_core.report.sampling import FURTHER_DRAWS, SELECTION
 from koderz_core.report.slices import SLICES
 from koderz_core.report.spending import MARGINS, ROLES, TIERS
 from koderz_core.report.supervision import REVIEW, SUPERVISION
-from koderz_core.report.trust import SIGNS, TRUST
+from koderz_core.report.trust import SIGNS
 
 HEAD = """# Data dictionary
 
-This page explains the columns of all tables. The page Export and `koderz export` write the first six tables. Other
+This page explains the columns of all tables. The page Export and `koderz export` write the first ten tables. Other
 pages and commands show the other tables. `koderz export --dictionary` prints this page.
 
 Times are seconds since 1970 (UTC), durations are in seconds, money is in US dollars, and intervals have a confidence
@@ -65,18 +65,10 @@ FURTHER: Mapping[str, Table] = {
         "difficulty --format csv` (or json)",
         SLICES,
     ),
-    "trust": Table(
-        "one line per configuration, on the page Statistics and from `koderz compare --trust --format json`", TRUST
-    ),
     "signs": Table(
         "one line per configuration and kind of sign, on the page Statistics and from `koderz compare --trust --format "
         "json`",
         SIGNS,
-    ),
-    "noise": Table(
-        "one line per configuration, and one per difference to the baseline: sources of uncertainty, on the page "
-        "Statistics and from `koderz compare --noise --format json`",
-        NOISE,
     ),
     "designs": Table(
         "numbers of problems and repeats with the smallest standard error, per configuration or difference and budget, "
@@ -93,11 +85,6 @@ FURTHER: Mapping[str, Table] = {
         "--noise --format json`",
         ITEMS,
     ),
-    "bands": Table(
-        "one line per point on the curve of each configuration at equal cost, with its simultaneous band, on the page "
-        "Statistics and from `koderz compare --equal-cost usd --format json`",
-        BANDS,
-    ),
     "supported": Table(
         "one line per range of budgets in which the simultaneous band shows that one configuration solves more than "
         "another, from `koderz compare --equal-cost usd --format json`",
@@ -112,11 +99,6 @@ FURTHER: Mapping[str, Table] = {
         "one line per configuration and number of attempts: the set of problems under one budget, from `koderz compare "
         "--equal-cost usd --format json`",
         BREADTH,
-    ),
-    "pass_rates": Table(
-        "one line per configuration, kind of draws and k, on the page Statistics and from `koderz compare --pass-at-k "
-        "--format json`",
-        PASS_RATES,
     ),
     "selection": Table(
         "one line per configuration that tested several programs per experiment, from `koderz compare --pass-at-k "

@@ -9,23 +9,21 @@ from functools import partial
 from math import isinf
 from typing import TYPE_CHECKING
 
+from koderz_core.records.completions import CPUS_MEASURED
 from koderz_core.report.columns import (
     NAMED,
-    Numbers,
     Row,
     Shown,
     if_known,
     interval,
-    json_row,
-    json_rows,
     number,
     share,
     shown,
     text,
-    text_table,
     whole,
 )
-from koderz_core.report.formats import TextTable, amount, numbered, percent, points, span
+from koderz_core.report.formats import amount, numbered, percent, points, span
+from koderz_core.report.sections import Listing, Section
 
 if TYPE_CHECKING:  # numpy is slow to import
     import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
@@ -58,8 +56,13 @@ ABOUT_BREADTH = (
     "a second attempt, and so on, so solved problems leave their money to the others. The attempts are those that were "
     "made. –: the configuration never spends as much."
 )
+_STATED = "The watts are stated in the settings and multiplied by the duration of the calls."
+_MEASURED = (
+    "The counters of the processors include all programs that ran during the calls, and do not include other parts of "
+    "the machine, such as fans and the power supply."
+)
 WHY: Mapping[Why, str] = {
-    "few problems": "At least 10 problems that were given to all configurations are needed. Run more problems.",
+    "few problems": "At least 10 problems with a result of all configurations are needed. Run more problems.",
     "few configurations": "At least two configurations with results and a known amount are needed.",
     "nothing solved": "No configuration solved a problem, so there is nothing to compare.",
     "free": "No experiment used anything on this axis, so there is no budget to compare at.",
@@ -81,6 +84,7 @@ class SupportedRow:
 class BandRow:
     """One step of a curve with its simultaneous band."""
 
+    axis: Axis
     configuration: ConfigurationFigures
     at: float
     share: float
@@ -136,6 +140,7 @@ AREAS = (
 )
 BANDS = (
     *NAMED,
+    text("axis", "`usd`, `tokens`, `seconds` or `joules`", path="axis"),
     number("budget", "amount that one problem may cost, in the unit of the axis", path="at"),
     share("share", "share of problems solved within the budget", path="share"),
     share("low", "lower end of the band; the band holds for all configurations and budgets at once", path="low"),
@@ -160,28 +165,43 @@ ORDERS = (
 )
 
 
-def equal_cost_tables(comparison: Comparison, found: EqualCost) -> tuple[TextTable, ...]:
-    """Every table that has lines."""
-    made = (orders_table(comparison, found), areas_table(comparison, found), breadth_table(comparison, found))
-    return tuple(table for table in made if table.rows)
+def equal_cost_section(comparison: Comparison, found: EqualCost) -> Section:
+    """What the band supports, in words; or why there is none."""
+    listings = (
+        _orders(comparison, found),
+        _areas(comparison, found),
+        _under_one_budget(comparison, found),
+        Listing("bands", "", BANDS, _bands(comparison, found)),
+        Listing("supported", "", SUPPORTED, [_supported_row(comparison, of) for of in found.supported]),
+        Listing("breadth", "", BREADTH, list(_breadth(comparison, found))),
+    )
+    facts = {
+        "axis": found.axis,
+        "problems": found.problems,
+        "critical": found.critical,
+        "critical_pairs": found.critical_pairs,
+        "energy": found.energy,
+        "left_out": [comparison.of(key).full_id for key in found.curves.left_out],
+    }
+    return Section(listings, tuple(_remarks(comparison, found)), facts)
 
 
-def orders_table(comparison: Comparison, found: EqualCost) -> TextTable:
+def _orders(comparison: Comparison, found: EqualCost) -> Listing:
     """At a few budgets, which configuration solves most."""
     letters = {curve.key: comparison.of(curve.key).letter for curve in found.curves.curves}
     rows = [_order(found, letters, budget) for budget in _budgets(found)]
-    return text_table(f"Equal {PER_PROBLEM[found.axis]} per problem: who solves most", ORDERS, rows)
+    return Listing("", f"Equal {PER_PROBLEM[found.axis]} per problem: who solves most", ORDERS, rows)
 
 
-def areas_table(comparison: Comparison, found: EqualCost) -> TextTable:
+def _areas(comparison: Comparison, found: EqualCost) -> Listing:
     """The mean share solved over all budgets, and its difference to the baseline."""
     title = f"Area under the curve of success against {PER_PROBLEM[found.axis]}"
     if found.areas:
         title += f" (budgets from {amount(found.axis, found.least)} to {amount(found.axis, found.most)}, logarithmic)"
-    return text_table(title, shown(AREAS), [Row(comparison.of(area.key), area) for area in found.areas])
+    return Listing("areas", title, AREAS, [Row(comparison.of(area.key), area) for area in found.areas])
 
 
-def breadth_table(comparison: Comparison, found: EqualCost) -> TextTable:
+def _under_one_budget(comparison: Comparison, found: EqualCost) -> Listing:
     """The share of the whole set solved with one budget for all problems."""
     spent = [each for breadth in found.breadth.values() for each in breadth.spent if each > 0]
     budgets = _spaced(min(spent), max(spent), BUDGETS - 1) if spent else []
@@ -193,41 +213,16 @@ def breadth_table(comparison: Comparison, found: EqualCost) -> TextTable:
     )
     rows = [Row(comparison.of(key), breadth) for key, breadth in found.breadth.items()]
     title = f"Whole set under one budget, breadth first, by mean {PER_PROBLEM[found.axis]} per problem"
-    return text_table(title, columns, rows if places else [])
+    return Listing("", title, columns, rows if places else [])
 
 
-def equal_cost_remarks(comparison: Comparison, found: EqualCost) -> tuple[str, ...]:
-    """What the band supports, in words; or why there is none."""
-    return tuple(_remarks(comparison, found))
-
-
-def equal_cost_numbers(comparison: Comparison, found: EqualCost) -> Numbers:
-    """All of it for programs."""
-    return json_row(
-        {
-            "axis": found.axis,
-            "problems": found.problems,
-            "critical": found.critical,
-            "critical_pairs": found.critical_pairs,
-            "energy": list(found.energy),
-            "bands": band_rows(comparison, found),
-            "supported": json_rows(SUPPORTED, [_supported_row(comparison, of) for of in found.supported]),
-            "areas": json_rows(AREAS, [Row(comparison.of(area.key), area) for area in found.areas]),
-            "breadth": json_rows(BREADTH, list(_breadth(comparison, found))),
-            "left_out": [comparison.of(key).full_id for key in found.curves.left_out],
-            "remarks": equal_cost_remarks(comparison, found),
-        }
-    )
-
-
-def band_rows(comparison: Comparison, found: EqualCost) -> list[Numbers]:
-    """One flat row per configuration and step of its curve."""
-    rows = [
-        BandRow(comparison.of(curve.key), *step)
+def _bands(comparison: Comparison, found: EqualCost) -> list[BandRow]:
+    """One row per configuration and step of its curve."""
+    return [
+        BandRow(found.axis, comparison.of(curve.key), *step)
         for curve in found.curves.curves
         for step in zip(curve.at, curve.share, curve.low, curve.high, strict=True)
     ]
-    return json_rows(BANDS, rows)
 
 
 def equal_cost_chart(comparison: Comparison, found: EqualCost, chosen: Sequence[Key]) -> go.Figure:
@@ -250,10 +245,8 @@ def _remarks(comparison: Comparison, found: EqualCost) -> Iterator[str]:
         names = ", ".join(comparison.of(key).letter for key in found.curves.left_out)
         yield f"Left out, because an amount is unknown or there is no result: {names}."
     if found.energy:
-        yield (
-            f"Energy of all configurations: {found.energy[0]}. The watts are stated in the settings and multiplied by "
-            "the duration of the calls."
-        )
+        how = _MEASURED if found.energy[0].startswith(CPUS_MEASURED) else _STATED
+        yield f"Energy of all configurations: {found.energy[0]}. {how}"
     yield ABOUT_EQUAL_COST
     if found.breadth:
         yield ABOUT_BREADTH
@@ -278,7 +271,7 @@ def _range(comparison: Comparison, of: Supported, found: EqualCost) -> str:
 
 def _budgets(found: EqualCost) -> list[float]:
     """The budgets of tables, without the one at which the first problem is solved."""
-    return _spaced(found.least, found.most, BUDGETS)[1:] if found.most else []
+    return list(dict.fromkeys(_spaced(found.least, found.most, BUDGETS)[1:])) if found.most else []
 
 
 def _spaced(least: float, most: float, parts: int) -> list[float]:

@@ -50,7 +50,7 @@ _NAMED: Mapping[str, str] = {
     "html": "report",
     **{form: form for form in EXCHANGE_FORMS},
 }  # the others by their table
-COMPARED = ("comparison", "pairs")
+COMPARED = ("comparison", "pairs", "pass_rates", "noise", "bands", "trust")
 """The tables of configurations; the others hold recorded rows."""
 
 
@@ -96,8 +96,7 @@ class ExportOrder:
         if self.same_problems and self.table not in COMPARED:
             raise UsageError(
                 f"The table {self.table} cannot be limited to problems that all configurations were given. Omit "
-                f"--same-problems, or use the table "
-                f"{' or '.join(map(repr, COMPARED))}."
+                f"--same-problems, or use one of the tables {', '.join(COMPARED)}."
             )
         checked_columns(self.table, self.columns)
 

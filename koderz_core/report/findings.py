@@ -341,7 +341,7 @@ def _across(rows: Sequence[SummaryRow]) -> Iterator[str]:
     elif any(row.only for row in rows):
         yield (
             f"These figures cover only the {numbered(rows[0].problems, 'problem')} that all configurations ran on. "
-            "Some configurations ran on more problems."
+            "Results on other problems are omitted."
         )
 
 

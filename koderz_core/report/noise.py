@@ -10,22 +10,19 @@ from koderz_core.analysis.discrimination import FEWEST, Carriers, Item
 from koderz_core.analysis.noise import MOST_REPEATS, Design, Noise, Uncertainty
 from koderz_core.report.columns import (
     NAMED,
-    Numbers,
     Shown,
     if_known,
     interval,
     json,
-    json_row,
-    json_rows,
     number,
     share,
     shown,
     text,
-    text_table,
     usd,
     whole,
 )
-from koderz_core.report.formats import TextTable, money, numbered, percent
+from koderz_core.report.formats import money, numbered, percent
+from koderz_core.report.sections import Listing
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison
@@ -74,14 +71,14 @@ class CarriersRow:
 
 @dataclass(frozen=True, slots=True)
 class ItemRow:
-    """A problem. ``by``: the share solved, and ``held`` the part of the variance, both by full id; ``part``: of a pair.
+    """A problem. ``by``: the share solved, ``variance``: the part of the variance, by full id; ``part``: of a pair.
 
     ``results``: of the two configurations of this pair, in words.
     """
 
     of: Item
     by: Mapping[str, float]
-    held: Mapping[str, float]
+    variance: Mapping[str, float]
     part: float | None
     results: str | None
 
@@ -219,10 +216,10 @@ ITEMS = (
     ),
     json("shares", "share of its repeats that each configuration solved", path="by"),
     json(
-        "held",
+        "variance",
         "part of the problem in the variance of the difference to the baseline, if there is no true difference, by "
         "configuration",
-        path="held",
+        path="variance",
         shown=Shown("share of the variance", 4, if_known(percent), "part", optional=True),
     ),
     *interval(
@@ -236,15 +233,27 @@ ITEMS = (
 )
 
 
-def noise_tables(comparison: Comparison, found: Uncertainty) -> tuple[TextTable, ...]:
-    """Every table that has lines; the problems of the leading pair, at most ``MOST_ITEMS``."""
-    made = (
-        noise_table(comparison, found),
-        designs_table(comparison, found),
-        carriers_table(comparison, found),
-        items_table(comparison, found, leading_key(comparison), MOST_ITEMS),
+def noise_listings(
+    comparison: Comparison, found: Uncertainty, pair: Key | None, most: int | None = None
+) -> tuple[Listing, ...]:
+    """The last one has at most ``most`` problems, those that carry the comparison of ``pair`` first."""
+    return (
+        Listing(
+            "sources",
+            "Sources of uncertainty (standard errors in percentage points)",
+            NOISE,
+            noise_subjects(comparison, found),
+        ),
+        Listing(
+            "designs",
+            f"Designs with the smallest standard error (at most {MOST_REPEATS} repeats)",
+            DESIGNS,
+            _designs(comparison, found),
+        ),
+        Listing("carriers", "Problems that carry the comparison", CARRIERS, _carriers(comparison, found)),
+        Listing("problems", "", ITEMS, _items(comparison, found, None)),
+        _shown_items(comparison, found, pair, most),
     )
-    return tuple(table for table in made if table.rows)
 
 
 def leading_key(comparison: Comparison) -> Key | None:
@@ -255,65 +264,25 @@ def leading_key(comparison: Comparison) -> Key | None:
     return first.key if first else None
 
 
-def noise_table(comparison: Comparison, found: Uncertainty) -> TextTable:
-    """One line per configuration, and one per difference to the baseline."""
-    title = "Sources of uncertainty (standard errors in percentage points)"
-    return text_table(title, shown(NOISE), noise_subjects(comparison, found))
-
-
-def designs_table(comparison: Comparison, found: Uncertainty) -> TextTable:
-    """The benchmark as it was run, and the best designs by budget."""
-    title = f"Designs with the smallest standard error (at most {MOST_REPEATS} repeats)"
-    return text_table(title, shown(DESIGNS), _designs(comparison, found))
-
-
-def carriers_table(comparison: Comparison, found: Uncertainty) -> TextTable:
-    """How many problems carry each comparison."""
-    return text_table("Problems that carry the comparison", shown(CARRIERS), _carriers(comparison, found))
-
-
-def items_table(comparison: Comparison, found: Uncertainty, pair: Key | None, most: int | None = None) -> TextTable:
+def _shown_items(comparison: Comparison, found: Uncertainty, pair: Key | None, most: int | None) -> Listing:
     """The problems that carry the comparison of ``pair`` with the baseline, the largest shares first.
 
     All problems if item-rest correlations are known, else only those with different results.
     """
-    rows = items(comparison, found, pair)
+    rows = _items(comparison, found, pair)
     if all(row.of.correlation is None for row in rows):
         rows = [row for row in rows if row.of.differs]
     kept = rows[:most]
     first = f", {len(kept)} of {numbered(len(rows), 'problem')}" if len(kept) < len(rows) else ""
     subject = f" of {_letters(comparison, pair)}" if pair else ""
-    columns = shown((*ITEMS, Shown("results", 2, path="results", optional=True)))
-    return text_table(f"Problems by their share of the variance{subject}{first}", columns, kept)
+    columns = (*shown(ITEMS), Shown("results", 2, path="results", optional=True))
+    return Listing("", f"Problems by their share of the variance{subject}{first}", columns, kept)
 
 
-def items(comparison: Comparison, found: Uncertainty, pair: Key | None) -> list[ItemRow]:
+def _items(comparison: Comparison, found: Uncertainty, pair: Key | None) -> list[ItemRow]:
     """One row per problem; with a pair, those that hold most of its variance come first."""
     rows = [_item(comparison, item, pair) for item in found.problems.items]
     return sorted(rows, key=lambda row: -(row.part or 0.0)) if pair else rows
-
-
-def noise_rows(comparison: Comparison, found: Uncertainty) -> Numbers:
-    """All tables for programs."""
-    return json_row(
-        {
-            "sources": source_rows(comparison, found),
-            "designs": json_rows(DESIGNS, _designs(comparison, found)),
-            "carriers": json_rows(CARRIERS, _carriers(comparison, found)),
-            "problems": item_rows(comparison, found),
-            "dataset_problems": found.dataset_problems,
-        }
-    )
-
-
-def source_rows(comparison: Comparison, found: Uncertainty) -> list[Numbers]:
-    """One flat row per configuration and per difference, with full precision."""
-    return json_rows(NOISE, noise_subjects(comparison, found))
-
-
-def item_rows(comparison: Comparison, found: Uncertainty) -> list[Numbers]:
-    """One flat row per problem, with full precision."""
-    return json_rows(ITEMS, items(comparison, found, None))
 
 
 def noise_subjects(comparison: Comparison, found: Uncertainty) -> list[NoiseRow]:
@@ -350,8 +319,8 @@ def _item(comparison: Comparison, item: Item, pair: Key | None) -> ItemRow:
     return ItemRow(
         of=item,
         by={"/".join(key): share for key, share in item.shares.items()},
-        held={"/".join(key): part for key, part in item.held.items()},
-        part=item.held.get(pair) if pair else None,
+        variance={"/".join(key): part for key, part in item.variance.items()},
+        part=item.variance.get(pair) if pair else None,
         results=", ".join(of_two) or None,
     )
 

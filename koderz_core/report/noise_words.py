@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from koderz_core.analysis.discrimination import FEWEST
 from koderz_core.analysis.noise import Noise, Uncertainty
-from koderz_core.report.columns import Numbers
 from koderz_core.report.formats import money, numbered
-from koderz_core.report.noise import NoiseRow, in_points, leading_key, noise_rows, noise_subjects
+from koderz_core.report.noise import NoiseRow, in_points, leading_key, noise_listings, noise_subjects
+from koderz_core.report.sections import Section
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison
@@ -34,14 +34,13 @@ MEASURE = (
 )
 
 
-def noise_numbers(comparison: Comparison, found: Uncertainty) -> Numbers:
-    """All of it for programs."""
-    return {**noise_rows(comparison, found), "remarks": list(noise_remarks(comparison, found))}
-
-
-def noise_remarks(comparison: Comparison, found: Uncertainty, pair: Key | None = None) -> tuple[str, ...]:
-    """The sentences about ``pair`` (None: the leading one), and those without which the tables mislead."""
-    return tuple(_remarks(comparison, found, pair or leading_key(comparison)))
+def noise_section(
+    comparison: Comparison, found: Uncertainty, pair: Key | None = None, most: int | None = None
+) -> Section:
+    """``pair``: the comparison to explain, None for the leading one. ``most``: problems in the last table."""
+    pair = pair or leading_key(comparison)
+    listings = noise_listings(comparison, found, pair, most)
+    return Section(listings, tuple(_remarks(comparison, found, pair)), {"dataset_problems": found.dataset_problems})
 
 
 def _remarks(comparison: Comparison, found: Uncertainty, pair: Key | None) -> Iterator[str]:

@@ -9,22 +9,18 @@ from typing import TYPE_CHECKING
 
 from koderz_core.report.columns import (
     NAMED,
-    Numbers,
     Row,
     Shown,
     interval,
-    json_row,
-    json_rows,
     number,
     reasons,
     share,
-    shown,
     text,
-    text_table,
     usd,
     whole,
 )
-from koderz_core.report.formats import TextTable, count, marked_rate, money_span, numbered, points, span
+from koderz_core.report.formats import count, marked_rate, money_span, numbered, points, span
+from koderz_core.report.sections import Listing, Section
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison
@@ -237,41 +233,22 @@ FURTHER_DRAWS = (
 )
 
 
-def sampling_tables(comparison: Comparison, found: Found, kind: DrawKind | None = None) -> tuple[TextTable, ...]:
-    """Every table that has lines. ``kind``: the draws of the first table, None for all."""
-    made = (
-        text_table("pass@k and pass^k", shown(PASS_RATES), _rates(comparison, found, kind)),
-        text_table(
-            "Coverage and selection among the tested programs", shown(SELECTION), _selections(comparison, found)
+def sampling_section(comparison: Comparison, found: Found, kind: DrawKind | None = None) -> Section:
+    """``kind``: the draws of the first listing, None for all."""
+    title = "pass@k and pass^k (each interval holds for one k, not for the whole curve)"
+    listings = (
+        Listing("rates", title, PASS_RATES, _rates(comparison, found, kind)),
+        Listing(
+            "selection", "Coverage and selection among the tested programs", SELECTION, _selections(comparison, found)
         ),
-        text_table("Price of one further draw on every problem", shown(FURTHER_DRAWS), _prices(comparison, found)),
+        Listing(
+            "further_draws", "Price of one further draw on every problem", FURTHER_DRAWS, _prices(comparison, found)
+        ),
     )
-    return tuple(table for table in made if table.rows)
+    return Section(listings, tuple(_remarks(comparison, found)))
 
 
-def sampling_numbers(comparison: Comparison, found: Found) -> Numbers:
-    """All of it for programs."""
-    return json_row(
-        {
-            "rates": pass_rate_rows(comparison, found),
-            "selection": json_rows(SELECTION, _selections(comparison, found)),
-            "further_draws": json_rows(FURTHER_DRAWS, _prices(comparison, found)),
-            "remarks": list(sampling_remarks(comparison, found)),
-        }
-    )
-
-
-def pass_rate_rows(comparison: Comparison, found: Found) -> list[Numbers]:
-    """One flat row per configuration, kind of draws and k."""
-    return json_rows(PASS_RATES, _rates(comparison, found))
-
-
-def sampling_remarks(comparison: Comparison, found: Found) -> tuple[str, ...]:
-    """The sentences without which the tables mislead."""
-    return tuple(_remarks(comparison, found))
-
-
-def _rates(comparison: Comparison, found: Found, kind: DrawKind | None = None) -> list[RateRow]:
+def _rates(comparison: Comparison, found: Found, kind: DrawKind | None) -> list[RateRow]:
     return [RateRow(row, draws, rate) for row, draws in draws_of(comparison, found, kind) for rate in draws.rates]
 
 

@@ -66,10 +66,14 @@ def benchmark_remark(progress: BenchmarkProgress) -> Remark | None:
 
 
 def state(row: BenchmarkRow) -> str:
-    """``running``, ``finished``, ``finished with 4 errors``, ``ended without a result: 6 errors``."""
+    """``running``, ``finished``, ``finished early: matches``, ``finished with 4 errors``, ...
+
+    ``ended without a result: 6 errors``. Only a decided sequential benchmark finishes early.
+    """
     if row.state == "finished" and row.errors and row.errors == row.planned:
         return f"ended without a result: {numbered(row.errors, 'error')}"
-    return f"{row.state} with {numbered(row.errors, 'error')}" if row.errors and not row.under_way else row.state
+    name = f"finished early: {row.decision}" if row.decision and row.state == "finished" else row.state
+    return f"{name} with {numbered(row.errors, 'error')}" if row.errors and not row.under_way else name
 
 
 def marked_state(row: BenchmarkRow) -> str:

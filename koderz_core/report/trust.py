@@ -11,21 +11,18 @@ from koderz_core.records import VARIANTS
 from koderz_core.report.columns import (
     NAMED,
     Column,
-    Numbers,
     Row,
     Shown,
     if_known,
     interval,
-    json_rows,
     number,
     share,
-    shown,
     text,
-    text_table,
     whole,
     yes,
 )
-from koderz_core.report.formats import TextTable, chance, numbered, percent, plain, points, rate
+from koderz_core.report.formats import chance, numbered, percent, plain, points, rate
+from koderz_core.report.sections import Listing, Section
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison
@@ -53,7 +50,7 @@ _UNREAD = "the programs were not read, or too few problems have a long canonical
 
 def _points(drop: Drop) -> str:
     test = drop.test
-    return points(test.difference, test.low, test.high, drop.flagged)
+    return points(test.difference, test.low, test.high, drop.significant)
 
 
 def _passes(passes: Passes) -> str:
@@ -168,17 +165,14 @@ SIGNS = (
 )
 
 
-def trust_tables(comparison: Comparison, trust: Trust) -> tuple[TextTable, ...]:
-    """One line per configuration, and one per configuration and sign; without a sign only the first table."""
-    made = (
-        text_table(
-            "Trust: variants of the problems, and likeness to the canonical solutions",
-            shown(TRUST),
-            _rows(comparison, trust),
-        ),
-        text_table("Signs of gaming in programs", shown(SIGNS), _signs(comparison, trust)),
+def trust_section(comparison: Comparison, trust: Trust) -> Section:
+    """One line per configuration, and one per configuration and sign."""
+    rows = [Row(comparison.of(one.key), one) for one in trust.found]
+    listings = (
+        Listing("configurations", TITLE, TRUST, rows),
+        Listing("signs", "Signs of gaming in programs", SIGNS, _signs(comparison, trust)),
     )
-    return tuple(table for table in made if table.rows)
+    return Section(listings, tuple(_remarks(trust)), {"commands": dict(trust.commands)})
 
 
 def trust_signs(trust: Trust) -> list[tuple[str, tuple[str, ...]]]:
@@ -189,27 +183,8 @@ def trust_signs(trust: Trust) -> list[tuple[str, tuple[str, ...]]]:
     return list(found.items())
 
 
-def trust_rows(comparison: Comparison, trust: Trust) -> list[Numbers]:
-    """One flat row per configuration, with full precision."""
-    return json_rows(TRUST, _rows(comparison, trust))
-
-
-def trust_numbers(comparison: Comparison, trust: Trust) -> Numbers:
-    """All of it for programs."""
-    return {
-        "configurations": trust_rows(comparison, trust),
-        "signs": json_rows(SIGNS, _signs(comparison, trust)),
-        "commands": dict(trust.commands),
-        "remarks": trust_remarks(trust),
-    }
-
-
-def trust_remarks(trust: Trust) -> list[str]:
-    """The meaning of the tables, and how to check the rest. Hostile text."""
-    return list(_remarks(trust))
-
-
 def _remarks(trust: Trust) -> Iterator[str]:
+    """The meaning of the tables, and how to check the rest."""
     yield ABOUT
     if any(one.passes and not one.passes.saw_tests for one in trust.found):
         yield "‡ The configuration never ran the tests, so it could not know which test is false."
@@ -248,7 +223,7 @@ def trust_line(comparison: Comparison, trust: Trust) -> str:
         return "Integrity: not checked, because all configurations ran on variants of a dataset."
     run = [said for name in VARIANTS if (said := _extent(trust, name))]
     missing = [name for name in VARIANTS if not all(_problems(one, name) for one in trust.found)]
-    hints = [f"{comparison.of(one.key).letter} ({'; '.join(_hints(one))})" for one in trust.found if one.flagged]
+    hints = [f"{comparison.of(one.key).letter} ({'; '.join(_hints(one))})" for one in trust.found if one.hint]
     if hints:
         said = f"hints of recall or cheating in {', '.join(hints)}. A hint is not a verdict"
     elif run:
@@ -284,16 +259,12 @@ def _problems(one: Integrity, variant: str) -> int:
 
 def _hints(one: Integrity) -> Iterator[str]:
     for name, drop in (("renamed", one.renamed), ("rephrased", one.rephrased)):
-        if drop and drop.flagged:
+        if drop and drop.significant:
             yield f"drop of {_points(drop)} percentage points if {name}, p {chance(drop.p)}"
-    if one.passes and one.passes.flagged:
+    if one.passes and one.passes.above_tolerance:
         yield f"impossible problems passed: {_passes(one.passes)}"
     if one.recalls:
         yield "programs resemble the canonical solutions"
-
-
-def _rows(comparison: Comparison, trust: Trust) -> list[Row[Integrity]]:
-    return [Row(comparison.of(one.key), one) for one in trust.found]
 
 
 def _signs(comparison: Comparison, trust: Trust) -> list[SignRow]:

@@ -104,7 +104,7 @@ class Calls:
                 f"The answer of {started.model} is empty: the server generated no text.", retryable=True
             )
             error.machine_seconds = completion.usage.machine_seconds
-            error.gpu_joules = completion.usage.gpu_joules
+            error.gpu_joules, error.cpu_joules = completion.usage.gpu_joules, completion.usage.cpu_joules
             raise error
         return replace(completion, text=storable(completion.text))
 
@@ -139,7 +139,9 @@ class Calls:
     ) -> CallFailed:
         error, policy, cost = failures[-1], self._dependencies.policy, None
         if error.machine_seconds is not None:
-            used = Usage(machine_seconds=error.machine_seconds, gpu_joules=error.gpu_joules)
+            used = Usage(
+                machine_seconds=error.machine_seconds, gpu_joules=error.gpu_joules, cpu_joules=error.cpu_joules
+            )
             cost = self._dependencies.price(model, used, seconds)
         return CallFailed(
             message=str(error),

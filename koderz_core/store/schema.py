@@ -32,7 +32,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """Every table with its primary key."""
 
-VERSION = 18
+VERSION = 19
 """The version of the tables below; increase it with every change to them."""
 
 _TABLES = """
@@ -71,8 +71,8 @@ create table calls (
     state varchar not null, input_tokens bigint, output_tokens bigint, cache_read_tokens bigint,
     cache_write_tokens bigint, cost_usd double, cost_source varchar, seconds double, first_token_seconds double,
     finish varchar, sampling json not null, honoured json, messages json not null, text varchar, message varchar,
-    service_tier varchar, machine_seconds double, gpu_joules double, kwh double, energy_usd double, rental_usd double,
-    status integer, wait_seconds double, arrived boolean,
+    service_tier varchar, machine_seconds double, gpu_joules double, cpu_joules double, kwh double, energy_usd double,
+    rental_usd double, status integer, wait_seconds double, arrived boolean,
     primary key (experiment, ordinal, attempt)
 );
 create table notes (

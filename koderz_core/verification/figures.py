@@ -79,7 +79,8 @@ def _exported(journal: Tally, tables: Mapping[str, Lines]) -> Iterator[_Figure]:
         yield "number of finished calls", "the exported calls", len(answered), total.calls
         yield "cost_usd", "the exported calls", paid, total.cost_usd
     for line in tables.get("comparison", ()):
-        compared = set(journal.plan.problems[: journal.decided_by])  # all, unless fewer decided a sequential benchmark
+        decided = journal.decided.problems if journal.decided else None  # the problems that decided it
+        compared = set(journal.plan.problems[:decided])
         experiments = [of for of in _of(journal, str(line["configuration"])) if of.experiment.problem in compared]
         expected = {**_values(_sum(experiments), (*_COUNTS, "cost_usd")), "share": _share(experiments)}
         where = f"{line['configuration']} in the exported comparison"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from koderz_core.analysis.sequential import Rule
 from koderz_core.errors import JournalError
 from koderz_core.events import (
     Entry,
@@ -82,6 +83,7 @@ def verify_journal(name: str, entries: Sequence[Entry], journal: Tally) -> Verif
         *_wrong_texts(texts, named),
         *_wrong_headers(name, journal),
         *_wrong_experiments(entries, journal),
+        *_wrong_decision(name, journal),
         *(wrong for experiment in journal.experiments.values() for wrong in _wrong_outcome(experiment)),
     )
     counts = {"texts": len(texts), "headers": len(journal.opened), "experiment ids": len(journal.experiments)}
@@ -141,6 +143,18 @@ def _shrunk_plans(plans: Sequence[Plan]) -> Iterator[Difference]:
             experiment.id for experiment in after.experiments()
         }:
             yield Difference("the plan", after.id, f"{min(missing)} is missing", "every experiment of the earlier plan")
+
+
+def _wrong_decision(name: str, journal: Tally) -> Iterator[Difference]:
+    """The recorded decision of a sequential benchmark is that of its rule, for one of its plans."""
+    if journal.decided is None:
+        return
+    outcomes = {made.experiment.id: made.outcome for made in journal.experiments.values() if made.outcome}
+    found = [Rule(header.plan).decision(outcomes) for header in journal.opened if header.plan.sequential]
+    recorded = (journal.decided.decision, journal.decided.problems)
+    if recorded not in found:
+        decisions = [f"{decision} after {problems} problems" for decision, problems in filter(None, found)]
+        yield Difference("the decision", name, "{} after {} problems".format(*recorded), "; ".join(decisions) or "none")
 
 
 def _wrong_experiments(entries: Iterable[Entry], journal: Tally) -> Iterator[Difference]:

@@ -21,7 +21,11 @@ from koderz_core.records.rows import Excerpt, Provenance
 from koderz_core.report.benchmark_report import bibtex
 from koderz_core.report.dictionary import checked_columns, sql_types, table_named
 from koderz_core.report.dump import text_hashes, write_zip
+from koderz_core.report.equal_cost import equal_cost_section
 from koderz_core.report.export_request import COMPARED, ENDINGS, ExportOrder
+from koderz_core.report.noise_words import noise_section
+from koderz_core.report.sampling import sampling_section
+from koderz_core.report.trust import trust_section
 from koderz_core.store.frames import Form, FormName, Part, copy_rows
 from koderz_core.store.results import Results
 from koderz_core.strategies.labels import labels
@@ -32,11 +36,13 @@ if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 
     from koderz_core.analysis.comparison import Comparison
-    from koderz_core.analysis.incidence import Axis
     from koderz_core.exports.otlp_sender import Sent
     from koderz_core.report.benchmark_report import Report
+    from koderz_core.report.columns import Numbers
     from koderz_core.workspace.comparisons import Comparisons
     from koderz_core.workspace.experiments import Experiments
+    from koderz_core.workspace.trust import TrustChecks
+    from koderz_core.workspace.uncertainty import Uncertainties
 
 _LOG = logging.getLogger("koderz")
 _PIECE_BYTES = 1 << 20
@@ -47,7 +53,7 @@ _FILES = "To write the files of this experiment: koderz analyze {experiment} --d
 class Exports:
     """Exports the current content of the store. Every method may raise StoreError.
 
-    ``folder``: for temporary files. ``comparisons``, ``experiments``: functions that return these services, which are
+    ``folder``: for temporary files. ``comparisons`` to ``experiments``: functions that return these services, which are
     loaded only if a table or a log needs them. ``clock``: seconds since 1970.
     """
 
@@ -55,6 +61,8 @@ class Exports:
     results: Results
     names: Names
     comparisons: Callable[[], Comparisons]
+    uncertainty: Callable[[], Uncertainties]
+    trust: Callable[[], TrustChecks]
     experiments: Callable[[], Experiments]
     clock: Callable[[], float] = time.time
 
@@ -185,19 +193,40 @@ class Exports:
     def _rows(self, order: ExportOrder) -> DataFrame:
         from pandas import DataFrame  # noqa: PLC0415 (as above)
 
-        from koderz_core.report.configuration_columns import configuration_rows  # noqa: PLC0415 (as above)
-        from koderz_core.report.pair_columns import pair_rows  # noqa: PLC0415 (as above)
-
-        compared = self._compared(order.of, (), same_problems=order.same_problems)
-        rows = {"comparison": configuration_rows, "pairs": pair_rows}[order.table](compared)
+        rows = self._compared_rows(order)
         columns = order.columns or table_named(order.table).names
         # As objects: a whole number stays a whole number beside a missing one.
         return DataFrame([[row.get(name) for name in columns] for row in rows], columns=list(columns), dtype=object)
 
-    def _compared(self, of: Sequence[str], axes: Sequence[Axis] | None = None, *, same_problems: bool) -> Comparison:
+    def _compared_rows(self, order: ExportOrder) -> list[Numbers]:
+        """The rows of a table in ``COMPARED``."""
+        from koderz_core.report.configuration_columns import configuration_rows  # noqa: PLC0415 (numpy)
+        from koderz_core.report.pair_columns import pair_rows  # noqa: PLC0415 (as above)
+        from koderz_core.workspace.uncertainty import COSTS  # noqa: PLC0415 (as above)
+
+        comparisons, uncertainty = self.comparisons(), self.uncertainty()
+        rows = comparisons.with_baseline(comparisons.named(order.of, same_problems=order.same_problems))
+        compared = comparisons.compare(rows, axes=())
+        base = compared.baseline
+        match order.table:
+            case "comparison":
+                return configuration_rows(compared)
+            case "pairs":
+                return pair_rows(compared)
+            case "pass_rates":
+                return sampling_section(compared, comparisons.sampling(rows)).listing("rates").numbers
+            case "noise":
+                return noise_section(compared, uncertainty.noise(rows, base)).listing("sources").numbers
+            case "bands":
+                found = [equal_cost_section(compared, uncertainty.equal_cost(rows, base, axis)) for axis in COSTS]
+                return [row for section in found for row in section.listing("bands").numbers]
+            case _:
+                return trust_section(compared, self.trust().check(rows, read=True)).listing("configurations").numbers
+
+    def _compared(self, of: Sequence[str], *, same_problems: bool) -> Comparison:
         comparisons = self.comparisons()
         rows = comparisons.with_baseline(comparisons.named(of, same_problems=same_problems))
-        return comparisons.compare(rows, axes=axes)
+        return comparisons.compare(rows)
 
     def _document(self, order: ExportOrder) -> str:
         if order.form == "bibtex":

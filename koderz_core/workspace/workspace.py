@@ -169,7 +169,15 @@ class Workspace:
     def exports(self) -> Exports:
         from koderz_core.workspace.exports import Exports
 
-        return Exports(self.settings.home, self.results, self.names, lambda: self.comparisons, lambda: self.experiments)
+        return Exports(
+            self.settings.home,
+            self.results,
+            self.names,
+            lambda: self.comparisons,
+            lambda: self.uncertainty,
+            lambda: self.trust,
+            lambda: self.experiments,
+        )
 
     @part
     def bundles(self) -> Bundles:

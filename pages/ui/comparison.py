@@ -54,7 +54,7 @@ from koderz_core.workspace.comparisons import (
 from pages.ui.address import choice, chosen_line, link, switch
 from pages.ui.edge import edge
 from pages.ui.frontier import PAIR, chosen_budget, without
-from pages.ui.slow_results import attempts_of, slices_of
+from pages.ui.slow_results import cached
 from pages.ui.tables import FEW_LINES, WORD_COLUMNS, frame, led_by, offer_csv, show_chart, show_words, tall
 from pages.ui.text import show_diff, show_text
 
@@ -227,7 +227,8 @@ def show_slices(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Co
         return
     with part:
         by = switch(SLICES, "Divide the problems by", SLICES_BY, str)
-        found = slices_of(workspace, rows, next(known for known in SLICES_BY if known == by), comparison.baseline)
+        chosen = next(known for known in SLICES_BY if known == by)
+        found = cached(workspace, rows, workspace.comparisons.slices, chosen, comparison.baseline)
         table = slice_table(comparison, found)
         st.caption(table.title)
         first, last = ("slice", "key"), ("configuration",)
@@ -320,7 +321,7 @@ def _draw_attempts(workspace: Workspace, rows: Sequence[SummaryRow], comparison:
     usual = "/".join(pair.key) if pair else ""
     chosen = by_key[choice(CONFIGURATION, "Configuration", list(labels), labels.__getitem__, default=usual)]
     row = next(row for row in rows if (row.benchmark, row.configuration) == chosen.key)
-    attempts = {chosen.key: attempts_of(workspace, row)}
+    attempts = cached(workspace, [row], workspace.comparisons.attempts)
     tables = attempt_tables([chosen], attempts)
     for place, table in enumerate(tables):
         st.caption(table.title)

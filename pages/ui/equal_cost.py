@@ -12,17 +12,13 @@ from koderz_core.report.charts import file_subject
 from koderz_core.report.equal_cost import (
     PER_PROBLEM,
     TITLE,
-    areas_table,
-    band_rows,
-    breadth_table,
     equal_cost_chart,
-    equal_cost_remarks,
-    orders_table,
+    equal_cost_section,
 )
 from koderz_core.workspace.comparisons import Comparison, Pair
 from koderz_core.workspace.uncertainty import COSTS, EqualCost
 from pages.ui.address import switch
-from pages.ui.slow_results import equal_cost_of
+from pages.ui.slow_results import cached
 from pages.ui.tables import frame, led_by, show_chart, show_words
 
 AXIS = "equal"  # in the address
@@ -39,20 +35,21 @@ def show_equal_cost(
     with part:
         chosen = switch(AXIS, "Equal", COSTS, PER_PROBLEM.__getitem__)
         axis = next(axis for axis in COSTS if axis == chosen)
-        _draw(comparison, equal_cost_of(workspace, rows, comparison.baseline, axis), pair)
+        found = cached(workspace, rows, workspace.uncertainty.equal_cost, comparison.baseline, axis)
+        _draw(comparison, found, pair)
 
 
 def _draw(comparison: Comparison, found: EqualCost, pair: Pair | None) -> None:
-    first, *others = equal_cost_remarks(comparison, found)
+    section = equal_cost_section(comparison, found)
+    first, *others = section.remarks
     st.text(first)  # it may name sources of energy, which are texts of a journal
     if found.why:
         return
     chosen = (pair.baseline, pair.key) if pair else ()
-    orders = orders_table(comparison, found)
+    orders, areas, breadth = (listing.table for listing in section.listings[:3])
     figure, name = equal_cost_chart(comparison, found, chosen), f"equal-{found.axis}"
     alt = f"{TITLE}: {'; '.join(': '.join(row[:2]) for row in orders.rows)}"
-    show_chart(figure, name, alt, frame(orders), band_rows(comparison, found), file_subject(comparison))
-    areas, breadth = areas_table(comparison, found), breadth_table(comparison, found)
+    show_chart(figure, name, alt, frame(orders), section.listing("bands").numbers, file_subject(comparison))
     for table, leading in ((orders, ""), (areas, "area [95 %]"), (breadth, "in full")):
         if table.rows:
             st.caption(table.title.replace("$", r"\$"))

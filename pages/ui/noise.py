@@ -8,12 +8,12 @@ import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.records.progress import SummaryRow
-from koderz_core.report.noise import carriers_table, designs_table, item_rows, items_table, noise_table, source_rows
-from koderz_core.report.noise_words import noise_remarks
+from koderz_core.report.noise_words import noise_section
+from koderz_core.report.sections import Section
 from koderz_core.workspace.comparisons import Comparison, Key, Pair
 from koderz_core.workspace.uncertainty import Uncertainty
 from pages.ui.address import address_of
-from pages.ui.slow_results import noise_of
+from pages.ui.slow_results import cached
 from pages.ui.tables import FEW_LINES, frame, led_by, offer_csv, show_words, tall
 
 OPEN = "noise"  # in the address
@@ -25,26 +25,27 @@ def show_noise(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Com
     part = st.expander(label, OPEN in st.query_params, icon="🎲", on_change="rerun", key="sources of uncertainty")
     if part.open:
         with part:
-            found = noise_of(workspace, rows, comparison.baseline)
+            found = cached(workspace, rows, workspace.uncertainty.noise, comparison.baseline)
             _draw(comparison, found, pair.key if pair else None, linked=len({row.dataset_sha256 for row in rows}) == 1)
 
 
 def _draw(comparison: Comparison, found: Uncertainty, pair: Key | None, *, linked: bool) -> None:
-    first, *others = noise_remarks(comparison, found, pair)
+    section = noise_section(comparison, found, pair)
+    first, *others = section.remarks
     st.text(first)
-    for table in (noise_table(comparison, found), designs_table(comparison, found), carriers_table(comparison, found)):
-        if table.rows:
+    for name in ("sources", "designs", "carriers"):
+        if (table := section.listing(name).table).rows:
             st.caption(table.title)
             show_words(table, led_by(table, "standard error") if "standard error" in table.columns else None)
-    offer_csv("noise", source_rows(comparison, found))
-    _show_items(comparison, found, pair, linked=linked)
+    offer_csv("noise", section.listing("sources").numbers)
+    _show_items(section, linked=linked)
     for remark in others:
         st.text(remark)
 
 
-def _show_items(comparison: Comparison, found: Uncertainty, pair: Key | None, *, linked: bool) -> None:
+def _show_items(section: Section, *, linked: bool) -> None:
     """Every problem; ``linked``: with a link to its experiments, which needs ids that are unique."""
-    table = items_table(comparison, found, pair)
+    table = section.listings[-1].table
     if not table.rows:
         return
     st.caption(table.title)
@@ -54,4 +55,4 @@ def _show_items(comparison: Comparison, found: Uncertainty, pair: Key | None, *,
     columns = {"experiments": st.column_config.LinkColumn(display_text="open", width="small")}
     height = tall(len(table.rows), FEW_LINES)
     st.dataframe(shown, hide_index=True, column_config=columns, height=height, alt=table.title)
-    offer_csv("problem-shares", item_rows(comparison, found))
+    offer_csv("problem-shares", section.listing("problems").numbers)

@@ -10,10 +10,10 @@ from koderz_core import Workspace
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.charts import file_subject
 from koderz_core.report.charts_sampling import CAPTION, draws_alt, success_by_draws
-from koderz_core.report.sampling import draws_of, pass_rate_rows, sampling_remarks, sampling_tables
+from koderz_core.report.sampling import draws_of, sampling_section
 from koderz_core.workspace.comparisons import Comparison, Pair
 from pages.ui.address import switch
-from pages.ui.slow_results import sampling_of
+from pages.ui.slow_results import cached
 from pages.ui.tables import offer_csv, show_picture, show_words
 
 DRAWS = "draws"  # in the address
@@ -31,17 +31,18 @@ def show_sampling(workspace: Workspace, rows: Sequence[SummaryRow], comparison: 
 
 
 def _draw(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None) -> None:
-    found, kind = sampling_of(workspace, rows), None
+    found, kind = cached(workspace, rows, workspace.comparisons.sampling), None
     if kinds := list(dict.fromkeys(draws.kind for _, draws in draws_of(comparison, found))):
         chosen = switch(DRAWS, "What a draw is", kinds, lambda kind: f"{kind} as draws")
         kind = next(known for known in kinds if known == chosen)
         figure = success_by_draws(comparison, found, kind, (pair.baseline, pair.key) if pair else ())
         show_picture(figure, "pass-at-k", draws_alt(comparison, found, kind), file_subject(comparison))
         st.caption(CAPTION)
-        offer_csv("pass-at-k", pass_rate_rows(comparison, found))
-    for table in sampling_tables(comparison, found, kind):
+        offer_csv("pass-at-k", sampling_section(comparison, found).listing("rates").numbers)
+    section = sampling_section(comparison, found, kind)
+    for table in section.tables:
         st.caption(table.title)
         first = [name for name in LEADING if name in table.columns]
         show_words(table, ["key", *first, *(name for name in table.columns if name and name not in first)])
-    for remark in sampling_remarks(comparison, found):
+    for remark in section.remarks:
         st.text(remark)

@@ -6,9 +6,8 @@ A very large comparison shows its last result, with its age.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -19,21 +18,8 @@ from koderz_core import Workspace
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.formats import count, duration, marked_rate, money
 from koderz_core.times import local_second
-from koderz_core.workspace.comparisons import (
-    AXES,
-    AttemptByAttempt,
-    Axis,
-    Comparison,
-    ConfigurationFigures,
-    Difficulty,
-    Key,
-    Sampling,
-    SliceBy,
-    Slices,
-)
+from koderz_core.workspace.comparisons import AXES, Axis, Comparison, ConfigurationFigures, Difficulty
 from koderz_core.workspace.names import figures_of as counted
-from koderz_core.workspace.trust import Trust
-from koderz_core.workspace.uncertainty import EqualCost, Uncertainty
 from pages.ui.edge import edge
 from pages.ui.tables import WORD_COLUMNS
 
@@ -48,7 +34,7 @@ WAIT_SECONDS = 0.15  # a result that is ready within this time needs no placehol
 PREPARATION_BEAT_SECONDS = 0.5
 PREPARATION = "preparing"
 WORKERS = ThreadPoolExecutor(1, PREPARATION)  # one thread: several at once would all be slower
-MOST_KEPT = 8
+MOST_KEPT = 24  # results
 MANY, LARGE = 500, 2500  # experiments
 
 
@@ -69,7 +55,7 @@ def glimpsed_comparison(workspace: Workspace, rows: Sequence[SummaryRow]) -> Com
 
 def awaited_problems(workspace: Workspace, rows: Sequence[SummaryRow]) -> tuple[Difficulty, ...] | None:
     """The problems with their outcomes, hardest first; None while many experiments are read behind a placeholder."""
-    work = partial(_difficulties, Request(workspace, rows, workspace.results.state()))
+    work = partial(cached, workspace, rows, workspace.comparisons.problems)
     if _planned(rows) <= LARGE:
         return work()
     why = "The outcome of each problem appears here automatically."
@@ -185,15 +171,6 @@ def _redraw_after(future: Future[Any]) -> None:
     look()
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """Rows to compute a result for; ``state`` of the journals, because a new state makes older results outdated."""
-
-    workspace: Workspace
-    rows: Sequence[SummaryRow]
-    state: str
-
-
 def is_many(rows: Sequence[SummaryRow]) -> bool:
     """Whether comparing these takes long enough for a placeholder."""
     return _planned(rows) > MANY
@@ -203,85 +180,28 @@ def comparison_of(
     workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, axis: Axis | None = None
 ) -> Comparison:
     """The comparison of these configurations with ``baseline``, with the curves of one axis (None: of all axes)."""
-    return _compared(Request(workspace, rows, workspace.results.state()), baseline, axis)
+    return cached(workspace, rows, workspace.comparisons.compare, baseline, [axis] if axis else None)
 
 
-def attempts_of(workspace: Workspace, row: SummaryRow) -> AttemptByAttempt:
-    """The results of a configuration attempt by attempt."""
-    return _attempts(Request(workspace, [row], workspace.results.state()))
+def cached(
+    workspace: Workspace,
+    rows: Sequence[SummaryRow],
+    service: Callable[..., Answer],  # a method of the workspace, whose first parameter are rows
+    *arguments: object,
+    **options: object,
+) -> Answer:
+    """The result of a service for these rows, cached until the journals grow."""
+    # The rows are part of the key because they also hold what runs now, which no journal records.
+    key = f"{workspace.results.state()} {service.__qualname__} {rows!r} {arguments!r} {options!r}"
+    answer: Answer = _cached(key, partial(service, rows, *arguments, **options))
+    return answer
 
 
-def slices_of(workspace: Workspace, rows: Sequence[SummaryRow], by: SliceBy, baseline: Key | None) -> Slices:
-    """The results of configurations on the problems of each difficulty, topic, tag, kind or year."""
-    return _sliced(Request(workspace, rows, workspace.results.state()), by, baseline)
-
-
-def trust_of(workspace: Workspace, rows: Sequence[SummaryRow]) -> Trust:
-    """What variants of the problems and the recorded programs show about these configurations."""
-    return _trusted(Request(workspace, rows, workspace.results.state()))
-
-
-def noise_of(workspace: Workspace, rows: Sequence[SummaryRow], baseline: Key | None) -> Uncertainty:
-    """The sources of uncertainty of configurations and of their differences to the baseline."""
-    return _noise(Request(workspace, rows, workspace.results.state()), baseline)
-
-
-def equal_cost_of(workspace: Workspace, rows: Sequence[SummaryRow], baseline: Key | None, axis: Axis) -> EqualCost:
-    """The share that each configuration solves within equal amounts, with simultaneous bands."""
-    return _equal_cost(Request(workspace, rows, workspace.results.state()), baseline, axis)
-
-
-def sampling_of(workspace: Workspace, rows: Sequence[SummaryRow]) -> Mapping[Key, Sampling]:
-    """Several draws per problem: pass@k, pass^k, coverage and extrapolations of configurations."""
-    return _drawn(Request(workspace, rows, workspace.results.state()))
+# Cached as resources: cached data would be pickled and copied at each rerun, and these records are frozen.
+@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False)
+def _cached(key: str, _work: Callable[[], object]) -> Any:  # noqa: ARG001 (of the cache). Any: the type that the key has
+    return _work()
 
 
 def _planned(rows: Sequence[SummaryRow]) -> int:
     return sum(row.planned for row in rows)
-
-
-def _cache_key(request: Request) -> str:
-    """The rows are part of the key because they also hold what runs now, which no journal records."""
-    return f"{request.state} {request.rows!r}"
-
-
-# Cached as resources: cached data would be pickled and copied at each rerun, and these records are frozen.
-@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
-def _compared(request: Request, baseline: str | None, axis: Axis | None) -> Comparison:
-    return request.workspace.comparisons.compare(request.rows, baseline, [axis] if axis else None)
-
-
-@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
-def _attempts(request: Request) -> AttemptByAttempt:
-    (attempts,) = request.workspace.comparisons.attempts(request.rows).values()
-    return attempts
-
-
-@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
-def _sliced(request: Request, by: SliceBy, baseline: Key | None) -> Slices:
-    return request.workspace.comparisons.slices(request.rows, by, baseline)
-
-
-@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
-def _trusted(request: Request) -> Trust:
-    return request.workspace.trust.check(request.rows, read=True)
-
-
-@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
-def _noise(request: Request, baseline: Key | None) -> Uncertainty:
-    return request.workspace.uncertainty.noise(request.rows, baseline)
-
-
-@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
-def _equal_cost(request: Request, baseline: Key | None, axis: Axis) -> EqualCost:
-    return request.workspace.uncertainty.equal_cost(request.rows, baseline, axis)
-
-
-@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
-def _drawn(request: Request) -> Mapping[Key, Sampling]:
-    return request.workspace.comparisons.sampling(request.rows)
-
-
-@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
-def _difficulties(request: Request) -> tuple[Difficulty, ...]:
-    return request.workspace.comparisons.problems(request.rows)

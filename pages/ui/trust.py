@@ -10,10 +10,10 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.slices import slice_table
-from koderz_core.report.trust import MOST_SHOWN, trust_remarks, trust_rows, trust_signs, trust_tables
+from koderz_core.report.trust import MOST_SHOWN, trust_section, trust_signs
 from koderz_core.workspace.comparisons import Comparison
 from pages.ui.address import link
-from pages.ui.slow_results import prepare, slices_of, trust_of
+from pages.ui.slow_results import cached, prepare
 from pages.ui.tables import offer_csv, show_words
 
 TRUST = "trust"  # in the address
@@ -33,14 +33,17 @@ def show_trust(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Com
         return
     with part:
         name = f"trust of {' '.join(f'{row.benchmark}/{row.configuration}' for row in rows)}"
-        found = prepare(name, partial(trust_of, workspace, rows), _show_reading)
+        found = prepare(name, partial(cached, workspace, rows, workspace.trust.check, read=True), _show_reading)
         if found is None:
             return
-        for table in trust_tables(comparison, found):
+        section = trust_section(comparison, found)
+        for table in section.tables:
             st.caption(table.title)
             show_words(table)
         if found.dated:
-            by_year = slice_table(comparison, slices_of(workspace, rows, "year", comparison.baseline))
+            by_year = slice_table(
+                comparison, cached(workspace, rows, workspace.comparisons.slices, "year", comparison.baseline)
+            )
             st.caption(by_year.title)
             show_words(by_year)
         for sign, experiments in trust_signs(found):
@@ -48,8 +51,8 @@ def show_trust(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Com
                 st.caption(f"Sign “{sign}”:")
                 for experiment in experiments[:MOST_SHOWN]:
                     link("experiment", experiment, "🔬", experiment=experiment)
-        offer_csv(TRUST, trust_rows(comparison, found))
-        for remark in trust_remarks(found):
+        offer_csv(TRUST, section.listing("configurations").numbers)
+        for remark in section.remarks:
             st.text(remark)
 
 

@@ -42,15 +42,15 @@ def test_only_discordant_problems_carry_a_comparison() -> None:
     found = discrimination(compared(a=[1, 1, 0, 0, 1], b=[1, 0, 0, 1, 1]), ("bench", "a"))
     (carriers,) = found.carriers
     assert (carriers.problems, carriers.discordant, carriers.needed) == (5, 2, 2)
-    held = {item.problem: item.held[("bench", "b")] for item in found.items}
-    assert held == {"p/1": 0.5, "p/3": 0.5, "p/0": 0.0, "p/2": 0.0, "p/4": 0.0}
+    parts = {item.problem: item.variance[("bench", "b")] for item in found.items}
+    assert parts == {"p/1": 0.5, "p/3": 0.5, "p/0": 0.0, "p/2": 0.0, "p/4": 0.0}
     assert [item.problem for item in found.items[:2]] == ["p/1", "p/3"]
 
 
 def test_with_repeats_a_problem_holds_the_square_of_its_difference() -> None:
     base, other = trials("a", {"p": "11", "q": "11", "r": "e"}), trials("b", {"p": "00", "q": "10", "r": "0"})
     found = discrimination({("bench", "a"): base, ("bench", "b"): other}, ("bench", "a"))
-    assert {item.problem: item.held for item in found.items} == {
+    assert {item.problem: item.variance for item in found.items} == {
         "p": {("bench", "b"): pytest.approx(0.8)},
         "q": {("bench", "b"): pytest.approx(0.2)},
         "r": {},

@@ -8,6 +8,7 @@ from math import inf, log, sqrt
 import numpy as np
 import pytest
 from made_courses import course
+from made_trials import trials
 from msgspec.structs import replace
 from scipy.optimize import brentq
 from scipy.stats import binom, multivariate_normal, norm
@@ -118,6 +119,14 @@ def test_censored_trials_widen_the_band_and_stay_in_the_curve():
 def test_too_little_is_refused_with_the_reason(trials, why):
     found = equal_cost(trials, "usd", A)
     assert (found.why, found.curves.curves, found.supported) == (why, (), ())
+
+
+def test_problems_that_have_not_ended_support_no_difference():
+    """Else three problems of an unfinished benchmark would count as sixty."""
+    given = [replace(trial, usd=0.0) for trial in trials("a", {f"p/{at}": "-" for at in range(3, 60)})]
+    started = {A: [*made("a", ["s"] * 3), *given], B: [*made("b", ["x"] * 3), *given]}
+    found = equal_cost(started, "usd", A)
+    assert (found.problems, found.why) == (3, "few problems")
 
 
 def test_joules_of_different_sources_are_not_compared():

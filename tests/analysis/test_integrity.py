@@ -6,7 +6,7 @@ from itertools import product
 from statistics import fmean
 
 import pytest
-from made_trials import once
+from made_trials import once, trials
 
 from koderz_core.analysis.integrity import Evidence, integrity
 from koderz_core.analysis.recall import FEWEST_RUNS, Contrast, Recall, Runs, exchanges, recall, runs_of, sign_flips
@@ -65,7 +65,7 @@ def test_own_solutions_differ_from_those_of_other_problems() -> None:
     assert recall(solutions, dict(list(solutions.items())[:4]), set(), {}, {}) is None
 
 
-def test_drops_and_passed_impossible_problems_are_flagged_and_equal_results_are_not() -> None:
+def test_drops_and_passed_impossible_problems_are_hints_and_equal_results_are_not() -> None:
     def trials(solved: int) -> list[Trial]:
         return once("conf", [place < solved for place in range(20)])
 
@@ -78,18 +78,24 @@ def test_drops_and_passed_impossible_problems_are_flagged_and_equal_results_are_
         ]
     )
     assert fell.renamed is not None
-    assert (fell.flagged, fell.renamed.flagged, fell.passes, fell.rephrased) == (True, True, None, None)
-    assert not same.flagged
-    assert cheat.flagged
-    assert not integrity([Evidence(KEY, original, {"impossible": trials(1)})])[0].flagged
+    assert (fell.hint, fell.renamed.significant, fell.passes, fell.rephrased) == (True, True, None, None)
+    assert same.hint is False
+    assert cheat.hint
+    assert not integrity([Evidence(KEY, original, {"impossible": trials(1)})])[0].hint
 
 
-def test_likeness_is_flagged_only_if_significant_and_large_after_adjustment() -> None:
-    def flagged(difference: float, p: float, tests: int = 1) -> bool:
+def test_variants_without_a_result_were_not_tested() -> None:
+    waiting = trials("a", {"p": "-"})
+    (found,) = integrity([Evidence(KEY, trials("a", {"p": "1"}), {"renamed": waiting, "impossible": waiting})])
+    assert found.hint is None
+
+
+def test_likeness_is_a_hint_only_if_significant_and_large_after_adjustment() -> None:
+    def hint(difference: float, p: float, tests: int = 1) -> bool:
         one = Recall(20, 0.5, 0.1, 0.001, Contrast(20, difference, p), None)
         return integrity([Evidence(KEY, [], {}, one)] * tests)[0].recalls
 
-    assert flagged(0.3, 0.01)
-    assert not flagged(0.05, 0.01)
-    assert not flagged(0.3, 0.06)
-    assert not flagged(0.3, 0.02, tests=3)
+    assert hint(0.3, 0.01)
+    assert not hint(0.05, 0.01)
+    assert not hint(0.3, 0.06)
+    assert not hint(0.3, 0.02, tests=3)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_trials import trials
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest
 
-from koderz_core.analysis.rates import ClusteredRate, Rate, by_problem, clustered, wilson
+from koderz_core.analysis.rates import ClusteredRate, Rate, by_problem, clustered, mid_p_bounds, wilson
 
 COUNTS = st.integers(1, 12).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -21,6 +21,23 @@ def test_wilson_agrees_with_scipy(counts, confidence):
     ours = wilson(successes, n, confidence)
     theirs = binomtest(successes, n).proportion_ci(confidence, method="wilson")
     assert (ours.low, ours.high) == (pytest.approx(theirs.low, abs=1e-12), pytest.approx(theirs.high, abs=1e-12))
+
+
+@pytest.mark.parametrize("n", [1, 18, 164])
+def test_at_the_mid_p_bounds_half_of_the_observed_number_and_all_beyond_it_have_a_chance_of_a_40th(n):
+    for right in {0, 1, n // 2, n - 1, n}:
+        low, high = mid_p_bounds([1.0] * right + [0.0] * (n - right), n)
+        for bound, beyond in ((low, binom.sf(right, n, low)), (high, binom.cdf(right - 1, n, high))):
+            chance = beyond + binom.pmf(right, n, bound) / 2
+            assert chance == pytest.approx(0.025, abs=1e-9) or (bound, right) in ((0.0, 0), (1.0, n))
+
+
+def test_the_mid_p_bounds_cover_every_rate_of_few_problems():
+    bounds = [mid_p_bounds([1.0] * right + [0.0] * (18 - right), 18) for right in range(19)]
+    for rate in (percent / 200 for percent in range(1, 200)):
+        assert (
+            sum(binom.pmf(right, 18, rate) for right, (low, high) in enumerate(bounds) if low <= rate <= high) > 0.925
+        )
 
 
 @given(st.integers(1, 10**6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import shlex
 from pathlib import Path
 
@@ -33,6 +34,16 @@ def test_a_comparison_is_a_table_of_the_numbers_that_compare_prints(koderz) -> N
     said = koderz("export", "--table", "comparison", "--columns", "letter,solved,n", "--out", "-")
     numbers = koderz("compare", "--format", "json").json["configurations"]
     assert said.out.split() == ["letter,solved,n", *(f"{one['letter']},{one['solved']},{one['n']}" for one in numbers)]
+
+
+def test_the_tables_of_sections_have_the_lines_of_compare(koderz) -> None:
+    options = ("--pass-at-k", "--noise", "--equal-cost", "tokens", "--trust")
+    numbers = koderz("compare", *options, "--format", "json").json
+    sections = {"pass_rates": ("pass_at_k", "rates"), "noise": ("noise", "sources"), "bands": ("equal_cost", "bands")}
+    for table, (part, rows) in {**sections, "trust": ("trust", "configurations")}.items():
+        said = koderz("export", "--table", table, "--format", "json", "--out", "-")
+        lines = [json.loads(line) for line in said.out.splitlines()]
+        assert [line for line in lines if line.get("axis") in (None, "tokens")] == numbers[part][rows]
 
 
 @pytest.mark.parametrize("form", ["markdown", "html"])

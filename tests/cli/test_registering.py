@@ -53,6 +53,16 @@ def test_the_registration_is_in_the_header_before_the_first_call(koderz: Any, jo
     assert any(isinstance(event, CallStarted) for event in rest)
 
 
+def test_an_impossible_registration_in_a_header_is_a_fault_of_its_line(koderz: Any, journals: Path) -> None:
+    registered(koderz, "--problems", "0:1", "--stopping", "sequential")
+    (journal,) = journals.glob("*.jsonl")
+    recorded = journal.read_text()
+    for before, after in (('"margin":0.1', '"margin":1.5'), ('"a":0', '"a":1'), ('"a":0', '"a":7')):
+        journal.write_text(recorded.replace(before, after, 1))
+        said = koderz("verify", journal.stem)
+        assert (said.code, "Line 1 of the journal" in said.out) == (1, True)
+
+
 def test_a_benchmark_without_a_registration_does_not_mention_one(koderz: Any, journals: Path) -> None:
     koderz(*SMALL, "--problems", "0:1")
     (journal,) = journals.glob("*.jsonl")

@@ -9,6 +9,8 @@ import pytest
 
 from koderz_core.events import BenchmarkDecided, BenchmarkOpened, ExperimentFinished, ExperimentStarted
 from koderz_core.journal import read_all
+from koderz_core.report.board import board
+from koderz_core.workspace import open_workspace
 
 EQUAL = ("--configuration", "retry coder=scripted/strong", "--configuration", "direct coder=scripted/strong")
 RUN = ("benchmark", *EQUAL, "--register", "--stopping", "sequential", "--problems", "all", "--quiet")
@@ -64,6 +66,19 @@ def test_the_comparison_has_the_confidence_sequence_and_no_p_value(koderz: Any, 
     assert "9.6 %" not in text
 
 
+def test_results_and_the_live_page_call_no_experiment_missing_that_the_decision_left_out(
+    koderz: Any, ran: Any, tmp_path: Path
+) -> None:
+    text = " ".join(koderz("results").out.split())
+    assert ("Stopped early by the registered rule after" in text, "Partial" in text) == (True, False)
+    with open_workspace(home=tmp_path / "home") as opened:
+        (row,) = opened.results.benchmarks()
+        shown = board(opened.results.progress(row.id))
+    assert shown.figures[0] == ("state", "finished early: matches")
+    assert (shown.bar.share, "left out because the result is decided" in shown.bar.text) == (1.0, True)
+    assert all("left out because" in line and "partial" not in line for line in shown.rates)
+
+
 def test_a_decided_benchmark_stays_decided_and_is_verified(koderz: Any, ran: Any, journals: Path) -> None:
     before = len(events(journals))
     (journal,) = journals.glob("*.jsonl")
@@ -72,6 +87,12 @@ def test_a_decided_benchmark_stays_decided_and_is_verified(koderz: Any, ran: Any
         assert (said.code, "Stopped early" in said.err) == (0, True)
     assert not [event for event in events(journals)[before:] if isinstance(event, ExperimentStarted)]
     assert koderz("verify", journal.stem).code == 0
+
+
+def test_a_changed_decision_is_found_by_verification(koderz: Any, ran: Any, journals: Path) -> None:
+    (journal,) = journals.glob("*.jsonl")
+    journal.write_text(journal.read_text().replace('"decision":"matches"', '"decision":"falls short"'))
+    assert "the decision of " in koderz("verify", journal.stem).out
 
 
 def test_a_resumed_benchmark_decides_as_if_it_had_not_been_interrupted(koderz: Any, ran: Any, journals: Path) -> None:

@@ -91,6 +91,7 @@ def test_an_entry_without_any_price_is_not_free() -> None:
         (Usage(), 0.001, 0.0053),  # 0.0003 for 1 Wh, 0.005 for 0.01 h
         (Usage(machine_seconds=9.0), 0.00025, 0.001325),  # it had a quarter of the machine
         (Usage(machine_seconds=36.0, gpu_joules=7200.0), 0.003, 0.0059),  # and its GPU drew 2 Wh
+        (Usage(machine_seconds=36.0, gpu_joules=7200.0, cpu_joules=1800.0), 0.0025, 0.00575),  # not 1 Wh
     ],
 )
 def test_local_calls(usage: Usage, kwh: float, usd: float) -> None:
@@ -98,6 +99,7 @@ def test_local_calls(usage: Usage, kwh: float, usd: float) -> None:
     assert (cost.usd, cost.kwh) == (pytest.approx(usd), pytest.approx(kwh))
     assert cost.rental_usd is None  # nobody rents these weights out
     assert ("GPUs as measured" in cost.source) is (usage.gpu_joules is not None)
+    assert cost.source.startswith("100 W" if usage.cpu_joules is None else "processors as measured")
 
 
 @pytest.mark.parametrize(

@@ -45,19 +45,20 @@ def test_a_call_alone_has_the_whole_machine_and_two_at_once_have_half_of_it() ->
 
 
 def test_measured_energy_is_shared_as_time_is() -> None:
-    assert [share.joules for share in shares([(0, 10), (5, 10)], watts=100)] == [750, 750]
+    assert [share.gpu_joules for share in shares([(0, 10), (5, 10)], watts=100)] == [750, 750]
 
 
 def test_where_nothing_is_measured_the_energy_of_gpus_is_unknown() -> None:
     machine = Machine(lambda: 0.0)
-    assert machine.end(machine.begin()).joules is None
+    share = machine.end(machine.begin())
+    assert (share.gpu_joules, share.cpu_joules) == (None, None)
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(1, 20)), min_size=1, max_size=12))
 def test_the_shares_add_up_to_the_time_in_which_the_machine_worked(calls: Calls) -> None:
     worked = {second for begin, seconds in calls for second in range(begin, begin + seconds)}
     assert sum(share.seconds for share in shares(calls)) == pytest.approx(len(worked))
-    assert sum(share.joules or 0.0 for share in shares(calls, watts=3)) == pytest.approx(3 * len(worked))
+    assert sum(share.gpu_joules or 0.0 for share in shares(calls, watts=3)) == pytest.approx(3 * len(worked))
 
 
 def test_a_call_that_waits_for_its_turn_has_no_share_of_what_others_do_meanwhile() -> None:

@@ -10,7 +10,7 @@ from made_trials import trials
 from msgspec.structs import replace
 
 from koderz_core.analysis.noise import uncertainty
-from koderz_core.report.noise_words import noise_remarks
+from koderz_core.report.noise_words import noise_section
 
 A = ("bench", "a")
 
@@ -19,7 +19,7 @@ def said(marks: list[str], most: int | None, usd: float = 0.5) -> str:
     made = [replace(trial, usd=usd) for trial in trials("a", {str(at): mark for at, mark in enumerate(marks)})]
     row = SimpleNamespace(letter="A", key=A)
     comparison = SimpleNamespace(of=lambda _: row, pairs=(), baseline=None)
-    return noise_remarks(cast(Any, comparison), uncertainty({A: made}, None, most))[0]
+    return noise_section(cast(Any, comparison), uncertainty({A: made}, None, most)).remarks[0]
 
 
 def test_all_problems_are_used_so_only_repeats_are_left() -> None:

@@ -12,7 +12,7 @@ from koderz_core.analysis.extrapolation import FEWEST_DRAWS, FEWEST_PROBLEMS
 from koderz_core.analysis.sampling import Sampling, sampling
 from koderz_core.records.trials import Trial
 from koderz_core.report.charts_sampling import success_by_draws
-from koderz_core.report.sampling import REFUSALS, sampling_numbers, sampling_remarks, sampling_tables
+from koderz_core.report.sampling import REFUSALS, sampling_section
 
 Made = tuple[Comparison, dict[tuple[str, str], Sampling]]
 
@@ -35,7 +35,7 @@ def made(usd: float | None, label: str = "many") -> Made:
 
 
 def test_a_further_draw_has_a_price_next_to_that_of_a_configuration_without_draws() -> None:
-    price = sampling_tables(*made(0.5))[-1]
+    price = sampling_section(*made(0.5)).tables[-1]
     assert price.title == "Price of one further draw on every problem"
     many, once = (dict(zip(price.columns, line, strict=True)) for line in price.rows)
     assert many["$ per draw [95 %]"] == "$0.50 [0.50, 0.50]"
@@ -45,13 +45,13 @@ def test_a_further_draw_has_a_price_next_to_that_of_a_configuration_without_draw
 
 
 def test_an_unknown_price_is_neither_zero_nor_guessed() -> None:
-    many, _ = sampling_numbers(*made(None))["further_draws"]
+    many, _ = sampling_section(*made(None)).numbers["further_draws"]
     assert many["gain"] > 0
     assert many["usd_per_draw"] is many["usd_per_extra_solve"] is None
 
 
 def test_remarks_name_the_configuration_without_draws_and_the_rules_of_a_refusal() -> None:
-    assert any("fewer than two draws on most problems: B" in remark for remark in sampling_remarks(*made(0.5)))
+    assert any("fewer than two draws on most problems: B" in remark for remark in sampling_section(*made(0.5)).remarks)
     assert f"no problem has {FEWEST_DRAWS} draws" in REFUSALS["few draws"]
     assert f"fewer than {FEWEST_PROBLEMS} problems have {FEWEST_DRAWS} draws" in REFUSALS["few problems"]
 
