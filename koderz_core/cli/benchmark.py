@@ -23,10 +23,11 @@ from koderz_core.cli.options import (
     quiet,
     workspace,
 )
-from koderz_core.cli.order import order, problems_in, settings
+from koderz_core.cli.order import about_strategy, order, problems_in, settings
 from koderz_core.cli.order_options import order_options, problem_options
 from koderz_core.cli.progress import DebugFiles, Progress, debug_folder, debug_options
 from koderz_core.cli.signals import interruptible
+from koderz_core.cli.timing import check_timing, show_timing, timing_options
 from koderz_core.errors import Cancelled, PlanError
 from koderz_core.plan.baselines import Proposal
 from koderz_core.plan.ineffective import ineffective
@@ -42,6 +43,12 @@ from koderz_core.workspace.runs import Runner
 
 BUG = 1
 ALL = 100.0  # per cent
+
+
+def _persistent(_context: click.Context, _option: click.Parameter, persistent: bool) -> None:
+    """An option of the original koderz, for its scripts."""
+    if not persistent:
+        click.echo("--no-persistent-cortex has no effect: koderz always uses one connection to the memory.", err=True)
 
 
 @click.command(cls=GroupedCommand)
@@ -61,6 +68,15 @@ ALL = 100.0  # per cent
 )
 @registration.registration_options
 @option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")
+@timing_options
+@option(
+    "Output",
+    "--persistent-cortex/--no-persistent-cortex",
+    default=True,
+    hidden=True,
+    expose_value=False,
+    callback=_persistent,
+)
 @debug_options
 @order_options
 @option(
@@ -70,6 +86,13 @@ ALL = 100.0  # per cent
     show_default=True,
     help="For the strategy supervised, also run its coder and stronger models with the strategy direct, as baselines. "
     "Earlier results are reused.",
+)
+@option(
+    "Models and roles",
+    "--baseline-model",
+    metavar="MODEL",
+    advanced=True,
+    help="Also run MODEL with the strategy direct, as a baseline. Earlier results are reused.",
 )
 @quiet
 @as_json
@@ -81,14 +104,17 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
     resume` then runs the extended benchmark. Without --name, a changed command makes a new benchmark. A budget
     that was changed during the run still applies.
     """
+    check_timing(options, as_json=as_json)
     with workspace(data_dir, **settings(options)) as opened:
         name = options["preset"]
         preset = None if name is None else opened.plans.preset(name, opened.models.survey())
         wanted = order(options, problems_in(options, preset), options["repeats"], preset)
         wanted = replace(wanted, registration=registration.registration_order(options))
         dataset = opened.datasets.name_of(options["dataset"], options["mapping"], options["variant"])
-        offer = opened.plans.propose(wanted, dataset, baselines=options["baselines"])
+        offer = opened.plans.propose(wanted, dataset, baselines=options["baselines"], named=options["baseline_model"])
         plan = offer.plan
+        for line in () if as_json else about_strategy(options):
+            click.echo(line, err=True)
         if options["plan_only"]:
             opened.costs.check(plan)  # a plan that would be refused needs no estimate
             return _print_plan(opened, offer, options["concurrency"], as_json=as_json)
@@ -97,6 +123,7 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
         mode = replace(run_options(options, silent=as_json), pilot=options["pilot"], debug_dir=debug_folder(options))
         runner = perform(opened, _under_last_budget(opened, plan, mode), mode)
         code = conclude(opened, FinishedRun.of(runner), options["fail_under"], as_json=as_json)
+        show_timing(opened, runner.benchmark, options)
         if options["pilot"] and not as_json:
             _print_plan(opened, offer, options["concurrency"], as_json=False)
         return BUG if runner.bugs else code
@@ -118,6 +145,8 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
             names = f"{problem_id!r} names {len(plan.problems)} problems"
             raise PlanError(f"{names}, but `koderz run` runs only one problem. Use `koderz benchmark`.")
         mode = replace(run_options(options, silent=as_json), debug_dir=debug_folder(options))
+        for line in () if as_json else about_strategy(options, alone=True):
+            click.echo(line, err=True)
         runner = perform(opened, _under_last_budget(opened, plan, mode), mode)
         details = [opened.results.experiment(experiment.id) for experiment in runner.experiments]
         if as_json:
@@ -203,7 +232,7 @@ def _under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
 
 def _offered(offer: Proposal) -> Iterator[str]:
     yield from offer.sentences
-    if offer.added:
+    if offer.skippable:
         yield "To skip these baselines, add --no-baselines. Without them, the effect of supervision cannot be measured."
 
 
