@@ -95,6 +95,10 @@ class Exports:
         with self.results.tables() as tables:
             return tables.excerpt(_part(order), limit)
 
+    def frame(self, table: str, benchmark: str | None) -> DataFrame:
+        """Return ``comparison`` or ``pairs`` of a benchmark, None: of the newest one. Raises as ``resolve``."""
+        return self._rows(self.resolve(ExportOrder(table, of=(benchmark,) if benchmark else ())), None)
+
     def report(self, of: Sequence[str] = (), *, same_problems: bool = False) -> Report:
         """Return a comparison of configurations, named as in ``koderz compare``, with its sources.
 
@@ -120,7 +124,7 @@ class Exports:
 
     def _write(self, order: ExportOrder, file: BinaryIO) -> None:
         if order.is_report:
-            file.write(self._document(order).encode(errors="replace"))
+            file.write(self.document(order).encode(errors="replace"))
             file.seek(0)
             return
         if order.is_log:
@@ -182,7 +186,8 @@ class Exports:
             for details in found.details:
                 yield Transcript(details, found.texts)
 
-    def _rows(self, order: ExportOrder) -> DataFrame:
+    def _rows(self, order: ExportOrder, kind: type | None = object) -> DataFrame:
+        """The rows. As objects, a whole number stays a whole number beside a missing one; None: as pandas infers."""
         from pandas import DataFrame  # noqa: PLC0415 (as above)
 
         from koderz_core.report.configuration_columns import configuration_rows  # noqa: PLC0415 (as above)
@@ -191,15 +196,15 @@ class Exports:
         compared = self._compared(order.of, (), same_problems=order.same_problems)
         rows = {"comparison": configuration_rows, "pairs": pair_rows}[order.table](compared)
         columns = order.columns or table_named(order.table).names
-        # As objects: a whole number stays a whole number beside a missing one.
-        return DataFrame([[row.get(name) for name in columns] for row in rows], columns=list(columns), dtype=object)
+        return DataFrame([[row.get(name) for name in columns] for row in rows], columns=list(columns), dtype=kind)
 
     def _compared(self, of: Sequence[str], axes: Sequence[Axis] | None = None, *, same_problems: bool) -> Comparison:
         comparisons = self.comparisons()
         rows = comparisons.with_baseline(comparisons.named(of, same_problems=same_problems))
         return comparisons.compare(rows, axes=axes)
 
-    def _document(self, order: ExportOrder) -> str:
+    def document(self, order: ExportOrder) -> str:
+        """Return the text of a report, or of its citation. Raises as ``resolve``."""
         if order.form == "bibtex":
             comparisons = self.comparisons()
             rows = comparisons.with_baseline(comparisons.named(order.of, same_problems=order.same_problems))
