@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from koderz_core.errors import UnknownNameError
 from koderz_core.records import Plan
-from koderz_core.report.export_request import ExportOrder
+from koderz_core.report.export_request import REPORT_FORMS, ExportOrder, ReportForm
 from koderz_core.store.results import Results
 
 if TYPE_CHECKING:
@@ -64,9 +65,11 @@ class BenchmarkResult:
         """Return the comparison for the functions of ``koderz_core.charts``."""
         return self._exports().report([self.benchmark]).comparison
 
-    def report(self, form: Literal["markdown", "html"] = "markdown") -> str:
+    def report(self, form: ReportForm = "markdown") -> str:
         """Return the report of ``koderz export``: conclusions, tables and sources; as HTML also charts.
 
-        Raises UnknownNameError for another ``form``.
+        ``bibtex``: the citation. Raises UnknownNameError for another ``form``.
         """
+        if form not in REPORT_FORMS:
+            raise UnknownNameError("form of a report", form, REPORT_FORMS)
         return self._exports().document(ExportOrder("comparison", form, (self.benchmark,)))
