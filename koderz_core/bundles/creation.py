@@ -197,8 +197,8 @@ def require_own(home: Path) -> None:
 FILE_NAME = "koderz-bug-report.zip"
 _FRAMES = 30
 _PACKAGES = ("streamlit", "duckdb", "pandas", "plotly", "click", "msgspec", "pydantic", "httpx", "mcp")
-_README = """This report describes an installation of koderz: versions of koderz, Python and packages, the type and place of an
-error if there was one, the results of the checks of `koderz doctor`, and the names of changed settings.
+_README = """This report describes an installation of koderz: versions of koderz, Python and packages, the results of
+the checks of `koderz doctor`, the names of changed settings, and the type and place of an error if there was one.
 
 Keys, paths, hosts and user names are masked. The report contains no prompts, answers, results, values of settings or
 values of variables. Check report.json before you share it. koderz has not sent the report.
