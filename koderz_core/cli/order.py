@@ -208,8 +208,9 @@ def _own(strategy: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
 
 def settings(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that override a setting."""
-    names = ("humaneval_path", "num_ctx", "timeout", "test_timeout", "cortex_path", "cortex_db")
-    return {**{name: options[name] for name in names}, "retries": options["max_retries"]}
+    named = {name: options[name] for name in ("humaneval_path", "num_ctx", "timeout", "test_timeout")}
+    retries = {"retries": options.get("max_retries")}
+    return named | retries | {name: options.get(name) for name in ("cortex_path", "cortex_db")}
 
 
 def parameters_of(options: Mapping[str, Any]) -> dict[str, Scalar]:
