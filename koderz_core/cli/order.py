@@ -113,7 +113,8 @@ def _combined(options: Mapping[str, Any], bases: Sequence[Wanted]) -> list[Wante
     models, parameters = models_of(options), parameters_of(options)
     strategies = [base.strategy for base in bases]
     known = {name for strategy in strategies for name in complete(strategy, {})}
-    parameters = {name: value for name, value in parameters.items() if name in known or value is not False}
+    if "checkpoints" not in known and parameters.get("checkpoints") is False:
+        del parameters["checkpoints"]  # without reviews there is nothing to leave out, as for --mode zero-shot
     for parameter in parameters.keys() - known:
         raise UnknownNameError(f"parameter of {', '.join(dict.fromkeys(strategies))}", parameter, known)
     policies = _policies(strategies, options)
