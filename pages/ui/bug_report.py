@@ -17,8 +17,8 @@ MASKED = "Keys, paths, hosts and user names are masked in the file. Nothing is u
 def offer_report(findings: Sequence[Finding]) -> None:
     """Show the content of a report about this installation, with a button that saves it."""
     st.text(
-        "Something does not work, and you want to report it? This file describes the installation. In your report, "
-        "describe what you did, what you expected and what happened."
+        "This file describes your installation. Attach it to your report, and describe what you did, what you expected "
+        "and what happened."
     )
     try:
         report = bug_report(checks=findings)
