@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from koderz_core.cli.options import OutputPath, data_dir, workspace
-from koderz_core.errors import ConfigError, DataError
+from koderz_core.errors import DataError, KoderzError
 from koderz_core.files import replace_file
 from koderz_core.report.formats import count, plain
 from koderz_core.workspace.bundles import FILE_NAME, bug_report, bug_report_files
-from koderz_core.workspace.health import Finding
 
 LONGEST = 20_000  # characters of each file that are shown
 NEXT = (
@@ -49,10 +47,10 @@ def report_bug(out: Path, yes: bool, data_dir: Path | None) -> None:
 
 
 def _report(data_dir: Path | None) -> bytes:
-    """The report; if the settings are invalid, with this error instead of the checks."""
+    """The report; if the checks cannot run, for instance because of a wrong setting, with this error instead."""
     try:
         with workspace(data_dir) as opened:
-            checks: Sequence[Finding] = opened.health.overview(opened.results.faults).findings
-    except ConfigError as error:
-        return bug_report(error)
-    return bug_report(checks=checks)
+            checks = opened.health.diagnosis(whole_self_test=False, ask_models=False).findings
+    except KoderzError as error:
+        return bug_report(error, home=data_dir)
+    return bug_report(checks=checks, home=data_dir)

@@ -159,13 +159,14 @@ def identities(settings: Settings | None) -> Identities:
     )
 
 
-def bug_report(error: BaseException | None = None, checks: Sequence[Finding] = ()) -> bytes:
+def bug_report(error: BaseException | None = None, checks: Sequence[Finding] = (), home: Path | None = None) -> bytes:
     """Return a zip file that describes koderz on this machine, without names of people, machines and folders.
 
-    ``checks``: the results of a diagnosis. Raises DataError if a key or a folder could not be masked.
+    ``checks``: the results of a diagnosis. ``home``: the data folder, None: that of the settings. Raises DataError if a
+    key or a folder could not be masked.
     """
     try:
-        settings: Settings | None = load_settings()
+        settings: Settings | None = load_settings(home=home)
     except KoderzError:
         settings = None
     lines = [f"{check.state}: {check.said} ({check.area}, {check.subject})" for check in checks]
