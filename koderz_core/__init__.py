@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from koderz_core.plan.order import Order, Wanted
     from koderz_core.plan.presets import Preset
     from koderz_core.workspace import Workspace, open_workspace, the_workspace
+    from koderz_core.workspace.benchmark_result import BenchmarkResult
 
 __version__ = "0.1.0"
 __all__ = [
+    "BenchmarkResult",
     "Clone",
     "Concern",
     "KoderzError",
@@ -42,6 +44,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "BenchmarkResult": "koderz_core.workspace.benchmark_result",
     "Clone": "koderz_core.plan.clone",
     "Concern": "koderz_core.plan.costs",
     "KoderzError": "koderz_core.errors",

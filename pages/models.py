@@ -8,6 +8,7 @@ import streamlit as st
 
 from koderz_core.workspace.health import SERVERS, Diagnosis, Finding
 from pages.ui.address import link
+from pages.ui.bug_report import offer_report
 from pages.ui.edge import edge
 from pages.ui.frame import open_page
 from pages.ui.tables import findings_table, tall
@@ -43,6 +44,8 @@ def main() -> None:
         "In a terminal, `koderz doctor` also checks every line of the journals. `koderz doctor --real` and `koderz "
         "speed-test MODEL` send real requests to models."
     )
+    st.header("Report a bug")
+    offer_report(diagnosis.findings)
     link("launch", "New run", "🚀")
 
 

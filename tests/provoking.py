@@ -311,7 +311,7 @@ PROVOKED: Mapping[str, Provoke] = {
     "many-experiments": command(*WEAK, "--repeats", "99999999999"),
     "unknown-role": command("benchmark", "--configuration", "supervised coder=scripted/weak reviwer=scripted/weak"),
     "idle-role": command(*WEAK, "--reviewer", "scripted/strong"),
-    "unknown-parameter": command(*WEAK, "--max-iterations", "5"),
+    "unknown-parameter": command(*WEAK, "--strategy", "direct", "--max-iterations", "5"),
     "unknown-benchmark": command("analyze", "bench_123"),
     "prompts-changed": prompts_changed,
     "wrong-setting": command("results", KODERZ_TIMEOUT="soon"),

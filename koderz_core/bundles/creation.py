@@ -1,15 +1,14 @@
 """Bundles: creating one from a journal, those stored in the data folder, and opening one in a dashboard.
 
 A bundle is redacted, packed and verified before it is written to its path. An opened bundle is a data folder of its
-own, in which nothing can be run. A bug report is a zip about one error that the user can check
-and send. koderz does not send it.
+own, in which nothing can be run. A bug report is a zip that the user can check and send. koderz does not send it.
 """
 
 from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -198,22 +197,41 @@ def require_own(home: Path) -> None:
 FILE_NAME = "koderz-bug-report.zip"
 _FRAMES = 30
 _PACKAGES = ("streamlit", "duckdb", "pandas", "plotly", "click", "msgspec", "pydantic", "httpx", "mcp")
-_README = """This report describes one error in koderz: its type, its place in the code, and the versions of koderz,
-Python and packages. Keys, paths, hosts and user names are masked. The report contains no prompts, answers,
-results or values of variables. Check report.json before you share it. koderz has not sent the report.
+_README = """This report describes an installation of koderz: versions of koderz, Python and packages, the results of
+the checks of `koderz doctor`, the names of changed settings, and the type and place of an error if there was one.
+
+Keys, paths, hosts and user names are masked. The report contains no prompts, answers, results, values of settings or
+values of variables. Check report.json before you share it. koderz has not sent the report.
 """
 
 
-def bug_report(error: BaseException, identities: Identities, koderz_version: str) -> bytes:
-    """A report as a zip. The same error always gives the same bytes on the same machine."""
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What a report contains beside versions: an error, results of checks, and names of settings."""
+
+    error: BaseException | None = None
+    checks: Sequence[str] = ()
+    settings: Collection[str] = ()
+
+
+def bug_report(found: Circumstances, identities: Identities, koderz_version: str) -> bytes:
+    """A report as a zip. The same circumstances always give the same bytes on the same machine.
+
+    Raises DataError for a report in which a key or a name is not masked.
+    """
     report = {
         "koderz": koderz_version,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "packages": dict(_packages()),
-        "errors": [_described(cause, identities) for cause in _chain(error)],
+        "errors": [_described(cause, identities) for cause in _chain(found.error)],
+        "checks": [_masked(check, identities) for check in found.checks],
+        "settings": sorted(found.settings),
     }
-    files = {"README.txt": _README.encode(), "report.json": document(report)}
+    content = document(report)
+    if any(word in content.decode() for word in (*identities.secrets, *identities.folders) if len(word) > 3):
+        raise DataError("The bug report was not created, because a key or a folder in it could not be masked.")
+    files = {"README.txt": _README.encode(), "report.json": content}
     return packed((BundleFile(name, content, len(content)) for name, content in files.items()), "koderz bug report")
 
 
@@ -227,10 +245,14 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 def _described(error: BaseException, identities: Identities) -> dict[str, object]:
     """An error with its place. Only koderz' own errors keep their message, because others may quote anything."""
-    message = masked_output(masked_keys(str(error), identities.secrets)) if isinstance(error, KoderzError) else None
+    message = _masked(str(error), identities) if isinstance(error, KoderzError) else None
     frames = extract_tb(error.__traceback__)[-_FRAMES:]
     places = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
-    return {"kind": type(error).__name__, "message": message and identities.masked(message), "places": places}
+    return {"kind": type(error).__name__, "message": message, "places": places}
+
+
+def _masked(text: str, identities: Identities) -> str:
+    return identities.masked(masked_output(masked_keys(text, identities.secrets)))
 
 
 def _packages() -> Iterator[tuple[str, str | None]]:

@@ -45,6 +45,7 @@ COMMANDS: Mapping[str, str] = {
     "models": "models:models",
     "speed-test": "models:speed_test",
     "doctor": "doctor:doctor",
+    "bug-report": "bug_report:report_bug",
     "notify": "notify:notify",
     "ui": "ui:ui",
     "cortex": "cortex:cortex",

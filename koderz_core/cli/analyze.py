@@ -16,8 +16,8 @@ from koderz_core.cli.tables import (
     print_experiments,
     print_iterations,
     print_summaries,
-    terminal_table,
 )
+from koderz_core.cli.timing import print_timings
 from koderz_core.records.annotations import labels_by_experiment
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.plans import natural
@@ -38,7 +38,6 @@ from koderz_core.report.supervision import (
 from koderz_core.report.timeline import passed_sections, repeated, review_outcome
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.comparisons import Supervision
-from koderz_core.workspace.experiments import PHASES, Timing
 from koderz_core.workspace.grading import gate_remarks
 from koderz_core.workspace.names import figures_of
 
@@ -67,7 +66,7 @@ def analyze(
         chosen = opened.results.find(identifier)
         if timing:
             rows = opened.experiments.timings(opened.names.benchmark(chosen))
-            print_json(rows) if as_json else _print_timings(rows)
+            print_json(rows) if as_json else print_timings(rows)
         elif chosen.startswith("bench_"):
             _benchmark(opened, chosen, as_json=as_json)
         else:
@@ -122,22 +121,6 @@ def _note(note: NoteRow, details: ExperimentDetails) -> None:
         if remark:
             click.echo(f"({plain(remark)})")
     click.echo(plain(note.text, MOST_OF_A_NOTE))
-
-
-def _print_timings(rows: Sequence[Timing]) -> None:
-    """One line per configuration: seconds and share of each phase."""
-    table = terminal_table()
-    for name in ("configuration", "n", "time", *PHASES):
-        table.add_column(name, justify="left" if name == "configuration" else "right")
-    for row in rows:
-        shares = [f"{duration(row.phases[phase])} ({row.phases[phase] / (row.seconds or 1):.0%})" for phase in PHASES]
-        table.add_row(plain(row.label), str(row.experiments), duration(row.seconds), *shares)
-    console().print(table)
-    console().print(
-        "The last column (journal) contains all other time, such as the time to write the journal and to wait for a "
-        "worker.",
-        style="dim",
-    )
 
 
 def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:

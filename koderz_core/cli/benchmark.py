@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import click
 
 from koderz_core.cli import registration
 from koderz_core.cli.analyze import print_details
+from koderz_core.cli.conclusion import FinishedRun, conclude, exit_code, print_spending
 from koderz_core.cli.options import (
     GroupedCommand,
     Number,
@@ -21,35 +21,34 @@ from koderz_core.cli.options import (
     option,
     print_json,
     quiet,
-    report_faults,
     workspace,
 )
-from koderz_core.cli.order import order, problems_in, settings
+from koderz_core.cli.order import about_strategy, order, problems_in, settings
 from koderz_core.cli.order_options import order_options, problem_options
 from koderz_core.cli.progress import DebugFiles, Progress, debug_folder, debug_options
 from koderz_core.cli.signals import interruptible
-from koderz_core.cli.tables import console, drawn, print_summaries
-from koderz_core.errors import BudgetSpent, Cancelled, PlanError
+from koderz_core.cli.timing import check_timing, show_timing, timing_options
+from koderz_core.errors import Cancelled, PlanError
 from koderz_core.plan.baselines import Proposal
 from koderz_core.plan.ineffective import ineffective
 from koderz_core.plan.selection import choices
-from koderz_core.records import Experiment, Outcome, Plan
+from koderz_core.records import Plan
 from koderz_core.records.plans import SCRIPTED, default_concurrency, scripted
-from koderz_core.records.progress import Forecast, Receipt, SummaryRow
-from koderz_core.records.rows import ExperimentRow
-from koderz_core.report.findings import remarks
+from koderz_core.records.progress import Forecast, Receipt
 from koderz_core.report.forecasts import between, receipt
 from koderz_core.report.formats import count, duration, isolation, money, numbered, plain
-from koderz_core.report.spending import UNKNOWN, savings_sentences, spending_table
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.grading import gate_remarks
 from koderz_core.workspace.runs import Runner
 
 BUG = 1
 ALL = 100.0  # per cent
-UNSOLVED, INFRASTRUCTURE = 4, 3
-MOST_ERRORS = 3  # messages shown
-RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
+
+
+def _persistent(_context: click.Context, _option: click.Parameter, persistent: bool) -> None:
+    """An option of the original koderz, for its scripts."""
+    if not persistent:
+        click.echo("--no-persistent-cortex has no effect: koderz always uses one connection to the memory.", err=True)
 
 
 @click.command(cls=GroupedCommand)
@@ -69,6 +68,15 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
 )
 @registration.registration_options
 @option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")
+@timing_options
+@option(
+    "Output",
+    "--persistent-cortex/--no-persistent-cortex",
+    default=True,
+    hidden=True,
+    expose_value=False,
+    callback=_persistent,
+)
 @debug_options
 @order_options
 @option(
@@ -78,6 +86,13 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     show_default=True,
     help="For the strategy supervised, also run its coder and stronger models with the strategy direct, as baselines. "
     "Earlier results are reused.",
+)
+@option(
+    "Models and roles",
+    "--baseline-model",
+    metavar="MODEL",
+    advanced=True,
+    help="Also run MODEL with the strategy direct, as a baseline. Earlier results are reused.",
 )
 @quiet
 @as_json
@@ -89,14 +104,17 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
     resume` then runs the extended benchmark. Without --name, a changed command makes a new benchmark. A budget
     that was changed during the run still applies.
     """
+    check_timing(options, as_json=as_json)
     with workspace(data_dir, **settings(options)) as opened:
         name = options["preset"]
         preset = None if name is None else opened.plans.preset(name, opened.models.survey())
         wanted = order(options, problems_in(options, preset), options["repeats"], preset)
         wanted = replace(wanted, registration=registration.registration_order(options))
         dataset = opened.datasets.name_of(options["dataset"], options["mapping"], options["variant"])
-        offer = opened.plans.propose(wanted, dataset, baselines=options["baselines"])
+        offer = opened.plans.propose(wanted, dataset, baselines=options["baselines"], named=options["baseline_model"])
         plan = offer.plan
+        for line in () if as_json else about_strategy(options):
+            click.echo(line, err=True)
         if options["plan_only"]:
             opened.costs.check(plan)  # a plan that would be refused needs no estimate
             return _print_plan(opened, offer, options["concurrency"], as_json=as_json)
@@ -105,6 +123,7 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
         mode = replace(run_options(options, silent=as_json), pilot=options["pilot"], debug_dir=debug_folder(options))
         runner = perform(opened, _under_last_budget(opened, plan, mode), mode)
         code = conclude(opened, FinishedRun.of(runner), options["fail_under"], as_json=as_json)
+        show_timing(opened, runner.benchmark, options)
         if options["pilot"] and not as_json:
             _print_plan(opened, offer, options["concurrency"], as_json=False)
         return BUG if runner.bugs else code
@@ -126,6 +145,8 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
             names = f"{problem_id!r} names {len(plan.problems)} problems"
             raise PlanError(f"{names}, but `koderz run` runs only one problem. Use `koderz benchmark`.")
         mode = replace(run_options(options, silent=as_json), debug_dir=debug_folder(options))
+        for line in () if as_json else about_strategy(options, alone=True):
+            click.echo(line, err=True)
         runner = perform(opened, _under_last_budget(opened, plan, mode), mode)
         details = [opened.results.experiment(experiment.id) for experiment in runner.experiments]
         if as_json:
@@ -211,7 +232,7 @@ def _under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
 
 def _offered(offer: Proposal) -> Iterator[str]:
     yield from offer.sentences
-    if offer.added:
+    if offer.skippable:
         yield "To skip these baselines, add --no-baselines. Without them, the effect of supervision cannot be measured."
 
 
@@ -302,97 +323,3 @@ def warnings(forecast: Forecast, plan: Plan) -> Iterator[str]:
     if forecast.may_exceed(plan.budget.usd):
         usd = money(plan.budget.usd)
         yield f"The total budget of {usd} may not be enough. Money already spent counts against this budget."
-
-
-@dataclass(frozen=True, slots=True)
-class FinishedRun:
-    """The experiments that a command ran; others did not run if the budget is ``used_up`` or the rest ``decided``."""
-
-    benchmark: str
-    experiments: Sequence[Experiment]
-    used_up: bool = False
-    decided: bool = False
-
-    @classmethod
-    def of(cls, runner: Runner) -> FinishedRun:
-        return cls(runner.benchmark, runner.experiments, runner.used_up is not None, runner.decided is not None)
-
-
-def conclude(opened: Workspace, ended: FinishedRun, fail_under: float | None, *, as_json: bool) -> int:
-    """Print the results of a benchmark; returns the exit code as ``exit_code``."""
-    summaries = (
-        opened.comparisons.named([ended.benchmark]) if ended.decided else opened.results.summaries(ended.benchmark)
-    )
-    if as_json:
-        print_json(summaries)
-    else:
-        print_summaries(summaries)
-        print_spending(opened, summaries)
-        click.echo(f"\nFor details: koderz analyze {ended.benchmark}")
-    return exit_code(opened, ended, fail_under)
-
-
-def print_spending(opened: Workspace, rows: Sequence[SummaryRow]) -> None:
-    """The cost of a benchmark by tier, the cost of a frontier model alone on its problems, and the savings."""
-    table = spending_table(rows)
-    if not table.rows:
-        return
-    screen = console()
-    screen.print(f"\n{table.title}", style="bold")
-    screen.print(drawn(table, known=False))
-    comparison = opened.comparisons.against_frontier(rows)
-    if comparison is None:
-        screen.print(plain(f"{UNKNOWN} {opened.comparisons.how_to_measure_baseline(rows)}"), soft_wrap=True)
-        return
-    from koderz_core.report.comparison import at_once  # noqa: PLC0415 (numpy, which a comparison has loaded)
-
-    if not comparison.pairs:
-        return
-    screen.print(f"\nCompared with a frontier model alone{at_once(comparison) or ' (95 % intervals)'}", style="bold")
-    for sentence in savings_sentences(comparison):
-        screen.print(plain(sentence), soft_wrap=True)
-    for remark in comparison.remarks:
-        if remark not in remarks(rows):
-            screen.print(plain(remark.strip()), style="dim", soft_wrap=True)
-
-
-def exit_code(opened: Workspace, ended: FinishedRun, fail_under: float | None) -> int:
-    """5 or 130 if an experiment has no result, else 3 after an error, else 4 below ``fail_under`` (%), else 0.
-
-    5: the budget was used up; 130: the run was stopped or interrupted. Prints what is wrong.
-    """
-    benchmark = ended.benchmark
-    ids = {experiment.id for experiment in ended.experiments}
-    rows = [row for row in opened.results.experiments(benchmark) if row.id in ids]
-    errors = [row for row in rows if row.outcome == "error"]
-    if errors:
-        _print_errors(errors, benchmark)
-    unread = report_faults(opened)
-    without = 0 if ended.decided else len(ids) - sum(row.outcome in RESULTS for row in rows)
-    if without:
-        larger, option = (" with a larger budget", " --max-cost USD") if ended.used_up else ("", "")
-        resume = f"To continue{larger}: koderz resume {benchmark}{option}"
-        click.echo(f"Experiments without a result: {without} of {len(ids)}. {resume}", err=True)
-        return unread or (BudgetSpent if ended.used_up else Cancelled).exit_code
-    if errors:
-        return INFRASTRUCTURE
-    return UNSOLVED if fail_under is not None and _is_under(fail_under, rows) else 0
-
-
-def _is_under(percent: float, rows: Sequence[ExperimentRow]) -> bool:
-    """Whether a configuration solves less than this."""
-    solved = defaultdict[str, list[bool]](list)
-    for row in rows:
-        solved[row.configuration].append(row.outcome == "solved")
-    return any(sum(each) * 100 < percent * len(each) for each in solved.values())
-
-
-def _print_errors(rows: Sequence[ExperimentRow], benchmark: str) -> None:
-    """The first error messages, each once: often they have a single cause."""
-    times = Counter(plain(row.error or "", 500) for row in rows)
-    for message in list(times)[:MOST_ERRORS]:
-        click.echo(f"{times[message]} of {numbered(times.total(), 'error')}: {message}", err=True)
-    if len(times) > MOST_ERRORS:
-        more = numbered(len(times) - MOST_ERRORS, "more error message")
-        click.echo(f"… and {more}: koderz analyze {benchmark} --json", err=True)
-    click.echo(f"Fix the cause, then run: koderz resume {benchmark} --retry-errors", err=True)

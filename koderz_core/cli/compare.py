@@ -12,7 +12,8 @@ import click
 from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 
 from koderz_core.cli.compare_parts import Asked, Part, further_options, parts
-from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
+from koderz_core.cli.maintenance import MOST_DAYS, delete_benchmarks
+from koderz_core.cli.options import Number, as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console, drawn, terminal_table
 from koderz_core.errors import UsageError
 from koderz_core.records.plans import scripted
@@ -165,21 +166,43 @@ FORMS: Mapping[str, Callable[[Comparison, Sequence[Part]], str]] = {
 @click.option("--dataset", help="Show only results on this dataset, given by its name or by the start of its SHA-256.")
 @click.option("--all", "every", is_flag=True, help="Show models of every tier, including local ones.")
 @click.option("--scripted", "with_scripted", is_flag=True, help="Also show scripted models (mock mode).")
+@click.option("--problem", help="Show the rate and cost on this problem only.")
+@click.option("--prune-days", type=Number(0, MOST_DAYS), help="Delete shown benchmarks unchanged for N days.")
+@click.option("--confirm", is_flag=True, help="With --prune-days: delete. Without, only show what would be deleted.")
 @as_json
 @data_dir
-def frontier_costs(
-    model: str | None, dataset: str | None, every: bool, with_scripted: bool, as_json: bool, data_dir: Path | None
+def frontier_costs(  # noqa: PLR0913, PLR0917 (one argument per option)
+    model: str | None,
+    dataset: str | None,
+    every: bool,
+    with_scripted: bool,
+    problem: str | None,
+    prune_days: float | None,
+    confirm: bool,
+    as_json: bool,
+    data_dir: Path | None,
 ) -> int:
     """Show the success rate and the cost per problem of frontier models with the strategy direct.
 
     koderz does not measure the baseline of a benchmark again if an earlier measurement used the same model,
     dataset, prompts, sampling and test time limit, and covers all problems of the benchmark.
+
+    koderz computes these costs from recorded benchmarks. Therefore --prune-days deletes whole benchmarks, as `koderz
+    prune` does, with all of their configurations.
     """
+    if confirm and prune_days is None:
+        raise UsageError("--confirm is only for --prune-days N. Add --prune-days, or omit --confirm.")
     with workspace(data_dir) as opened:
         costs = opened.comparisons.frontier_costs(
-            lambda measured: (with_scripted or not scripted([measured.model])) and (every or measured.tier in TIERS)
+            lambda measured: (with_scripted or not scripted([measured.model])) and (every or measured.tier in TIERS),
+            opened.results.find_problem(problem),
         )
         chosen = [cost for cost in costs if _fits(cost.measured, model, dataset)]
+        if prune_days is not None:
+            shown = {cost.measured.benchmark for cost in chosen}
+            old = [benchmark for benchmark in opened.upkeep.old(None, prune_days) if benchmark in shown]
+            delete_benchmarks(opened, old, yes=confirm, option="--confirm")
+            return report_faults(opened)
         if as_json:
             print_json([_numbers(cost) for cost in chosen])
         else:

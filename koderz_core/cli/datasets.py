@@ -58,6 +58,7 @@ FAULTY, FAILED = DataError.exit_code, 4
 @click.option("--kind", type=click.Choice(get_args(Kind)), help="Show only problems of this kind.")
 @click.option("--tag", help="Show only problems with this tag.")
 @click.option("--problem-id", help="Show this problem in full.")
+@click.option("--full", is_flag=True, help="Show the whole text of each problem instead of a table.")
 @click.option("--check", is_flag=True, help="Run the canonical solutions of the problems on their tests.")
 @click.option("--mutation-score", is_flag=True, help="Show the share of faulty solutions that the tests detect. Slow.")
 @click.option(
@@ -123,7 +124,11 @@ def _print_problems(loaded: Dataset, problems: Sequence[Problem], options: dict[
         click.echo(plain("\n\n".join(problem.public.prompt.rstrip() for problem in shown)))
     else:
         click.echo(_origin(loaded, len(problems)))
-        console().print(_table([_described(problem) for problem in shown]))
+        if options["full"]:
+            for problem in shown:
+                click.echo(f"\n{plain(problem.id)}\n\n{plain(problem.public.prompt.rstrip())}")
+        else:
+            console().print(_table([_described(problem) for problem in shown]))
         if len(shown) < len(problems):
             click.echo(f"… and {numbered(len(problems) - len(shown), 'more problem')} (--limit 0 shows all)")
 

@@ -38,7 +38,7 @@ def delete(benchmarks: tuple[str, ...], data_dir: Path | None, *, yes: bool) -> 
     Deletion cannot be undone without a backup.
     """
     with workspace(data_dir) as opened:
-        _delete(opened, list(dict.fromkeys(map(opened.upkeep.find, benchmarks))), yes=yes)
+        delete_benchmarks(opened, list(dict.fromkeys(map(opened.upkeep.find, benchmarks))), yes=yes)
 
 
 @click.command()
@@ -54,7 +54,7 @@ def prune(keep: int | None, days: float | None, data_dir: Path | None, *, yes: b
     if keep is None and days is None:
         raise UsageError("Say which benchmarks to keep: --keep 20, --days 90, or both.")
     with workspace(data_dir) as opened:
-        _delete(opened, opened.upkeep.old(keep, days), yes=yes)
+        delete_benchmarks(opened, opened.upkeep.old(keep, days), yes=yes)
 
 
 def _on_benchmark(act: Callable[[Workspace, str], str]) -> click.Command:
@@ -85,8 +85,8 @@ def unpin(opened: Workspace, benchmark: str) -> str:
     return f"{benchmark} is not pinned."
 
 
-def _delete(opened: Workspace, benchmarks: list[str], *, yes: bool) -> None:
-    """Checks every benchmark before it deletes the first."""
+def delete_benchmarks(opened: Workspace, benchmarks: list[str], *, yes: bool, option: str = "--yes") -> None:
+    """Checks every benchmark before it deletes the first. ``option``: the one that deletes."""
     deletions = [opened.upkeep.deletion(benchmark) for benchmark in benchmarks]
     for deletion in opened.upkeep.delete(benchmarks) if yes and deletions else deletions:
         verb = "Deleted" if yes else "Would delete"
@@ -99,7 +99,7 @@ def _delete(opened: Workspace, benchmarks: list[str], *, yes: bool) -> None:
     if not deletions:
         click.echo("Nothing to delete.")
     elif not yes:
-        click.echo("Nothing was deleted. To delete, add --yes. To protect a benchmark: koderz pin BENCHMARK")
+        click.echo(f"Nothing was deleted. To delete, add {option}. To protect a benchmark: koderz pin BENCHMARK")
 
 
 @click.command()

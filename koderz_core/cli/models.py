@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-from koderz_core.cli.options import as_json, data_dir, print_json, workspace
+from koderz_core.cli.options import Number, OutputPath, as_json, data_dir, print_json, workspace, write_json
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import InfrastructureError
 from koderz_core.report.formats import count, duration, money, plain
@@ -114,14 +114,28 @@ def fetch(opened: Workspace, name: str) -> Path:
 
 @click.command(name="speed-test")
 @click.argument("models", nargs=-1, required=True)
+@click.option("--warmup/--no-warmup", default=True, show_default=True, help="Send a short prompt before the others.")
+@click.option("--timeout", metavar="SECONDS", type=Number(0), help="Timeout of one request.")
+@click.option("--host", metavar="URL", help="The address of Ollama.")
+@click.option("--export", "path", type=OutputPath(), metavar="FILE", help="Also write the results to this JSON file.")
 @as_json
 @data_dir
-def speed_test(models: Sequence[str], as_json: bool, data_dir: Path | None) -> int:
+def speed_test(  # noqa: PLR0913, PLR0917 (one argument per option)
+    models: Sequence[str],
+    warmup: bool,
+    timeout: float | None,
+    host: str | None,
+    path: Path | None,
+    as_json: bool,
+    data_dir: Path | None,
+) -> int:
     """Measure the speed of MODELS. Each model answers three prompts, one after the other, after a warm-up."""
-    with workspace(data_dir) as opened:
+    with workspace(data_dir, timeout=timeout, ollama_base_url=host) as opened:
         names = [opened.models.full_name(name) for name in models]
-        measured = [opened.health.speed(name) for name in names]
+        measured = [opened.health.speed(name, warm=warmup) for name in names]
     print_json(measured) if as_json else _print_speeds(measured)
+    if path:
+        write_json(path, measured)
     return InfrastructureError.exit_code if any(speed.fault for speed in measured) else 0
 
 

@@ -15,6 +15,7 @@ import click
 
 import koderz_core
 from koderz_core.errors import DataError, InfrastructureError, JournalError, UnknownNameError
+from koderz_core.files import replace_file
 
 if TYPE_CHECKING:
     from koderz_core import Workspace
@@ -187,7 +188,20 @@ def report_faults(opened: Workspace) -> int:
 
 def print_json(value: object) -> None:
     """Records, or lists and dicts of them, as JSON on standard output."""
-    click.echo(json.dumps(value, default=_as_json, indent=2, ensure_ascii=True))
+    click.echo(_json(value))
+
+
+def write_json(path: Path, value: object) -> None:
+    """Records, or lists and dicts of them, as a JSON file. Raises DataError."""
+    try:
+        replace_file(path, f"{_json(value)}\n".encode(), private=False)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror}. Choose another file.") from error
+    click.echo(f"Written: {path}", err=True)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, default=_as_json, indent=2, ensure_ascii=True)
 
 
 def _as_json(value: object) -> object:

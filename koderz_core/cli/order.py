@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -19,7 +19,7 @@ from koderz_core.cli.order_options import (
 )
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.plan.ablations import ablations_named, is_ablated, with_ablations
-from koderz_core.plan.command_line import POLICIES, configuration_of, personas_named, strategy_named
+from koderz_core.plan.command_line import POLICIES, SUPERVISED, configuration_of, personas_named, strategy_named
 from koderz_core.plan.order import Order, Wanted
 from koderz_core.plan.presets import Preset
 from koderz_core.records import Budget, Plan, Scalar
@@ -113,6 +113,8 @@ def _combined(options: Mapping[str, Any], bases: Sequence[Wanted]) -> list[Wante
     models, parameters = models_of(options), parameters_of(options)
     strategies = [base.strategy for base in bases]
     known = {name for strategy in strategies for name in complete(strategy, {})}
+    if "checkpoints" not in known and parameters.get("checkpoints") is False:
+        del parameters["checkpoints"]  # without reviews there is nothing to leave out, as for --mode zero-shot
     for parameter in parameters.keys() - known:
         raise UnknownNameError(f"parameter of {', '.join(dict.fromkeys(strategies))}", parameter, known)
     policies = _policies(strategies, options)
@@ -150,7 +152,42 @@ def _strategies(options: Mapping[str, Any]) -> list[str]:
         raise PlanError(f"--mode {mode} is shorthand for --strategy {','.join(MODES[mode])}. Use only one of the two.")
     if mode:
         return [*MODES[mode]]
-    return [strategy_named(name) for name in names_in(DEFAULT_STRATEGY if strategy is None else strategy, "--strategy")]
+    if strategy is None:
+        return [SUPERVISED if implying(options) else DEFAULT_STRATEGY]
+    return [strategy_named(name) for name in names_in(strategy, "--strategy")]
+
+
+def names_no_strategy(options: Mapping[str, Any]) -> bool:
+    """Whether no option chooses a strategy, so that koderz chooses it."""
+    return not any(options.get(name) for name in ("strategy", "mode", "configuration", "preset"))
+
+
+def about_strategy(options: Mapping[str, Any], *, alone: bool = False) -> Iterator[str]:
+    """A sentence about the strategy that koderz chose; about the usual one only if ``alone``, as for `koderz run`."""
+    flags = implying(options)
+    if flags:
+        yield (
+            f"Strategy {SUPERVISED}, because you gave {', '.join(flags)} and no strategy. To choose another strategy, "
+            "add --strategy or --mode."
+        )
+    elif alone and names_no_strategy(options):
+        yield (
+            f"Strategy {DEFAULT_STRATEGY}: the model answers once. For a spec, iterations with feedback and reviews, "
+            "add --mode iterative."
+        )
+
+
+def implying(options: Mapping[str, Any]) -> list[str]:
+    """The options that choose `supervised` if none names a strategy: those that `direct` does not have.
+
+    In the original koderz, they had an effect without a further option.
+    """
+    if not names_no_strategy(options):
+        return []
+    usual = create(DEFAULT_STRATEGY, _own(DEFAULT_STRATEGY, parameters_of(options)))
+    roles = {f"{role}_model" for role in create(SUPERVISED, {}).roles() if role not in usual.roles()}
+    names = roles | (complete(SUPERVISED, {}).keys() - complete(DEFAULT_STRATEGY, {}).keys())
+    return [flag for name, flag in FLAGS.items() if name in names and options[name] is not None]
 
 
 def _policies(strategies: Sequence[str], options: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -172,7 +209,9 @@ def _own(strategy: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
 
 def settings(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that override a setting."""
-    return {name: options[name] for name in ("humaneval_path", "num_ctx", "timeout", "test_timeout")}
+    named = {name: options[name] for name in ("humaneval_path", "num_ctx", "timeout", "test_timeout")}
+    retries = {"retries": options.get("max_retries")}
+    return named | retries | {name: options.get(name) for name in ("cortex_path", "cortex_db")}
 
 
 def parameters_of(options: Mapping[str, Any]) -> dict[str, Scalar]:

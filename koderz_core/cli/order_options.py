@@ -208,6 +208,19 @@ _RESUMED: Options = (
         help="Timeout of all tests of one program.  [default: 4 times the canonical solution's time (docs/tests.md)]",
     ),
     _limits(
+        "--max-retries",
+        type=Whole(0, 100),
+        advanced=True,
+        help="Maximum number of retries of a call that failed temporarily.",
+    ),
+    *(
+        option("Output", flag, type=click.Path(path_type=Path), advanced=True, help=text)
+        for flag, text in (
+            ("--cortex-path", "The index.js of claude-cortex-core, if that server stores the memories."),
+            ("--cortex-db", "The file that contains all memories."),
+        )
+    ),
+    _limits(
         "--concurrency",
         type=Whole(1, 256),
         help="Number of experiments to run at the same time.  [default: 1 with embedded models, else 4; `koderz "

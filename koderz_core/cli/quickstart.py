@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from koderz_core import Order, Wanted
-from koderz_core.cli.benchmark import FinishedRun, RunOptions, exit_code, perform, print_spending
+from koderz_core.cli.benchmark import RunOptions, perform
+from koderz_core.cli.conclusion import FinishedRun, exit_code, print_spending
 from koderz_core.cli.models import fetch
 from koderz_core.cli.options import data_dir, quiet, report_faults, workspace
 from koderz_core.cli.order_options import DEFAULT_CODER

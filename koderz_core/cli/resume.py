@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from koderz_core.cli.benchmark import BUG, FinishedRun, conclude, perform, run_options
+from koderz_core.cli.benchmark import BUG, perform, run_options
+from koderz_core.cli.conclusion import FinishedRun, conclude
 from koderz_core.cli.options import GroupedCommand, Number, as_json, data_dir, option, quiet, workspace
 from koderz_core.cli.order import settings, with_budget
 from koderz_core.cli.order_options import taking_up_options

@@ -74,7 +74,8 @@ class Speed:
     """The speed of a model: medians over the prompts after a warm-up. None: its server does not report it.
 
     ``tokens_per_second`` starts at the first token of a streamed answer, otherwise at the question.
-    ``warm_up_seconds``: the time of the first answer, which may include loading. ``fault``: why it did not answer.
+    ``warm_up_seconds``: the time of the warm-up, which may include loading; None without one. ``fault``: why the model
+    did not answer.
     """
 
     model: str
@@ -86,10 +87,10 @@ class Speed:
     fault: str = ""
 
 
-def speed(ask: Ask, model: str) -> Speed:
-    """Warm a model up, ask it the prompts in turn, and measure its speed."""
+def speed(ask: Ask, model: str, *, warm: bool = True) -> Speed:
+    """Ask a model the prompts in turn, after a warm-up unless ``warm`` is False, and measure its speed."""
     try:
-        warm_up = ask(model, TINY_QUESTION, TINY_TOKENS)
+        warm_up = ask(model, TINY_QUESTION, TINY_TOKENS) if warm else None
         answers = [ask(model, prompt, SPEED_TOKENS) for prompt in SPEED_PROMPTS]
     except InfrastructureError as error:
         return Speed(model, fault=str(error))
@@ -99,7 +100,7 @@ def speed(ask: Ask, model: str) -> Speed:
         first_token_seconds=_median([answer.first_token_seconds for answer in answers]),
         seconds=statistics.median(answer.seconds for answer in answers),
         output_tokens=known_sum(answer.usage.output_tokens for answer in answers),
-        warm_up_seconds=warm_up.seconds,
+        warm_up_seconds=warm_up.seconds if warm_up else None,
     )
 
 

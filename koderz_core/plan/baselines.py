@@ -29,13 +29,14 @@ _IRRELEVANT = frozenset({"spec prompt", "review prompt"})
 class Proposal:
     """A plan with the baselines ``added`` to it. ``reused``: earlier measurements that replace further baselines.
 
-    ``sentences``: a description of both.
+    ``sentences``: a description of both. ``skippable``: whether some of ``added`` were not asked for.
     """
 
     plan: Plan
     added: tuple[Configuration, ...] = ()
     reused: tuple[Measured, ...] = ()
     sentences: tuple[str, ...] = ()
+    skippable: bool = False
 
 
 def lacking_baselines(order: Order, settings: Settings) -> tuple[Wanted, ...]:
@@ -56,6 +57,13 @@ def lacking_baselines(order: Order, settings: Settings) -> tuple[Wanted, ...]:
             if model not in known:
                 baselines.setdefault(model, Wanted(DIRECT, {"coder": model}, shared))
     return tuple(baselines.values())
+
+
+def named_baseline(order: Order, model: str, settings: Settings) -> tuple[Wanted, ...]:
+    """Return the configuration that asks a model directly; empty if the order already has it. Raises as ``draft``."""
+    wanted = Wanted(DIRECT, {"coder": model})
+    planned = {configuration(ordered, settings).id for ordered in order.configurations}
+    return () if configuration(wanted, settings).id in planned else (wanted,)
 
 
 def sought(plan: Plan, direct: Configuration, settings: Settings) -> Sought:
@@ -96,7 +104,7 @@ def describe_added(plan: Plan, added: Sequence[Configuration], price: str) -> st
     """Describe the baselines that a plan measures too, with their price, in a sentence."""
     names = labels(plan.configurations)
     listed = ", ".join(plain(names[baseline.id]) for baseline in added)
-    return f"Baselines that show the effect of supervision: {listed}. Cost of the baselines: {price}."
+    return f"Baselines to compare with: {listed}. Cost of the baselines: {price}."
 
 
 def describe_reused(plan: Plan, baseline: Measured) -> str:

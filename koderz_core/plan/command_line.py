@@ -74,11 +74,11 @@ def strategy_named(text: str) -> str:
 
 
 def personas_named(text: str) -> str:
-    """Return the personas: the content of a file whose name ends in ``.yaml`` or ``.yml``, else the text.
+    """Return the personas: the content of the file that the text names, else the text, which has a colon then.
 
     Raises DataError for a file that cannot be read, PlanError for a file without personas.
     """
-    if not text.endswith((".yaml", ".yml")) or "\n" in text:
+    if not text.strip() or "\n" in text or (":" in text and not text.endswith((".yaml", ".yml"))):
         return text
     personas = read_text(Path(text).expanduser(), "Give the path of a YAML file with personas.")
     check(personas, f"The personas in {text}")

@@ -21,6 +21,7 @@ from koderz_core.plan.baselines import (
     describe_reused,
     is_stronger,
     lacking_baselines,
+    named_baseline,
     sought,
     with_more,
 )
@@ -88,8 +89,12 @@ class Planner:
         """Select the models of an order and return its plan. Raises as ``draft`` and ``select_models``."""
         return self.propose(order, dataset, baselines=False).plan
 
-    def propose(self, order: Order, dataset: str = "humaneval", *, baselines: bool = True) -> Proposal:
+    def propose(
+        self, order: Order, dataset: str = "humaneval", *, baselines: bool = True, named: str | None = None
+    ) -> Proposal:
         """Return the plan of an order, with the ``baselines`` that the order lacks. Raises as ``plan``.
+
+        ``named``: a model that is a baseline too, with the strategy `direct`.
 
         A stronger model that was already measured on all these problems, with the same prompts and sampling, is not
         measured again. The exception is a model that this benchmark has started to measure: the same order must always
@@ -99,9 +104,11 @@ class Planner:
         if is_open(order):
             own = [problem.id for problem in select(of, order.problems, order.seed)]
             order = select_models(order, own, self._settings, self._evidence)
-        lacking = self.lacking(order) if baselines else ()
+        extra = named_baseline(order, named, self._settings) if named else ()
+        lacking = [*extra, *(self.lacking(with_more(order, extra)) if baselines else ())]
         plan = self._draft(with_more(order, lacking), of)
         added = plan.configurations[len(plan.configurations) - len(lacking) :]
+        asked = {baseline.id for baseline in added[: len(extra)]}
         measured = {baseline.id: earlier for baseline in added if (earlier := self._measured(plan, baseline))}
         if measured:
             pairs = zip(lacking, added, strict=True)
@@ -111,7 +118,8 @@ class Planner:
         sentences = [f"Problems left out because they have no date: {undated}."] if undated else []
         sentences += [describe_added(plan, added, self._costs.price(plan, added, of))] if added else []
         reused = tuple(measured.values())
-        return Proposal(plan, added, reused, (*sentences, *(describe_reused(plan, earlier) for earlier in reused)))
+        sentences += [describe_reused(plan, earlier) for earlier in reused]
+        return Proposal(plan, added, reused, tuple(sentences), any(baseline.id not in asked for baseline in added))
 
     def lacking(self, order: Order) -> tuple[Wanted, ...]:
         """Return the baselines that an order lacks. Raises as ``propose``."""

@@ -150,7 +150,7 @@ def speakers(roles: str, own: str = "") -> tuple[Speaker, ...]:
         if name not in known:
             raise UnknownNameError("persona", name, known)
     if not 2 <= len(names) <= MOST_SPEAKERS or len(set(names)) < len(names):
-        raise PlanError(f"{roles!r} is not a debate. Name 2 to {MOST_SPEAKERS} different personas.")
+        raise PlanError(f"{roles!r} names {len(names)} personas. Name 2 to {MOST_SPEAKERS} different personas.")
     if added and not added.keys() & set(names):
         own_names = ",".join(sorted(added)[:MOST_SPEAKERS])
         raise PlanError(

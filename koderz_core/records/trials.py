@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -116,6 +116,16 @@ class Measured:
     def key(self) -> tuple[str, str]:
         """The configuration of its trials, as in ``Trial``."""
         return self.benchmark, self.configuration
+
+    def on(self, problem: str) -> Measured:
+        """Only its experiments on this problem."""
+        places = [at for at, name in enumerate(self.problems) if name == problem]
+        return replace(
+            self,
+            problems=(problem,) * len(places),
+            solved=tuple(self.solved[at] for at in places),
+            usd=tuple(self.usd[at] for at in places),
+        )
 
     def of(self, problems: frozenset[str]) -> tuple[int, int, float | None]:
         """The number of its experiments on these problems, how many were solved, and their mean cost in dollars."""

@@ -52,10 +52,10 @@ def still(figure: go.Figure, look: str) -> str:
         f'<svg {place} overflow="visible">{"".join(_grid(area, look))}</svg><svg {place}>{shown}</svg>'
         f'<svg {place} overflow="visible">{"".join(texts)}</svg></svg>'
     )
-    return COLOUR.sub(lambda found: _colours(look)[found[1]], picture)
+    return COLOUR.sub(lambda found: colours(look)[found[1]], picture)
 
 
-def _colours(look: str) -> Mapping[str, Any]:
+def colours(look: str) -> Mapping[str, Any]:
     """The colours of the theme, by the last two digits of their placeholders."""
     theme: Any = LOOKS[look]
     series = {f"{place:02}": colour for place, colour in enumerate(theme["colours"], start=1)}

@@ -141,14 +141,14 @@ class Tables:
 
 
 def _select(part: Part, *, limited: bool) -> str:
-    if part.table not in _FRAMES:
-        raise UnknownNameError("table", part.table, _FRAMES)
+    if part.table not in FRAMES:
+        raise UnknownNameError("table", part.table, FRAMES)
     columns = ", ".join(map(quoted, part.columns)) or "*"
     lines = _ANNOTATIONS if part.table == "labels" else part.table
     if limited and part.table in KEYS and part.table != "experiments":
         lines = _FIRST.format(table=part.table, key=", ".join(f"y.{column}" for column in KEYS[part.table]))
     limit = " limit $limit" if limited else ""
-    return f"select {columns} from ({_FRAMES[part.table].format(lines=lines)}){limit}"  # noqa: S608 (ours, quoted)
+    return f"select {columns} from ({FRAMES[part.table].format(lines=lines)}){limit}"  # noqa: S608 (ours, quoted)
 
 
 def _ids(part: Part) -> list[str] | None:
@@ -177,7 +177,7 @@ join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
 join benchmarks b on b.id = e.benchmark
 where {_WANTED.format("e.benchmark")}
 """
-_FRAMES: Mapping[str, str] = {
+FRAMES: Mapping[str, str] = {
     "experiments": f"""
 select r.id, r.benchmark, {_ORIGIN}, r.configuration, r.label, f.strategy, {_MODELS} as models,
     r.* exclude (id, benchmark, configuration, label)

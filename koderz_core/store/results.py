@@ -6,7 +6,7 @@ A query is a function of the open index, next to its SQL. A line in ``Results`` 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from functools import partial, wraps
@@ -33,7 +33,7 @@ from koderz_core.store import (
 from koderz_core.store.answers import Answers, Moment, journals, state
 from koderz_core.store.benchmarks import Forecast
 from koderz_core.store.experiments import ExperimentCache
-from koderz_core.store.frames import Part, Tables
+from koderz_core.store.frames import FRAMES, Part, Tables
 from koderz_core.store.index import Index, Writers
 from koderz_core.store.live_tail import LiveTail, Look, Seen, basis
 from koderz_core.store.store import Ingested, Store
@@ -79,9 +79,16 @@ class Results:
     what to do; the answers include everything that could be read. ``shared``: the cached answers.
     """
 
-    def __init__(self, store: Store, forecast: Forecast, clock: Callable[[], float] = time.time) -> None:
-        """``clock``: seconds since 1970."""
+    def __init__(
+        self,
+        store: Store,
+        forecast: Forecast,
+        clock: Callable[[], float] = time.time,
+        compared: Mapping[str, Callable[[str | None], DataFrame]] | None = None,
+    ) -> None:
+        """``clock``: seconds since 1970. ``compared``: the tables of statistics, each of one benchmark."""
         self.store = store
+        self._compared = compared or {}
         self._forecast, self._clock = forecast, clock
         self.faults: tuple[str, ...] = ()
         self._cache, self._live = ExperimentCache(), LiveTail(store.journals_dir)
@@ -181,9 +188,19 @@ class Results:
             return trials.trials(index, benchmarks, tries=tries)
 
     def frame(self, table: str = "experiments", benchmark: str | None = None) -> DataFrame:
-        """Return ``experiments``, ``iterations`` or ``calls`` as a pandas data frame. Raises UnknownNameError."""
+        """Return a table of ``koderz export`` as a pandas data frame.
+
+        ``experiments``, ``iterations``, ``calls`` and ``labels`` hold recorded rows; ``comparison`` and ``pairs`` hold
+        statistics of configurations. ``benchmark``: its id, the start of its id or its name. None: all benchmarks; for
+        statistics the newest. Raises UnknownNameError, UsageError.
+        """
+        chosen = self.benchmark(self.find(benchmark)).id if benchmark else None
+        if table in self._compared:
+            return self._compared[table](chosen)
+        if table not in FRAMES:
+            raise UnknownNameError("table", table, (*FRAMES, *self._compared))
         with self.tables() as tables:
-            return tables.frame(Part(table, [benchmark] if benchmark else None))
+            return tables.frame(Part(table, [chosen] if chosen else None))
 
     @contextmanager
     def tables(self, *, apart: bool = False) -> Iterator[Tables]:

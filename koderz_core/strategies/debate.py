@@ -39,7 +39,7 @@ class Debate(Reminded):
 
     several: ClassVar = ("speaker",)
 
-    agents: str = parameter(USUAL, "Names of the personas that debate, separated by commas.", label="Personas")
+    agents: str = parameter(USUAL, "Names of the 2 to 8 personas that debate, separated by commas.", label="Personas")
     rounds: int = parameter(
         2, "Number of rounds. From the second round on, each persona sees the positions of the previous round."
     )

@@ -8,9 +8,12 @@ import logging
 import os
 import pwd
 import socket
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZipFile
 
 from koderz_core import __version__
 from koderz_core.bundles import creation
@@ -31,6 +34,7 @@ from koderz_core.bundles.creation import (
 )
 from koderz_core.bundles.privacy import ABOUT, SAFEST, Identities, level_of
 from koderz_core.config import Settings, load_settings
+from koderz_core.diagnosis import Finding
 from koderz_core.errors import JournalError, KoderzError
 from koderz_core.events.tally import tally
 from koderz_core.journal import read_all
@@ -50,6 +54,7 @@ __all__ = [
     "Bundles",
     "Verified",
     "bug_report",
+    "bug_report_files",
     "checked_bundle",
     "open_bundle",
 ]
@@ -154,10 +159,22 @@ def identities(settings: Settings | None) -> Identities:
     )
 
 
-def bug_report(error: BaseException) -> bytes:
-    """Return a zip file that describes an error, without names of people, machines and folders."""
+def bug_report(error: BaseException | None = None, checks: Sequence[Finding] = (), home: Path | None = None) -> bytes:
+    """Return a zip file that describes koderz on this machine, without names of people, machines and folders.
+
+    ``checks``: the results of a diagnosis. ``home``: the data folder, None: that of the settings. Raises DataError if a
+    key or a folder could not be masked.
+    """
     try:
-        settings: Settings | None = load_settings()
+        settings: Settings | None = load_settings(home=home)
     except KoderzError:
         settings = None
-    return creation.bug_report(error, identities(settings), __version__)
+    lines = [f"{check.state}: {check.said} ({check.area}, {check.subject})" for check in checks]
+    found = creation.Circumstances(error, lines, settings.stated if settings else ())
+    return creation.bug_report(found, identities(settings), __version__)
+
+
+def bug_report_files(report: bytes) -> Mapping[str, str]:
+    """Return the texts in a bug report, by the names of their files."""
+    with ZipFile(BytesIO(report)) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}

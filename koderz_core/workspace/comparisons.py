@@ -202,9 +202,14 @@ class Comparisons:
             f"MODEL --dataset {plain(names.pop()) if len(names) == 1 else 'DATASET'} --problems FIRST:LAST"
         )
 
-    def frontier_costs(self, fits: Callable[[Measured], bool]) -> list[FrontierCost]:
-        """Return rates and costs of the models that were measured with `direct` and pass ``fits``, the newest first."""
-        return [frontier_cost(measured) for measured in self.results.measured() if fits(measured)]
+    def frontier_costs(self, fits: Callable[[Measured], bool], problem: str | None = None) -> list[FrontierCost]:
+        """Return rates and costs of the models that were measured with `direct` and pass ``fits``, the newest first.
+
+        ``problem``: only its experiments count; None: all.
+        """
+        fitting = (measured for measured in self.results.measured() if fits(measured))
+        found = (measured if problem is None else measured.on(problem) for measured in fitting)
+        return [frontier_cost(measured) for measured in found if measured.problems]
 
     def shared_problems(self, rows: Sequence[SummaryRow]) -> tuple[str, ...]:
         """Return the problems that were given to all of these configurations; empty if their datasets differ."""

@@ -103,6 +103,10 @@ class Exports:
         with self.results.tables() as tables:
             return tables.excerpt(_part(order), limit)
 
+    def frame(self, table: str, benchmark: str | None) -> DataFrame:
+        """Return ``comparison`` or ``pairs`` of a benchmark, None: of the newest one. Raises as ``resolve``."""
+        return self._rows(self.resolve(ExportOrder(table, of=(benchmark,) if benchmark else ())), None)
+
     def report(self, of: Sequence[str] = (), *, same_problems: bool = False) -> Report:
         """Return a comparison of configurations, named as in ``koderz compare``, with its sources.
 
@@ -128,7 +132,7 @@ class Exports:
 
     def _write(self, order: ExportOrder, file: BinaryIO) -> None:
         if order.is_report:
-            file.write(self._document(order).encode(errors="replace"))
+            file.write(self.document(order).encode(errors="replace"))
             file.seek(0)
             return
         if order.is_log:
@@ -190,13 +194,13 @@ class Exports:
             for details in found.details:
                 yield Transcript(details, found.texts)
 
-    def _rows(self, order: ExportOrder) -> DataFrame:
+    def _rows(self, order: ExportOrder, kind: type | None = object) -> DataFrame:
+        """The rows. As objects, a whole number stays a whole number beside a missing one; None: as pandas infers."""
         from pandas import DataFrame  # noqa: PLC0415 (as above)
 
         rows = self._compared_rows(order)
         columns = order.columns or table_named(order.table).names
-        # As objects: a whole number stays a whole number beside a missing one.
-        return DataFrame([[row.get(name) for name in columns] for row in rows], columns=list(columns), dtype=object)
+        return DataFrame([[row.get(name) for name in columns] for row in rows], columns=list(columns), dtype=kind)
 
     def _compared_rows(self, order: ExportOrder) -> list[Numbers]:
         """The rows of a table in ``COMPARED``."""
@@ -228,7 +232,8 @@ class Exports:
         rows = comparisons.with_baseline(comparisons.named(of, same_problems=same_problems))
         return comparisons.compare(rows)
 
-    def _document(self, order: ExportOrder) -> str:
+    def document(self, order: ExportOrder) -> str:
+        """Return the text of a report, or of its citation. Raises as ``resolve``."""
         if order.form == "bibtex":
             comparisons = self.comparisons()
             rows = comparisons.with_baseline(comparisons.named(order.of, same_problems=order.same_problems))

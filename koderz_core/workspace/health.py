@@ -45,6 +45,6 @@ class Health:
         answers = ask_each(self.models.ask, surveyed, self.settings) if ask_models else ()
         return Diagnosis((*unlisted, *found.findings, *index(self.upkeep.index_fault()), *answers))
 
-    def speed(self, model: str) -> Speed:
-        """Warm up a model, send it three prompts one after the other, and measure its speed."""
-        return speed(self.models.ask, model)
+    def speed(self, model: str, *, warm: bool = True) -> Speed:
+        """Send three prompts to a model, after a warm-up unless ``warm`` is False, and measure its speed."""
+        return speed(self.models.ask, model, warm=warm)

@@ -9,16 +9,18 @@ from functools import cache
 from koderz_core import __version__
 from koderz_core.analysis.model_selection import ranked as ranked_models
 from koderz_core.config import Settings
-from koderz_core.errors import CortexError, UsageError
+from koderz_core.errors import CortexError, UnknownNameError, UsageError
 from koderz_core.memory import memory_file, mirror_status
 from koderz_core.memory.client import Client, server_of
 from koderz_core.memory.cortex.database import DEFAULT_PROJECT, Cortex
+from koderz_core.memory.cortex.schemas import CATEGORIES
 from koderz_core.memory.cortex.search import Filters, SearchResult, StoredMemory, list_memories, one_line
 from koderz_core.memory.cortex.write_tools import (
     SALIENCES,
     NewMemory,
     UpsertCounts,
     as_json,
+    remember,
     restore,
     retire,
     tags_text,
@@ -70,6 +72,7 @@ __all__ = [
 ]
 
 MOST_LESSONS = 500
+_NO_FILE = "The memory file could not be created. Check the free space on its disk."
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +164,41 @@ class Memories:
         """Store lessons; each replaces the earlier lesson on its error. Experiments receive only stored lessons."""
         with memory_file.open_memory_file(self._settings, make=True) as cortex:
             if cortex is None:
-                raise CortexError("The memory file could not be created. Check the free space on its disk.")
+                raise CortexError(_NO_FILE)
             return upsert(cortex, [_memory(cortex, lesson) for lesson in lessons])
+
+    def remember(
+        self,
+        title: str,
+        content: str,
+        *,
+        category: str = "note",
+        importance: str = "normal",
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, object] | None = None,
+    ) -> int:
+        """Store a memory as it is, and return its number. ``find`` and MCP clients find it; no experiment receives it.
+
+        Raises UnknownNameError for another category or importance, UsageError for a text that is empty or too long.
+        """
+        for what, name, known in (("category", category, CATEGORIES), ("importance", importance, SALIENCES)):
+            if name not in known:
+                raise UnknownNameError(what, name, known)
+        if not (title.strip() and content.strip()):
+            raise UsageError("A memory needs a title and a content. Nothing was stored.")
+        with memory_file.open_memory_file(self._settings, make=True) as cortex:
+            if cortex is None:
+                raise CortexError(_NO_FILE)
+            kept = remember(
+                cortex,
+                title=title,
+                content=content,
+                category=category,
+                importance=importance,
+                tags=tags,
+                metadata=metadata,
+            )
+            return int(str(kept.content["id"]))
 
     def lessons(self) -> list[Lesson]:
         """Return the stored lessons that are not retired, the most common first."""

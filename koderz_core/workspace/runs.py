@@ -35,6 +35,7 @@ from koderz_core.runner.provider_limits import Policy
 from koderz_core.runner.recorder import Watch
 from koderz_core.runner.runner import Assignment, Runner
 from koderz_core.store.results import Results
+from koderz_core.workspace.benchmark_result import BenchmarkResult
 from koderz_core.workspace.grading import Grading
 from koderz_core.workspace.models import Models
 from koderz_core.workspace.registrations import stopping_rule
@@ -48,8 +49,8 @@ class Runs:
     """Runs benchmarks, which are named by their ids. May be used from any thread.
 
     ``recall``: returns memories for experiments. ``check_budget``: raises PlanError if the budget of a plan cannot be
-    enforced. ``follow``: receives the id of every benchmark whose journal has been opened. ``live``: the texts that
-    models are generating in experiments of this process.
+    enforced. ``follow``: receives the id of every benchmark whose journal has been opened. ``result``: returns the
+    result of a plan. ``live``: the texts that models are generating in experiments of this process.
     """
 
     settings: Settings
@@ -60,13 +61,18 @@ class Runs:
     check_budget: Callable[[Plan], None]
     follow: Callable[[str], None]
     background: Running
+    result: Callable[[Plan], BenchmarkResult]
     live: LiveText = field(default_factory=LiveText)
 
-    def run(self, plan: Plan, concurrency: int | None = None) -> None:
-        """Run a plan to its end. Finished experiments do not run again. Raises as ``runner``."""
+    def run(self, plan: Plan, concurrency: int | None = None) -> BenchmarkResult:
+        """Run a plan to its end, and return its result. Finished experiments do not run again. Raises as ``runner``.
+
+        An experiment that a provider or a budget ended raises nothing: its outcome is ``error`` or ``cancelled``.
+        """
         with self.runner(plan) as runner:
             runner.start(concurrency or default_concurrency(plan))
             runner.wait()
+        return self.result(plan)
 
     def start(
         self,

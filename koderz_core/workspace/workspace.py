@@ -19,10 +19,13 @@ from koderz_core.store.store import Store
 from koderz_core.workspace.names import Names
 
 if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
+
     from koderz_core.plan.costs import Costs
     from koderz_core.plan.evidence import Evidence
     from koderz_core.plan.planner import Planner
     from koderz_core.runner.background import Running
+    from koderz_core.workspace.benchmark_result import BenchmarkResult
     from koderz_core.workspace.bundles import Bundles
     from koderz_core.workspace.comparisons import Awaiting, Comparisons
     from koderz_core.workspace.datasets import Datasets
@@ -69,7 +72,9 @@ class Workspace:
         self.guard = RLock()  # guards the creation of services, and _closed
         self._closed = False
         self.settings = settings
-        self.results = Results(Store(settings.store_path, settings.journals_dir), seconds_left)
+        compared = {table: partial(self._compared, table) for table in ("comparison", "pairs")}
+        store = Store(settings.store_path, settings.journals_dir)
+        self.results = Results(store, seconds_left, compared=compared)
         self.names = Names(self.results)
 
     @part
@@ -116,6 +121,7 @@ class Workspace:
 
     @part
     def runs(self) -> Runs:
+        from koderz_core.workspace.benchmark_result import BenchmarkResult
         from koderz_core.workspace.runs import Runs
 
         return Runs(
@@ -127,6 +133,7 @@ class Workspace:
             check_budget=self.costs.check,
             follow=self._mirror.follow,
             background=self._running,
+            result=lambda plan: BenchmarkResult(plan, self.results, lambda: self.exports),
         )
 
     @part
@@ -235,6 +242,16 @@ class Workspace:
         from koderz_core.runner.background import Running
 
         return self._closed_too(Running(self.settings.journals_dir))
+
+    def result(self, benchmark: str) -> BenchmarkResult:
+        """Return the result of a recorded benchmark, by its name, its id or the start of its id.
+
+        Raises UnknownNameError, JournalError.
+        """
+        return self.runs.result(self.runs.recorded(self.names.benchmark(benchmark)))
+
+    def _compared(self, table: str, benchmark: str | None) -> DataFrame:
+        return self.exports.frame(table, benchmark)
 
     def __enter__(self) -> Workspace:
         return self

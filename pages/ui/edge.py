@@ -13,7 +13,7 @@ from uuid import uuid4
 import streamlit as st
 
 from koderz_core import KoderzError, __version__, the_workspace
-from koderz_core.workspace.bundles import FILE_NAME, bug_report
+from pages.ui.bug_report import offer_error_report
 
 _LOG = logging.getLogger("koderz")
 FRAMES = 4  # the innermost; they hold no values and therefore no secrets
@@ -79,10 +79,7 @@ def _details(summary: str, error: Exception) -> None:
     """The details that a bug report needs, to copy, or as a file in which keys and names are masked."""
     with st.expander("Details to copy"):
         st.code(f"{summary}\nkoderz {__version__}, Python {platform.python_version()}", language=None, wrap_lines=True)
-        report, key = bug_report(error), f"bug report {uuid4()}"  # several parts of a page may fail with the same error
-        label = "Download bug report"
-        st.download_button(label, report, FILE_NAME, "application/zip", key=key, icon="🧳", on_click="ignore")
-        st.caption("Keys, paths, hosts and user names are masked in the file. Nothing is uploaded.")
+        offer_error_report(error, f"bug report {uuid4()}")  # several parts of a page may fail with the same error
 
 
 def _places(error: Exception) -> str:

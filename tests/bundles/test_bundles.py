@@ -18,7 +18,7 @@ from koderz_core import Workspace
 from koderz_core.bundles import creation
 from koderz_core.bundles.archive import BundleFile, packed, unpacked
 from koderz_core.bundles.checks import checked_bundle
-from koderz_core.bundles.creation import BundleOptions, make, open_bundle
+from koderz_core.bundles.creation import BundleOptions, Circumstances, make, open_bundle
 from koderz_core.bundles.documents import faults
 from koderz_core.bundles.privacy import Identities
 from koderz_core.config import Settings, load_settings
@@ -285,6 +285,14 @@ def test_an_opened_bundle_shows_the_same_and_runs_nothing(opened: Workspace, rec
         with pytest.raises(UsageError, match="which is read-only"):
             shown.runs.resume(recorded)
     assert opened.bundles.shown_level is None
+
+
+def test_a_report_that_would_name_a_folder_is_refused() -> None:
+    found = Circumstances(checks=["ready: 3 GB free (disk, /home/ann/work)"], settings=["home"])
+    identities = Identities(folders=("/home/ann",), secrets=("sk-ant-0123456789",))
+    assert b"/home/ann" not in creation.bug_report(found, identities, "1.0")
+    with pytest.raises(DataError, match="could not be masked"):
+        creation.bug_report(Circumstances(settings=["/home/ann/work"]), identities, "1.0")
 
 
 def test_a_report_of_an_error_names_nobody(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

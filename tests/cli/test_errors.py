@@ -42,7 +42,7 @@ def test_a_parameter_that_no_strategy_has_is_not_ignored(koderz: Any) -> None:
 
 
 def test_a_model_for_a_role_that_nobody_asks_is_not_ignored(koderz: Any) -> None:
-    said = koderz(*SMALL, "scripted/weak", "--reviewer", "scripted/strong")
+    said = koderz(*SMALL, "scripted/weak", "--strategy", "direct", "--reviewer", "scripted/strong")
     assert said.code == 2
     assert "No chosen strategy uses the role reviewer" in said.err
 

@@ -76,3 +76,11 @@ def test_an_error_offers_a_report(visit: Any, example: str, monkeypatch: pytest.
     app = visit("launch")
     assert "This is a bug in koderz" in said(app)
     assert "Download bug report" in [button.proto.label for button in app.get("download_button")]
+
+
+def test_the_page_models_offers_a_bug_report_and_shows_its_content(visit: Any, settings: Settings) -> None:
+    app = visit("models")
+    assert "Download bug report" in [button.proto.label for button in app.get("download_button")]
+    shown = "".join(code.value for code in app.code)
+    assert '"koderz": ' in shown
+    assert str(settings.home) not in shown
