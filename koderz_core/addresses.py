@@ -83,6 +83,18 @@ def url_of(host: str, port: int | None = None, scheme: str = "http") -> str:
     return f"{scheme}://{f'[{host}]' if ':' in host else host}{'' if port is None else f':{port}'}"
 
 
+def endpoint(url: str) -> str:
+    """The host and port of an address, without keys; a text that is not an address stays as it is."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return "an invalid address"
+    if host is None:
+        return url
+    return url_of(host, port, "").removeprefix("://")
+
+
 def is_loopback(url: str) -> bool:
     """Whether an address (with its scheme) stays on this machine."""
     host = urlsplit(url).hostname or ""

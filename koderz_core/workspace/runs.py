@@ -179,7 +179,7 @@ class Runs:
             runner = Runner(
                 Assignment(opened, problems, retry_errors, pilot, stopping_rule),
                 journal,
-                lambda names: self._parts(names, plan.dataset.name),
+                lambda names: self._parts(names, plan.dataset.name, opened.benchmark),
                 watches,
                 partial(self._send_notice, time.monotonic()),
             )
@@ -189,7 +189,7 @@ class Runs:
             journal.close()
             raise
 
-    def _parts(self, names: Iterable[str], dataset: str) -> Dependencies:
+    def _parts(self, names: Iterable[str], dataset: str, benchmark: str) -> Dependencies:
         models = self.models.ready(names, dataset)
         return Dependencies(
             models=models,
@@ -205,6 +205,7 @@ class Runs:
             endpoints=self.models.endpoints,
             context_tokens=cache(lambda model: capabilities_of(model, self.settings).context_tokens),
             recall=self.recall,
+            benchmark=benchmark,
         )
 
     def _price(self, name: str, usage: Usage, seconds: float) -> Cost:
