@@ -26,6 +26,8 @@ from koderz_core.addresses import endpoint, is_loopback
 from koderz_core.lazy import the_one
 
 FOLDER = "egress"
+CONNECT = "connect_tcp.started"
+"""The end of the name of httpcore's event before a connection is opened."""
 KEPT_DAYS = 7
 """Files of earlier days are deleted when a process first writes to the log."""
 FLUSH_SECONDS = 5.0
@@ -182,7 +184,7 @@ def record(log: EgressLog, of: Passage) -> None:
 
 def trace(name: str, info: Mapping[str, Any]) -> None:  # Any: objects of httpcore or httpcore2
     """The extension "trace" of a request of httpx or httpx2: counts connections, and bytes on their streams."""
-    if name.endswith("connect_tcp.started"):
+    if name.endswith(CONNECT):
         host = str(info["host"])
         _PEER.set(f"[{host}]:{info['port']}" if ":" in host else f"{host}:{info['port']}")
         _count(Counts(connections=1), _PEER.get())

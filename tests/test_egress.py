@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import time
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
-import pytest
 from chat_server import REQUEST, SECRET, says, serving_chat
 
-from koderz_core import egress
 from koderz_core.config import load_settings
-from koderz_core.egress import KEPT_DAYS, Counts, Traffic, log_in, passage, read
-from koderz_core.errors import OfflineError
+from koderz_core.egress import Traffic, log_in, read
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.providers import create
 

@@ -46,6 +46,7 @@ COMMANDS: Mapping[str, str] = {
     "speed-test": "models:speed_test",
     "doctor": "doctor:doctor",
     "notify": "notify:notify",
+    "network": "network:network",
     "ui": "ui:ui",
     "cortex": "cortex:cortex",
     "reindex": "maintenance:reindex",

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.mirror_thread import MirrorThread
     from koderz_core.workspace.models import Models
     from koderz_core.workspace.mutation import Mutation
+    from koderz_core.workspace.network import Network
     from koderz_core.workspace.runs import Runs
     from koderz_core.workspace.trust import TrustChecks
     from koderz_core.workspace.uncertainty import Uncertainties
@@ -200,6 +201,12 @@ class Workspace:
         from koderz_core.workspace.health import Health
 
         return Health(self.settings, self.models, self.upkeep)
+
+    @part
+    def network(self) -> Network:
+        from koderz_core.workspace.network import Network
+
+        return Network(self.settings)
 
     @part
     def _evidence(self) -> Evidence:
