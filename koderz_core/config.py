@@ -109,6 +109,13 @@ class Settings:
         "default", "The service tier of requests to OpenAI. flex is cheaper and slower.", prefixed=False
     )
 
+    stackexchange_base_url: str = _setting(
+        "https://api.stackexchange.com/2.3", "The address of Stack Exchange's API.", check=_address
+    )
+    stackexchange_key: SecretStr | None = _setting(None, "Your Stack Exchange key, for more searches.", check=key_of)
+    github_base_url: str = _setting("https://api.github.com", "The address of GitHub's API.", check=_address)
+    github_token: SecretStr | None = _setting(None, "Your GitHub token, for the parameter search.", check=key_of)
+
     slack_webhook_url: SecretStr | None = _setting(
         None,
         "The Slack webhook that receives a message when a benchmark or a command ends.",

@@ -15,9 +15,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 from koderz_core.addresses import LOOPBACK, url_of
 from koderz_core.config import SETTINGS, Settings
-from koderz_core.egress import CONNECT, trace
 from koderz_core.datasets import dataset_names, load
 from koderz_core.diagnosis.findings import Finding, State
+from koderz_core.egress import CONNECT, trace
 from koderz_core.errors import KoderzError
 from koderz_core.models.availability import listing
 from koderz_core.models.catalogue import address_of, identity

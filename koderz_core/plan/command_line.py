@@ -15,6 +15,7 @@ from koderz_core.plan.forms import Kind, StrategyForm, strategy_form
 from koderz_core.plan.order import Order, Wanted, as_list
 from koderz_core.plan.presets import Preset
 from koderz_core.plan.registration import RegistrationOrder
+from koderz_core.plan.requirements import searches
 from koderz_core.prompts.debating import check
 from koderz_core.records import Scalar
 from koderz_core.strategies import base_of, create, recorded
@@ -144,6 +145,7 @@ def command_of(
             words += [option, str(value)]
     supervised = any(base_of(wanted.strategy) == SUPERVISED for wanted in order.configurations)
     words += ["--allow-unpriced"] * order.budget.allow_unpriced
+    words += ["--allow-search"] * any(searches(wanted.parameters) for wanted in order.configurations)
     words += ["--register"] * (order.registration is not None)
     return shlex.join([*words, *["--no-baselines"] * (supervised and not baselines)])
 

@@ -32,6 +32,7 @@ from koderz_core.plan.ineffective import ineffective
 from koderz_core.plan.order import MOST_SEEDS, Order, Wanted, configuration
 from koderz_core.plan.presets import Preset, preset_named, presets
 from koderz_core.plan.registration import registered
+from koderz_core.plan.requirements import check_search
 from koderz_core.plan.selection import is_open, select_models
 from koderz_core.records import Configuration, Dataset, Plan, Problem
 from koderz_core.records.plans import check_limits, check_size
@@ -147,6 +148,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
         raise PlanError("Name at least one strategy.")
     if len({made.id for made in configurations}) < len(configurations):
         raise PlanError("Two configurations are the same. Remove one, or change its models or parameters.")
+    check_search(configurations, allowed=order.allow_search)
     problems = select(dataset, order.problems, order.seed)
     check_size(len(problems), len(configurations), order.repeats)
     require_libraries(problems)

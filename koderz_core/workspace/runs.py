@@ -38,6 +38,7 @@ from koderz_core.store.results import Results
 from koderz_core.workspace.grading import Grading
 from koderz_core.workspace.models import Models
 from koderz_core.workspace.registrations import stopping_rule
+from koderz_core.workspace.web_search import require_search
 
 __all__ = ["MOST_AT_ONCE", "Runner", "Runs"]
 _LOG = logging.getLogger("koderz")
@@ -169,6 +170,7 @@ class Runs:
         """
         require_own(self.settings.home)
         require_strategies(plan, self.settings)
+        require_search(plan.configurations, self.settings)
         self.check_budget(plan)
         problems = {problem.id: problem for problem in dataset_of(plan, self.settings).problems}
         tested = self.grading.sandbox.self_test()

@@ -19,9 +19,12 @@ from koderz_core.store.store import Store
 from koderz_core.workspace.names import Names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from koderz_core.plan.costs import Costs
     from koderz_core.plan.evidence import Evidence
     from koderz_core.plan.planner import Planner
+    from koderz_core.records import Asker, Memory, Query
     from koderz_core.runner.background import Running
     from koderz_core.workspace.bundles import Bundles
     from koderz_core.workspace.comparisons import Awaiting, Comparisons
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.trust import TrustChecks
     from koderz_core.workspace.uncertainty import Uncertainties
     from koderz_core.workspace.upkeep import Upkeep
+    from koderz_core.workspace.web_search import WebSearch
 
 Closable = TypeVar("Closable", "Running", "MirrorThread", "Grading")
 
@@ -124,7 +128,7 @@ class Workspace:
             results=self.results,
             models=self.models,
             grading=self.grading,
-            recall=self.memories.recall,
+            recall=self._recall,
             check_budget=self.costs.check,
             follow=self._mirror.follow,
             background=self._running,
@@ -234,6 +238,16 @@ class Workspace:
         from koderz_core.runner.background import Running
 
         return self._closed_too(Running(self.settings.journals_dir))
+
+    @part
+    def _web_search(self) -> WebSearch:
+        from koderz_core.workspace.web_search import WebSearch
+
+        return WebSearch(self.settings, self.memories.problem)
+
+    def _recall(self, query: Query, asker: Asker) -> Sequence[Memory]:
+        """Raises InfrastructureError."""
+        return (self._web_search if query.kind == "web" else self.memories).recall(query, asker)
 
     def __enter__(self) -> Workspace:
         return self
