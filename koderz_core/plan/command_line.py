@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -143,11 +143,18 @@ def command_of(
     for option, (value, default) in optional.items():
         if value != default:
             words += [option, str(value)]
-    supervised = any(base_of(wanted.strategy) == SUPERVISED for wanted in order.configurations)
-    words += ["--allow-unpriced"] * order.budget.allow_unpriced
-    words += ["--allow-search"] * any(searches(wanted.parameters) for wanted in order.configurations)
-    words += ["--register"] * (order.registration is not None)
-    return shlex.join([*words, *["--no-baselines"] * (supervised and not baselines)])
+    return shlex.join([*words, *_switches(order, baselines)])
+
+
+def _switches(order: Order, baselines: bool) -> Iterator[str]:
+    if order.budget.allow_unpriced:
+        yield "--allow-unpriced"
+    if any(searches(wanted.parameters) for wanted in order.configurations):
+        yield "--allow-search"
+    if order.registration is not None:
+        yield "--register"
+    if not baselines and any(base_of(wanted.strategy) == SUPERVISED for wanted in order.configurations):
+        yield "--no-baselines"
 
 
 def _of_registration(order: RegistrationOrder | None) -> dict[str, tuple[object, object]]:

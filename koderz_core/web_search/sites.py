@@ -6,6 +6,7 @@ Sources: api.stackexchange.com/docs (search/advanced, answers, throttle) and doc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -13,6 +14,7 @@ from typing import Any
 
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError
+from koderz_core.records import PublicProblem
 from koderz_core.web_search.cache import Found
 from koderz_core.web_search.client import Client
 
@@ -20,6 +22,12 @@ MOST_RESULTS = 3
 MOST_CHARACTERS = 2_000
 """Of one result."""
 _LONGEST_URL = 300
+MOST_WORDS = 8
+_LONGEST_WORD = 24  # characters; a longer part of a name is no word
+_MEANINGLESS = frozenset(
+    {"task", "func", "function", "solve", "solution", "run", "main", "check", "candidate", "answer", "test", "foo", "f"}
+)
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _SKIPPED = frozenset({"script", "style", "template", "iframe"})
 _BLOCKS = frozenset({"p", "pre", "li", "br", "blockquote", "h1", "h2", "h3", "div", "tr"})
 
@@ -33,6 +41,18 @@ class Site:
     headers: Callable[[Settings], Mapping[str, str]]
     find: Callable[[Client, Sequence[str]], Iterator[Found]]
     require: Callable[[Settings], None] = lambda _settings: None
+
+
+def title_words(problem: PublicProblem) -> tuple[str, ...]:
+    """The words of a problem's title, in lower case; empty if the title says nothing.
+
+    The title is the name of the function or class to write. Code, tests, answers and other text are never sent. A name
+    without a meaning, such as ``task_func``, gives no words, and then no request is sent.
+    """
+    words = [word.lower() for word in _WORD.findall(problem.entry_point) if len(word) <= _LONGEST_WORD]
+    if problem.kind == "program" or not set(words) - _MEANINGLESS:
+        return ()
+    return tuple(words[:MOST_WORDS])
 
 
 def text_of(html: str) -> str:

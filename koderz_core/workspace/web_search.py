@@ -11,8 +11,7 @@ from koderz_core.records import Asker, Configuration, Memory, Problem, Query
 from koderz_core.records.marks import SEARCHED_SITES
 from koderz_core.web_search.cache import Cache
 from koderz_core.web_search.client import Client
-from koderz_core.web_search.sites import SITES
-from koderz_core.web_search.titles import title_words
+from koderz_core.web_search.sites import SITES, title_words
 
 
 def require_search(configurations: Sequence[Configuration], settings: Settings) -> None:

@@ -18,8 +18,7 @@ from koderz_core.records import PublicProblem
 from koderz_core.web_search import client
 from koderz_core.web_search.cache import FRESH_SECONDS, Cache, Found
 from koderz_core.web_search.client import MOST_BYTES, WAITS_SECONDS, Client
-from koderz_core.web_search.sites import MOST_CHARACTERS, SITES
-from koderz_core.web_search.titles import title_words
+from koderz_core.web_search.sites import MOST_CHARACTERS, SITES, title_words
 
 TOKEN = "ghp_MARKED"
 WORDS = ("has", "close", "elements")
