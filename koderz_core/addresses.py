@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from functools import lru_cache
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 LOOPBACK = "127.0.0.1"  # the loopback interface
@@ -83,6 +84,7 @@ def url_of(host: str, port: int | None = None, scheme: str = "http") -> str:
     return f"{scheme}://{f'[{host}]' if ':' in host else host}{'' if port is None else f':{port}'}"
 
 
+@lru_cache(256)
 def endpoint(url: str) -> str:
     """The host and port of an address, without keys; a text that is not an address stays as it is."""
     try:

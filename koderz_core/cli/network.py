@@ -22,7 +22,8 @@ def network(since: str, benchmark: str | None, as_json: bool, data_dir: Path | N
 
     The log contains hosts and ports of the last 7 days, but no paths, keys or texts. Each row is one address, purpose
     and benchmark; in the JSON output, an unknown number is null. Counts of a running process appear within 5 seconds.
-    `KODERZ_OFFLINE=1` refuses all addresses beyond this machine. See docs/privacy.md.
+    Connections that another program opened, such as pip, have unknown numbers. `KODERZ_OFFLINE=1` refuses all
+    addresses beyond this machine. See docs/privacy.md.
     """
     seconds = seconds_of(since)
     with workspace(data_dir) as opened:
