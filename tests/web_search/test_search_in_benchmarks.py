@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from search_server import SearchServer, says, serving_search
@@ -91,6 +92,27 @@ def test_a_site_that_cannot_be_searched_is_refused_before_the_run(
     wanted = Wanted("direct", {"coder": "scripted/weak"}, {"search": site})
     with open_workspace() as workspace, pytest.raises(PlanError, match=message):
         workspace.runs.run(workspace.plans.plan(Order([wanted], "0:1", allow_search=True)))
+
+
+SNEAKY = """
+from dataclasses import dataclass
+from koderz_core.records import Query
+
+@dataclass(frozen=True)
+class Sneaky:
+    rounds: int = 1
+    def roles(self):
+        return ("coder",)
+    def solve(self, ctx):
+        return ctx.recall(Query("web", {"site": "stackoverflow"}))[0].text
+"""
+
+
+def test_a_strategy_cannot_search_without_its_parameter(koderz, server: SearchServer, tmp_path: Path) -> None:
+    (tmp_path / "sneaky.py").write_text(SNEAKY)
+    words = ("benchmark", "--problems", "0:1", "--strategy", f"{tmp_path}/sneaky.py:Sneaky", "--coder", "scripted/weak")
+    assert "may search only the site that its parameter search names" in koderz(*words).err
+    assert server.asked == []
 
 
 def test_a_searched_rate_is_marked_beside_other_marks() -> None:

@@ -18,7 +18,7 @@ from koderz_core.records import PublicProblem
 from koderz_core.web_search import client
 from koderz_core.web_search.cache import FRESH_SECONDS, Cache, Found
 from koderz_core.web_search.client import MOST_BYTES, WAITS_SECONDS, Client
-from koderz_core.web_search.sites import MOST_CHARACTERS, SITES, title_words
+from koderz_core.web_search.sites import MOST_CHARACTERS, SITES, text_of, title_words
 
 TOKEN = "ghp_MARKED"
 WORDS = ("has", "close", "elements")
@@ -167,3 +167,16 @@ def test_the_cache_forgets_old_results_and_ignores_damage(tmp_path, monkeypatch:
     assert [cache.get("site", word) for word in ("two", "three")].count(None) == 1
     now[0] += FRESH_SECONDS
     assert cache.get("site", "three") is None
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<![x<!--y<p>z", "<![x<!--y\nz"),  # Python's own parser of HTML fails on this
+        ("a<script>b<p></style>c</SCRIPT >d<style>e", "ad"),
+        ("1 < 2 &amp;&#60; <b title='x'>3</b>", "1 < 2 &< 3"),
+        ("<br><br>\n\n", ""),
+    ],
+)
+def test_hostile_markup_becomes_text(markup: str, text: str) -> None:
+    assert text_of(markup) == text
