@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
@@ -71,6 +72,8 @@ def test_what_another_program_sends_is_unknown_and_not_zero(tmp_path: Path) -> N
     assert (row.address, row.calls) == ("the Python package index", 1)
     assert {row.connections, row.sent_bytes, row.received_bytes} == {None}
     assert "sent unknown, received unknown" in headline([row], "the last day")
+    known = replace(row, connections=1, sent_bytes=1_500, received_bytes=0)
+    assert "sent at least 1.5 kB, received at least 0 B" in headline([row, known], "the last day")
 
 
 def test_several_processes_write_whole_lines_and_lose_no_count(tmp_path: Path) -> None:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from koderz_core.egress import Traffic
 from koderz_core.report.formats import TextTable, numbered, plain
-from koderz_core.sums import known_sum
 from koderz_core.times import second
 
 AWAY, REFUSED, HERE = "Addresses beyond this machine", "Refused addresses", "Addresses on this machine (loopback)"
-COLUMNS = ("address", "purpose", "allowed by", "calls", "connections", "sent", "received", "benchmark", "last")
+COLUMNS = ("address", "purpose", "calls", "connections", "sent", "received", "allowed by", "benchmark", "last")
 UNKNOWN = "unknown"
+NO_SETTING = {True: "an address on this machine", False: "no setting"}
+"""For an address that no setting names, by whether it is on this machine, as that of an embedded model."""
 NOT_COVERED = (
     "Bytes are those of HTTP before encryption. Not covered: look-ups of host names (DNS), programs that koderz starts "
     "but that connect on their own (an Ollama or llama.cpp server, a memory server of another author), strategies in "
@@ -47,12 +48,19 @@ def headline(rows: Sequence[Traffic], period: str) -> str:
     blocked = f" KODERZ_OFFLINE refused {numbered(refused, 'call')}." if refused else ""
     if not away:
         return f"In {period}, koderz opened no connection beyond this machine.{blocked}"
-    sent, received = known_sum(row.sent_bytes for row in away), known_sum(row.received_bytes for row in away)
+    sent, received = _total([row.sent_bytes for row in away]), _total([row.received_bytes for row in away])
     return (
         f"In {period}, koderz made {numbered(sum(row.calls for row in away), 'call')} to "
-        f"{numbered(len({row.address for row in away}), 'host')} beyond this machine: sent {size(sent)}, received "
-        f"{size(received)}.{blocked}"
+        f"{numbered(len({row.address for row in away}), 'host')} beyond this machine: sent {sent}, received "
+        f"{received}.{blocked}"
     )
+
+
+def _total(numbers: Sequence[int | None]) -> str:
+    """``1.5 kB``, or ``at least 1.5 kB`` if some numbers are unknown."""
+    known = [number for number in numbers if number is not None]
+    least = "at least " if 0 < len(known) < len(numbers) else ""
+    return least + (size(sum(known)) if known else UNKNOWN)
 
 
 def _table(title: str, rows: Iterable[Traffic]) -> TextTable:
@@ -60,15 +68,14 @@ def _table(title: str, rows: Iterable[Traffic]) -> TextTable:
 
 
 def _cells(row: Traffic) -> tuple[str, ...]:
-    connections = UNKNOWN if row.connections is None else str(row.connections)
     return (
         plain(row.address + (f" through the proxy {row.via}" if row.via else "")),
         plain(row.purpose),
-        plain(row.setting) if row.allowed else "refused: KODERZ_OFFLINE is set",
         str(row.calls),
-        connections if row.allowed else "0",
+        UNKNOWN if row.connections is None else str(row.connections),
         size(row.sent_bytes),
         size(row.received_bytes),
+        plain(row.setting or NO_SETTING[row.loopback]) if row.allowed else "refused: KODERZ_OFFLINE is set",
         plain(row.benchmark),
         second(row.last_at),
     )
