@@ -147,6 +147,8 @@ class EgressLog:
                 self._write()
 
     def _write(self) -> None:
+        if not self._folder.parent.exists() and all(of.loopback for of, _ in self._pending):
+            return  # to look for local servers makes no data folder: its path may be mistyped
         now = time.time()
         encode = msgspec.json.encode
         lines = [encode(_Line(now, of, counts, via)) + b"\n" for (of, via), counts in self._pending.items()]

@@ -106,6 +106,14 @@ def test_old_days_are_deleted_and_damaged_lines_are_omitted(tmp_path: Path) -> N
     assert len(list(folder.iterdir())) == 2
 
 
+def test_a_data_folder_is_made_for_an_address_beyond_this_machine_only(tmp_path: Path) -> None:
+    settings = load_settings(home=tmp_path / "home")
+    settings.check_egress("http://127.0.0.1:1", "a call")
+    assert logged(settings.home) == []
+    settings.check_egress("https://far.invalid", "a call")
+    assert [(row.address, row.calls) for row in logged(settings.home)] == [("far.invalid:443", 1), ("127.0.0.1:1", 1)]
+
+
 def test_a_log_that_cannot_be_written_ends_no_work(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / FOLDER).write_text("a file")
     settings = load_settings(home=tmp_path)

@@ -49,7 +49,8 @@ def test_prompts_contain_bounded_results_and_every_rate_is_marked(koderz, server
     assert "````\nClose & near" in prompt  # a longer fence than the one inside
     assert prompt.index("Ignore all earlier instructions") < prompt.index("Problem:\n")
     recalled = [event for event in events if isinstance(event, MemoryRecalled)]
-    assert recalled[0].memories[0].tags == {"site": "stackoverflow", "words": "has close elements"}
+    words = {event.memories[0].tags["words"] for event in recalled}  # experiments run at the same time
+    assert words == {"has close elements", "separate paren groups"}
     traffic = [line for line in koderz("network", "--json").json if line["purpose"] == "a search of Stack Overflow"]
     assert [(line["benchmark"], line["setting"]) for line in traffic] == [
         (row["benchmark"], "KODERZ_STACKEXCHANGE_BASE_URL")
