@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from functools import lru_cache
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 LOOPBACK = "127.0.0.1"  # the loopback interface
@@ -81,6 +82,19 @@ def _is_host(host: str) -> bool:
 def url_of(host: str, port: int | None = None, scheme: str = "http") -> str:
     """The address of a host, which may be an IPv6 address."""
     return f"{scheme}://{f'[{host}]' if ':' in host else host}{'' if port is None else f':{port}'}"
+
+
+@lru_cache(256)
+def endpoint(url: str) -> str:
+    """The host and port of an address, without keys; a text that is not an address stays as it is."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return "an invalid address"
+    if host is None:
+        return url
+    return url_of(host, port, "").removeprefix("://")
 
 
 def is_loopback(url: str) -> bool:

@@ -6,34 +6,30 @@ program.
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_origin, get_type_hints
+from typing import Any, Literal, get_type_hints
 from urllib.parse import urlsplit, urlunsplit
 
-import msgspec
 from platformdirs import user_data_path
 
-from koderz_core.addresses import address, is_loopback, ollama_address, secrets_of
+from koderz_core import egress
+from koderz_core.addresses import address, endpoint, is_loopback, ollama_address, secrets_of
 from koderz_core.errors import ConfigError, DataError, OfflineError
 from koderz_core.input_files import read_text
 from koderz_core.redaction import Redaction, redaction_of
-from koderz_core.settings_fields import SecretStr, Setting, merged_tables, refuse_unknown
+from koderz_core.settings_fields import Limits, SecretStr, Setting, decoded, key_of, merged_tables, refuse_unknown
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PROGRAMS = frozenset(
     {f"{prefix}{name}" for prefix in ("", "koderz_") for name in ("cortex_path", "cortex_command", "llama_server")}
 )
 """Settings that name a program to start."""
-Whole = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
-PerMinute = Annotated[float, msgspec.Meta(gt=0)]
 
 
 def default_home() -> Path:
@@ -56,27 +52,8 @@ def _setting(
     return field(default=None, metadata={**about, **bounds})
 
 
-def _key(key: SecretStr) -> SecretStr | None:
-    text = key.get_secret_value().strip()
-    if not re.fullmatch("[!-~]*", text):
-        raise ValueError("a key has only printable ASCII characters and no spaces; check the value that you pasted")
-    return SecretStr(text) if text else None
-
-
 def _address(text: str) -> str:
     return urlunsplit(address(text))
-
-
-class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The limits of one provider. None: only the provider itself limits calls.
-
-    ``concurrency``: calls at the same time. The others: calls, and input plus output tokens, in any minute. A call
-    under way counts with its maximum of tokens, a finished call with the tokens it used.
-    """
-
-    concurrency: Whole = 64
-    requests_per_minute: PerMinute | None = None
-    tokens_per_minute: PerMinute | None = None
 
 
 @dataclass(frozen=True, init=False)
@@ -95,7 +72,7 @@ class Settings:
     )
     humaneval_path: Path | None = _setting(None, "Your own HumanEval file (.jsonl, .jsonl.gz).")
 
-    openai_api_key: SecretStr | None = _setting(None, "Your OpenAI key.", prefixed=False, check=_key)
+    openai_api_key: SecretStr | None = _setting(None, "Your OpenAI key.", prefixed=False, check=key_of)
     openai_base_url: str = _setting(
         "https://api.openai.com/v1",
         "The address of OpenAI, or of a server with the same API.",
@@ -104,7 +81,7 @@ class Settings:
     )
     openai_org_id: str | None = _setting(None, "The OpenAI organization that is sent with your key.", prefixed=False)
     openai_project_id: str | None = _setting(None, "The OpenAI project that is sent with your key.", prefixed=False)
-    anthropic_api_key: SecretStr | None = _setting(None, "Your Anthropic key.", prefixed=False, check=_key)
+    anthropic_api_key: SecretStr | None = _setting(None, "Your Anthropic key.", prefixed=False, check=key_of)
     anthropic_base_url: str = _setting(
         "https://api.anthropic.com",
         "The address of Anthropic, or of a server with the same API, without /v1.",
@@ -112,7 +89,7 @@ class Settings:
         check=_address,
     )
     ollama_api_key: SecretStr | None = _setting(
-        None, "The key of an Ollama server on another machine, if it requires one.", prefixed=False, check=_key
+        None, "The key of an Ollama server on another machine, if it requires one.", prefixed=False, check=key_of
     )
     ollama_base_url: str = _setting(
         "http://127.0.0.1:11434",
@@ -132,11 +109,18 @@ class Settings:
         "default", "The service tier of requests to OpenAI. flex is cheaper and slower.", prefixed=False
     )
 
+    stackexchange_base_url: str = _setting(
+        "https://api.stackexchange.com/2.3", "The address of Stack Exchange's API.", check=_address
+    )
+    stackexchange_key: SecretStr | None = _setting(None, "Your Stack Exchange key, for more searches.", check=key_of)
+    github_base_url: str = _setting("https://api.github.com", "The address of GitHub's API.", check=_address)
+    github_token: SecretStr | None = _setting(None, "Your GitHub token, for the parameter search.", check=key_of)
+
     slack_webhook_url: SecretStr | None = _setting(
         None,
         "The Slack webhook that receives a message when a benchmark or a command ends.",
         prefixed=False,
-        check=_key,
+        check=key_of,
     )
     notices: SecretStr | None = _setting(
         None, "Further addresses to notify, in the format of Apprise, separated by spaces."
@@ -277,7 +261,7 @@ class Settings:
         """All keys and addresses of notices, and the secret parts of addresses: they must never be written anywhere."""
         values = (getattr(self, name) for name, setting in SETTINGS.items() if setting.secret)
         whole = [word for value in values if value for word in value.get_secret_value().split()]
-        servers = (getattr(self, name) for name in SETTINGS if name.endswith("_base_url"))
+        servers = (getattr(self, name) for name in _BASE_URLS)
         return tuple(dict.fromkeys((*whole, *(part for url in (*servers, *whole) for part in secrets_of(url)))))
 
     def redaction(self) -> Redaction:
@@ -287,14 +271,29 @@ class Settings:
     def notice_addresses(self) -> tuple[str, ...]:
         return tuple(self.notices.get_secret_value().split()) if self.notices else ()
 
-    def check_egress(self, url: str, purpose: str) -> None:
-        """The gate of every outbound address: raises OfflineError beyond loopback if ``offline`` is set."""
-        if self.offline and not is_loopback(url):
-            host = urlsplit(url).hostname or url
+    def check_egress(self, url: str, purpose: str, setting: str = "", *, metered: bool = True) -> None:
+        """The gate of every outbound address: raises OfflineError beyond loopback if ``offline`` is set.
+
+        The gate logs its decision (``egress.py``). ``setting``: what names the address if no base URL does.
+        ``metered`` False: another program connects. Every call counts, so ask directly before the connection.
+        """
+        allowed = self.allows_egress(url)
+        passage = egress.passage(url, purpose, setting or self._setting_of(url), allowed=allowed, metered=metered)
+        egress.record(egress.log_in(self.home), passage)
+        if not allowed:
             raise OfflineError(
-                f"KODERZ_OFFLINE is set, so {host} was not contacted for {purpose}. Unset KODERZ_OFFLINE to "
-                "allow the connection."
+                f"KODERZ_OFFLINE is set, so {urlsplit(url).hostname or url} was not contacted for {purpose}. Unset "
+                "KODERZ_OFFLINE to allow the connection."
             )
+
+    def allows_egress(self, url: str) -> bool:
+        """Whether ``check_egress`` would allow an address, without a record in the log."""
+        return not self.offline or is_loopback(url)
+
+    def _setting_of(self, url: str) -> str:
+        """The settings with an address of the same host and port, "" if there are none."""
+        names = [name for name in _BASE_URLS if endpoint(getattr(self, name)) == endpoint(url)]
+        return ", ".join(SETTINGS[name].variable + ("" if name in self.stated else " (default)") for name in names)
 
 
 def _settings() -> dict[str, Setting]:
@@ -308,6 +307,7 @@ def _settings() -> dict[str, Setting]:
 
 SETTINGS: Mapping[str, Setting] = _settings()
 """Every field of ``Settings`` by its name, except ``stated``."""
+_BASE_URLS = tuple(name for name in SETTINGS if name.endswith("_base_url"))
 
 
 def load_settings(**overrides: Any) -> Settings:  # Any: one value per field
@@ -369,26 +369,13 @@ def from_variables(variables: Mapping[str, str]) -> dict[str, Any]:
     """The settings in the variables of an environment, by field. Raises ConfigError."""
     own = {f"koderz_{name}": name for name, setting in SETTINGS.items() if setting.prefixed}
     named = {own.get(name, name): value for name, value in variables.items() if name not in own.values()}
-    return {name: _decoded(SETTINGS[name], value) for name, value in by_field(named).items()}
+    return {name: decoded(SETTINGS[name], value) for name, value in by_field(named).items()}
 
 
 def by_field(named: Mapping[str, Any]) -> dict[str, Any]:
     """The same values by field; names that are not settings are left out."""
     values = {field_: [named[name] for name in setting.names if name in named] for field_, setting in SETTINGS.items()}
     return {field_: sources[0] for field_, sources in values.items() if sources}
-
-
-def _decoded(setting: Setting, value: str) -> object:
-    """The value of a variable. Tables are written as JSON there."""
-    if get_origin(setting.annotation) is not dict:
-        return value
-    try:
-        return json.loads(value)
-    except ValueError as error:
-        raise ConfigError(
-            f'{setting.variable} is not JSON. Examples: KODERZ_LIMITS={{"openai": {{"concurrency": 16}}}} and '
-            'KODERZ_TIERS={"openai": "local"}. In settings.toml, use the tables [limits.openai] and [tiers] instead.'
-        ) from error
 
 
 def refuse_programs(keys: Iterable[str]) -> None:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from koderz_core.egress import traced
 from koderz_core.errors import DownloadError
 from koderz_core.files import Lock
 
@@ -56,7 +57,7 @@ def _client(gate: Callable[[str], None]) -> httpx.Client:
 
     timeout = httpx.Timeout(30, connect=5)
     try:
-        hooks = {"request": [lambda request: gate(str(request.url))]}
+        hooks = {"request": [lambda request: gate(str(request.url)), traced]}
         return httpx.Client(follow_redirects=True, timeout=timeout, event_hooks=hooks)
     except (httpx.InvalidURL, ImportError, ValueError) as error:
         raise DownloadError(f"no request was sent, because the proxy settings are invalid: {error}") from error

@@ -143,6 +143,10 @@ class ReceiverError(InfrastructureError):
     """A receiver of traces cannot be reached, or did not accept all spans. The message shows no header."""
 
 
+class SearchError(InfrastructureError):
+    """A site could not be searched. The message shows neither the address nor a key."""
+
+
 class OfflineError(InfrastructureError):
     """``KODERZ_OFFLINE`` forbids an address beyond this machine."""
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
@@ -17,6 +19,22 @@ SWITCHES: Mapping[str, bool] = {
     **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
     **dict.fromkeys(("0", "false", "f", "no", "n", "off"), False),
 }
+
+
+Whole = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
+PerMinute = Annotated[float, msgspec.Meta(gt=0)]
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The limits of one provider. None: only the provider itself limits calls.
+
+    ``concurrency``: calls at the same time. The others: calls, and input plus output tokens, in any minute. A call
+    under way counts with its maximum of tokens, a finished call with the tokens it used.
+    """
+
+    concurrency: Whole = 64
+    requests_per_minute: PerMinute | None = None
+    tokens_per_minute: PerMinute | None = None
 
 
 class SecretStr:
@@ -164,6 +182,27 @@ _CONVERTED: Mapping[object, Callable[[object], object]] = {
     Path: _path,
     SecretStr: _secret,
 }
+
+
+def key_of(key: SecretStr) -> SecretStr | None:
+    """The key without spaces around it, None if it is empty. Raises ValueError, which does not quote the key."""
+    text = key.get_secret_value().strip()
+    if not re.fullmatch("[!-~]*", text):
+        raise ValueError("a key has only printable ASCII characters and no spaces; check the value that you pasted")
+    return SecretStr(text) if text else None
+
+
+def decoded(setting: Setting, value: str) -> object:
+    """The value of a variable. Tables are written as JSON there. Raises ConfigError."""
+    if get_origin(setting.annotation) is not dict:
+        return value
+    try:
+        return json.loads(value)
+    except ValueError as error:
+        raise ConfigError(
+            f'{setting.variable} is not JSON. Examples: KODERZ_LIMITS={{"openai": {{"concurrency": 16}}}} and '
+            'KODERZ_TIERS={"openai": "local"}. In settings.toml, use the tables [limits.openai] and [tiers] instead.'
+        ) from error
 
 
 def merged_tables(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

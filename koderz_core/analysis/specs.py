@@ -113,6 +113,7 @@ def _compared(rows: Sequence[SpecRow]) -> SpecComparison:
         marks=marks_of(
             ((_problem(row), row.score_kind) for row in rows if row.scored),
             saw_base_tests=any(row.saw_base_tests for row in rows),
+            searched=any(row.searched for row in rows),
         ),
         rate=clustered(counted((_problem(row), row.outcome == "solved") for row in rows if row.scored)),
     )

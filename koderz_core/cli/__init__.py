@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, str] = {
     "doctor": "doctor:doctor",
     "bug-report": "bug_report:report_bug",
     "notify": "notify:notify",
+    "network": "network:network",
     "ui": "ui:ui",
     "cortex": "cortex:cortex",
     "reindex": "maintenance:reindex",

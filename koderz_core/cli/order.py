@@ -45,7 +45,8 @@ def order(options: Mapping[str, Any], problems: str, repeats: int = 1, preset: P
     if options["ablate"] is not None:
         configurations = _ablated(configurations, options["ablate"])
     budget = Budget(options["max_cost"], options["max_cost_per_experiment"], options["allow_unpriced"])
-    return Order(configurations, problems, options["seed"], repeats, options["name"], budget)
+    order = Order(configurations, problems, options["seed"], repeats, options["name"], budget)
+    return replace(order, allow_search=options["allow_search"])
 
 
 def problems_in(options: Mapping[str, Any], preset: Preset | None) -> str:

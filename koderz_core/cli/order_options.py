@@ -281,6 +281,11 @@ _ORDER: Options = (
         "--strategy, --mode, --gate, --feedback and all model and parameter options. May be repeated.",
     ),
     _advanced_strategy(
+        "--allow-search",
+        is_flag=True,
+        help="Accept configurations with search=..., which search the web. Their rates are marked.",
+    ),
+    _advanced_strategy(
         "--ablate",
         metavar="PART,...",
         help=f"Also run variants of `supervised`, each with one part removed or changed. '{ALL}', or one or more of "

@@ -284,7 +284,7 @@ def _downloaded(source: Source, target: Path, settings: Settings, progress: Prog
             source.url,
             source.most_bytes,
             part,
-            lambda url: settings.check_egress(url, f"the file of {source.dataset}"),
+            lambda url: settings.check_egress(url, f"the file of {source.dataset}", "the list of datasets"),
             progress,
             exact=not source.members,
         )

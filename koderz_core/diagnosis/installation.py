@@ -17,6 +17,7 @@ from koderz_core.addresses import LOOPBACK, url_of
 from koderz_core.config import SETTINGS, Settings
 from koderz_core.datasets import dataset_names, load
 from koderz_core.diagnosis.findings import Finding, State
+from koderz_core.egress import CONNECT, trace
 from koderz_core.errors import KoderzError
 from koderz_core.models.availability import listing
 from koderz_core.models.catalogue import address_of, identity
@@ -150,6 +151,7 @@ def ports(settings: Settings) -> Iterator[Finding]:
 
 def _port(port: int, settings: Settings) -> Finding:
     url, subject = url_of(LOOPBACK, port), f"port {port} ({KNOWN_PORTS[port]})"
+    settings.check_egress(url, "a check whether a server uses the port", "the list of usual ports")
     if not _listens(port):
         return Finding("servers", subject, "absent", "no server uses this port")
     listed = listing(ModelList(f"{url}/v1/models"), settings, ANSWER_SECONDS)
@@ -168,6 +170,7 @@ def _port(port: int, settings: Settings) -> Finding:
 
 
 def _listens(port: int) -> bool:
+    trace(CONNECT, {"host": LOOPBACK, "port": port})
     try:
         with socket.create_connection((LOOPBACK, port), KNOCK_SECONDS):
             return True

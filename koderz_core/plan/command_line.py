@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from koderz_core.plan.forms import Kind, StrategyForm, strategy_form
 from koderz_core.plan.order import Order, Wanted, as_list
 from koderz_core.plan.presets import Preset
 from koderz_core.plan.registration import RegistrationOrder
+from koderz_core.plan.requirements import searches
 from koderz_core.prompts.debating import check
 from koderz_core.records import Scalar
 from koderz_core.strategies import base_of, create, recorded
@@ -142,10 +143,18 @@ def command_of(
     for option, (value, default) in optional.items():
         if value != default:
             words += [option, str(value)]
-    supervised = any(base_of(wanted.strategy) == SUPERVISED for wanted in order.configurations)
-    words += ["--allow-unpriced"] * order.budget.allow_unpriced
-    words += ["--register"] * (order.registration is not None)
-    return shlex.join([*words, *["--no-baselines"] * (supervised and not baselines)])
+    return shlex.join([*words, *_switches(order, baselines)])
+
+
+def _switches(order: Order, baselines: bool) -> Iterator[str]:
+    if order.budget.allow_unpriced:
+        yield "--allow-unpriced"
+    if any(searches(wanted.parameters) for wanted in order.configurations):
+        yield "--allow-search"
+    if order.registration is not None:
+        yield "--register"
+    if not baselines and any(base_of(wanted.strategy) == SUPERVISED for wanted in order.configurations):
+        yield "--no-baselines"
 
 
 def _of_registration(order: RegistrationOrder | None) -> dict[str, tuple[object, object]]:

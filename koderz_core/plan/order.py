@@ -40,7 +40,7 @@ class Order:
     """A benchmark as a person describes it; ``problems`` as in ``datasets.selection.select``.
 
     ``selections``: how koderz selected the models that the order does not name. ``registration``: None for a benchmark
-    that is not registered.
+    that is not registered. ``allow_search``: accept configurations that search the web, which marks their rates.
     """
 
     configurations: Sequence[Wanted]
@@ -51,6 +51,7 @@ class Order:
     budget: Budget = field(default_factory=Budget)
     selections: tuple[Selection, ...] = ()
     registration: RegistrationOrder | None = None
+    allow_search: bool = False
 
 
 def as_list(names: str | Sequence[str]) -> list[str]:

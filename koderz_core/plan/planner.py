@@ -33,6 +33,7 @@ from koderz_core.plan.ineffective import ineffective
 from koderz_core.plan.order import MOST_SEEDS, Order, Wanted, configuration
 from koderz_core.plan.presets import Preset, preset_named, presets
 from koderz_core.plan.registration import registered
+from koderz_core.plan.requirements import check_search
 from koderz_core.plan.selection import is_open, select_models
 from koderz_core.records import Configuration, Dataset, Plan, Problem
 from koderz_core.records.plans import check_limits, check_size
@@ -150,11 +151,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
     if not (isinstance(order.seed, int) and 0 <= order.seed < MOST_SEEDS):
         raise PlanError(f"The seed must be a whole number from 0 to 2^63 - 1, not {order.seed!r}.")
     check_limits(order.budget)
-    configurations = tuple(configuration(wanted, settings) for wanted in order.configurations)
-    if not configurations:
-        raise PlanError("Name at least one strategy.")
-    if len({made.id for made in configurations}) < len(configurations):
-        raise PlanError("Two configurations are the same. Remove one, or change its models or parameters.")
+    configurations = _configurations(order, settings)
     problems = select(dataset, order.problems, order.seed)
     check_size(len(problems), len(configurations), order.repeats)
     require_libraries(problems)
@@ -180,6 +177,16 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
     except msgspec.ValidationError as error:
         raise PlanError(f"The benchmark cannot be planned: {error}.") from error
     return as_recorded(registered(plan, order.registration, settings), settings)
+
+
+def _configurations(order: Order, settings: Settings) -> tuple[Configuration, ...]:
+    configurations = tuple(configuration(wanted, settings) for wanted in order.configurations)
+    if not configurations:
+        raise PlanError("Name at least one strategy.")
+    if len({made.id for made in configurations}) < len(configurations):
+        raise PlanError("Two configurations are the same. Remove one, or change its models or parameters.")
+    check_search(configurations, allowed=order.allow_search)
+    return configurations
 
 
 def _outside(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError
@@ -11,6 +11,7 @@ from koderz_core.models.providers import capabilities_of
 from koderz_core.prompts.attempts import BYTES_PER_TOKEN, LATEST_TOKENS
 from koderz_core.prompts.coding import LIMITS
 from koderz_core.records import Configuration, Scalar
+from koderz_core.records.marks import SEARCHED, SEARCHED_SITES
 from koderz_core.records.plans import scripted
 from koderz_core.strategies import called, complete, facts_of
 from koderz_core.strategies.facts import ROLES
@@ -36,6 +37,21 @@ def check_needs(configuration: Configuration, settings: Settings) -> None:
                 takes = capabilities_of(model, settings)
                 for fault in _faults(configuration, role, takes):
                     raise PlanError(f"{model} cannot take the role {role} of {name}: {fault}")
+
+
+def searches(parameters: Mapping[str, Scalar]) -> bool:
+    """Whether a configuration with these parameters searches the web."""
+    return parameters.get("search") in SEARCHED_SITES
+
+
+def check_search(configurations: Iterable[Configuration], *, allowed: bool) -> None:
+    """Raise PlanError for a configuration that searches the web, unless the user allows that."""
+    if not allowed and any(searches(made.parameters) for made in configurations):
+        raise PlanError(
+            "A configuration searches the web (search=...). The web contains solutions of published problems, so its "
+            "success rate would not measure the model. Omit search, or use --allow-search: every rate of such a "
+            f"configuration is then marked with {SEARCHED}."
+        )
 
 
 def _faults(configuration: Configuration, role: str, takes: Capabilities) -> Iterator[str]:

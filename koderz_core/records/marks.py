@@ -9,10 +9,12 @@ from typing import Literal
 from koderz_core.records.plans import IMPORTED, ScoreKind
 
 RateKind = Literal["held_out", "oracle", "mixed", "reported"]
-ORACLE, SAW_BASE_TESTS, REPORTED = "*", "†", "§"
+ORACLE, SAW_BASE_TESTS, REPORTED, SEARCHED = "*", "†", "§", "‡"
 SHOW_NO_ATTEMPTS = frozenset({"direct", "cascade", "selected", "ensemble", "ladder", "best_of", IMPORTED})
 """The strategies whose ``shows_attempts`` is false; a test compares them. This copy exists because `koderz results`
 would take a third longer if it imported the strategies. Any other strategy counts as one that shows its attempts."""
+NO_SEARCH, SEARCHED_SITES = "off", ("stackoverflow", "github")
+"""The values of the parameter ``search``."""
 SHOW_BASE_TESTS = frozenset({"humanevalfix+tests"})
 """The datasets whose problem texts show base tests that the publisher's texts do not show."""
 
@@ -24,12 +26,14 @@ class Marks:
     ``saw_base_tests``: the loop shows its models base tests with their expected values once a program has failed, or
     the dataset is one of ``SHOW_BASE_TESTS``.
     ``reported_problems``: an imported file states the results of this many problems, and koderz did not check them.
+    ``searched``: prompts contained results of a web search, which may contain solutions.
     """
 
     problems: int
     oracle_problems: int = 0
     saw_base_tests: bool = False
     reported_problems: int = 0
+    searched: bool = False
 
     @property
     def kind(self) -> RateKind | None:
@@ -47,10 +51,11 @@ class Marks:
 
     @property
     def signs(self) -> str:
-        """The signs after the rate: none if it is a pass@1; else ``*``, ``*(1/378)``, ``†``, ``§`` or several."""
+        """The signs after the rate, none if it is a pass@1: ``*``, ``*(1/378)``, ``†``, ``§``, ``‡``, or several."""
         star = ORACLE if self.oracle_problems else ""
         shown, reported = SAW_BASE_TESTS if self._shown else "", REPORTED if self.reported_problems else ""
-        return star + (f"({self.partial})" if self.partial else "") + shown + reported
+        searched = SEARCHED if self.searched and self.problems else ""
+        return star + (f"({self.partial})" if self.partial else "") + shown + reported + searched
 
     @property
     def _shown(self) -> bool:
@@ -58,11 +63,11 @@ class Marks:
         return self.saw_base_tests and self.kind in ("held_out", "mixed")
 
 
-def marks_of(kinds: Iterable[tuple[str, ScoreKind | None]], *, saw_base_tests: bool) -> Marks:
+def marks_of(kinds: Iterable[tuple[str, ScoreKind | None]], *, saw_base_tests: bool, searched: bool = False) -> Marks:
     """The marks of scores, each with its problem; a problem counts as oracle-scored if one of its scores is."""
     by_problem = kinds_by_problem(kinds)
     found = list(by_problem.values())
-    return Marks(len(found), found.count("oracle"), saw_base_tests, found.count("reported"))
+    return Marks(len(found), found.count("oracle"), saw_base_tests, found.count("reported"), searched)
 
 
 def kinds_by_problem(kinds: Iterable[tuple[str, ScoreKind | None]]) -> Mapping[str, ScoreKind]:

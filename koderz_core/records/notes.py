@@ -64,6 +64,7 @@ class SpecRow:
     cost_usd: float | None
     seconds: float | None
     saw_base_tests: bool = False  # as in ``Marks``: of the configuration
+    searched: bool = False  # as above
 
     @property
     def source(self) -> str:

@@ -283,6 +283,7 @@ class SummaryRow:
     oracle_problems: int = 0
     reported_problems: int = 0
     saw_base_tests: bool = False
+    searched: bool = False  # as in ``Marks``
     context_ends: int = 0  # unsolved because a prompt did not fit the context of its model
     budget_ends: int = 0  # unsolved because the budget per experiment was used up
     model_tiers: Mapping[str, Tier] = field(default_factory=dict)
@@ -292,7 +293,8 @@ class SummaryRow:
 
     @property
     def marks(self) -> Marks:
-        return Marks(self.scored_problems, self.oracle_problems, self.saw_base_tests, self.reported_problems)
+        scored, oracle, reported = self.scored_problems, self.oracle_problems, self.reported_problems
+        return Marks(scored, oracle, self.saw_base_tests, reported, self.searched)
 
     @property
     def origin(self) -> DatasetOrigin:

@@ -129,6 +129,7 @@ class ExperimentRow:
     dataset_sha256: str = ""
     licence: str = ""
     saw_base_tests: bool = False  # as in ``Marks``: of its configuration
+    searched: bool = False  # as above
 
     @property
     def origin(self) -> DatasetOrigin:

@@ -84,7 +84,8 @@ def _left(progress: BenchmarkProgress) -> str:
 
 def _marks(lane: Sequence[ExperimentRow]) -> Marks:
     kinds = ((row.problem, row.score_kind) for row in lane if row.state == "finished")
-    return marks_of(kinds, saw_base_tests=any(row.saw_base_tests for row in lane))
+    saw, searched = any(row.saw_base_tests for row in lane), any(row.searched for row in lane)
+    return marks_of(kinds, saw_base_tests=saw, searched=searched)
 
 
 def _left_out(experiments: int) -> str:

@@ -53,6 +53,7 @@ SAW_BASE_TESTS = (
     "whether the loop shows base tests with their expected values to its models after a program failed, or the text of "
     "each problem shows one"
 )
+SEARCHED = "whether prompts contained results of a web search, which may contain solutions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,7 @@ CONFIGURATIONS: Sequence[Column] = [
         "oracle_problems",
     ),
     yes("saw_base_tests", SAW_BASE_TESTS, path="of.marks.saw_base_tests"),
+    yes("searched", SEARCHED, path="of.marks.searched"),
     whole("planned", "planned experiments"),
     whole("n", "experiments with a result: solved and unsolved", shown=Shown("n", 4, _of_planned, "of")),
     whole("solved", "experiments solved"),

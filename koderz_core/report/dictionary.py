@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from koderz_core.errors import UnknownNameError
 from koderz_core.report.columns import Column, Type, json, number, text, usd, whole, yes
-from koderz_core.report.configuration_columns import CONFIGURATIONS, SAW_BASE_TESTS
+from koderz_core.report.configuration_columns import CONFIGURATIONS, SAW_BASE_TESTS, SEARCHED
 from koderz_core.report.equal_cost import BANDS
 from koderz_core.report.noise import NOISE
 from koderz_core.report.pair_columns import PAIRS
@@ -139,6 +139,7 @@ EXPERIMENTS: tuple[Column, ...] = (
     text("self_test", "result of the sandbox self-test, such as `17/17` if 17 of 17 checks passed; empty if unknown"),
     yes("shared", _SHARED, "the program was not scored"),
     yes("saw_base_tests", SAW_BASE_TESTS),
+    yes("searched", SEARCHED),
 )
 
 ITERATIONS: tuple[Column, ...] = (

@@ -16,7 +16,7 @@ from koderz_core.analysis.configurations import frontier_asked_once
 from koderz_core.analysis.energy import flips
 from koderz_core.analysis.power import detectable, observed_discordance
 from koderz_core.analysis.rates import rate_of
-from koderz_core.records.marks import ORACLE, REPORTED, SAW_BASE_TESTS, Marks
+from koderz_core.records.marks import ORACLE, REPORTED, SAW_BASE_TESTS, SEARCHED, Marks
 from koderz_core.records.plans import SOME_SCRIPTED, scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.formats import in_points, listed, money, numbered, p_value, percent
@@ -290,6 +290,11 @@ def _footnotes(marks: Sequence[Marks]) -> Iterator[str]:
         yield (
             f"{SAW_BASE_TESTS} The loop shows base tests with their expected values to its models. The tests that "
             "score the program stay hidden, but the rate is not pass@1 as EvalPlus measures it."
+        )
+    if any(mark.searched for mark in marks):
+        yield (
+            f"{SEARCHED} Prompts contained results of a web search. These may contain solutions of published "
+            "problems, so the rate does not measure the model alone."
         )
 
 

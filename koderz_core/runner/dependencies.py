@@ -41,6 +41,7 @@ class Dependencies:
     """The models, the judge, prices, limits and memory that all experiments of a benchmark share.
 
     ``local``: the models that run on this machine; their answers are streamed, so that they can be stopped.
+    ``benchmark``: its id, for the log of outbound connections.
     """
 
     models: Mapping[str, Model]
@@ -57,3 +58,4 @@ class Dependencies:
     worst_case: WorstCase = nothing_known
     divide: Divide = split  # divides a problem's tests into gate tests and held-out tests
     ledger: Ledger = field(default_factory=Ledger)  # replaced by the runner's, which knows the plan's budget
+    benchmark: str = ""

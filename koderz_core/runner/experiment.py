@@ -21,6 +21,7 @@ from koderz_core.records import (
     TestSet,
     Verdict,
 )
+from koderz_core.records.marks import NO_SEARCH
 from koderz_core.runner.dependencies import Dependencies
 from koderz_core.runner.history import Tape
 from koderz_core.runner.recorder import Voice
@@ -84,6 +85,7 @@ class _Performance:
         tests, dataset = self._tests.gate, task.dataset
         sampling = overrides_by_role(chosen.parameters)
         subject = Subject(task.experiment, task.problem, tests, chosen.models, dataset, most, chosen.feedback, sampling)
+        subject = replace(subject, search=str(chosen.parameters.get("search", NO_SEARCH)))
         self._cap: StopReason | None = None  # the limit of the configuration that ended the strategy
         self._state = SessionState()
         self._session = Session(subject, dependencies, voice, task.tape, slot, self._state)

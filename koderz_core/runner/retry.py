@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
+from koderz_core.egress import BENCHMARK
 from koderz_core.errors import ContextError, ModelError
 from koderz_core.events import CallFailed, CallFinished, CallStarted
 from koderz_core.records import Completion, MessageRef, Request, Usage
@@ -110,6 +111,7 @@ class Calls:
 
     def _answer(self, started: CallStarted, request: Request, ordinal: int) -> Completion:
         """Stream answers of local models: this measures the first token, can be watched and can be stopped at once."""
+        BENCHMARK.set(self._dependencies.benchmark)
         model, live = self._dependencies.models[started.model], self._dependencies.live
         if started.model not in self._dependencies.local:
             return model.complete(request)

@@ -14,7 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from koderz_core.errors import InfrastructureError
+from koderz_core.egress import BENCHMARK
+from koderz_core.errors import InfrastructureError, PlanError
 from koderz_core.events import CodeTested, MemoryRecalled, Note, ProgramProbed, RemainingRead
 from koderz_core.grading.gates import visible
 from koderz_core.grading.testsets import no_program
@@ -41,6 +42,7 @@ from koderz_core.records import (
     Verdict,
     fingerprint,
 )
+from koderz_core.records.marks import NO_SEARCH
 from koderz_core.runner.dependencies import Dependencies
 from koderz_core.runner.history import Answer, Tape
 from koderz_core.runner.recorder import Voice, storable
@@ -60,6 +62,7 @@ class Subject:
 
     ``max_iterations`` None: its strategy has no such limit. ``feedback``: how much of a verdict the strategy sees.
     ``sampling``: role -> sampling parameters that override those of the strategy.
+    ``search``: the site that the strategy may search.
     """
 
     experiment: Experiment
@@ -70,6 +73,7 @@ class Subject:
     max_iterations: int | None = None
     feedback: str = "full"
     sampling: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
+    search: str = NO_SEARCH
 
 
 @dataclass(slots=True)
@@ -150,6 +154,8 @@ class Session:
         return list(self._step(key, tuple, lambda ordinal: self._probe(code, stored, key, ordinal)))
 
     def recall(self, query: Query) -> Sequence[Memory]:
+        if query.kind == "web" and query.tags.get("site") != self._subject.search:  # rates would not be marked
+            raise PlanError("A strategy may search only the site that its parameter search names.")
         key = fingerprint(("recall", query))
         return self._step(key, tuple, lambda ordinal: self._recall(query, key, ordinal))
 
@@ -222,6 +228,7 @@ class Session:
         """The memories and the fault of the lookup, if any: no experiment ends because memory is unavailable."""
         subject = self._subject
         asker = Asker(subject.experiment.id, subject.problem.id, subject.dataset, subject.models)
+        BENCHMARK.set(self._dependencies.benchmark)
         try:
             return self._dependencies.recall(query, asker), ""
         except InfrastructureError as error:

@@ -14,7 +14,7 @@ from koderz_core.records import Scalar, Tier
 from koderz_core.records.progress import RoleCost, SummaryRow, TierCost
 from koderz_core.records.trials import Ground, Measured
 from koderz_core.records.verdicts import WELL_FORMED
-from koderz_core.store.index import SAW_BASE_TESTS, Index, mappings, records
+from koderz_core.store.index import SAW_BASE_TESTS, SEARCHED, Index, mappings, records
 
 
 def summaries(
@@ -59,7 +59,7 @@ select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.st
     count(distinct r.problem) filter (where r.outcome in ('solved', 'unsolved') and r.score_kind = 'oracle')
         as oracle_problems,
     count(distinct r.problem) filter (where r.score_kind = 'reported') as reported_problems,
-    bool_or({SAW_BASE_TESTS}) as saw_base_tests,
+    bool_or({SAW_BASE_TESTS}) as saw_base_tests, bool_or({SEARCHED}) as searched,
     avg(r.iterations) filter (where r.outcome in ('solved', 'unsolved')) as mean_iterations,
     count(*) filter (where r.outcome = 'solved' and r.iterations <= 1) as solved_first,
     coalesce(sum(i.replies), 0)::bigint as replies, coalesce(sum(i.well_formed), 0)::bigint as well_formed,

@@ -16,7 +16,7 @@ from koderz_core.records import Outcome
 from koderz_core.records.plans import natural
 from koderz_core.records.progress import Neighbours
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
-from koderz_core.store.index import SAW_BASE_TESTS, Index, Values, in_effect
+from koderz_core.store.index import SAW_BASE_TESTS, SEARCHED, Index, Values, in_effect
 
 
 def ordered(experiments: Iterable[ExperimentRow]) -> tuple[ExperimentRow, ...]:
@@ -142,7 +142,7 @@ class _Shared:
     configured: tuple[str, str, Mapping[str, tuple[str, ...]]]
     judged: tuple[str, str]
     origin: tuple[str, str, str]
-    saw_base_tests: bool
+    marks: tuple[bool, bool]
 
 
 def _read(con: DuckDBPyConnection, which: str, values: Values) -> list[ExperimentRow]:
@@ -167,7 +167,7 @@ def _row(
         *common.judged,
         shared,
         *common.origin,
-        common.saw_base_tests,
+        *common.marks,
     )
     return ExperimentRow(experiment, benchmark, configuration, *values)
 
@@ -178,23 +178,24 @@ def _shared(con: DuckDBPyConnection, benchmarks: Collection[str]) -> dict[tuple[
         (benchmark, configuration): _Shared(
             (label, strategy, msgspec.json.decode(models, type=dict[str, tuple[str, ...]])),
             (isolation, self_test),
-            tuple(origin),
-            saw_base_tests,
+            (dataset, sha256, licence),
+            (saw, searched),
         )
-        for benchmark, configuration, label, strategy, models, isolation, self_test, *origin, saw_base_tests in rows
+        for benchmark, configuration, label, strategy, models, isolation, self_test, *origin in rows
+        for dataset, sha256, licence, saw, searched in (origin,)
     }
 
 
 _SHARED_COLUMNS = (
     *("label", "strategy", "models", "isolation", "self_test"),
-    *("dataset", "dataset_sha256", "licence", "saw_base_tests"),
+    *("dataset", "dataset_sha256", "licence", "saw_base_tests", "searched"),
 )
 _FIRST = ("id", "benchmark", "configuration", "shared")
 _OWN = (column.name for column in fields(ExperimentRow) if column.name not in (*_FIRST, *_SHARED_COLUMNS))
 _COLUMNS = ", ".join(f"r.{name}" for name in (*_FIRST, *_OWN))
 _SHARED = f"""
 select f.benchmark, f.id, f.label, f.strategy, f.models, b.isolation, b.self_test, b.dataset, b.dataset_sha256,
-    b.licence, {SAW_BASE_TESTS}
+    b.licence, {SAW_BASE_TESTS}, {SEARCHED}
 from configurations f join benchmarks b on b.id = f.benchmark where f.benchmark in (select unnest($1::varchar[]))
 """  # noqa: S608 (ours)
 _MATCHING = """

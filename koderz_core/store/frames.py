@@ -12,7 +12,7 @@ from duckdb import DuckDBPyConnection
 from koderz_core.errors import UnknownNameError
 from koderz_core.records.annotations import Annotation
 from koderz_core.records.rows import Excerpt, Provenance
-from koderz_core.store.index import SAW_BASE_TESTS, Writers, records
+from koderz_core.store.index import SAW_BASE_TESTS, SEARCHED, Writers, records
 from koderz_core.store.schema import KEYS
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ FRAMES: Mapping[str, str] = {
 select r.id, r.benchmark, {_ORIGIN}, r.configuration, r.label, f.strategy, {_MODELS} as models,
     r.* exclude (id, benchmark, configuration, label)
     replace (if(r.state = 'running' and list_contains($left::varchar[], r.benchmark), 'interrupted', r.state) as state),
-    {SAW_BASE_TESTS} as saw_base_tests
+    {SAW_BASE_TESTS} as saw_base_tests, {SEARCHED} as searched
 from experiment_results r
 join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
 join benchmarks b on b.id = r.benchmark

@@ -14,7 +14,7 @@ from duckdb import DuckDBPyConnection
 from koderz_core.errors import JournalError
 from koderz_core.journal import holder
 from koderz_core.records import OF_VARIANT, Control
-from koderz_core.records.marks import SHOW_BASE_TESTS, SHOW_NO_ATTEMPTS
+from koderz_core.records.marks import SEARCHED_SITES, SHOW_BASE_TESTS, SHOW_NO_ATTEMPTS
 from koderz_core.records.rows import ExperimentRow, State
 
 Record = TypeVar("Record")
@@ -137,3 +137,5 @@ Examples are part of the problem's text anyway. Feedback other than ``full`` giv
 expected one. A strategy that koderz does not know counts as one that shows its feedback. A spec is written before the
 first test; a reviewer sees the same feedback as the coder, and may repeat it.
 """
+SEARCHED = f"coalesce(f.parameters ->> '$.search', '') in {SEARCHED_SITES}"
+"""Whether prompts of a configuration ``f`` contain results of a web search."""

@@ -10,7 +10,7 @@ from koderz_core.records.notes import SpecRow
 from koderz_core.records.plans import Measurement
 from koderz_core.records.progress import Past, PastPair
 from koderz_core.records.steps import Lapse, Solved
-from koderz_core.store.index import SAW_BASE_TESTS, Index, records
+from koderz_core.store.index import SAW_BASE_TESTS, SEARCHED, Index, records
 from koderz_core.store.store import Store
 
 _POSSIBLE = f"not ends_with(b.dataset, '{OF_VARIANT}impossible')"
@@ -173,7 +173,8 @@ _SPECS = f"""
 select n.experiment, e.benchmark, f.label, f.strategy, f.models, e.problem, b.dataset, b.dataset_sha256, b.licence,
     e.outcome, e.score_kind, (f.models ->> '$.spec[0]') as model, n.prompt,
     (b.prompt_versions ->> 'spec') as wording, n.origin, n."at", n.text,
-    c.input_tokens, c.output_tokens, c.cost_usd, c.seconds, {SAW_BASE_TESTS} as saw_base_tests
+    c.input_tokens, c.output_tokens, c.cost_usd, c.seconds, {SAW_BASE_TESTS} as saw_base_tests,
+    {SEARCHED} as searched
 {_FROM}
 left join (
     select experiment, known_sum(if(answered, input_tokens, 0))::bigint as input_tokens,

@@ -1,4 +1,4 @@
-"""Memories that a coder is shown: lessons from failures on other problems, and other problems with their solutions.
+"""Texts from outside that a coder is shown: lessons, other problems with their solutions, and results of a web search.
 
 A coder with feedback gets the lessons on each kind of its failures; a coder without feedback, the most common lessons.
 """
@@ -12,11 +12,13 @@ from koderz_core.prompts import coding
 from koderz_core.prompts.coding import Brief
 from koderz_core.protocols import Context
 from koderz_core.records import Query, Sampling, Verdict
+from koderz_core.records.marks import NO_SEARCH, SEARCHED_SITES
 from koderz_core.strategies.course import Course
 from koderz_core.strategies.parameters import parameter
 
 MOST_LESSONS = 3  # in one prompt
 MOST_EXAMPLES = 2
+MOST_FOUND = 3
 
 Lessons = dict[str, tuple[str, ...]]
 """Error class -> lessons from other problems."""
@@ -38,10 +40,20 @@ class Reminded:
         label="Solved examples",
         group="Memory",
     )
+    search: str = parameter(
+        NO_SEARCH,
+        "Add results of a web search for the problem's title to the coder's prompt. Needs --allow-search.",
+        (NO_SEARCH, *SEARCHED_SITES),
+        label="Web search",
+        group="Memory",
+    )
 
 
 def with_examples(ctx: Context, strategy: Reminded, brief: Brief) -> Brief:
-    """The brief of a coder with feedback: examples now, lessons later from ``remember``."""
+    """The brief of a coder with feedback: search results and examples now, lessons later from ``remember``."""
+    if strategy.search != NO_SEARCH:
+        found = ctx.recall(Query("web", {"site": strategy.search}, MOST_FOUND))
+        brief = replace(brief, found=tuple(memory.text for memory in found))
     if not strategy.examples:
         return brief
     return replace(brief, examples=tuple(memory.text for memory in ctx.recall(Query("solved", limit=MOST_EXAMPLES))))

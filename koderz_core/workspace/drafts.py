@@ -69,13 +69,14 @@ class Draft:
     baselines: bool = True
     started: str = ""
     registration: RegistrationOrder | None = None
+    allow_search: bool = False
 
     @property
     def order(self) -> Order:
         """Return the order that the draft describes."""
         wanted = with_ablations([(row.wanted, row.ablations) for row in self.rows])
         order = Order(wanted, self.problems, self.seed, self.repeats, self.name, self.budget)
-        return replace(order, registration=self.registration)
+        return replace(order, registration=self.registration, allow_search=self.allow_search)
 
     def changed(self, base: Draft) -> tuple[str, ...]:
         """Return the names of the parts in which the draft differs from ``base``, the draft that it started from."""

@@ -127,7 +127,7 @@ class Exports:
         from koderz_core.exports.otlp_sender import endpoint_of, send  # noqa: PLC0415 (as above)
 
         to = endpoint_of(url, headers)
-        self.experiments().settings.check_egress(to.url, "the traces")
+        self.experiments().settings.check_egress(to.url, "the traces", "the address of the export")
         return send(traces(map(self._recording, self._exported(self.resolve(order)))), to)
 
     def _write(self, order: ExportOrder, file: BinaryIO) -> None:

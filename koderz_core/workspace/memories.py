@@ -225,12 +225,17 @@ class Memories:
             sought = measurements.SpecQuery(asker, prompt, VERSIONS["spec"], ADVICE_TEMPERATURE)
             return measurements.recalled(self._results.store, sought, query.limit)
         try:
-            problem: Problem | None = self._problems(asker.dataset.name).get(asker.problem)
+            problem = self.problem(asker.dataset.name, asker.problem)
             if problem is None:
                 return []
             return self._from_other_problems(query, asker, problem)
         except UsageError as error:  # no experiment ends because of a dataset's name or a setting of the memory
             raise CortexError(str(error)) from error
+
+    def problem(self, dataset: str, name: str) -> Problem | None:
+        """Return a problem of a dataset, None if there is none. Raises UsageError, DataError."""
+        problem: Problem | None = self._problems(dataset).get(name)
+        return problem
 
     def _from_other_problems(self, query: Query, asker: Asker, problem: Problem) -> list[Memory]:
         by_script = scripted(asker.models.get("coder", ()))

@@ -39,6 +39,7 @@ from koderz_core.workspace.benchmark_result import BenchmarkResult
 from koderz_core.workspace.grading import Grading
 from koderz_core.workspace.models import Models
 from koderz_core.workspace.registrations import stopping_rule
+from koderz_core.workspace.web_search import require_search
 
 __all__ = ["MOST_AT_ONCE", "Runner", "Runs"]
 _LOG = logging.getLogger("koderz")
@@ -175,6 +176,7 @@ class Runs:
         """
         require_own(self.settings.home)
         require_strategies(plan, self.settings)
+        require_search(plan.configurations, self.settings)
         self.check_budget(plan)
         problems = {problem.id: problem for problem in dataset_of(plan, self.settings).problems}
         tested = self.grading.sandbox.self_test()
@@ -185,7 +187,7 @@ class Runs:
             runner = Runner(
                 Assignment(opened, problems, retry_errors, pilot, stopping_rule),
                 journal,
-                lambda names: self._parts(names, plan.dataset.name),
+                lambda names: self._parts(names, plan.dataset.name, opened.benchmark),
                 watches,
                 partial(self._send_notice, time.monotonic()),
             )
@@ -195,7 +197,7 @@ class Runs:
             journal.close()
             raise
 
-    def _parts(self, names: Iterable[str], dataset: str) -> Dependencies:
+    def _parts(self, names: Iterable[str], dataset: str, benchmark: str) -> Dependencies:
         models = self.models.ready(names, dataset)
         return Dependencies(
             models=models,
@@ -211,6 +213,7 @@ class Runs:
             endpoints=self.models.endpoints,
             context_tokens=cache(lambda model: capabilities_of(model, self.settings).context_tokens),
             recall=self.recall,
+            benchmark=benchmark,
         )
 
     def _price(self, name: str, usage: Usage, seconds: float) -> Cost:

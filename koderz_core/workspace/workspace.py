@@ -19,11 +19,14 @@ from koderz_core.store.store import Store
 from koderz_core.workspace.names import Names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 
     from koderz_core.plan.costs import Costs
     from koderz_core.plan.evidence import Evidence
     from koderz_core.plan.planner import Planner
+    from koderz_core.records import Asker, Memory, Query
     from koderz_core.runner.background import Running
     from koderz_core.workspace.benchmark_result import BenchmarkResult
     from koderz_core.workspace.bundles import Bundles
@@ -40,10 +43,12 @@ if TYPE_CHECKING:
     from koderz_core.workspace.mirror_thread import MirrorThread
     from koderz_core.workspace.models import Models
     from koderz_core.workspace.mutation import Mutation
+    from koderz_core.workspace.network import Network
     from koderz_core.workspace.runs import Runs
     from koderz_core.workspace.trust import TrustChecks
     from koderz_core.workspace.uncertainty import Uncertainties
     from koderz_core.workspace.upkeep import Upkeep
+    from koderz_core.workspace.web_search import WebSearch
 
 Closable = TypeVar("Closable", "Running", "MirrorThread", "Grading")
 
@@ -129,7 +134,7 @@ class Workspace:
             results=self.results,
             models=self.models,
             grading=self.grading,
-            recall=self.memories.recall,
+            recall=self._recall,
             check_budget=self.costs.check,
             follow=self._mirror.follow,
             background=self._running,
@@ -217,6 +222,12 @@ class Workspace:
         return Health(self.settings, self.models, self.upkeep)
 
     @part
+    def network(self) -> Network:
+        from koderz_core.workspace.network import Network
+
+        return Network(self.settings)
+
+    @part
     def _evidence(self) -> Evidence:
         from koderz_core.plan.evidence import Evidence
         from koderz_core.runner.header import recorded_plan
@@ -252,6 +263,16 @@ class Workspace:
 
     def _compared(self, table: str, benchmark: str | None) -> DataFrame:
         return self.exports.frame(table, benchmark)
+
+    @part
+    def _web_search(self) -> WebSearch:
+        from koderz_core.workspace.web_search import WebSearch
+
+        return WebSearch(self.settings, self.memories.problem)
+
+    def _recall(self, query: Query, asker: Asker) -> Sequence[Memory]:
+        """Raises InfrastructureError."""
+        return (self._web_search if query.kind == "web" else self.memories).recall(query, asker)
 
     def __enter__(self) -> Workspace:
         return self

@@ -11,6 +11,7 @@ import streamlit as st
 from koderz_core import KoderzError, Parameter, Role, StrategyForm, Wanted, Workspace, with_ablations
 from koderz_core.plan.forms import calls_of
 from koderz_core.records import OF_VARIANT, Budget, Scalar
+from koderz_core.records.marks import SEARCHED, SEARCHED_SITES
 from koderz_core.report.formats import numbered, plain
 from koderz_core.report.problems import KINDS
 from koderz_core.strategies.parameters import Group, overrides_for
@@ -343,7 +344,15 @@ def _limits(opened: OpenDraft, draft: Draft) -> Draft:
         help="Also call models without a known price. Both budgets count their calls as $0.",
         disabled=usd is None and each is None,
     )
-    return replace(draft, budget=Budget(usd, each, allow_unpriced), concurrency=at_once)
+    searching = any(row.wanted.parameters.get("search") in SEARCHED_SITES for row in draft.rows)
+    allow_search = searching and st.checkbox(
+        "Allow web search",
+        draft.allow_search,
+        key=opened.key("allow search"),
+        help=f"A configuration searches the web, which contains solutions. Its rates are marked with {SEARCHED}.",
+    )
+    budget = Budget(usd, each, allow_unpriced)
+    return replace(draft, budget=budget, concurrency=at_once, allow_search=allow_search)
 
 
 def _wants_baselines(workspace: Workspace, opened: OpenDraft, draft: Draft) -> bool:

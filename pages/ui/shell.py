@@ -47,6 +47,7 @@ PAGES: Mapping[str, Place] = {
     "export": Place("Benchmark", "Export", ":material/download:"),
     "models": Place("System", "Models", ":material/dns:"),
     "memory": Place("System", "Memory", ":material/psychology:"),
+    "network": Place("System", "Network", ":material/lan:"),
     "settings": Place("System", "Settings", ":material/tune:"),
     "search": Place("", "Search", ":material/search:"),
 }

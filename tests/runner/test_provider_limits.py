@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from koderz_core.config import Limits
 from koderz_core.errors import Cancelled, ModelError
 from koderz_core.events import CallFailed, CallFinished, CallStarted, ExperimentFinished
 from koderz_core.records import Completion, Message, Request, Sampling, Usage
 from koderz_core.runner.provider_limits import FIRST_REST_SECONDS, LEAST_SAMPLES, Endpoint, Endpoints, Policy
 from koderz_core.runner.scheduler import Scheduler, Slot
+from koderz_core.settings_fields import Limits
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 REQUEST = Request((Message("user", "hello"),), Sampling(max_tokens=10), seed=0)

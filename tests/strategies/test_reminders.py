@@ -14,10 +14,10 @@ from koderz_core.strategies import ADDED, STRATEGIES, complete, create, facts_of
 
 TOLD = (Memory("Mind the MARK.", "3 other problems", {"member": "0"}),)
 ONE_BY_ONE = {"beam": {"width": 1, "branches": 1}}
-ALL_ON = dict.fromkeys(LIMITS, True)
+ALL_ON: dict[str, bool | str] = {"lessons": True, "examples": True, "search": "github"}
 
 
-def played(name: str, **parameters: bool) -> Stage:
+def played(name: str, **parameters: bool | str) -> Stage:
     """A strategy on a stage where two programs fail and then one passes."""
     stage = Stage([0, 0, 3, 3, 3, 3], remembered=TOLD)
     create(name, {**ONE_BY_ONE.get(name, {}), **parameters}).solve(stage)
@@ -39,6 +39,15 @@ def test_examples_stand_in_every_prompt_of_every_coder_and_nowhere_else(name: st
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
+def test_search_results_are_in_every_prompt_of_every_coder_and_nowhere_else(name: str) -> None:
+    stage = played(name, search="github")
+    shown = {role for role, prompt, _ in stage.asked if "Result 1:\n```\nMind the MARK." in prompt}
+    assert shown == WRITERS & {role for role, _, _ in stage.asked}
+    assert all("MARK" in prompt for role in shown for prompt in stage.prompts(role))
+    assert [(item.kind, dict(item.tags), item.limit) for item in reminders(stage)] == [("web", {"site": "github"}, 3)]
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
 def test_a_coder_is_told_lessons_on_its_failures_or_the_commonest_where_it_is_told_of_none(name: str) -> None:
     stage = played(name, lessons=True)
     told = [prompt for role, prompt, _ in stage.asked if role in WRITERS]
@@ -52,7 +61,8 @@ def test_a_coder_is_told_lessons_on_its_failures_or_the_commonest_where_it_is_to
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_off_by_default_nothing_is_recalled_and_no_configuration_changes(name: str) -> None:
     assert reminders(played(name)) == []
-    assert dict.fromkeys(LIMITS, False) == ADDED
+    assert ADDED == {"lessons": False, "examples": False, "search": "off"}
+    assert LIMITS.keys() == ADDED.keys()
     assert not ADDED.keys() & recorded(name, {}).keys()
     assert recorded(name, ALL_ON) == {**recorded(name, {}), **ALL_ON}
 

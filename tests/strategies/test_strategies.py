@@ -159,6 +159,7 @@ def test_a_configuration_records_every_parameter() -> None:
         "max_tokens": 1024,
         "lessons": False,
         "examples": False,
+        "search": "off",
     }
 
 

@@ -1,0 +1,40 @@
+"""``koderz network``: every address that koderz has connected to, for what, and what was sent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from koderz_core.cli.options import as_json, data_dir, print_json, workspace
+from koderz_core.cli.tables import console, drawn
+from koderz_core.report.network import NOT_COVERED, headline, tables
+from koderz_core.workspace.network import seconds_of
+
+
+@click.command()
+@click.option("--since", default="1d", show_default=True, metavar="PERIOD", help="Period to show: 90m, 12h, 7d.")
+@click.option("--benchmark", help="Show only this benchmark (its name, its id or the start of its id).")
+@as_json
+@data_dir
+def network(since: str, benchmark: str | None, as_json: bool, data_dir: Path | None) -> None:
+    """Show every address that koderz connected to, with purpose, setting and number of bytes.
+
+    The log contains hosts and ports of the last 7 days, but no paths, keys or texts. Each row is one address, purpose
+    and benchmark; in the JSON output, an unknown number is null. Counts of a running process appear within 5 seconds.
+    Connections that another program opened, such as pip, have unknown numbers. `KODERZ_OFFLINE=1` refuses all
+    addresses beyond this machine. See docs/privacy.md.
+    """
+    seconds = seconds_of(since)
+    with workspace(data_dir) as opened:
+        of = opened.names.benchmark(benchmark) if benchmark else ""
+        rows = [row for row in opened.network.traffic(seconds) if of in ("", row.benchmark)]
+    if as_json:
+        print_json(rows)
+        return
+    click.echo(headline(rows, f"the last {since}" + (f", for {of}" if of else "")))
+    for table in tables(rows):
+        if table.rows:
+            click.echo(f"\n{table.title}")
+            console().print(drawn(table, known=False, numbers=False))
+    click.echo(f"\n{NOT_COVERED}")
