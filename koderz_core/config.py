@@ -188,6 +188,12 @@ class Settings:
         most=3600,
     )
     num_ctx: int = _setting(8192, "Context size of embedded and Ollama models, in tokens.", least=512, most=100_000_000)
+    cache: bool = _setting(
+        False, "Reuse answers of models that an earlier benchmark received for exactly the same call."
+    )
+    cache_mb: float = _setting(
+        500.0, "The size limit of the response cache in MB. The oldest answers are dropped first.", above=0, most=1e6
+    )
     llama_server: Path | None = _setting(
         None, "The path of your own llama-server program, such as one for GPUs. Default: the server in xllamacpp."
     )

@@ -172,7 +172,8 @@ def _own(strategy: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
 
 def settings(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that override a setting."""
-    return {name: options[name] for name in ("humaneval_path", "num_ctx", "timeout", "test_timeout")}
+    named = {name: options[name] for name in ("humaneval_path", "num_ctx", "timeout", "test_timeout")}
+    return named | {"cache": options.get("cache") or None}  # a resumed benchmark keeps what it was started with
 
 
 def parameters_of(options: Mapping[str, Any]) -> dict[str, Scalar]:

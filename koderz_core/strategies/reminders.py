@@ -24,7 +24,10 @@ Lessons = dict[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reminded:
-    """The parameters of every strategy that has a coder."""
+    """The parameters of every strategy that has a coder.
+
+    A turn that exceeds ``turn_timeout`` is an empty answer, which the runner records with its cost.
+    """
 
     lessons: bool = parameter(
         False,
@@ -37,6 +40,11 @@ class Reminded:
         "Add two other problems, with programs that solved them in earlier benchmarks, to the coder's prompt.",
         label="Solved examples",
         group="Memory",
+    )
+    turn_timeout: float = parameter(
+        0.0,
+        "Time limit in seconds of each model call. A call that exceeds it counts as an empty answer. 0: no limit.",
+        label="Turn timeout (seconds)",
     )
 
 
