@@ -48,8 +48,8 @@ class Totals:
     """Totals of calls or of experiments, each of which is ``planned`` and has at most one outcome.
 
     ``calls`` are those that were answered, ``unpriced`` those of them without a known price, ``cached`` those answered
-    by the response cache. ``known_usd`` includes unanswered calls of known cost. Tokens are None if one of the calls did
-    not report them, and ``seconds`` if the time of one of the experiments that ended is unknown.
+    by the response cache. ``known_usd`` includes unanswered calls of known cost. Tokens are None if one of the calls
+    did not report them, and ``seconds`` if the time of one of the experiments that ended is unknown.
     """
 
     planned: int = 0
