@@ -83,11 +83,19 @@ def under_prices(opened: Workspace, names: Named, how: Repricing | None) -> Iter
 
 @contextmanager
 def exported_under(opened: Workspace, order: ExportOrder, how: Repricing | None) -> Iterator[Workspace]:
-    """The workspace, or a temporary one with the benchmarks of an export under other prices."""
+    """The workspace, or a temporary one with the benchmarks of an export under other prices.
+
+    Raises UsageError for reports and logs: they state the hash of the journal, whose costs they would not contain.
+    """
     if how is None:
         yield opened
         return
-    of = opened.exports.resolve(order).of
+    if order.is_report or order.is_log or order.is_exchange:
+        raise UsageError(
+            f"The format {order.form} is available only with the recorded prices. Use --format csv, json or parquet "
+            "here, or `koderz compare` with these prices and --format md."
+        )
+    of: Sequence[str] = opened.exports.resolve(order).of
     if order.table in COMPARED:
         of = [row.benchmark for row in Named(of, None, order.same_problems).rows(opened)]
     click.echo(plain(_about(how)), err=True)

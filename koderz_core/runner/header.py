@@ -149,10 +149,10 @@ def _check_same_registration(asked: Plan, recorded: Plan) -> None:
 
 def _check_same_cache(asked: Plan, recorded: Plan) -> None:
     if asked.cached != recorded.cached:
-        state = "with --cache (or KODERZ_CACHE)" if recorded.cached else "without --cache"
+        state, cure = ("with", "add --cache") if recorded.cached else ("without", "omit --cache and unset KODERZ_CACHE")
         raise PlanError(
-            f"{recorded.id} was started {state}. The seeds of its calls depend on that: use the same option, or give "
-            "this benchmark another name."
+            f"{recorded.id} was started {state} the response cache, which the seeds of its calls depend on. To extend "
+            f"it, {cure}. Otherwise, give this benchmark another name."
         )
 
 
