@@ -70,8 +70,8 @@ def continued(asked: BenchmarkOpened, recorded: BenchmarkOpened) -> BenchmarkOpe
     check_same(asked.benchmark, _conditions(asked), _conditions(recorded))
     _check_same_sample(asked.plan, recorded.plan)
     _check_same_limit(asked.plan, recorded.plan)
-    _check_same_registration(asked.plan, recorded.plan)
     _check_same_cache(asked.plan, recorded.plan)
+    _check_same_registration(asked.plan, recorded.plan)
     if (asked.energy, asked.price_version) != (recorded.energy, recorded.price_version):
         _LOG.warning("Prices have changed since %s started. Earlier calls keep their costs.", asked.benchmark)
     plan, tiers = _extended(asked.plan, recorded.plan), {**recorded.tiers, **asked.tiers}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 
@@ -32,10 +33,8 @@ def silent(seconds: float) -> Answer:
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
         time.sleep(seconds)
-        try:
+        with suppress(OSError):
             says("late")(handler)
-        except OSError:
-            pass
 
     return answer
 
@@ -45,12 +44,10 @@ def dripping(handler: BaseHTTPRequestHandler) -> None:
     handler.send_response(200)
     handler.send_header("Content-Type", "text/event-stream")
     handler.end_headers()
-    try:
+    with suppress(OSError):
         for _ in range(100):
             handler.wfile.write(b'data: {"choices": [{"index": 0, "delta": {"content": "word "}}]}\n\n')
             time.sleep(0.02)
-    except OSError:
-        pass
 
 
 def assert_out_of_time(completion: Completion) -> None:

@@ -161,7 +161,7 @@ def test_prices_for_none_of_the_models_are_a_mistake(told: Told, opened: Workspa
     told.end()
     (tmp_path / "p.toml").write_text(FILE.replace("gpt-4o", "gpt-40"))
     how = repricing(tmp_path / "p.toml", None, None)
-    with pytest.raises(UsageError, match="gpt-40.*the benchmarks used"), repriced(opened, [PLAN.id], how):
+    with pytest.raises(UsageError, match=r"gpt-40.*the benchmarks used"), repriced(opened, [PLAN.id], how):
         pass
 
 
