@@ -101,6 +101,7 @@ class AnswerCache:
     def _opened(self) -> Iterator[sqlite3.Connection]:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(self._path, timeout=30)) as db:
+            db.execute("pragma synchronous = off")  # after a power failure, a damaged answer is only missing
             db.execute("create table if not exists answers (id integer primary key, key text unique, answer blob)")
             yield db
 

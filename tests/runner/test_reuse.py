@@ -66,6 +66,20 @@ def test_repeats_and_configurations_of_one_benchmark_never_share_an_answer(bench
     assert not any(answer.cached for answer in answers(made))
 
 
+def test_another_place_with_the_same_request_and_seed_gets_no_answer(bench: Make, tmp_path: Path) -> None:
+    """Seeds have 31 bits, so two calls of a large benchmark may have the same one: the place decides."""
+    made = cached(bench(lambda _: RIGHT), tmp_path, "one")
+    made.go()
+    (experiment,) = made.plan.experiments()
+    twin = replace(made.plan, name="two")
+    place = (twin.dataset.sha256, "conf_other", experiment.problem, 0, experiment.seed, 1)
+    (request,) = made.requests
+    key = made.reuse.key("scripted/it", request, place)
+    assert made.reuse.cache.find(key) is None
+    own = (twin.dataset.sha256, experiment.configuration, experiment.problem, 0, experiment.seed, 1)
+    assert made.reuse.cache.find(made.reuse.key("scripted/it", request, own)) is not None
+
+
 def test_another_seed_of_the_plan_draws_again(bench: Make, tmp_path: Path) -> None:
     cached(bench(lambda _: RIGHT), tmp_path, "first").go()
     other = cached(bench(lambda _: RIGHT), tmp_path, "second")
