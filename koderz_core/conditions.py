@@ -13,6 +13,7 @@ from koderz_core.models.providers import PROVIDERS, sets_context
 from koderz_core.prompts import ATTEMPTS, REMINDING, VERSIONS
 from koderz_core.prompts.kinds import VERSIONS as KIND_VERSIONS
 from koderz_core.records import Configuration, Plan, Problem, Scalar
+from koderz_core.records.plans import CACHE
 from koderz_core.strategies import STRATEGIES, facts_of
 from koderz_core.strategies.facts import ROLES
 from koderz_core.strategies.outside import version_of
@@ -53,6 +54,7 @@ def conditions(configurations: Sequence[Configuration], settings: Settings) -> d
     }
     return {
         TIME_LIMIT: time_limit(settings),
+        **({CACHE: True} if settings.cache else {}),
         **({"num_ctx": settings.num_ctx} if any(map(sets_context, providers)) else {}),
         **of_prompts(prompts_of(configurations)),
         **{f"{kind}{_GATE}": version for kind, version in gates.VERSIONS.items() if kind in kinds},

@@ -172,15 +172,15 @@ class Settings:
         most=3600,
     )
     num_ctx: int = _setting(8192, "Context size of embedded and Ollama models, in tokens.", least=512, most=100_000_000)
+    cache: bool = _setting(False, "Reuse the answers of earlier benchmarks to exactly the same calls.")
+    cache_mb: float = _setting(500.0, "The size limit of the response cache in MB.", above=0, most=1e6)
     llama_server: Path | None = _setting(
         None, "The path of your own llama-server program, such as one for GPUs. Default: the server in xllamacpp."
     )
     reproducible: bool = _setting(
         False, "Make embedded models give the same text for the same seed. Prompts are then not cached."
     )
-    local_watts: float = _setting(
-        65.0, "The power in watts that this machine draws while a local model works.", least=0, most=1e6
-    )
+    local_watts: float = _setting(65.0, "The power in watts of this machine while a model works.", least=0, most=1e6)
     measure_gpu: bool = _setting(
         True, "Measure the energy of NVIDIA GPUs (with nvidia-ml-py). local_watts then excludes these GPUs."
     )
@@ -203,7 +203,7 @@ class Settings:
         most=1e6,
     )
     local_usd_per_hour: float = _setting(
-        0.0, "The amortization of this machine in dollars per hour of work.", least=0, most=1e6
+        0.0, "The amortization of this machine in dollars per hour.", least=0, most=1e6
     )
     stated: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
     """The settings that some source sets, even if to the default."""

@@ -131,6 +131,10 @@ class LateError(ModelError):
     """An answer was not complete within its timeout, for an unknown reason."""
 
 
+class TurnTimeoutError(ModelError):
+    """An answer was not complete within the time that its configuration gives a turn."""
+
+
 class ContextError(ModelError):
     """A prompt exceeds its model's context; its length follows from the configuration."""
 

@@ -134,7 +134,7 @@ def _best_of_tiers(configurations: Sequence[ConfigurationFigures]) -> list[Key]:
 
     Empty if there is only one composition.
     """
-    priced = [row for row in configurations if row.share is not None and row.cost_usd is not None]
+    priced = [row for row in configurations if row.share is not None and row.cost_usd is not None and not row.cached]
     best = {row.composition: row.key for row in sorted(priced, key=lambda row: row.standing)}
     return list(best.values()) if len(best) > 1 else []
 

@@ -32,6 +32,8 @@ class ConfigurationFigures:
     (``Measured.price``). ``rental_usd``: the price of its calls to local models if the same weights were rented.
     ``composition``: the tiers of its models, in words. ``first``: the share of ``n`` solved with the first program.
     ``well_formed``: the share of tested replies with a complete program in one piece, None if none was tested.
+    ``cached``: answers from the response cache. They cost nothing in ``cost_usd``, and make the costs and times per
+    experiment unknown.
     """
 
     letter: str
@@ -60,11 +62,12 @@ class ConfigurationFigures:
     composition: str = ""
     first: float | None = None
     well_formed: float | None = None
+    cached: int = 0
 
     @property
     def standing(self) -> tuple[float, float]:
         """Larger if it solves more; of those that solve as much, larger if it costs less."""
-        return self.share or 0.0, -math.inf if self.cost_usd is None else -self.cost_usd
+        return self.share or 0.0, -math.inf if self.cost_usd is None or self.cached else -self.cost_usd
 
     @property
     def missing(self) -> int:
@@ -121,11 +124,12 @@ def figures_of(row: SummaryRow, place: int) -> ConfigurationFigures:
         running=row.running,
         marks=row.marks,
         cost_usd=row.cost_usd,
-        cost_per_experiment_usd=_per(row.ended_cost_usd, ended),
-        seconds_per_experiment=None if row.seconds is None or not ended else row.seconds / ended,
+        cost_per_experiment_usd=None if row.cached else _per(row.ended_cost_usd, ended),
+        seconds_per_experiment=None if row.seconds is None or not ended or row.cached else row.seconds / ended,
         mean_iterations=row.mean_iterations,
         tiers=row.tiers,
-        rental_usd=rental_usd(row.tiers),
+        rental_usd=None if row.cached else rental_usd(row.tiers),
+        cached=row.cached,
         composition=composition(row),
         first=row.solved_first / n if n else None,
         well_formed=row.well_formed / row.replies if row.replies else None,

@@ -46,9 +46,10 @@ def break_even_usd_per_kwh(first: Bill, second: Bill) -> float | None:
 def bill_per_solved(row: SummaryRow) -> Bill | None:
     """The cost of one solved problem of a configuration; None if unknown or none was solved.
 
-    Also None if an experiment has no result, because its calls are not part of a cost per solved problem.
+    Also None with answers from the response cache, and if an experiment has no result, because its calls are not part
+    of a cost per solved problem.
     """
-    if row.cost_usd is None or not row.solved or row.solved + row.unsolved < row.planned:
+    if row.cost_usd is None or row.cached or not row.solved or row.solved + row.unsolved < row.planned:
         return None
     if any(tier.tier == "local" and tier.kwh is None for tier in row.tiers):
         return None

@@ -49,6 +49,7 @@ from koderz_core.records import (
     Usage,
     Verdict,
 )
+from koderz_core.records.completions import Reused
 from koderz_core.records.plans import Ranked, Selection
 from koderz_core.records.progress import Forecast
 from koderz_core.records.registrations import Registration
@@ -204,6 +205,7 @@ PLAIN: Mapping[type, frozenset[str]] = {
     Configuration: frozenset({"strategy", "gate", "feedback"}),
     DatasetOrigin: frozenset({"sha256"}),
     Experiment: frozenset({"id", "configuration"}),
+    Reused: frozenset({"experiment"}),
     Registration: frozenset({"stopping"}),
     ControlObeyed: frozenset({"what", "target"}),
     Forecast: frozenset({"unknown"}),

@@ -25,7 +25,7 @@ from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentDetails
 from koderz_core.report.columns import Row
 from koderz_core.report.forecasts import LAST_RUN, receipt
-from koderz_core.report.formats import MARKS, SHARED, count, duration, isolation, money, note_title, plain
+from koderz_core.report.formats import MARKS, SHARED, count, duration, isolation, money_spent, note_title, plain
 from koderz_core.report.status import changed
 from koderz_core.report.supervision import (
     SHOWS,
@@ -87,7 +87,7 @@ def print_details(details: ExperimentDetails) -> None:
     click.echo(f"\n{row.id}  {plain(row.problem)}  {plain(row.label)}")
     failure = f" ({row.failure})" if row.failure else ""
     tokens = f"{count(row.input_tokens)} tokens in, {count(row.output_tokens)} out"
-    spent = f"calls: {row.calls} · {tokens} · {duration(row.seconds)} · {money(row.cost_usd)}"
+    spent = f"calls: {row.calls} · {tokens} · {duration(row.seconds)} · {money_spent(row.cost_usd, row.cached)}"
     click.echo(f"{MARKS[row.shown]}{failure} · {spent}")
     click.echo(f"Dataset: {plain(row.origin.said)}")
     if row.isolation:

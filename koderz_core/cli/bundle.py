@@ -6,12 +6,13 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from zipfile import ZipFile
 
 import click
 
 from koderz_core.cli.options import OutputPath, check_no_folder, data_dir, report_faults, workspace
+from koderz_core.cli.reprice import exported_under, how_priced, repricing_options
 from koderz_core.errors import DataError, UsageError
 from koderz_core.files import replacement
 from koderz_core.report.dictionary import TABLES
@@ -20,6 +21,7 @@ from koderz_core.report.dump import DumpFile, write
 from koderz_core.report.export_request import ENDINGS, REPORT_FORMS, ExportOrder
 from koderz_core.report.formats import count, plain
 from koderz_core.workspace.bundles import ABOUT, ANNOTATIONS, KEPT, SAFEST, Verified, checked_bundle
+from koderz_core.workspace.repricing import Repricing
 
 _LEVELS = "; ".join(f"{level}: {about}" for level, about in ABOUT.items())
 STDOUT = Path("-")
@@ -104,6 +106,7 @@ def _print_verdict(found: Verified) -> int:
     "--header", "headers", metavar="NAME=VALUE", multiple=True, help="Header for --endpoint. May be repeated."
 )
 @click.option("--dictionary", is_flag=True, help="Print the meaning of every column as Markdown.")
+@repricing_options
 @data_dir
 def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     of: Sequence[str],
@@ -117,6 +120,7 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     headers: Sequence[str],
     dictionary: bool,
     data_dir: Path | None,
+    **prices: Any,
 ) -> int:
     """Write tables and reports to files.
 
@@ -134,12 +138,13 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
         return 0
     chosen = table or ("comparison" if form in REPORT_FORMS else "experiments")
     order = ExportOrder(chosen, form, tuple(of), _names(columns), for_spreadsheets, same_problems)
+    how = how_priced(**prices)
     if endpoint is not None or headers:
         return _send(order, endpoint, headers, out, data_dir)
-    return _write_out(order, out, data_dir)
+    return _write_out(order, out, data_dir, how)
 
 
-def _write_out(order: ExportOrder, out: Path | None, data_dir: Path | None) -> int:
+def _write_out(order: ExportOrder, out: Path | None, data_dir: Path | None, how: Repricing | None) -> int:
     if out == STDOUT and order.form == "parquet":
         raise UsageError("Parquet is binary and is not written to standard output. Give a file name with --out.")
     several = ENDINGS[order.form] == "zip" and (out is None or out.suffix.lower() != ".zip")
@@ -153,7 +158,7 @@ def _write_out(order: ExportOrder, out: Path | None, data_dir: Path | None) -> i
     if out and not several:
         check_no_folder(out)
     with workspace(data_dir) as opened:
-        with opened.exports.file(order) as made:
+        with exported_under(opened, order, how) as priced, priced.exports.file(order) as made:
             if several:
                 path = out or Path(order.file_name.removesuffix(".zip"))
                 click.echo(f"Written: {_unpack(made, path)} files into {path}", err=True)

@@ -14,6 +14,7 @@ from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no 
 from koderz_core.cli.compare_parts import Asked, Part, further_options, parts
 from koderz_core.cli.maintenance import MOST_DAYS, delete_benchmarks
 from koderz_core.cli.options import Number, as_json, data_dir, print_json, report_faults, workspace
+from koderz_core.cli.reprice import Named, how_priced, repricing_options, under_prices, with_mark
 from koderz_core.cli.tables import console, drawn, terminal_table
 from koderz_core.errors import UsageError
 from koderz_core.records.plans import scripted
@@ -67,6 +68,7 @@ NONE_YET = (
     help="How many times as much a configuration may cost per solved problem to count as no more expensive.",
 )
 @further_options
+@repricing_options
 @data_dir
 def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     configurations: Sequence[str],
@@ -76,6 +78,10 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     margin: float,
     cost_margin: float,
     data_dir: Path | None,
+    prices: Path | None,
+    watts: float | None,
+    kwh_price: float | None,
+    count_cached: bool,
     **further: Any,
 ) -> int:
     """Compare configurations by success and cost, with confidence intervals.
@@ -91,15 +97,16 @@ def compare(  # noqa: PLR0913, PLR0917 (one argument per option)
     """
     asked = Asked(**further)
     asked.check(form)
-    with workspace(data_dir) as opened:
-        rows = opened.comparisons.named(configurations, same_problems=same_problems)
-        if not rows:
-            raise UsageError("There are no results to compare yet. Start with: koderz quickstart")
-        rows = rows if baseline else opened.comparisons.with_baseline(rows)
+    how = how_priced(prices, watts, kwh_price, count_cached=count_cached)
+    names = Named(configurations, baseline, same_problems)
+    with workspace(data_dir) as here, under_prices(here, names, how) as opened:
+        rows = names.rows(opened)
         comparison = opened.comparisons.compare(rows, baseline, margins=(margin / 100, cost_margin))
+        if how:
+            comparison = with_mark(comparison, how, form)
         found = list(parts(opened, rows, comparison, asked))
         click.echo(FORMS[form](comparison, found), nl=form != "table")
-        return report_faults(opened)
+        return report_faults(here)
 
 
 def _as_table(comparison: Comparison, further: Sequence[Part]) -> str:

@@ -44,17 +44,23 @@ def delete(benchmarks: tuple[str, ...], data_dir: Path | None, *, yes: bool) -> 
 @click.command()
 @click.option("--keep", type=Whole(0), help="Keep the N newest benchmarks.")
 @click.option("--days", type=Number(0, MOST_DAYS), help="Keep benchmarks that changed in the last N days.")
+@click.option("--cache", is_flag=True, help="Delete the answers in the response cache. Journals keep their copies.")
 @_yes
 @data_dir
-def prune(keep: int | None, days: float | None, data_dir: Path | None, *, yes: bool) -> None:
+def prune(keep: int | None, days: float | None, data_dir: Path | None, *, cache: bool, yes: bool) -> None:
     """Delete old benchmarks. With both --keep and --days, a benchmark is kept if either option keeps it.
 
     Without --yes, the command only shows what it would delete. Running and pinned benchmarks are always kept.
     """
-    if keep is None and days is None:
-        raise UsageError("Say which benchmarks to keep: --keep 20, --days 90, or both.")
+    if keep is None and days is None and not cache:
+        raise UsageError("Say which benchmarks to keep: --keep 20, --days 90, or both. For the answers: --cache.")
     with workspace(data_dir) as opened:
-        delete_benchmarks(opened, opened.upkeep.old(keep, days), yes=yes)
+        if cache:
+            held = opened.upkeep.clear_cache() if yes else opened.upkeep.cache_contents()
+            verb = "Deleted" if yes else "Would delete (add --yes)"
+            click.echo(f"{verb}: the response cache with {numbered(held.answers, 'answer')}, {held.size / 1e6:.1f} MB.")
+        if keep is not None or days is not None:
+            delete_benchmarks(opened, opened.upkeep.old(keep, days), yes=yes)
 
 
 def _on_benchmark(act: Callable[[Workspace, str], str]) -> click.Command:

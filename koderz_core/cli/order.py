@@ -211,8 +211,9 @@ def _own(strategy: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
 def settings(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that override a setting."""
     named = {name: options[name] for name in ("humaneval_path", "num_ctx", "timeout", "test_timeout")}
-    retries = {"retries": options.get("max_retries")}
-    return named | retries | {name: options.get(name) for name in ("cortex_path", "cortex_db")}
+    named |= {"retries": options.get("max_retries")}
+    named |= {name: options.get(name) for name in ("cortex_path", "cortex_db")}
+    return named | {"cache": options.get("cache") or None}  # a resumed benchmark keeps what it was started with
 
 
 def parameters_of(options: Mapping[str, Any]) -> dict[str, Scalar]:

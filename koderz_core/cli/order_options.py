@@ -303,6 +303,12 @@ _ORDER: Options = (
         help="Run a variant of the dataset, to find out if a model recalls or cheats. See docs/integrity.md.",
     ),
     _limits(
+        "--cache",
+        is_flag=True,
+        advanced=True,
+        help="Reuse answers of earlier benchmarks to exactly the same calls, at no cost. See docs/models.md.",
+    ),
+    _limits(
         "--max-cost-per-experiment",
         metavar="USD",
         type=Number(0),

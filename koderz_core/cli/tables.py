@@ -22,7 +22,7 @@ from koderz_core.report.formats import (
     case_bounds,
     count,
     duration,
-    money,
+    money_spent,
     numbered,
     plain,
     solved_rate,
@@ -105,7 +105,7 @@ def print_summaries(
             "?" if row.mean_iterations is None else f"{row.mean_iterations:.1f}",
             f"{count(row.input_tokens)} / {count(row.output_tokens)}",
             duration(row.seconds),
-            money(row.cost_usd),
+            money_spent(row.cost_usd, row.cached),
         )
     console().print(table)
     if left_out:
@@ -139,7 +139,7 @@ def print_experiments(rows: Sequence[ExperimentRow], labels: Mapping[str, Sequen
             _tests(row),
             str(row.iterations),
             duration(row.seconds),
-            money(row.cost_usd),
+            money_spent(row.cost_usd, row.cached),
             *((plain(", ".join(labelled.get(row.id, ())), MOST_OF_LABELS),) if labelled else ()),
         )
     console().print(table)

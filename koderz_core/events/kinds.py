@@ -20,6 +20,8 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import ClassVar, Literal, get_args
 
+from msgspec import UNSET, UnsetType
+
 from koderz_core.events.annotations import ExperimentLabelled, ExperimentNoted
 from koderz_core.records import (
     Allowance,
@@ -42,6 +44,7 @@ from koderz_core.records import (
     Usage,
     Verdict,
 )
+from koderz_core.records.completions import Reused
 from koderz_core.records.plans import Imported
 from koderz_core.records.progress import Forecast
 from koderz_core.records.registrations import WRONG_PAIR, Decision
@@ -209,7 +212,11 @@ class CallStarted:
 
 @dataclass(frozen=True, slots=True)
 class CallFinished:
-    """A model answered. ``text`` and ``seconds`` are None only in an imported benchmark whose file lacks them."""
+    """A model answered. ``text`` and ``seconds`` are None only in an imported benchmark whose file lacks them.
+
+    ``cached``: the earlier call whose answer was used again instead of a new call. Unset, it is not written, so the
+    journals of benchmarks without the response cache stay as they were.
+    """
 
     kind: ClassVar[Kind] = "call_finished"
     text: Text | None
@@ -219,6 +226,7 @@ class CallFinished:
     seconds: float | None
     first_token_seconds: float | None
     honoured: Sampling
+    cached: Reused | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ class Call:
     usd: float | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cached: bool = False
     answer: CallFinished | None = None
 
 
@@ -46,9 +47,9 @@ class Call:
 class Totals:
     """Totals of calls or of experiments, each of which is ``planned`` and has at most one outcome.
 
-    ``calls`` are those that were answered, ``unpriced`` those of them without a known price. ``known_usd`` includes
-    unanswered calls of known cost. Tokens are None if one of the calls did not report them, and ``seconds`` if the time
-    of one of the experiments that ended is unknown.
+    ``calls`` are those that were answered, ``unpriced`` those of them without a known price, ``cached`` those answered
+    by the response cache. ``known_usd`` includes unanswered calls of known cost. Tokens are None if one of the calls
+    did not report them, and ``seconds`` if the time of one of the experiments that ended is unknown.
     """
 
     planned: int = 0
@@ -63,6 +64,7 @@ class Totals:
     input_tokens: int | None = 0
     output_tokens: int | None = 0
     seconds: float | None = 0.0
+    cached: int = 0
 
     @property
     def cost_usd(self) -> float | None:
@@ -94,6 +96,7 @@ def totals_of(calls: Iterable[Call]) -> Totals:
         known_usd=fsum(call.usd for call in attempts if call.usd is not None),
         input_tokens=known_sum(call.input_tokens for call in answered),
         output_tokens=known_sum(call.output_tokens for call in answered),
+        cached=sum(call.cached for call in answered),
     )
 
 
@@ -170,7 +173,7 @@ class ExperimentTally:
         call = self.calls[key] = self.calls.pop(key) if key in self.calls else Call("unknown", "unknown")
         call.answered, call.usd = True, event.cost.usd
         call.input_tokens, call.output_tokens = event.usage.input_tokens, event.usage.output_tokens
-        call.answer = event if detailed else None
+        call.answer, call.cached = event if detailed else None, bool(event.cached)
         self.models[call.role], self.costs[call.role] = call.model, call.usd
 
     def _keep(self, entry: Entry) -> None:

@@ -14,7 +14,7 @@ from koderz_core.records.rows import CallRow, IterationRow, Step
 from koderz_core.report.formats import note_title
 from koderz_core.times import utc
 
-_STOPS = {"stop": "stop", "length": "max_tokens", "refused": "content_filter", "empty": "stop"}
+_STOPS = {"stop": "stop", "length": "max_tokens", "refused": "content_filter", "empty": "stop", "timeout": "unknown"}
 """How an answer ended, in the words of Inspect."""
 _IN_STEPS = ("spec_written", "checkpoint_reviewed", "turn_spoken", "consensus_reached")
 

@@ -50,7 +50,7 @@ def gate_of(text: str) -> Gate:
 
 
 NONE = "none"
-OF_THE_REPLY = frozenset({"extraction", "truncated", "refused"})
+OF_THE_REPLY = frozenset({"extraction", "truncated", "refused", "turn_timeout"})
 """Classes of errors in a reply. Their messages reveal nothing about tests."""
 
 

@@ -190,6 +190,10 @@ def score_kind(held_out: Unseen) -> ScoreKind:
 
 def no_program(tests: TestSet, error: ErrorClass) -> Verdict:
     """The verdict on a reply without a program: no test was reached."""
-    reasons = {"truncated": "The reply was cut at its token limit.", "refused": "The model refused."}
+    reasons = {
+        "truncated": "The reply was cut at its token limit.",
+        "refused": "The model refused.",
+        "turn_timeout": "The reply was not complete within its time limit.",
+    }
     message = f"No program was found in the reply. {reasons.get(error, '')}".strip()
     return Verdict("-" * number_of(tests), (), False, error, message, 0.0, "none")

@@ -57,6 +57,7 @@ ADVICE: Mapping[str, str] = {
     "forbidden": "Use no files, processes or network: only compute and return.",
     "cut short": "Answer in fewer words, the program first.",
     "refused": "Answer with the program alone.",
+    "out of time": "Answer in fewer words, the program first.",
     "another error": "Read the message, and handle the input that leads to it.",
 }
 """The usual remedy for each pattern."""
@@ -98,6 +99,7 @@ _OF_CLASS: Mapping[str, str] = {
     "forbidden": "forbidden",
     "truncated": "cut short",
     "refused": "refused",
+    "turn_timeout": "out of time",
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from koderz_core.errors import LateError
+from koderz_core.errors import LateError, TurnTimeoutError
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Finish, Message, Sampling, Usage
 
@@ -17,6 +17,8 @@ MOST_LETTERS = 40
 """The maximum length of a provider's word for how it processed a request."""
 CUT_OFF = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
 REFUSED = frozenset({"content_filter", "refusal"})
+TURN_OVER = "koderz: the turn is over"
+"""The reason of an answer that the time limit of its turn ended. No server sends this word."""
 FAILED = frozenset({"error", "abort", "aborted", "cancelled", "canceled", "failed", "timeout"})
 """The server gave up, which is not a failure of the model."""
 
@@ -59,10 +61,13 @@ class Answer:
     def in_time(self) -> Iterator[None]:
         """Counts a model that was still thinking at its timeout as one that answered: cut off and empty.
 
+        At the time limit of a turn, what has arrived is dropped, so that the result does not depend on streaming.
         Raises LateError for any other timeout, which may be the provider's fault.
         """
         try:
             yield
+        except TurnTimeoutError:
+            self.reason, self.pieces = TURN_OVER, []
         except LateError:
             if self.first_token_seconds is None or any(piece.strip() for piece in self.pieces):
                 raise
@@ -87,6 +92,8 @@ class Answer:
         )
 
     def _finish(self) -> Finish:
+        if self.reason == TURN_OVER:
+            return "timeout"
         if self.refused or self.reason in REFUSED:
             return "refused"
         if self.reason in CUT_OFF:

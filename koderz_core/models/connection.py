@@ -12,6 +12,9 @@ import ssl
 import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 from typing import Any, Self
@@ -46,10 +49,14 @@ def connection(  # Any: a client's keyword arguments
     in_time = _in_time(web)
 
     def begin(request: Any) -> None:  # Any: of either library
-        request.extensions[_DEADLINE] = time.monotonic() + seconds
+        turn = _TURN.get()
+        whole = seconds if turn is None else min(seconds, turn.seconds)
+        request.extensions[_DEADLINE] = time.monotonic() + whole
         traced(request)
         if request.method == "POST" and _STREAMED.search(request.content):
-            request.extensions["timeout"]["read"] = min(seconds, silence_seconds)
+            request.extensions["timeout"]["read"] = min(whole, silence_seconds)
+        elif whole < seconds:
+            request.extensions["timeout"]["read"] = whole
 
     def watch(response: Any) -> None:  # Any: as above
         response.stream = in_time(response.stream, response.request)
@@ -64,6 +71,32 @@ def connection(  # Any: a client's keyword arguments
         "event_hooks": {"request": [begin], "response": [watch]},
         **({"transport": Transport(web, secure=not url.startswith("http:"))} if straight else {}),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    seconds: float
+    deadline: float
+
+
+_TURN: ContextVar[_Turn | None] = ContextVar("turn", default=None)
+
+
+@contextmanager
+def turn_limited(seconds: float | None) -> Iterator[None]:
+    """Limits the answers that this thread requests inside to ``seconds``, if that is less than the client's limit."""
+    turn = None if seconds is None else _Turn(seconds, time.monotonic() + seconds)
+    token = _TURN.set(turn)
+    try:
+        yield
+    finally:
+        _TURN.reset(token)
+
+
+def turn_is_over() -> bool:
+    """Whether the time of the innermost ``turn_limited`` has passed; False without a limit."""
+    turn = _TURN.get()
+    return turn is not None and time.monotonic() >= turn.deadline
 
 
 def times(settings: Settings) -> tuple[float, float, float]:

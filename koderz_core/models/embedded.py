@@ -329,4 +329,5 @@ PROVIDER = Provider(
     context_set=True,
     one_by_one=True,
     timeouts=WHOLE_TIMES,
+    version=lambda name, settings: f"{weights.weights_of(name).sha256}, {runtime(settings)}",
 )

@@ -28,7 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from koderz_core.config import Settings
 from koderz_core.errors import ConfigError, DataError
-from koderz_core.input_files import read_text
+from koderz_core.input_files import read_text, require_file
 from koderz_core.records import Tier
 
 Thinking = Literal["never", "optional", "always"]
@@ -93,6 +93,15 @@ def stated(model: str, settings: Settings) -> Stated:
         capabilities=shared.capabilities.model_copy(update=own.capabilities.model_dump(exclude_none=True)),
         price=own.price or shared.price,
     )
+
+
+def prices_in(path: Path) -> dict[str, StatedPrice]:
+    """The prices in a file of the same form, by the name of their table. Raises ConfigError, DataError."""
+    require_file(path, "Give a file in the form of models.toml.")
+    prices = {name: table.price for name, table in _read(path).items() if table.price}
+    if not prices:
+        raise ConfigError(f'{path} states no price. Write a table such as ["openai/my-model".price] into it.')
+    return prices
 
 
 def check_providers(settings: Settings, providers: Collection[str]) -> None:

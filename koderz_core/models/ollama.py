@@ -134,6 +134,28 @@ def _away(name: str) -> str | None:
     return CLOUD if name.lower().endswith(("-cloud", ":cloud")) else None
 
 
+def _version(name: str, settings: Settings) -> str:
+    """The digest of a model in the server's list; "" for a model in Ollama's cloud, of which it says nothing."""
+    import httpx  # noqa: PLC0415 (heavy)
+    import ollama  # noqa: PLC0415 (heavy)
+
+    url = settings.ollama_base_url
+    settings.check_egress(url, "the version of a model")
+    if _away(name):
+        return ""
+    try:
+        with closing(
+            ollama.Client(url, headers=_headers(settings), **connection(httpx, url, *times(settings)))
+        ) as client:
+            listed = {str(model.model): text_of(model, "digest") for model in client.list().models}
+    except (httpx.HTTPError, ConnectionError, ollama.ResponseError, TypeError, ValueError):
+        raise ModelError(f"{redact(url)} does not list its models") from None  # the cause may contain a password
+    digest = listed.get(name) or listed.get(f"{name}:latest")
+    if not digest:
+        raise ModelError(f"{redact(url)} lists no digest of {name}")
+    return digest
+
+
 PROVIDER = Provider(
     create=lambda card, settings, _: OllamaModel(card, settings),
     address=lambda settings: settings.ollama_base_url,
@@ -143,6 +165,7 @@ PROVIDER = Provider(
         (".*", Capabilities(max_tokens_parameter="num_predict", source=_SOURCE)),
     ),
     context_set=True,
+    version=_version,
     names=("gpt-oss:20b", "gpt-oss:120b"),
     typed=r"[^\s:]+:[^\s:]+|gpt-oss",
     away=_away,

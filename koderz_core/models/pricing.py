@@ -45,7 +45,7 @@ def price(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at:
     if card.provider == "scripted":
         return Cost(0.0, "scripted")
     if stated_price := stated(card.id, settings).price:
-        return _by_statement(card, usage, stated_price)
+        return by_statement(card.id, usage, stated_price, "models.toml")
     if runs_here(card, settings):
         return _local(card, usage, seconds, settings, at)
     if why := _unknown(card, usage):
@@ -87,13 +87,14 @@ def _local(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at
     return rates.cost(spent, usage.gpu_joules, rental_usd(card.name, usage, at), usage.cpu_joules)
 
 
-def _by_statement(card: ModelCard, usage: Usage, stated_price: StatedPrice) -> Cost:
+def by_statement(model: str, usage: Usage, stated_price: StatedPrice, file: str) -> Cost:
+    """The cost of a call at a price that ``file`` states."""
     if usage.input_tokens is None or usage.output_tokens is None:
-        return Cost(None, f"unpriced: {card.id} did not report its tokens")
+        return Cost(None, f"unpriced: {model} did not report its tokens")
     read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
     fresh = usage.input_tokens - read - written
     if fresh < 0:
-        return Cost(None, f"unpriced: {card.id} reported token counts that contradict each other")
+        return Cost(None, f"unpriced: {model} reported token counts that contradict each other")
     base = stated_price.input_usd_per_mtok
     usd = (
         fresh * base
@@ -101,7 +102,7 @@ def _by_statement(card: ModelCard, usage: Usage, stated_price: StatedPrice) -> C
         + written * (base if stated_price.cache_write_usd_per_mtok is None else stated_price.cache_write_usd_per_mtok)
         + usage.output_tokens * stated_price.output_usd_per_mtok
     ) / TOKENS_PER_PRICE
-    return Cost(usd, f"models.toml: {stated_price.source}, {stated_price.date}")
+    return Cost(usd, f"{file}: {stated_price.source}, {stated_price.date}")
 
 
 def _by_list(card: ModelCard, usage: Usage, settings: Settings, at: datetime | None) -> Cost:

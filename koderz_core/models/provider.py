@@ -120,6 +120,11 @@ def _none(*_: object) -> None:
     """The default of ``Provider``'s functions: no address, no list, no lack, no other place, no service tier."""
 
 
+def _no_version(_name: str, _settings: Settings) -> str:
+    """The default of ``Provider.version``."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Provider:
     """One source of models, with all that koderz knows of it.
@@ -134,6 +139,8 @@ class Provider:
     ``rows``: what its models accept. ``context_set``: the setting num_ctx sets the length of their context.
     ``one_by_one``: a model answers one call at a time. ``timeouts``: how many times the setting timeout an answer may
     take. ``priciest_tier``: the service tier with the highest price that it may use, None if there is only one.
+    ``version``: what a model (by its name) is now, such as a hash of its weights; "" if the provider reports nothing,
+    so that a model may change silently. It raises ModelError if the provider cannot say it now.
     """
 
     create: Callable[[ModelCard, Settings, Programs], Model]
@@ -153,6 +160,7 @@ class Provider:
     one_by_one: bool = False
     timeouts: int = 1
     priciest_tier: Callable[[Settings], str | None] = _none
+    version: Callable[[str, Settings], str] = _no_version
 
     def at_home(self, settings: Settings) -> bool:
         """Whether its address is the publisher's own."""

@@ -36,6 +36,8 @@ class ScriptedModel:
         words = script[: request.sampling.max_tokens]
         first: float | None = None
         for start in range(0, len(words), WORDS_PER_PIECE):
+            if request.turn_seconds is not None and time.monotonic() - started >= request.turn_seconds:
+                return _out_of_time(request, time.monotonic() - started)
             time.sleep(self._seconds_per_piece)
             if on_text:
                 first = first if first is not None else time.monotonic() - started
@@ -123,6 +125,11 @@ def _wrong(problem: str) -> str:
 def _words(text: str) -> list[str]:
     """The words of a text with their white space, so that they join to the same text."""
     return re.findall(r"\s*\S+(?:\s+\Z)?", text)
+
+
+def _out_of_time(request: Request, seconds: float) -> Completion:
+    """The answer of a model that the time limit of its turn ended."""
+    return Completion("", "timeout", Usage(), seconds, Sampling(max_tokens=request.sampling.max_tokens))
 
 
 def _finish(script: list[str], words: list[str]) -> Finish:

@@ -22,10 +22,10 @@ from types import ModuleType
 from typing import cast
 
 from koderz_core.config import Settings
-from koderz_core.errors import ContextError, LateError, ModelError
+from koderz_core.errors import ContextError, LateError, ModelError, TurnTimeoutError
 from koderz_core.models.answer import Answer, Call, Send, member
 from koderz_core.models.capabilities import honoured
-from koderz_core.models.connection import is_silence
+from koderz_core.models.connection import is_silence, turn_is_over, turn_limited
 from koderz_core.models.provider import Advice, ModelCard, Provider
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request
@@ -97,7 +97,7 @@ class Server:
         takes = self.provider.capabilities(self.card.id, self.settings)
         sampling, listener = honoured(request, takes), on_text if takes.streaming else None
         answer = Answer()
-        with answer.in_time():
+        with answer.in_time(), turn_limited(request.turn_seconds):
             send(Call(request.messages, sampling, takes.max_tokens_parameter), answer, listener)
         if answer.reason is None or answer.failed:
             raise self.broke_off()
@@ -169,9 +169,11 @@ class Server:
         return ModelError(f"{message} {cure}", retryable=True, arrived=False)
 
     def late(self, error: BaseException) -> ModelError:
-        """A timeout: of the connection, of a pause, or of the whole answer."""
+        """A timeout: of the connection, of the turn, of a pause, or of the whole answer."""
         if "ConnectTimeout" in _names(error):
             return self.unreachable(error)
+        if turn_is_over():
+            return TurnTimeoutError(f"{self._who} exceeded the time limit of this turn.")
         return self.silent() if any(is_silence(cause) for cause in causes(error)) else self.too_slow()
 
     def silent(self) -> ModelError:

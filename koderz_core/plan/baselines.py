@@ -14,6 +14,7 @@ from koderz_core.models.catalogue import resolve
 from koderz_core.plan.command_line import SUPERVISED
 from koderz_core.plan.order import Order, Wanted, configuration
 from koderz_core.records import Configuration, Kind, Plan, Scalar
+from koderz_core.records.plans import CACHE
 from koderz_core.records.trials import Measured, Sought
 from koderz_core.report.formats import money, plain
 from koderz_core.strategies.labels import labels
@@ -22,7 +23,7 @@ from koderz_core.times import day
 DIRECT = "direct"
 STRONGER = frozenset({"frontier", "small_frontier"})
 _SHARED = ("chain_of_thought", "max_tokens")
-_IRRELEVANT = frozenset({"spec prompt", "review prompt"})
+_IRRELEVANT = frozenset({"spec prompt", "review prompt", CACHE})
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def is_plannable(plan: Plan, dataset: Dataset, now: Settings) -> bool:
     problems = [problem for problem in dataset.problems if problem.id in plan.problems]
     of = of_problems(problems, now) | of_kinds(problem.public.kind for problem in problems)
     restored = {name: plan.conditions[name] for name in (TIME_LIMIT, CONTEXT) if name in plan.conditions}
-    under = {**conditions(today, now), **of, **restored}
+    under = {**conditions(today, now.changed(cache=plan.cached)), **of, **restored}
     return as_recorded(replace(plan, configurations=today, conditions=under), now).id == plan.id
 
 

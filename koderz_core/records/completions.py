@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Tier = Literal["local", "small_frontier", "frontier"]
-Finish = Literal["stop", "length", "refused", "empty"]
+Finish = Literal["stop", "length", "refused", "empty", "timeout"]
+"""``timeout``: the time limit that a configuration sets for a call ended it, so there is no text."""
 JOULES_PER_KWH = 3.6e6
 SECONDS_PER_HOUR = 3600.0
 
@@ -42,11 +43,15 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A complete request to a model. The same request with the same seed may be answered from a journal."""
+    """A complete request to a model. The same request with the same seed may be answered from a journal.
+
+    ``turn_seconds``: the time that the configuration gives the answer; None: only the settings limit it.
+    """
 
     messages: tuple[Message, ...]
     sampling: Sampling
     seed: int
+    turn_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,27 @@ class Cost:
 
 CPUS_MEASURED = "processors as measured"
 """How the source of a cost names energy that is measured and not computed from a stated power."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reused:
+    """The call whose answer was used again: its experiment, its end in seconds since 1970, its cost and duration."""
+
+    experiment: str
+    at: float
+    cost: Cost
+    seconds: float
+
+
+FREE_AGAIN = "response cache"
+"""The source of the price of an answer that was used again."""
+
+
+def cost_again(original: Cost) -> Cost:
+    """The cost of using an answer again: zero, in each part that the original call has."""
+    energy = None if original.kwh is None else 0.0
+    rental = None if original.rental_usd is None else 0.0
+    return Cost(0.0, FREE_AGAIN, kwh=energy, energy_usd=energy, rental_usd=rental)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,13 @@ POLICIES = (QUALITY, LATENCY, COST, CONTEXT, FIXED)
 """Policies to select a model: most solved, fastest, cheapest, largest context, or the order in which they are named."""
 
 
+CACHE = "response_cache"
+"""The condition of a plan whose calls may be answered from the response cache.
+
+Then the seed of an experiment does not depend on its benchmark, because the same call in two benchmarks must have the
+same seed. It still depends on the configuration, the problem and the repeat, so the calls of one benchmark stay
+independent.
+"""
 IMPORTED = "imported"
 """The strategy of imported configurations, which koderz cannot run."""
 
@@ -199,13 +206,19 @@ class Plan:
         )
 
     @property
+    def cached(self) -> bool:
+        """Whether its calls may be answered from the response cache."""
+        return bool(self.conditions.get(CACHE))
+
+    @property
     def sequential(self) -> Registration | None:
         """The registration, if the benchmark stops as soon as its primary comparison is decided."""
         return self.registration if self.registration and self.registration.stopping == "sequential" else None
 
     def _experiment(self, benchmark: str, configuration: str, problem: str, repeat: int) -> Experiment:
-        digest = fingerprint((benchmark, configuration, problem, self.dataset.sha256, repeat))
-        seed = int(fingerprint((self.seed, digest))[:8], 16)
+        place = (configuration, problem, self.dataset.sha256, repeat)
+        digest = fingerprint((benchmark, *place))
+        seed = int(fingerprint((self.seed, place if self.cached else digest))[:8], 16)
         return Experiment(f"exp_{digest[:12]}", configuration, problem, repeat, seed)
 
 

@@ -218,7 +218,8 @@ class RoleCost:
     """The finished calls of one role to one model, in the experiments with a result of one configuration.
 
     ``cost_usd``: None if ``unpriced`` of the calls have no price. ``usd_per_problem``: the mean over the repeats of a
-    problem, then over the problems with a result. ``tokens``: input and output together, None if a call has none.
+    problem, then over the problems with a result, None with an answer from the response cache. ``tokens``: input and
+    output together, None if a call has none.
     """
 
     benchmark: str
@@ -245,7 +246,8 @@ class SummaryRow:
     ``isolation``: the sandbox tier; ``shared`` counts the experiments whose tests ran in the program's own process.
     ``replies`` counts the replies whose programs a loop tested, ``well_formed`` those with a complete program in one
     piece. ``solved_first``: solved with the first program. ``only``: the problems of this row, if these are not all.
-    ``model_tiers``: the tier of each model of its benchmark.
+    ``model_tiers``: the tier of each model of its benchmark. ``cached``: the answers from the response
+    cache, which cost nothing.
     """
 
     benchmark: str
@@ -290,6 +292,7 @@ class SummaryRow:
     replies: int = 0
     well_formed: int = 0
     solved_first: int = 0
+    cached: int = 0
 
     @property
     def marks(self) -> Marks:

@@ -68,6 +68,7 @@ class BenchmarkRow:
     imported: str | None = None  # the file of another tool that its results come from
     decision: Decision | None = None  # how a sequential benchmark ended early
     decided_by: int | None = None  # how many problems of its drawn order decided that
+    cached: int = 0  # answers from the response cache, which cost nothing
 
     @property
     def origin(self) -> DatasetOrigin:
@@ -130,6 +131,7 @@ class ExperimentRow:
     licence: str = ""
     saw_base_tests: bool = False  # as in ``Marks``: of its configuration
     searched: bool = False  # as above
+    cached: int = 0  # answers from the response cache, which cost nothing
 
     @property
     def origin(self) -> DatasetOrigin:
@@ -210,6 +212,8 @@ class CallRow:
     status: int | None = None
     wait_seconds: float | None = None
     arrived: bool | None = None
+    cached_from: str | None = None  # the experiment of the call whose answer was used again
+    cached_usd: float | None = None  # the cost of that call
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class Try(msgspec.Struct, frozen=True, gc=False):
     error: ErrorClass | None
     held_out_passed: bool | None
     usd: float | None
-    seconds: float
+    seconds: float | None
     checkpoints: int = 0
     tokens: int | None = None
     joules: float | None = None
@@ -46,7 +46,8 @@ class Trial(msgspec.Struct, frozen=True, gc=False):
     its finished calls, None if unknown; the ``frontier`` ones are those of calls to models of the tiers frontier and
     small frontier. ``gate_passed``: whether the returned program passed the tests that the loop saw, None without any.
     ``code``: SHA-256 of the returned program. ``small_frontier_usd``: the part of ``frontier_usd`` for small frontier
-    models. ``joules``: the energy of its calls, known only for models on this machine.
+    models. ``joules``: the energy of its calls, known only for models on this machine. With an answer from the response
+    cache, all but the tokens are unknown.
     """
 
     benchmark: str

@@ -20,6 +20,7 @@ ErrorClass = Literal[
     "forbidden",
     "truncated",
     "refused",
+    "turn_timeout",
     "context",
     "faked",
 ]

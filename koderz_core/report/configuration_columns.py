@@ -204,6 +204,7 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     *reasons("usd_per_experiment"),
     usd("cost_usd", "cost of all calls of the configuration so far", "a price is unknown"),
+    whole("cached", "answers from the response cache; with them, costs per experiment and times are not measured"),
     usd(
         "rental_usd",
         "price that a provider hosting the same weights would charge for the tokens of all local calls",

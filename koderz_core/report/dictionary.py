@@ -140,6 +140,7 @@ EXPERIMENTS: tuple[Column, ...] = (
     yes("shared", _SHARED, "the program was not scored"),
     yes("saw_base_tests", SAW_BASE_TESTS),
     yes("searched", SEARCHED),
+    whole("cached", "number of answers from the response cache; they cost nothing and measure no time"),
 )
 
 ITERATIONS: tuple[Column, ...] = (
@@ -187,7 +188,7 @@ CALLS: tuple[Column, ...] = (
     text("cost_source", "source of the price, with its version", "`cost_usd` is missing"),
     number("seconds", "duration of the call", "the end of the call was not recorded", "s"),
     number("first_token_seconds", "time until the first token arrived", "the answer was not streamed", "s"),
-    text("finish", "how the answer ended: `stop`, `length`, `refused` or `empty`", _OPEN),
+    text("finish", "how the answer ended: `stop`, `length`, `refused`, `empty` or `timeout`", _OPEN),
     json("sampling", "sampling parameters that the strategy requested; null means the provider's default"),
     json("honoured", "sampling parameters that koderz sent", _OPEN),
     json("messages", "messages that koderz sent: role and SHA-256 of each text"),
@@ -225,6 +226,12 @@ CALLS: tuple[Column, ...] = (
         "arrived",
         "whether a failed request may have reached the provider; if yes, the provider may charge for it",
         "the call did not fail",
+    ),
+    text(
+        "cached_from", "id of the experiment whose answer was used again", "the answer is not from the response cache"
+    ),
+    usd(
+        "cached_usd", "cost of the original call", "the answer is not from the response cache, or the price is unknown"
     ),
 )
 

@@ -159,6 +159,7 @@ def _head(call: CallRow) -> Iterator[str]:
     end = f"finish reason {call.finish}" if call.state == "finished" else call.state
     end = "no answer yet" if call.state == "started" else end
     spent = f" · {duration(call.seconds)} · {money(call.cost_usd)}" if call.state == "finished" else ""
+    spent += f" · answer of {call.cached_from}, from the response cache" if call.cached_from else ""
     if call.state in ("failed", "interrupted") and call.cost_usd is not None:
         spent = f" · {money(call.cost_usd)}"
     attempt = f", attempt {call.attempt}" if call.attempt > 1 else ""

@@ -323,6 +323,17 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
         verb = "has" if unpriced == 1 else "have"
         calls = numbered(unpriced, "call")
         yield f"{calls} {verb} no known price, so the cost of each configuration with such a call is unknown."
+    yield from _reused(rows)
+
+
+def _reused(rows: Sequence[SummaryRow]) -> Iterator[str]:
+    if cached := sum(row.cached for row in rows):
+        yield (
+            f"{numbered(cached, 'answer')} came from the response cache, at no cost. They are draws of earlier "
+            "benchmarks, not new evidence, and measure neither cost nor time: in a comparison, the costs and times of "
+            "each configuration with such an answer are unknown. `koderz compare --count-cached` counts the recorded "
+            "price of the original calls."
+        )
 
 
 def across(rows: Sequence[SummaryRow]) -> str | None:

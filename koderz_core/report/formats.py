@@ -167,6 +167,11 @@ def money(usd: float | None) -> str:
     return f"${usd:.{digits}f}"
 
 
+def money_spent(usd: float | None, cached: int) -> str:
+    """``$0.12 (3 cached)``: money that was spent, and the number of answers from the response cache, if any."""
+    return f"{money(usd)} ({cached} cached)" if cached else money(usd)
+
+
 def rate(value: Rate | ClusteredRate) -> str:
     """``62 % [54, 69]``, the interval at 95 %."""
     return span(value.value, value.low, value.high)

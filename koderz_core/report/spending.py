@@ -27,6 +27,7 @@ from koderz_core.report.formats import (
     chance,
     count,
     money,
+    money_spent,
     numbered,
     one_line,
     percent,
@@ -276,10 +277,16 @@ def savings_sentences(comparison: Comparison) -> Iterator[str]:
     where = f", measured in {base.benchmark}" if elsewhere else ""
     yield (
         f"Frontier model alone: {base.label} solved {solved_rate(base)} of {numbered(base.n, 'experiment')} for "
-        f"{money(base.cost_usd)} ({money(base.cost_per_experiment_usd)} per experiment){where}."
+        f"{_paid(base)}{where}."
     )
     for pair in comparison.pairs:
         yield f"{comparison.of(pair.key).label}: {_saved(pair)}"
+
+
+def _paid(base: ConfigurationFigures) -> str:
+    if base.cached:
+        return f"{money_spent(base.cost_usd, base.cached)}, so its cost is not measured"
+    return f"{money(base.cost_usd)} ({money(base.cost_per_experiment_usd)} per experiment)"
 
 
 def _saved(pair: Pair) -> str:

@@ -10,7 +10,7 @@ from typing import Literal
 from koderz_core.records import Allowance, StopReason
 from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, ModelTrouble
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
-from koderz_core.report.formats import STATES, count, duration, money, numbered, plain
+from koderz_core.report.formats import STATES, count, duration, money, money_spent, numbered, plain
 from koderz_core.report.registration import decided
 from koderz_core.times import local_second, second
 
@@ -121,7 +121,7 @@ def rest_seconds(planned: int) -> float:
 def spent(row: BenchmarkRow) -> str:
     """``$0.12 of $2.50``: its cost so far and its budget."""
     unpriced = f"unknown ({numbered(row.unpriced, 'call')} without a known price)"
-    cost = unpriced if row.unpriced else money(row.cost_usd)
+    cost = unpriced if row.unpriced else money_spent(row.cost_usd, row.cached)
     return cost if row.budget_usd is None else f"{cost} of {money(row.budget_usd)}"
 
 

@@ -13,6 +13,7 @@ from koderz_core.runner.budget import Ledger, WorstCase, nothing_known
 from koderz_core.runner.live_text import LiveText
 from koderz_core.runner.provider_limits import Endpoints, Policy
 from koderz_core.runner.recorder import NO_KEYS, Redactor
+from koderz_core.runner.reuse import Reuse
 
 Price = Callable[[str, Usage, float], Cost]
 """Maps model id, tokens and seconds of one call to its cost."""
@@ -57,5 +58,6 @@ class Dependencies:
     recall: Recollection = nothing_remembered
     worst_case: WorstCase = nothing_known
     divide: Divide = split  # divides a problem's tests into gate tests and held-out tests
+    reuse: Reuse | None = None  # answers of earlier benchmarks; None: every answer is a call
     ledger: Ledger = field(default_factory=Ledger)  # replaced by the runner's, which knows the plan's budget
     benchmark: str = ""

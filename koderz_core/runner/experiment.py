@@ -84,8 +84,18 @@ class _Performance:
         most = getattr(self._strategy, "max_iterations", None)  # a parameter of strategies with such a limit
         tests, dataset = self._tests.gate, task.dataset
         sampling = overrides_by_role(chosen.parameters)
-        subject = Subject(task.experiment, task.problem, tests, chosen.models, dataset, most, chosen.feedback, sampling)
-        subject = replace(subject, search=str(chosen.parameters.get("search", NO_SEARCH)))
+        subject = Subject(
+            task.experiment,
+            task.problem,
+            tests,
+            chosen.models,
+            dataset,
+            most,
+            chosen.feedback,
+            sampling,
+            search=str(chosen.parameters.get("search", NO_SEARCH)),
+            turn_seconds=getattr(self._strategy, "turn_timeout", 0.0) or None,  # likewise
+        )
         self._cap: StopReason | None = None  # the limit of the configuration that ended the strategy
         self._state = SessionState()
         self._session = Session(subject, dependencies, voice, task.tape, slot, self._state)

@@ -70,6 +70,7 @@ def continued(asked: BenchmarkOpened, recorded: BenchmarkOpened) -> BenchmarkOpe
     check_same(asked.benchmark, _conditions(asked), _conditions(recorded))
     _check_same_sample(asked.plan, recorded.plan)
     _check_same_limit(asked.plan, recorded.plan)
+    _check_same_cache(asked.plan, recorded.plan)
     _check_same_registration(asked.plan, recorded.plan)
     if (asked.energy, asked.price_version) != (recorded.energy, recorded.price_version):
         _LOG.warning("Prices have changed since %s started. Earlier calls keep their costs.", asked.benchmark)
@@ -144,6 +145,15 @@ def _check_same_registration(asked: Plan, recorded: Plan) -> None:
         f"{state}. A registration is made before the first call and cannot be added or changed later. Give this "
         "benchmark another name."
     )
+
+
+def _check_same_cache(asked: Plan, recorded: Plan) -> None:
+    if asked.cached != recorded.cached:
+        state, cure = ("with", "add --cache") if recorded.cached else ("without", "omit --cache and unset KODERZ_CACHE")
+        raise PlanError(
+            f"{recorded.id} was started {state} the response cache, which the seeds of its calls depend on. To extend "
+            f"it, {cure}. Otherwise, give this benchmark another name."
+        )
 
 
 def _conditions(header: BenchmarkOpened) -> dict[str, Scalar]:

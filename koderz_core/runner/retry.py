@@ -11,6 +11,7 @@ from functools import partial
 from koderz_core.egress import BENCHMARK
 from koderz_core.errors import ContextError, ModelError
 from koderz_core.events import CallFailed, CallFinished, CallStarted
+from koderz_core.models.answer_cache import Draw
 from koderz_core.records import Completion, MessageRef, Request, Usage
 from koderz_core.runner.budget import Reservation
 from koderz_core.runner.dependencies import Dependencies
@@ -43,10 +44,12 @@ def least_tokens(request: Request) -> int:
 class Calls:
     """The calls of one experiment; several may run at the same time, each in a thread of its own."""
 
-    def __init__(self, dependencies: Dependencies, voice: Voice, slot: Slot) -> None:
+    def __init__(self, dependencies: Dependencies, voice: Voice, slot: Slot, place: Draw = ()) -> None:
+        """``place``: names the experiment in all benchmarks."""
         self._dependencies = dependencies
         self._voice = voice
         self._slot = slot
+        self._place = place
 
     def ask(self, started: CallStarted, request: Request, ordinal: int) -> Completion:
         """The answer to ``request``; ``started`` is the event of its first attempt, which later ones count up from.
@@ -54,9 +57,16 @@ class Calls:
         Raises ModelError after the last attempt, ContextError, OverBudget, Cancelled.
         """
         check_fits(started.model, request, self._dependencies.context_tokens(started.model))
+        reuse = self._dependencies.reuse
+        key = reuse.key(started.model, request, (*self._place, ordinal)) if reuse else None
+        if reuse and (kept := reuse.answer(key, started, self._voice, ordinal)):
+            return kept
         failures: list[ModelError] = []
         while isinstance(answer := self._attempt(started, request, ordinal, failures), float):
             self._slot.wait(answer)
+        if reuse:
+            cost = self._dependencies.price(started.model, answer.usage, answer.seconds)
+            reuse.keep(key, answer, cost, self._voice.experiment)
         return answer
 
     def _attempt(

@@ -52,7 +52,7 @@ from koderz_core.strategies.course import Best
 from koderz_core.strategies.parameters import with_overrides
 
 _LOG = logging.getLogger("koderz")
-CUT_SHORT: Mapping[Finish, ErrorClass] = {"length": "truncated", "refused": "refused"}
+CUT_SHORT: Mapping[Finish, ErrorClass] = {"length": "truncated", "refused": "refused", "timeout": "turn_timeout"}
 MOST_AT_ONCE = 8  # calls that one experiment makes at the same time
 
 
@@ -61,8 +61,8 @@ class Subject:
     """The experiment of a session, its problem with the gate tests, the models of each role, and the dataset.
 
     ``max_iterations`` None: its strategy has no such limit. ``feedback``: how much of a verdict the strategy sees.
-    ``sampling``: role -> sampling parameters that override those of the strategy.
-    ``search``: the site that the strategy may search.
+    ``sampling``: role -> sampling parameters that override those of the strategy. ``search``: the site that the
+    strategy may search. ``turn_seconds``: the time limit of each call; None: only the settings limit it.
     """
 
     experiment: Experiment
@@ -74,6 +74,7 @@ class Subject:
     feedback: str = "full"
     sampling: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
     search: str = NO_SEARCH
+    turn_seconds: float | None = None
 
 
 @dataclass(slots=True)
@@ -181,8 +182,9 @@ class Session:
         model = self._subject.models[ask.role][ask.member]
         seed = int(fingerprint((self._subject.experiment.seed, ordinal))[:8], 16) >> 1  # servers want signed 32 bit
         sampling = with_overrides(ask.sampling or Sampling(), self._subject.sampling.get(ask.role, {}))
-        key = fingerprint((ask.role, ask.member, model, Request(tuple(ask.messages), sampling, seed)))
-        request = Request(tuple(map(self._dependencies.redact.message, ask.messages)), sampling, seed)
+        asked = Request(tuple(ask.messages), sampling, seed, self._subject.turn_seconds)
+        key = fingerprint((ask.role, ask.member, model, asked))
+        request = replace(asked, messages=tuple(map(self._dependencies.redact.message, ask.messages)))
         return _Question(ordinal, ask, model, request, key, self._tape.answer(ordinal, key, Completion))
 
     def _complete(self, question: _Question) -> Completion:
@@ -192,7 +194,10 @@ class Session:
         ask, ordinal = question.ask, question.ordinal
         started = announce(self._voice, ask.role, ask.member, question.model, question.request, question.key)
         started = replace(started, attempt=self._tape.attempts.get(ordinal, 0) + 1)
-        return Calls(self._dependencies, self._voice, self._slot).ask(started, question.request, ordinal)
+        experiment = self._subject.experiment
+        place = (self._subject.dataset.sha256, experiment.configuration, experiment.problem, experiment.repeat)
+        calls = Calls(self._dependencies, self._voice, self._slot, (*place, experiment.seed))
+        return calls.ask(started, question.request, ordinal)
 
     def _test(self, candidate: Extracted, key: str, ordinal: int) -> Verdict:
         verdict = self._judge(candidate)

@@ -88,7 +88,8 @@ join (
         count(*) filter (where outcome in ('cancelled', 'error') and scripted) as scripted_failures,
         sum(iterations)::bigint as iterations, sum(calls)::bigint as calls,
         known_sum(cost_usd) as cost_usd,
-        sum(unpriced)::bigint as unpriced, known_sum(if(state = 'finished', seconds, coalesce(seconds, 0))) as seconds
+        sum(unpriced)::bigint as unpriced, sum(cached)::bigint as cached,
+        known_sum(if(state = 'finished', seconds, coalesce(seconds, 0))) as seconds
     from (
         select *, (benchmark, configuration) in (
             select (f.benchmark, f.id) from configurations f where is_scripted(f.models)

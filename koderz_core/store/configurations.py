@@ -66,7 +66,7 @@ select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.st
     known_sum(r.input_tokens)::bigint as input_tokens, known_sum(r.output_tokens)::bigint as output_tokens,
     known_sum(if(r.outcome is null, 0, r.seconds)) as seconds,
     known_sum(r.cost_usd) as cost_usd, known_sum(if(r.outcome is null, 0, r.cost_usd)) as ended_cost_usd,
-    sum(r.unpriced)::bigint as unpriced
+    sum(r.unpriced)::bigint as unpriced, sum(r.cached)::bigint as cached
 from results r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
 join benchmarks b on b.id = r.benchmark
 left join (
@@ -133,7 +133,7 @@ select s.benchmark, s.configuration, c.role, c.model, max(c.tier) as tier,
     count(*) filter (where answered) as calls, count(*) filter (where answered and cost_usd is null) as unpriced,
     known_sum(if(answered, input_tokens + output_tokens, 0))::bigint as tokens,
     known_sum(cost_usd, (s.id, ordinal, attempt)) as cost_usd,
-    known_sum(cost_usd * weight, (s.id, ordinal, attempt)) as usd_per_problem
+    known_sum(if(cached_from is null, cost_usd * weight, null), (s.id, ordinal, attempt)) as usd_per_problem
 from scored s
 join (select *, state = 'finished' as answered from calls) c on c.experiment = s.id
 where answered or cost_usd is not null
@@ -209,7 +209,7 @@ select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.mo
     coalesce(max(r.finished_at), any_value(b.opened_at)) as "at",
     list(r.problem order by r.problem, r.repeat) as problems,
     list(r.outcome = 'solved' order by r.problem, r.repeat) as solved,
-    list(r.cost_usd order by r.problem, r.repeat) as usd
+    list(if(r.cached = 0, r.cost_usd, null) order by r.problem, r.repeat) as usd
 from results r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
 join benchmarks b on b.id = r.benchmark
 where f.strategy = 'direct' and r.outcome in ('solved', 'unsolved')

@@ -158,6 +158,7 @@ def _row(
     benchmark: str,
     configuration: str,
     shared: bool | None,
+    cached: int,
     *columns: Any,  # those of the SQL
 ) -> ExperimentRow:
     common = of[benchmark, configuration]
@@ -168,6 +169,7 @@ def _row(
         shared,
         *common.origin,
         *common.marks,
+        cached,
     )
     return ExperimentRow(experiment, benchmark, configuration, *values)
 
@@ -190,7 +192,7 @@ _SHARED_COLUMNS = (
     *("label", "strategy", "models", "isolation", "self_test"),
     *("dataset", "dataset_sha256", "licence", "saw_base_tests", "searched"),
 )
-_FIRST = ("id", "benchmark", "configuration", "shared")
+_FIRST = ("id", "benchmark", "configuration", "shared", "cached")
 _OWN = (column.name for column in fields(ExperimentRow) if column.name not in (*_FIRST, *_SHARED_COLUMNS))
 _COLUMNS = ", ".join(f"r.{name}" for name in (*_FIRST, *_OWN))
 _SHARED = f"""

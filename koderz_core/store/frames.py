@@ -180,9 +180,9 @@ where {_WANTED.format("e.benchmark")}
 FRAMES: Mapping[str, str] = {
     "experiments": f"""
 select r.id, r.benchmark, {_ORIGIN}, r.configuration, r.label, f.strategy, {_MODELS} as models,
-    r.* exclude (id, benchmark, configuration, label)
+    r.* exclude (id, benchmark, configuration, label, cached)
     replace (if(r.state = 'running' and list_contains($left::varchar[], r.benchmark), 'interrupted', r.state) as state),
-    {SAW_BASE_TESTS} as saw_base_tests, {SEARCHED} as searched
+    {SAW_BASE_TESTS} as saw_base_tests, {SEARCHED} as searched, r.cached
 from experiment_results r
 join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
 join benchmarks b on b.id = r.benchmark

@@ -267,6 +267,8 @@ def _call_finished(event: CallFinished, place: Place) -> Iterator[Change]:
         "honoured": as_json(event.honoured),
         "text": event.text,
     }
+    if event.cached:
+        answer |= {"cached_from": event.cached.experiment, "cached_usd": event.cached.cost.usd}
     yield Change("calls", "amend", _call_key(place) | asdict(event.usage) | answer)
 
 

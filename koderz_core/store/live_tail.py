@@ -30,7 +30,7 @@ from koderz_core.store.index import in_effect, records
 from koderz_core.store.refresh import unanswered_state
 from koderz_core.sums import known_sum
 
-_TOTALS = ("iterations", "calls", "unpriced", "input_tokens", "output_tokens", "cost_usd")
+_TOTALS = ("iterations", "calls", "unpriced", "input_tokens", "output_tokens", "cost_usd", "cached")
 _TESTS = ("passed", "tests_passed", "tests_total")
 
 
@@ -72,7 +72,9 @@ def _tallies(con: DuckDBPyConnection, ids: Collection[str]) -> dict[str, Experim
 _EXPERIMENTS = "select id, configuration, problem, repeat, seed from experiments where id in (select unnest(?))"
 # Rows are found by their experiment, and only these are read: the tables may hold a million others.
 _CALLS = """
-select experiment, ordinal, attempt, role, model, state = 'finished', cost_usd, input_tokens, output_tokens from calls
+select experiment, ordinal, attempt, role, model, state = 'finished', cost_usd, input_tokens, output_tokens,
+    cached_from is not null
+from calls
 where rowid in (select rowid from calls where experiment in (select unnest(?))) order by position
 """
 _ITERATIONS = "select experiment, iteration from iterations where experiment in (select unnest(?))"
@@ -186,6 +188,7 @@ def _counted(row: BenchmarkRow, experiments: Sequence[ExperimentRow]) -> Benchma
         calls=sum(experiment.calls for experiment in experiments),
         cost_usd=known_sum(experiment.cost_usd for experiment in experiments),
         unpriced=sum(experiment.unpriced for experiment in experiments),
+        cached=sum(experiment.cached for experiment in experiments),
         seconds=sum(experiment.seconds or 0.0 for experiment in experiments),
     )
 

@@ -50,6 +50,7 @@ where r.outcome in ('solved', 'unsolved') and f.strategy = $strategy and json_ar
     and is_scripted(f.models) = is_scripted(f.models -> $role)
     and not list_contains($without::varchar[], lower(r.problem))
     and r.benchmark is distinct from (select benchmark from experiments where id = $experiment)
+    and r.cached = 0  -- the results of the original calls count already
 group by all order by model, b.dataset_sha256, r.problem
 """  # noqa: S608 (ours)
 
@@ -201,7 +202,7 @@ def past(index: Index, strategies: Iterable[str]) -> list[Past]:
 _PAST = """
 select r.configuration, f.strategy, f.models, r.calls, r.cost_usd, r.seconds
 from results r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
-where r.outcome in ('solved', 'unsolved') and r.seconds is not null
+where r.outcome in ('solved', 'unsolved') and r.seconds is not null and r.cached = 0
     and list_contains($strategies::varchar[], f.strategy)
 qualify row_number() over (partition by r.configuration order by r.finished_at desc) <= $most
 order by r.finished_at desc, r.id

@@ -21,8 +21,9 @@ def trials(index: Index, benchmarks: Collection[str], *, tries: bool = True) -> 
 
     The cumulative values count calls and tests one after another in the order of the strategy's steps. The dollars
     include every call with a known cost, answered or not. The seconds include only answered calls, so lost time of
-    providers and calls at the same time make no difference. ``tries`` False: without iterations, which takes a fraction
-    of the time.
+    providers and calls at the same time make no difference. Answers from the response cache measure neither dollars,
+    seconds nor energy, so these are unknown from such an answer on. ``tries`` False: without iterations, which takes a
+    fraction of the time.
     """
     parameters = {"benchmarks": list(benchmarks)}
     # Plain tuples into plain constructors are the fastest way to 20 000 records.
@@ -58,10 +59,11 @@ with asked as materialized (select id from experiments where list_contains($benc
 _TRIALS = f"""
 {_ASKED}
 select r.benchmark, r.configuration, r.id, r.problem, r.repeat, r.outcome, r.reason, r.score_kind,
-    case when e.tries > 0 then r.gate_passed end, r.code, r.iterations::integer, r.cost_usd,
-    case when c.experiment is null then 0 else c.usd end, case when c.experiment is null then 0 else c.tokens end,
-    case when c.experiment is null then 0 else c.frontier_tokens end, r.seconds,
-    case when c.experiment is null then 0 else c.small_usd end, c.joules
+    case when e.tries > 0 then r.gate_passed end, r.code, r.iterations::integer, if(r.cached = 0, r.cost_usd, null),
+    case when c.experiment is null then 0 when r.cached = 0 then c.usd end,
+    case when c.experiment is null then 0 else c.tokens end,
+    case when c.experiment is null then 0 else c.frontier_tokens end, if(r.cached = 0, r.seconds, null),
+    case when c.experiment is null then 0 when r.cached = 0 then c.small_usd end, if(r.cached = 0, c.joules, null)
 from results r
 join experiments e on e.id = r.id
 left join (
@@ -90,21 +92,23 @@ tried as materialized (
 ),
 steps as (
     select experiment, ordinal, null::integer as iteration, if(state = 'finished', seconds, 0) as seconds, cost_usd,
-        state = 'finished' and cost_usd is null as unpriced, 0 as reviews,
+        state = 'finished' and cost_usd is null as unpriced, cached_from is not null as cached, 0 as reviews,
         if(state = 'finished', input_tokens + output_tokens, 0) as tokens,
         if(state = 'finished', kwh, coalesce(kwh, 0)) * {JOULES_PER_KWH} as joules
     from calls semi join asked on asked.id = experiment where state = 'finished' or cost_usd is not null
     union all
-    select experiment, ordinal, iteration, seconds, 0, false, 0, 0, 0 from tried
+    select experiment, ordinal, iteration, seconds, 0, false, false, 0, 0, 0 from tried
     union all
-    select experiment, ordinal, null, 0, 0, false, 1, 0, 0 from notes semi join asked on asked.id = experiment
+    select experiment, ordinal, null, 0, 0, false, false, 1, 0, 0 from notes semi join asked on asked.id = experiment
     where kind = 'checkpoint_reviewed' and regexp_matches(text, '\\S')  -- without empty reviews
 ),
 used as (
-    select experiment, iteration, sum(seconds) over way as seconds, sum(reviews) over way as reviews,
-        case when not bool_or(unpriced) over way then sum(cost_usd) over way end as usd,
+    select experiment, iteration, sum(reviews) over way as reviews,
+        case when not bool_or(cached) over way then sum(seconds) over way end as seconds,
+        case when not bool_or(unpriced or cached) over way then sum(cost_usd) over way end as usd,
         case when count(tokens) over way = count(*) over way then sum(tokens) over way end as tokens,
-        case when count(joules) over way = count(*) over way then sum(joules) over way end as joules
+        case when count(joules) over way = count(*) over way and not bool_or(cached) over way
+            then sum(joules) over way end as joules
     from steps window way as (partition by experiment order by ordinal rows unbounded preceding)
 ),
 scored as (

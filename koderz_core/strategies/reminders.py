@@ -26,7 +26,10 @@ Lessons = dict[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reminded:
-    """The parameters of every strategy that has a coder."""
+    """The parameters of every strategy that has a coder.
+
+    A turn that exceeds ``turn_timeout`` is an empty answer, which the runner records with its cost.
+    """
 
     lessons: bool = parameter(
         False,
@@ -46,6 +49,11 @@ class Reminded:
         (NO_SEARCH, *SEARCHED_SITES),
         label="Web search",
         group="Memory",
+    )
+    turn_timeout: float = parameter(
+        0.0,
+        "Time limit in seconds of each model call. A call that exceeds it counts as an empty answer. 0: no limit.",
+        label="Turn timeout (seconds)",
     )
 
 

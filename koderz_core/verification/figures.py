@@ -19,10 +19,10 @@ from koderz_core.verification.journals import Difference, Verified
 
 Lines = Sequence[Mapping[str, object]]
 _CLOSE = 1e-9  # relative: sums of floats depend on their order
-_OF_EACH = ("iterations", "calls", "input_tokens", "output_tokens", "cost_usd", "unpriced", "seconds")
+_OF_EACH = ("iterations", "calls", "input_tokens", "output_tokens", "cost_usd", "unpriced", "cached", "seconds")
 _COUNTS = ("planned", "solved", "unsolved", "cancelled", "errors")
-_OF_BENCHMARK = (*_COUNTS, "iterations", "calls", "cost_usd", "unpriced", "seconds")
-_OF_CONFIGURATION = (*_COUNTS, "input_tokens", "output_tokens", "cost_usd", "unpriced")
+_OF_BENCHMARK = (*_COUNTS, "iterations", "calls", "cost_usd", "unpriced", "cached", "seconds")
+_OF_CONFIGURATION = (*_COUNTS, "input_tokens", "output_tokens", "cost_usd", "unpriced", "cached")
 
 
 @dataclass(frozen=True, slots=True)

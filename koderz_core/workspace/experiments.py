@@ -79,7 +79,9 @@ class Experiments:
         """
         plan = self.results.plan(row.benchmark)
         dataset = self.dataset(plan)
-        options = [word for pair in settings_of(plan, self.settings).items() for word in pair]
+        options = [word for pair in settings_of(plan, self.settings).items() for word in pair] + [
+            "--cache"
+        ] * plan.cached
         problem = chosen_by(dataset, [row.problem]) if dataset else typed(row.problem)
         budget = replace(plan.budget, usd=None)
         alone = Order([wanted_of(_configuration(plan, row))], problem, plan.seed, budget=budget)

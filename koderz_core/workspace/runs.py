@@ -14,6 +14,7 @@ from koderz_core.bundles.creation import require_own
 from koderz_core.config import Settings
 from koderz_core.errors import KoderzError
 from koderz_core.journal import Journal
+from koderz_core.models.answer_cache import Served, answer_cache
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.pricing import price
 from koderz_core.models.providers import capabilities_of
@@ -33,6 +34,7 @@ from koderz_core.runner.header import header, last_concurrency, recorded_plan, u
 from koderz_core.runner.live_text import LiveText
 from koderz_core.runner.provider_limits import Policy
 from koderz_core.runner.recorder import Watch
+from koderz_core.runner.reuse import Reuse
 from koderz_core.runner.runner import Assignment, Runner
 from koderz_core.store.results import Results
 from koderz_core.workspace.benchmark_result import BenchmarkResult
@@ -187,7 +189,7 @@ class Runs:
             runner = Runner(
                 Assignment(opened, problems, retry_errors, pilot, stopping_rule),
                 journal,
-                lambda names: self._parts(names, plan.dataset.name, opened.benchmark),
+                lambda names: self._parts(names, plan, opened.benchmark),
                 watches,
                 partial(self._send_notice, time.monotonic()),
             )
@@ -197,8 +199,8 @@ class Runs:
             journal.close()
             raise
 
-    def _parts(self, names: Iterable[str], dataset: str, benchmark: str) -> Dependencies:
-        models = self.models.ready(names, dataset)
+    def _parts(self, names: Iterable[str], plan: Plan, benchmark: str) -> Dependencies:
+        models = self.models.ready(names, plan.dataset.name)
         return Dependencies(
             models=models,
             local=frozenset(name for name in models if resolve(name, self.settings).tier == "local"),
@@ -214,6 +216,7 @@ class Runs:
             context_tokens=cache(lambda model: capabilities_of(model, self.settings).context_tokens),
             recall=self.recall,
             benchmark=benchmark,
+            reuse=Reuse(answer_cache(self.settings), Served(self.settings), time.time) if plan.cached else None,
         )
 
     def _price(self, name: str, usage: Usage, seconds: float) -> Cost:

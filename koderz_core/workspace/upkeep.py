@@ -15,6 +15,7 @@ from koderz_core.files import keep_file
 from koderz_core.journal.annotations import annotations_file, annotations_folder, read
 from koderz_core.memory.client import memory_file
 from koderz_core.memory.memory_file import count_of_benchmark, forget_benchmark
+from koderz_core.models.answer_cache import Contents, answer_cache
 from koderz_core.report.formats import numbered
 from koderz_core.settings_text import has_password
 from koderz_core.store.results import Results
@@ -146,6 +147,16 @@ class Upkeep:
                 yield deletion
         finally:
             self._results.reindex()
+
+    def cache_contents(self) -> Contents:
+        """Return the size of the response cache. Raises DataError."""
+        return answer_cache(self._settings).contents()
+
+    def clear_cache(self) -> Contents:
+        """Delete the response cache; return its previous size. Raises DataError."""
+        contents = self.cache_contents()
+        answer_cache(self._settings).clear()
+        return contents
 
     def open_example(self) -> str:
         """Copy the example's journal into the data folder if it is missing; return its id. Raises DataError."""

@@ -185,14 +185,16 @@ def _show_calls(step: Step) -> bool:
 
 
 def _call_cells(call: CallRow) -> Mapping[str, object]:
-    speed = call.output_tokens / call.seconds if call.output_tokens and call.seconds else None
+    speed = None
+    if call.output_tokens and call.seconds and not call.cached_from:
+        speed = call.output_tokens / call.seconds
     return {
         "role": call.role,
         "model": call.model,
         "input tokens": count(call.input_tokens),
         "output tokens": count(call.output_tokens),
         "time": duration(call.seconds),
-        "cost": money(call.cost_usd) if call.state == "finished" else "",
+        "cost": money(call.cost_usd) + " (cached)" * bool(call.cached_from) if call.state == "finished" else "",
         "finish reason or error": call.finish or call.message,
         "attempt": call.attempt,
         "state": call.state,

@@ -12,7 +12,7 @@ import streamlit as st
 from koderz_core.records import TestFailure, Verdict
 from koderz_core.records.progress import NewestIteration
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
-from koderz_core.report.formats import MARKS, TextTable, csv_of, duration, money
+from koderz_core.report.formats import MARKS, TextTable, csv_of, duration, money_spent
 from koderz_core.report.problems import name_of
 from koderz_core.report.status import ago, marked_state
 from koderz_core.times import utc
@@ -31,7 +31,7 @@ def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
             "experiments": [f"{row.planned - row.left}/{row.planned}" for row in rows],
             "solved": [row.solved for row in rows],
             "no result": [row.errors + row.cancelled for row in rows],
-            "cost": [money(row.cost_usd) for row in rows],
+            "cost": [money_spent(row.cost_usd, row.cached) for row in rows],
             "started": [utc(row.opened_at) for row in rows],
             "isolation": [row.isolation + (" ⚠" if row.isolation == "limited" else "") for row in rows],
             "models": [", ".join(row.models) for row in rows],
@@ -68,7 +68,7 @@ def experiment_table(rows: Sequence[ExperimentRow], labels: Mapping[str, Sequenc
             "iterations": [row.iterations for row in rows],
             "error class": [row.failure or "" for row in rows],
             "time": [duration(row.seconds) for row in rows],
-            "cost": [money(row.cost_usd) for row in rows],
+            "cost": [money_spent(row.cost_usd, row.cached) for row in rows],
             "configuration": [row.label for row in rows],
             "experiment": [row.id for row in rows],
         }

@@ -32,6 +32,7 @@ from koderz_core.runner.dependencies import Dependencies, Recollection, nothing_
 from koderz_core.runner.live_text import LiveText
 from koderz_core.runner.provider_limits import Policy
 from koderz_core.runner.recorder import NO_KEYS, Redactor
+from koderz_core.runner.reuse import Reuse
 from koderz_core.runner.runner import Assignment, Runner
 from koderz_core.strategies.facts import ROLES
 
@@ -76,6 +77,7 @@ class Bench:
     retry_errors: bool = False
     streamed: bool = True
     context_tokens: int | None = None
+    reuse: Reuse | None = None
     worst_usd: float | None = None  # the most that a call can cost; each costs 0.25
     pilot: int | None = None
     policy: Policy = TWO_RETRIES
@@ -98,6 +100,7 @@ class Bench:
             worst_case=lambda name, request: self.worst_usd,
             redact=self.redact,
             divide=self.divide,
+            reuse=self.reuse,
         )
         return Runner(
             Assignment(header, problems, self.retry_errors, self.pilot), Journal(self.path), lambda _: parts, watches

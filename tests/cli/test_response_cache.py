@@ -1,0 +1,25 @@
+"""The response cache and other prices on the command line, as a person uses them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+ONE = ("benchmark", "--problems", "0:1", "--coder", "scripted/weak", "--no-baselines", "--quiet", "--cache", "--name")
+
+
+def test_a_second_benchmark_reuses_answers_says_so_beside_the_money_and_is_sound(koderz: Any) -> None:
+    assert "cached)" not in koderz(*ONE, "first").out
+    second = koderz(*ONE, "second")
+    assert "$0.00 (1 cached)" in second.out
+    assert "They are draws of earlier benchmarks" in second.out
+    assert koderz("verify", "second").code == 0
+    counted = koderz("compare", "second", "--format", "json", "--count-cached").json
+    assert counted["findings"][0].startswith("Re-priced with recorded prices.")
+    assert "Deleted: the response cache with 1 answer" in koderz("prune", "--cache", "--yes").out
+    assert "with 0 answers" in koderz("prune", "--cache").out
+
+
+def test_a_csv_says_on_standard_error_that_it_is_repriced_and_a_report_is_refused(koderz: Any) -> None:
+    koderz("example")
+    assert "Re-priced with 130 W." in koderz("export", "--table", "experiments", "--out", "-", "--watts", "130").err
+    assert koderz("export", "--format", "html", "--watts", "130").code == 2
