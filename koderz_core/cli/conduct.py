@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,12 @@ from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import UsageError
 from koderz_core.records.repositories import RepositoryMap
 from koderz_core.report.formats import count, duration, money, numbered, plain
-from koderz_core.report.repository_text import KINDS, entry_text, layout, short, title
-from koderz_core.times import day
+from koderz_core.report.repository_tables import FactTable, fact_tables, remarks
+from koderz_core.report.repository_text import title
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.repositories import RULES_FILES, RulesPreview, Summary
 
-LISTED = 10
+LISTED = 10  # lines of a table; --json shows all
 ALL = "all"
 
 
@@ -41,8 +40,8 @@ def conduct(folder: Path, data_dir: Path | None, **options: Any) -> None:
     """Map the repository in FOLDER: files, languages, imports, tests, entry points, git state and hot spots.
 
     koderz runs nothing in FOLDER and sends nothing. With --summary, the model receives the map: names, numbers, the
-    first sentences of docstrings and subjects of commits, but no other contents of files. If the model is not on this machine,
-    koderz asks first. Without a terminal and without --yes, koderz writes and sends nothing.
+    first sentences of docstrings and subjects of commits, but no other contents of files. If the model is not on this
+    machine, koderz asks first. Without a terminal and without --yes, koderz writes nothing into FOLDER.
     """
     with workspace(data_dir) as opened:
         repository = opened.repositories.map(folder)
@@ -56,9 +55,8 @@ def conduct(folder: Path, data_dir: Path | None, **options: Any) -> None:
             for name in names:  # CLAUDE.md depends on whether AGENTS.md was written
                 previews.append(preview := opened.repositories.rules(repository, name))
                 written += [opened.repositories.write(preview)] if options["yes"] and preview.changed else []
-            words = summary or opened.repositories.summary(repository)
-            found = {"map": repository, "summary": words, "rules": previews, "written": written, "feature": feature}
-            print_json(found)
+            text = summary or opened.repositories.summary(repository)
+            print_json({"map": repository, "summary": text, "rules": previews, "written": written, "feature": feature})
             return
         if feature:
             click.echo(plain(feature.prompt), nl=False)
@@ -104,78 +102,19 @@ def _print_map(repository: RepositoryMap, by_rules: str, summary: Summary | None
         price = f"{money(summary.cost.usd)} ({plain(summary.cost.source)})"
         click.echo(f"\nSummary by {plain(summary.model)}: {tokens}, {duration(summary.seconds)}, {price}.")
         click.echo(f"Record of the call: {plain(summary.record)}")
-    for name, table in _tables(repository):
-        if table.row_count:
-            console().print(f"\n{name}", style="bold")
-            console().print(table)
-    for line in _remarks(repository):
+    for table in fact_tables(repository).values():
+        console().print(f"\n{table.title}", style="bold")
+        console().print(_drawn(table))
+    for line in remarks(repository):
         click.echo(line, err=True)
 
 
-def _tables(repository: RepositoryMap) -> Sequence[tuple[str, Table]]:
-    files = [(KINDS[kind], found) for kind in KINDS if (found := repository.of_kind(kind))]
-    kinds = [(name, count(len(found)), count(sum(it.lines or 0 for it in found))) for name, found in files]
-    languages = [
-        (it.language or "(unknown)", count(it.files), count(it.lines), _kilobytes(it.size_bytes))
-        for it in repository.languages
-    ]
-    folders = [(short(it.path), count(it.files), count(it.lines), short(it.summary, 80)) for it in layout(repository)]
-    entries = [(it.kind, entry_text(it), short(it.source)) for it in repository.entry_points]
-    commands = [(it.purpose, short(it.command), short(it.source)) for it in repository.commands]
-    imported = [(short(it.name), count(it.count)) for it in repository.most_imported]
-    packages = [(short(it.name), count(it.count)) for it in repository.packages]
-    hot = [(short(it.path), count(it.commits), count(it.lines), count(it.score)) for it in repository.hot_spots]
-    commits = (
-        [(it.id[:10], day(it.at), short(it.subject, 80)) for it in repository.git.commits] if repository.git else []
-    )
-    return (
-        ("Files", _table(("kind", "files", "lines"), kinds)),
-        ("Languages", _table(("language", "files", "lines", "kB"), languages)),
-        ("Folders with programs and tests", _table(("folder", "files", "lines", "about"), folders)),
-        ("Entry points", _table(("kind", "name", "source"), entries)),
-        ("Commands", _table(("purpose", "command", "source"), commands)),
-        ("Most imported modules", _table(("module", "imported by"), imported)),
-        ("Imported packages", _table(("package", "imported by"), packages)),
-        ("Hot spots", _table(("file", "commits", "lines", "commits × lines"), hot)),
-        ("Latest commits", _table(("commit", "date", "subject"), commits)),
-    )
-
-
-def _table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
-    table = terminal_table()
-    numbers = {"files", "lines", "kB", "imported by", "commits", "commits × lines"}
-    for name in columns:
-        table.add_column(name, justify="right" if name in numbers else "left", overflow="fold")
-    for row in rows[:LISTED]:
-        table.add_row(*row)
-    if len(rows) > LISTED:
-        table.add_row(f"… and {len(rows) - LISTED} more (--json shows all)")
-    return table
-
-
-def _kilobytes(size: int) -> str:
-    return count(round(size / 1000))
-
-
-def _remarks(repository: RepositoryMap) -> list[str]:
-    git = repository.git
-    lines = []
-    if git:
-        branch = short(git.branch) if git.branch else "none (detached)"
-        lines.append(f"Git: branch {branch}, {numbered(len(git.dirty), 'file')} with changes that are not committed.")
-        if git.shallow:
-            lines.append("Git: older commits are missing (a shallow clone), so hot spots count only some commits.")
-    else:
-        why = (
-            f"git cannot read the repository: {short(repository.git_fault)}"
-            if repository.git_fault
-            else "no repository"
-        )
-        lines.append(f"Git: {why}, so there are no hot spots.")
-    if repository.left_out:
-        lines.append(f"Not in the map: {numbered(repository.left_out, 'file')} beyond the limit.")
-    lines += [f"Omitted: {short(it.path)} {short(it.reason)}" for it in repository.omitted[:LISTED]]
-    if (more := len(repository.omitted) - LISTED) > 0:
-        lines.append(f"… and {more} more omitted files (--json shows all)")
-    broken = [it for it in repository.modules if it.fault]
-    return [*lines, *(f"Not parsed: {short(it.path)} ({it.fault})" for it in broken[:LISTED])]
+def _drawn(table: FactTable) -> Table:
+    drawing = terminal_table()
+    for name, cell in zip(table.columns, table.rows[0], strict=True):
+        drawing.add_column(name, justify="right" if isinstance(cell, int) else "left", overflow="fold")
+    for row in table.rows[:LISTED]:
+        drawing.add_row(*(count(cell) if isinstance(cell, int) else cell for cell in row))
+    if len(table.rows) > LISTED:
+        drawing.add_row(f"… and {len(table.rows) - LISTED} more")
+    return drawing

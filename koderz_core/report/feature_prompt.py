@@ -62,9 +62,15 @@ def _tests_for(
 ) -> list[str]:
     """Relevant tests that import one of the best files come first, then other relevant tests."""
     best = {it.path for it in files[:3]}
-    paths = [it.path for it in relevant if it.path in tests and not it.path.endswith(("conftest.py", "__init__.py"))]
+    paths = [it.path for it in relevant if it.path in tests and _has_tests(it.path)]
     importing = [path for path in paths if path in modules and best & {*modules[path].imports}]
     return list(dict.fromkeys([*importing, *paths]))[:MOST_TESTS]
+
+
+def _has_tests(path: str) -> bool:
+    """Whether the name of a file says that it has tests: a folder of tests may contain other files too."""
+    name = path.rpartition("/")[2].lower()
+    return ("test" in name or "spec" in name) and not name.startswith("conftest.")
 
 
 def _tests(repository: RepositoryMap, chosen: Sequence[str]) -> Iterator[str]:

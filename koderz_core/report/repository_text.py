@@ -90,7 +90,7 @@ def _sentences(repository: RepositoryMap) -> Iterator[str]:
 
 
 def summary_prompt(repository: RepositoryMap) -> str:
-    """The request for a summary. It contains the map, and of the contents of files only first sentences of docstrings."""
+    """The request for a summary: the map, and of the contents of files only the first sentences of docstrings."""
     return (
         f"Below is a map of a software repository. Write a summary for a developer who sees it for the first time, in "
         f"at most {SUMMARY_WORDS} words: what the software does, how it is organised, where it starts, how it is "
@@ -101,7 +101,7 @@ def summary_prompt(repository: RepositoryMap) -> str:
 
 def map_text(repository: RepositoryMap) -> str:
     """The map as text, section by section, at most ``MOST_MAP_CHARACTERS``."""
-    text = "\n".join(line.replace("<", "(").replace(">", ")") for line in _lines(repository))
+    text = "\n".join(line.replace("</map", "(/map") for line in _lines(repository))
     return text if len(text) <= MOST_MAP_CHARACTERS else text[:MOST_MAP_CHARACTERS].rpartition("\n")[0] + "\n…"
 
 

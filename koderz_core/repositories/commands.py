@@ -10,7 +10,7 @@ from koderz_core.repositories.manifests import Manifests
 
 _PYPROJECT, _SETUP, _TOX, _NODE = "pyproject.toml", "setup.cfg", "tox.ini", "package.json"
 _WORDS: Mapping[str, Purpose] = {
-    **dict.fromkeys(("test", "tests", "check", "unit", "unittest"), "test"),
+    **dict.fromkeys(("test", "tests", "unit", "unittest"), "test"),
     **dict.fromkeys(("lint", "style", "eslint"), "lint"),
     **dict.fromkeys(("format", "fmt", "prettier"), "format"),
     **dict.fromkeys(("types", "typecheck", "type-check", "typing", "mypy", "tsc"), "types"),

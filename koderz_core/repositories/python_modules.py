@@ -16,8 +16,8 @@ from koderz_core.records.repositories import Definition, DefinitionKind, PythonM
 
 SOURCE_FOLDERS = ("src", "lib", "python")
 """Folders whose content is importable although they are no packages."""
-_STANDARD = sys.stdlib_module_names | {"_typeshed", "annotationlib", "compression"}
-"""With the modules of newer versions of Python, and one that only type checkers know."""
+_STANDARD = sys.stdlib_module_names | {"_typeshed", "annotationlib", "compression", "test"}
+"""With modules of newer versions of Python, and those that Python's own list leaves out."""
 _FILENAME = "<file of a repository>"
 _LONGEST_SUMMARY = 200
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -171,7 +171,9 @@ def _without_init(parts: list[str]) -> list[str]:
 def _imports(tree: ast.Module) -> Iterator[Import]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (Import(alias.name) for alias in node.names)
+            for alias in node.names:  # `import a.b` makes `a` known too
+                yield Import(alias.name.partition(".")[0])
+                yield Import(alias.name)
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 yield Import(node.module or "", node.level, "" if alias.name == "*" else alias.name)

@@ -114,7 +114,11 @@ def _read(
 
 
 def _parsed(path: str, text: str | None) -> Parsed:
-    return Parsed(PythonModule(path, "", fault="was not read")) if text is None else parse_module(path, text)
+    return (
+        Parsed(PythonModule(path, "", fault="is not text, or was not read"))
+        if text is None
+        else parse_module(path, text)
+    )
 
 
 def _languages(files: Sequence[RepositoryFile]) -> tuple[LanguageShare, ...]:

@@ -112,10 +112,10 @@ class Repositories:
         UnknownNameError, DataError.
         """
         card = resolve(model, self._settings)
+        path = self._record_path()
         prompt = self._settings.redaction().text(summary_prompt(repository))
         answer: Completion = self._models().ask(card.id, prompt, SUMMARY_TOKENS)
         at = time.time()
-        path = self._settings.home / "summaries" / f"summary_{secrets.token_hex(6)}.json"
         summary = Summary(
             at,
             repository.name,
@@ -135,6 +135,15 @@ class Repositories:
         except OSError as error:
             raise DataError(f"{path} cannot be written ({error.strerror}), so the call has no record.") from error
         return summary
+
+    def _record_path(self) -> Path:
+        """The path of a new record, whose folder exists: a call that costs money must not lose its record."""
+        folder = self._settings.home / "summaries"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError(f"{folder} cannot be created ({error.strerror}). Choose another data folder.") from error
+        return folder / f"summary_{secrets.token_hex(6)}.json"
 
     def rules(self, repository: RepositoryMap, name: RulesName) -> RulesPreview:
         """What a file of rules would contain. Text outside the part that koderz wrote stays. Raises DataError."""
