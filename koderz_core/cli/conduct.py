@@ -58,10 +58,10 @@ def conduct(folder: Path, data_dir: Path | None, **options: Any) -> None:
             text = summary or opened.repositories.summary(repository)
             print_json({"map": repository, "summary": text, "rules": previews, "written": written, "feature": feature})
             return
+        if summary or not (feature or names):
+            _print_map(repository, opened.repositories.summary(repository), summary)
         if feature:
             click.echo(plain(feature.prompt), nl=False)
-        elif not names or summary:
-            _print_map(repository, opened.repositories.summary(repository), summary)
         for name in names:
             _offer(opened, opened.repositories.rules(repository, name), yes=options["yes"])
 
@@ -72,7 +72,9 @@ def _summary(opened: Workspace, repository: RepositoryMap, model: str | None, *,
     if opened.repositories.leaves_machine(model) and not yes:
         _require_terminal(f"{model} is not on this machine. To send it the map, add --yes.")
         files = numbered(len(repository.files), "file")
-        click.confirm(f"Send the map of {title(repository)} ({files}) to {plain(model)}?", abort=True, err=True)
+        if not click.confirm(f"Send the map of {title(repository)} ({files}) to {plain(model)}?", err=True):
+            click.echo("Nothing was sent.", err=True)
+            return None
     return opened.repositories.summarize(repository, model)
 
 

@@ -177,7 +177,7 @@ class Omitted:
 class RepositoryMap:
     """The map of a folder. ``root``: its absolute path. ``name``: of the project, else of the folder.
 
-    ``files`` are sorted by path. ``languages``: the one with the most lines first. ``modules``: all Python files.
+    ``files`` are sorted by path. ``languages``: those of programs first, by their lines. ``modules``: all Python files.
     ``most_imported``: modules by the number of modules that import them. ``packages``: imported third-party packages by
     the number of modules that import them. ``frameworks``: of the tests. ``conventions``: sentences about the code,
     from settings and counts. ``git`` None: no repository, or git cannot read it; ``git_fault`` then says why, "" if

@@ -74,7 +74,7 @@ def _sentences(repository: RepositoryMap) -> Iterator[str]:
     yield f"{numbered(len(repository.files), 'file')} ({', '.join(kinds)})."
     if known := [it for it in repository.languages if it.language][:3]:
         languages = [f"{it.language} ({numbered(it.lines, 'line')})" for it in known]
-        yield f"Languages with the most lines: {listed(languages)}."
+        yield f"Main languages: {listed(languages)}."
     if repository.entry_points:
         yield f"Entry points: {', '.join(map(entry_text, repository.entry_points[:3]))}."
     if tested := repository.commands_for("test"):

@@ -14,6 +14,7 @@ from pathlib import Path
 from koderz_core.errors import UsageError
 from koderz_core.records.repositories import (
     Count,
+    Definition,
     GitState,
     HotSpot,
     LanguageShare,
@@ -34,6 +35,7 @@ MOST_READ_BYTES = 256 << 20
 """Of all files together; the files beyond it are listed without their lines."""
 MOST_HOT_SPOTS = 20
 HABIT = 0.95  # the share of functions from which on a habit counts as a rule
+_PROGRAMS = ("source", "test")
 _GUIDES = ("CONTRIBUTING.md", "CONTRIBUTING.rst", ".github/CONTRIBUTING.md", "docs/contributing.md")
 _LINE_LENGTHS = (
     ("pyproject.toml", "tool", "ruff", "line-length"),
@@ -96,21 +98,22 @@ def _git_state(git: Git | None) -> tuple[GitState | None, Mapping[str, int], str
 def _read(
     root: Path, listing: Listing, commits: Mapping[str, int] | None
 ) -> tuple[tuple[RepositoryFile, ...], list[Parsed], list[Omitted]]:
-    """The files, the Python modules among them, and the files that were not read."""
+    """The files, the Python modules among them, and the files that were not read. Programs are read first."""
     files, parsed, omitted, left = [], [], [], MOST_READ_BYTES
-    for path, size in listing.sizes.items():
-        language = language_of(path)
+    kinds = {path: kind_of(path) for path in listing.sizes}
+    for path in sorted(kinds, key=lambda path: (kinds[path] not in _PROGRAMS, path)):
+        size, language = listing.sizes[path], language_of(path)
         content = read_file(root, path) if size <= min(MOST_BYTES, left) else None
         if content is None:
             omitted.append(Omitted(path, f"was not read ({size:,} bytes)"))
         text = None if content is None else text_of(content)
         left -= len(content or b"")
         counted = None if commits is None else commits.get(path, 0)
-        lines = None if text is None else len(text.splitlines())
-        files.append(RepositoryFile(path, language, kind_of(path), size, lines, counted))
+        lines = None if text is None else text.count("\n") + (text[-1:] not in ("", "\n"))
+        files.append(RepositoryFile(path, language, kinds[path], size, lines, counted))
         if language == "Python":
             parsed.append(_parsed(path, text))
-    return tuple(files), parsed, omitted
+    return tuple(sorted(files, key=lambda it: it.path)), parsed, omitted
 
 
 def _parsed(path: str, text: str | None) -> Parsed:
@@ -131,7 +134,8 @@ def _languages(files: Sequence[RepositoryFile]) -> tuple[LanguageShare, ...]:
             size_bytes=share.size_bytes + file.size_bytes,
             lines=share.lines + (file.lines or 0),
         )
-    return tuple(sorted(shares.values(), key=lambda share: (not share.language, -share.lines, share.language)))
+    of_programs = {file.language for file in files if file.kind in _PROGRAMS}
+    return tuple(sorted(shares.values(), key=lambda it: (it.language not in of_programs, not it.language, -it.lines)))
 
 
 def _counted(names: Iterable[str]) -> tuple[Count, ...]:
@@ -140,7 +144,7 @@ def _counted(names: Iterable[str]) -> tuple[Count, ...]:
 
 
 def _hot_spots(files: Sequence[RepositoryFile]) -> tuple[HotSpot, ...]:
-    code = (file for file in files if file.kind in ("source", "test") and file.commits and file.lines)
+    code = (file for file in files if file.kind in _PROGRAMS and file.commits and file.lines)
     found = [HotSpot(it.path, it.commits or 0, it.lines or 0, (it.commits or 0) * (it.lines or 0)) for it in code]
     return tuple(sorted(found, key=lambda it: (-it.score, it.path))[:MOST_HOT_SPOTS])
 
@@ -154,16 +158,20 @@ def _conventions(
         if length := manifests.get(name, *keys):
             yield f"Lines have at most {length} characters ({name})."
             break
-    source = {file.path for file in files if file.kind == "source"}
-    functions = [
-        it for module in modules if module.path in source for it in module.definitions if it.kind == "function"
-    ]
+    source = {file.path for file in files if file.kind == "source" and not file.path.endswith(".pyi")}
+    functions = [it for module in modules if module.path in source for it in _functions(module)]
     public = [it for it in functions if not any(part.startswith("_") for part in it.name.split("."))]
     yield from _habit("functions", "complete type hints", sum(it.typed for it in functions), len(functions))
     yield from _habit("public functions", "a docstring", sum(it.documented for it in public), len(public))
     if any(path.startswith("src/") and path.endswith(".py") for path in source):
         yield "Packages are in the folder src."
     yield from _test_names([file.path for file in files if file.kind == "test" and file.language == "Python"])
+
+
+def _functions(module: PythonModule) -> Iterator[Definition]:
+    """Functions and methods, without those inside other functions."""
+    found = {it.name: it for it in module.definitions if it.kind == "function"}
+    yield from (it for it in found.values() if it.name.rpartition(".")[0] not in found)
 
 
 def _habit(things: str, has: str, number: int, total: int) -> Iterator[str]:
