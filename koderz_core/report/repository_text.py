@@ -57,6 +57,11 @@ def title(repository: RepositoryMap) -> str:
     return short(f"{repository.name} {repository.project.version}".strip())
 
 
+def main_entries(repository: RepositoryMap) -> tuple[EntryPoint, ...]:
+    """The entry points without single files that can be run, unless there are no others."""
+    return tuple(it for it in repository.entry_points if it.kind != "file") or repository.entry_points
+
+
 def entry_text(entry: EntryPoint) -> str:
     """``koderz → koderz_core.cli:main``."""
     return short(f"{entry.name} → {entry.target}" if entry.target else entry.name)
@@ -68,15 +73,16 @@ def summarize(repository: RepositoryMap) -> str:
 
 
 def _sentences(repository: RepositoryMap) -> Iterator[str]:
-    description = short(repository.project.description, 300).rstrip(".")
-    yield f"{title(repository)}{f': {description}' if description else ''}."
+    description = short(repository.project.description, 300)
+    end = "" if description.endswith((".", "!", "?")) else "."
+    yield f"{title(repository)}{f': {description}' if description else ''}{end}"
     kinds = [f"{count(len(files))} {KINDS[kind]}" for kind in KINDS if (files := repository.of_kind(kind))]
     yield f"{numbered(len(repository.files), 'file')} ({', '.join(kinds)})."
     if known := [it for it in repository.languages if it.language][:3]:
         languages = [f"{it.language} ({numbered(it.lines, 'line')})" for it in known]
         yield f"Main languages: {listed(languages)}."
-    if repository.entry_points:
-        yield f"Entry points: {', '.join(map(entry_text, repository.entry_points[:3]))}."
+    if entries := main_entries(repository)[:3]:
+        yield f"Entry points: {', '.join(map(entry_text, entries))}."
     if tested := repository.commands_for("test"):
         by = f" with {listed(repository.frameworks)}" if repository.frameworks else ""
         yield f"Tests{by}: `{short(tested[0].command)}`."

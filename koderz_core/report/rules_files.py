@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from koderz_core.records.repositories import Purpose, RepositoryMap
 from koderz_core.report.formats import numbered
-from koderz_core.report.repository_text import entry_text, layout, short, title
+from koderz_core.report.repository_text import entry_text, layout, main_entries, short, title
 
 RulesName = Literal["AGENTS.md", "CLAUDE.md", ".cursorrules"]
 RULES_FILES: tuple[RulesName, ...] = get_args(RulesName)
@@ -55,7 +55,7 @@ def _body(repository: RepositoryMap) -> Iterator[str]:
     if repository.project.description:
         yield f"\n{_inline(short(repository.project.description, 300))}"
     yield from _section("Layout", _layout(repository))
-    entries = [f"`{_inline(entry_text(it))}` ({it.kind})" for it in repository.entry_points]
+    entries = [f"`{_inline(entry_text(it))}` ({it.kind})" for it in main_entries(repository)]
     yield from _section("Entry points", entries[:MOST_ENTRIES])
     commands = [
         f"{PURPOSES[it.purpose]}: `{_inline(short(it.command))}` (from {_inline(it.source)})"

@@ -32,7 +32,7 @@ _GROUPS = ("console_scripts", "gui_scripts")
 def entry_points_of(
     root: Path, manifests: Manifests, files: Sequence[RepositoryFile], modules: Sequence[PythonModule]
 ) -> tuple[EntryPoint, ...]:
-    """The entry points, the declared ones first. ``modules`` of tests are left out."""
+    """The entry points: the declared ones first, single files last. ``modules`` of tests are left out."""
     tests = {file.path for file in files if file.kind == "test"}
     paths = {file.path for file in files}
     found = [
@@ -42,6 +42,7 @@ def entry_points_of(
         *(EntryPoint("program", name, "", name) for name in sorted(PROGRAMS & paths)),
         *(EntryPoint("program", f"go run ./{_folder(path)}", "", path) for path in sorted(paths) if _is_command(path)),
     ]
+    found.sort(key=lambda it: it.kind == "file")
     return tuple({(it.name, it.target): it for it in reversed(found)}.values())[::-1]
 
 

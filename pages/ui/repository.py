@@ -29,15 +29,13 @@ ABOUT_RULES = (
 ABOUT_FEATURE = (
     "The goal, the files that probably matter, the constraints and the tests, for a coding agent of your choice."
 )
-PAIRS = (
-    ("Languages", "Folders with programs and tests"),
-    ("Most imported modules", "Hot spots"),
-    ("Commands", "Entry points"),
-    ("Imported packages", "Latest commits"),
+ORDER = (
+    *("Languages", "Folders with programs and tests", "Most imported modules", "Hot spots"),
+    *("Commands", "Entry points", "Imported packages", "Latest commits"),
 )
-"""The tables of the map, in lines of two."""
+"""The tables of the map, two on a line."""
 NUMBERS = ("files", "lines", "kB", "commits", "imported by", "commits × lines")
-COLUMNS = {name: st.column_config.NumberColumn(width="small", format="localized") for name in NUMBERS}
+COLUMNS = {name: st.column_config.NumberColumn(width=90) for name in NUMBERS}
 
 
 @dataclass
@@ -64,9 +62,9 @@ def show_map(workspace: Workspace, repository: RepositoryMap) -> None:
         facts |= {"commits counted": count(git.counted), "files not committed": count(len(git.dirty))}
     show_facts(facts)
     tables = fact_tables(repository)
-    for pair in PAIRS:
-        shown = [tables[name] for name in pair if name in tables]
-        for place, table in zip(st.columns(len(shown), gap="large") if shown else (), shown, strict=True):
+    shown = [tables[name] for name in ORDER if name in tables]
+    for pair in (shown[at : at + 2] for at in range(0, len(shown), 2)):
+        for place, table in zip(st.columns(2, gap="large"), pair, strict=False):
             with place:
                 _show_table(table)
     show_remarks(remarks(repository), "remarks-map")
