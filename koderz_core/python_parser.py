@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import threading
+import warnings
 
 _LOCK = threading.Lock()  # guards CPython's count, see above
 
@@ -16,3 +17,12 @@ def parse(source: str, filename: str = "<unknown>") -> ast.Module:
     """As ``ast.parse``, which raises SyntaxError, ValueError (null byte), RecursionError and MemoryError."""
     with _LOCK:
         return ast.parse(source, filename)
+
+
+def silence(filename: str) -> None:
+    """Hide the warnings of ``parse`` for this file name: invalid escapes in a program are not faults of koderz.
+
+    ``catch_warnings`` would replace the filters of all threads; a filter for one file name has no other effect.
+    """
+    if not any(getattr(entry[3], "pattern", None) == filename for entry in warnings.filters):
+        warnings.filterwarnings("ignore", module=filename)

@@ -44,6 +44,7 @@ COMMANDS: Mapping[str, str] = {
     "download-data": "datasets:download_data",
     "models": "models:models",
     "speed-test": "models:speed_test",
+    "conduct": "conduct:conduct",
     "doctor": "doctor:doctor",
     "bug-report": "bug_report:report_bug",
     "notify": "notify:notify",

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
-from koderz_core.python_parser import parse
+from koderz_core.python_parser import parse, silence
 
 DEEPEST = 200
 """The deepest nesting of nodes, far more than usual programs have. Whether Python parses deeper ones depends on the
@@ -109,7 +108,7 @@ class Reader:
         self.budget -= len(source) + 50
         if self.budget < 0 or len(source) > MAX_PROGRAM_CHARS:
             return _Fault(0)
-        _silence()
+        silence(_FILENAME)
         try:
             return Program(source, parse(source, _FILENAME))
         except SyntaxError as error:
@@ -123,13 +122,6 @@ class _Fault:
     """The line at which parsing failed, from 1; 0: unknown."""
 
     line: int
-
-
-def _silence() -> None:
-    # Parsing warns about invalid escapes in a program, which are not faults of koderz. ``catch_warnings`` would replace
-    # the filters of all threads; a filter for this one file name has no other effect.
-    if not any(getattr(entry[3], "pattern", None) == _FILENAME for entry in warnings.filters):
-        warnings.filterwarnings("ignore", module=_FILENAME)
 
 
 def _last_cut(lines: list[str], last: int) -> int:

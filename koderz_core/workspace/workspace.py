@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.models import Models
     from koderz_core.workspace.mutation import Mutation
     from koderz_core.workspace.network import Network
+    from koderz_core.workspace.repositories import Repositories
     from koderz_core.workspace.runs import Runs
     from koderz_core.workspace.trust import TrustChecks
     from koderz_core.workspace.uncertainty import Uncertainties
@@ -208,6 +209,12 @@ class Workspace:
         from koderz_core.workspace.memories import Memories
 
         return Memories(self.settings, self.results, self.datasets.load, self.grading.may_solve)
+
+    @part
+    def repositories(self) -> Repositories:
+        from koderz_core.workspace.repositories import Repositories
+
+        return Repositories(self.settings, lambda: self.models)
 
     @part
     def upkeep(self) -> Upkeep:

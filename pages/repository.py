@@ -1,0 +1,54 @@
+"""Repository: the map of a folder, its summary, files of rules for coding agents, and the prompt for a feature."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from koderz_core.errors import UsageError
+from koderz_core.workspace.models import Availability
+from pages.ui.edge import edge
+from pages.ui.frame import open_page
+from pages.ui.repository import OpenRepository, offer_feature, offer_rules, offer_summary, show_map
+
+ABOUT = "A map of a repository, files of rules for coding agents, and the prompt for its next feature."
+INTRODUCTION = (
+    "Enter the folder of a repository on the machine that runs koderz. koderz reads the folder when you press the "
+    "button, runs nothing in it, and sends nothing."
+)
+FRESH_SECONDS = 15.0  # how long the list of models that can run is cached
+OPEN = "open repository"  # key in the state of the session
+
+
+def main() -> None:
+    workspace = open_page("repository", ABOUT).workspace
+    opened: OpenRepository | None = st.session_state.get(OPEN)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="folder"):
+        usual = opened.map.root if opened else ""
+        folder = st.text_input("Folder", usual, key="folder of the repository", placeholder="/home/me/my-project")
+        pressed = st.button("Map the repository", key="map", icon="🗺️", type="primary")
+    if pressed:
+        with edge(), st.spinner("Reading the folder"):
+            if not folder.strip():
+                raise UsageError("The field Folder is empty. Enter the path of a folder.")
+            opened = st.session_state[OPEN] = OpenRepository(workspace.repositories.map(Path(folder.strip())))
+    if opened is None:
+        st.info(INTRODUCTION, icon="🗺️")
+        st.caption("In a terminal: `koderz conduct FOLDER`")
+        return
+    show_map(workspace, opened.map)
+    offer_summary(workspace, opened, [row.id for row in _surveyed(str(workspace.settings.home)) if row.ready])
+    offer_rules(workspace, opened)
+    offer_feature(workspace, opened)
+
+
+@st.cache_data(ttl=FRESH_SECONDS, show_spinner="Checking which models can run")
+def _surveyed(home: str) -> list[Availability]:  # noqa: ARG001 (the key of the cache)
+    from koderz_core import the_workspace  # noqa: PLC0415 (a cached function must not hold the page's)
+
+    return the_workspace().models.survey()
+
+
+with edge():
+    main()

@@ -1,0 +1,141 @@
+"""The parts of the page Repository. The folder is read only after a press of a button, and so is the disk written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
+import streamlit as st
+
+from koderz_core import Workspace
+from koderz_core.records.repositories import RepositoryMap
+from koderz_core.report.formats import count, duration, money, numbered, plain
+from koderz_core.report.repository_tables import FactTable, fact_tables, remarks
+from koderz_core.workspace.repositories import RULES_FILES, Feature, RulesName, RulesPreview, Summary
+from pages.ui.edge import edge
+from pages.ui.frame import show_facts, show_remarks
+from pages.ui.tables import FEW_LINES, tall
+from pages.ui.text import show_text, worded
+
+ABOUT_SUMMARY = (
+    "A model can write a summary from the map. It receives names, numbers, the first sentences of docstrings and "
+    "subjects of commits, but no other contents of files. The call and its price are recorded in the data folder."
+)
+ABOUT_RULES = (
+    "Rules for coding agents, made of the facts above. koderz changes only the part between its two marker lines. "
+    "Read the preview before you write the file, because it quotes texts of the repository."
+)
+ABOUT_FEATURE = (
+    "The goal, the files that probably matter, the constraints and the tests, for a coding agent of your choice."
+)
+ORDER = (
+    *("Languages", "Folders with programs and tests", "Most imported modules", "Hot spots"),
+    *("Commands", "Entry points", "Imported packages", "Latest commits"),
+)
+"""The tables of the map, two on a line."""
+NUMBERS = ("files", "lines", "kB", "commits", "imported by", "commits × lines")
+COLUMNS = {name: st.column_config.NumberColumn(width=90) for name in NUMBERS}
+
+
+@dataclass
+class OpenRepository:
+    """The map that a session shows, and what was made from it on demand."""
+
+    map: RepositoryMap
+    summary: Summary | None = None
+    preview: RulesPreview | None = None
+    feature: Feature | None = None
+
+
+def show_map(workspace: Workspace, repository: RepositoryMap) -> None:
+    """The map as figures, sentences and tables."""
+    st.header("Map")
+    st.text(workspace.repositories.summary(repository).replace("`", ""))
+    facts = {
+        "files": count(len(repository.files)),
+        "lines": count(sum(it.lines for it in repository.languages)),
+        "Python modules": count(len(repository.modules)),
+        "test files": count(len(repository.of_kind("test"))),
+    }
+    if git := repository.git:
+        facts |= {"commits counted": count(git.counted), "files not committed": count(len(git.dirty))}
+    show_facts(facts)
+    tables = fact_tables(repository)
+    shown = [tables[name] for name in ORDER if name in tables]
+    for pair in (shown[at : at + 2] for at in range(0, len(shown), 2)):
+        for place, table in zip(st.columns(2, gap="large"), pair, strict=False):
+            with place:
+                _show_table(table)
+    show_remarks(remarks(repository), "remarks-map")
+
+
+def _show_table(table: FactTable) -> None:
+    st.subheader(table.title)
+    frame = pd.DataFrame(list(table.rows), columns=list(table.columns))
+    height = tall(len(frame), FEW_LINES)
+    st.dataframe(frame, hide_index=True, height=height, alt=table.title, column_config=COLUMNS)
+
+
+def offer_summary(workspace: Workspace, opened: OpenRepository, models: Sequence[str]) -> None:
+    """A summary by a model of choice. The button says if the map would leave this machine."""
+    st.header("Summary by a model")
+    st.caption(ABOUT_SUMMARY)
+    with edge(), st.container(horizontal=True, vertical_alignment="bottom", key="summary"):
+        model = st.selectbox("Model", models, index=None, key="summary model", accept_new_options=True)
+        leaves = bool(model) and workspace.repositories.leaves_machine(str(model))
+        label = "Send the map to this provider" if leaves else "Write the summary"
+        if st.button(label, key="summarize", icon="☁️" if leaves else "📝", disabled=not model):
+            with st.spinner("The model is writing"):
+                opened.summary = workspace.repositories.summarize(opened.map, str(model))
+    if summary := opened.summary:
+        st.text(plain(summary.text.strip()))
+        tokens = f"{count(summary.usage.input_tokens)} tokens in, {count(summary.usage.output_tokens)} out"
+        source = f"{money(summary.cost.usd)} ({summary.cost.source})"
+        line = f"{summary.model}: {tokens}, {duration(summary.seconds)}, {source}. Record: {worded(summary.record)}"
+        show_remarks([plain(line)], "remarks-summary")
+
+
+def offer_rules(workspace: Workspace, opened: OpenRepository) -> None:
+    """A preview of each file of rules with its diff, and a button that writes it as it was previewed."""
+    st.header("Files of rules")
+    st.caption(ABOUT_RULES)
+    with edge():
+        with st.container(horizontal=True, key="rules"):
+            for name in RULES_FILES:
+                if st.button(f"Preview {name}", key=f"preview {name}", icon="👁️"):
+                    opened.preview = None
+                    opened.preview = workspace.repositories.rules(opened.map, name)
+        preview = opened.preview
+        if preview is None:
+            return
+        if not preview.changed:
+            st.success(f"{preview.name} is up to date.", icon="✅")
+            return
+        show_text(preview.diff, f"{preview.name}-diff", "diff")
+        st.button(
+            f"Write {preview.name}", key="write", icon="💾", type="primary", on_click=_write, args=(workspace, opened)
+        )
+
+
+def _write(workspace: Workspace, opened: OpenRepository) -> None:
+    if opened.preview is None:
+        return
+    with edge():
+        workspace.repositories.write(opened.preview)
+        st.toast(f"Written: {opened.preview.name}", icon="💾")
+        name: RulesName = opened.preview.name
+        opened.preview = workspace.repositories.rules(opened.map, name)
+
+
+def offer_feature(workspace: Workspace, opened: OpenRepository) -> None:
+    """The prompt for a feature that the user describes."""
+    st.header("Prompt for the next feature")
+    st.caption(ABOUT_FEATURE)
+    text = st.text_area("Feature", key="feature", placeholder="Add an option that …")
+    if st.button("Make the prompt", key="make prompt", icon="✍️"):
+        with edge(), st.spinner("Searching for the files that matter"):
+            opened.feature = workspace.repositories.feature(opened.map, text)
+    if opened.feature:
+        show_text(opened.feature.prompt, "feature-prompt", "markdown")
+        st.caption(f"The prompt is based on the map of {numbered(len(opened.map.files), 'file')}.")
