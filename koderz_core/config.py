@@ -218,9 +218,8 @@ class Settings:
         least=0,
         most=1e6,
     )
-    local_usd_per_hour: float = _setting(
-        0.0, "The amortization of this machine in dollars per hour of work.", least=0, most=1e6
-    )
+    local_usd_per_hour: float = _setting(0.0, "The cost of this machine in dollars per hour.", least=0, most=1e6)
+    records: str = ""  # the folder of journals and index within the data folder; "": the data folder itself
     stated: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
     """The settings that some source sets, even if to the default."""
 
@@ -253,11 +252,11 @@ class Settings:
 
     @property
     def journals_dir(self) -> Path:
-        return self.home / "journals"
+        return self.home / self.records / "journals"
 
     @property
     def store_path(self) -> Path:
-        return self.home / "koderz.duckdb"
+        return self.home / self.records / "koderz.duckdb"
 
     @property
     def weights_dir(self) -> Path:
