@@ -168,6 +168,8 @@ def _ended(course: _Course, ended: ExperimentFinished) -> Line | None:
     if ended.outcome == "cancelled" or (verdict is None and course.iterations):
         return None
     message = _failure(verdict) if verdict else _one_line(ended.error or ended.failure or "")
+    if ended.outcome == "solved" and verdict is None:
+        return course.end("✓ answered", "")  # a question: no test scores it
     counted = f", {_counted(verdict, 'held-out tests')}" if verdict else ""
     return course.end(f"{MARKS[ended.outcome]}{counted}", message)
 

@@ -246,11 +246,11 @@ _RESUMED: Options = (
 """The options that `koderz resume` has too."""
 
 
-def _strategy_option(default: str) -> Option:
+def _strategy_option(default: str, metavar: str = "NAME,...", which: str = "Strategies to run: one or more") -> Option:
     return _strategy(
         "--strategy",
-        metavar="NAME,...",
-        help=f"Strategies to run: one or more of {', '.join(offered())}. Also: strategies of installed packages, and "
+        metavar=metavar,
+        help=f"{which} of {', '.join(offered())}. Also: strategies of installed packages, and "
         "your own strategies as FILE.py:NAME (koderz executes the file). See `koderz strategies`.  "
         f"[default: {default}]",
     )
@@ -326,13 +326,14 @@ def order_options(command: Command) -> Command:
     return _with(_ORDER, command)
 
 
-def task_options(strategy: str) -> Callable[[Command], Command]:
+def task_options(default: str) -> Callable[[Command], Command]:
     """The options that choose the strategy, models and limits of one task of the workbench.
 
     Only ``--configuration`` sets the parameter ``tests`` of a strategy, because ``--tests`` names the file with tests.
     """
     parameters = (_option(name, by_strategy) for name, by_strategy in PARAMETERS.items() if name != "tests")
-    chosen = (_strategy_option(strategy), *role_options(DEFAULT_CODER), *parameters, *_POLICIES, _CONFIGURATION)
+    strategy = _strategy_option(default, "NAME", "Strategy to run: one")
+    chosen = (strategy, *role_options(DEFAULT_CODER), *parameters, *_POLICIES, _CONFIGURATION)
     return lambda command: _with((*chosen, *_CALLS, *_BUDGET, _SEED), command)
 
 

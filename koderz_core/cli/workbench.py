@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections import defaultdict
 from collections.abc import Mapping
@@ -18,9 +19,10 @@ from koderz_core.cli.order_options import task_options
 from koderz_core.errors import BudgetSpent, Cancelled, PlanError
 from koderz_core.plan.order import Order
 from koderz_core.records import Dataset, Plan
+from koderz_core.records.rows import ExperimentDetails
 from koderz_core.report.formats import plain
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.workbench import Answer, Fix, WrittenFile
+from koderz_core.workspace.workbench import FOLDER, Answer, Fix, WrittenFile
 
 UNSOLVED, INFRASTRUCTURE, BUG = 4, 3, 1
 FIXING, ANSWERING = "repair", "direct"
@@ -70,6 +72,7 @@ def fix(file: Path, tests: Path, instruction: str, as_json: bool, data_dir: Path
             )
         else:
             _print_fix(found)
+            _print_more(opened, found.details)
         if ended:
             return ended
         if found.changed and (found.passed or options["allow_failing"]):
@@ -113,12 +116,19 @@ def ask(text: str, files: tuple[Path, ...], as_json: bool, data_dir: Path | None
             click.echo(f"\nAnswer:\n{plain(found.text)}")
         elif not ended:
             click.echo("\nNo model gave an answer.")
+        _print_more(opened, found.details)
         return ended or (0 if found.text is not None else UNSOLVED)
 
 
 def _completed(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """The options with those of a benchmark that a task does not have."""
     return defaultdict(lambda: None, {**options, "name": ""})
+
+
+def _print_more(opened: Workspace, details: ExperimentDetails) -> None:
+    folder = shlex.quote(str(opened.settings.home / FOLDER))
+    more = f"koderz analyze {details.experiment.id} --dump DIR --data-dir {folder}"
+    click.echo(f"\nFor all prompts and answers: {plain(more)}", err=True)
 
 
 def _say(*lines: str) -> None:
@@ -173,7 +183,8 @@ def _write(opened: Workspace, given: WrittenFile, found: Fix, options: Mapping[s
     target = options["output"] or given.path
     agreed = options["yes"] and found.passed
     if not agreed and not (ask and sys.stdin.isatty()):
-        _say("Nothing was written. To write the program, run the same command in a terminal, or add --yes.")
+        also = ", or add --yes" if found.passed else ""
+        _say(f"Nothing was written. To write the program, run the same command in a terminal{also}.")
         return
     failing = "" if found.passed else "that fails tests "
     if not agreed and not click.confirm(f"Write the program {failing}to {plain(str(target))}?", err=True):

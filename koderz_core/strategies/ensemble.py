@@ -95,7 +95,7 @@ class Ensemble(Reminded):
         ctx.note(
             ConsensusReached(
                 None if chosen is None else chosen + 1,
-                "gate" if decided and ctx.problem.kind != QUESTION else "codebleu",
+                "words" if ctx.problem.kind == QUESTION else "gate" if decided else "codebleu",
                 tuple(_considered(sample, scores.get(place), place in texts) for place, sample in enumerate(samples)),
                 weights.shares,
             )

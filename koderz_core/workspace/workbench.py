@@ -30,7 +30,7 @@ from koderz_core.strategies import base_of, complete
 if TYPE_CHECKING:
     from koderz_core.workspace.workspace import Workspace
 
-__all__ = ["ANSWERING", "Answer", "Fix", "Task", "Workbench", "WrittenFile", "within"]
+__all__ = ["ANSWERING", "FOLDER", "Answer", "Fix", "Task", "Workbench", "WrittenFile", "within"]
 
 FOLDER = "workbench"
 ANSWERING = ("direct", "debate", "ensemble")
