@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import PurePath
 
 from koderz_core.datasets.asserts import statements
@@ -29,7 +30,9 @@ def task_tests(tests: str, name: str, file: PurePath, given: str) -> ModuleTests
     try:
         read = _Imports(file).visit(ast.Module(statements(tests, name), []))
         tree = ast.fix_missing_locations(ast.Module(_as_functions(read.body), []))
-        return module_tests(ast.unparse(tree), module_name(file), name, names=_defined(given))
+        defined = _defined(given)
+        found = module_tests(ast.unparse(tree), module_name(file), name, names=defined)
+        return replace(found, names=_functions_first(found.names, defined))
     except DataError as fault:
         raise DataError(f"The tests cannot be read: {str(fault).removeprefix('field ')}. {FORMS}") from fault
 
@@ -39,9 +42,21 @@ def module_name(file: PurePath) -> str:
     return file.parent.name if file.stem == "__init__" else file.stem
 
 
-def _defined(given: str) -> list[str]:
-    """The names that the statements of a file define outside of functions and classes."""
-    return list(dict.fromkeys(name for node in statements(given, "of the file") for name in _names(node)))
+def _functions_first(names: Sequence[str], defined: Mapping[str, bool]) -> tuple[str, ...]:
+    """The names with a function or class first, as the judge needs one; a name that is not defined yet may become one.
+
+    Raises DataError if neither the tests nor the file have one.
+    """
+    if all(name in defined and not defined[name] for name in names):
+        names = [next((name for name, callable_ in defined.items() if callable_), ""), *names]
+    if not names[0]:
+        raise DataError("the file defines no function or class, so no test can call it")
+    return tuple(sorted(names, key=lambda name: not defined.get(name, True)))
+
+
+def _defined(given: str) -> dict[str, bool]:
+    """The names that a file defines outside of functions and classes, and whether each is a function or class."""
+    return {name: isinstance(node, _DEFINITION) for node in statements(given, "of the file") for name in _names(node)}
 
 
 def _names(node: ast.stmt) -> Iterator[str]:

@@ -62,21 +62,8 @@ def write(tmp_path: Path) -> Write:
     return written
 
 
-@pytest.mark.parametrize(
-    "tests",
-    [
-        ASSERTS,
-        "from .gcd import gcd\n\ndef test_zero():\n    assert gcd(17, 0) == 17\n\ndef test_same():\n"
-        "    assert gcd(13, 13) == 13\n",
-        "import unittest\nfrom project import gcd\n\nclass TestGcd(unittest.TestCase):\n    def test_zero(self):\n"
-        "        self.assertEqual(gcd.gcd(17, 0), 17)\n\n    def test_same(self):\n"
-        "        self.assertEqual(gcd.gcd(13, 13), 13)\n",
-    ],
-)
-def test_a_file_is_fixed_until_its_tests_pass_and_keeps_its_form(
-    koderz: Any, answers: Answers, write: Write, tests: str
-) -> None:
-    file, test_file = write(FAULTY.replace("\n", "\r\n"), tests)
+def test_a_file_is_fixed_until_its_tests_pass_and_keeps_its_form(koderz: Any, answers: Answers, write: Write) -> None:
+    file, test_file = write(FAULTY.replace("\n", "\r\n"))
     file.chmod(0o640)
     server = answers("I do not know.", in_block(RIGHT))
     said = koderz("fix", file, "--tests", test_file, *CODER, "--yes")
@@ -87,7 +74,7 @@ def test_a_file_is_fixed_until_its_tests_pass_and_keeps_its_form(
     assert "gcd.py: 1 of 2 tests pass." in said.err
 
 
-def test_nothing_is_written_without_a_yes_and_the_same_command_calls_no_model_again(
+def test_nothing_is_written_without_a_yes_and_no_statistics_contain_the_task(
     koderz: Any, answers: Answers, write: Write
 ) -> None:
     server, (file, tests) = answers(in_block(RIGHT)), write()
@@ -97,6 +84,9 @@ def test_nothing_is_written_without_a_yes_and_the_same_command_calls_no_model_ag
     assert (again.code, file.read_text(), len(server.bodies)) == (0, FAULTY, 1)
     assert file.with_name("new.py").read_text() == RIGHT
     assert "the recorded result" in again.err
+    journals = Path(os.environ["KODERZ_HOME"]).rglob("bench_*.jsonl")
+    assert [path.parent.parent.name for path in journals] == ["workbench"]
+    assert koderz("results", "--json").json == []
 
 
 def test_a_program_that_fails_tests_is_shown_and_not_written(koderz: Any, answers: Answers, write: Write) -> None:
@@ -119,7 +109,7 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(koderz: Any, answers: 
 
     server.answer = edited
     said = koderz("fix", file, "--tests", tests, *CODER, "--yes")
-    assert (said.code, file.read_text()) == (2 if "Usage" in said.err else 3, "# edited\n")
+    assert (said.code, file.read_text()) == (3, "# edited\n")
     assert "has changed since koderz read it, so nothing was written" in said.err
 
 
@@ -147,7 +137,7 @@ def test_what_koderz_cannot_fix_is_refused_before_a_model_is_called(
     server, (file, test_file) = answers("unused"), write(text, tests)
     file.with_name("other.py").touch()
     said = koderz("fix", file, "--tests", test_file, *CODER)
-    assert (said.code in (2, 3), server.bodies) == (True, [])
+    assert (said.code, server.bodies) == (3, [])
     assert fault in said.err
 
 
@@ -156,7 +146,7 @@ def test_a_debate_answers_a_question_and_shows_every_turn(koderz: Any, answers: 
     said = koderz("ask", "Which type for names?", *CODER, "--strategy", "debate", "--rounds", "1")
     assert (said.code, len(server.bodies)) == (0, 5)  # three personas, the judge and the coder
     assert "round 1 of the debate: architect:" in said.out
-    assert said.out.endswith("Answer:\nUse a [31mset.\n") or "\x1b" not in said.out
+    assert "\x1b" not in said.out
     assert "```python" not in server.bodies[0]["messages"][0]["content"]
 
 
@@ -174,12 +164,3 @@ def test_a_question_refuses_a_strategy_that_needs_tests(koderz: Any, answers: An
     said = koderz("ask", "Which type?", *CODER, "--strategy", "repair")
     assert (said.code, server.bodies) == (2, [])
     assert "needs tests" in said.err
-
-
-def test_no_statistics_contain_a_task(koderz: Any, answers: Answers, write: Write) -> None:
-    answers(in_block(RIGHT))
-    file, tests = write()
-    koderz("fix", file, "--tests", tests, *CODER)
-    home = Path(os.environ["KODERZ_HOME"])
-    assert [path.parent.parent.name for path in home.rglob("bench_*.jsonl")] == ["workbench"]
-    assert koderz("results", "--json").json == []
