@@ -15,7 +15,7 @@ from koderz_core.records import Plan
 from pages.ui.shell import PAGES
 
 Visit = Callable[..., AppTest]
-GROUPS = ["Home", "New run", "Benchmark", "System"]
+GROUPS = ["Home", "New run", "Benchmark", "Workbench", "System"]
 
 
 def links(app: AppTest) -> dict[str, str]:
