@@ -35,6 +35,7 @@ __all__ = ["ANSWERING", "FOLDER", "Answer", "Fix", "Task", "Workbench", "Written
 FOLDER = "workbench"
 ANSWERING = ("direct", "debate", "ensemble")
 """The strategies that can answer a question: they do not need tests."""
+MOST_LISTED = 200
 SPARE_TOKENS = 600  # of an answer besides the file: thoughts and explanations
 
 
@@ -209,8 +210,8 @@ class Workbench:
         return Fix(details, problem.public.file, given, before, code, after)
 
     def history(self) -> Mapping[str, str]:
-        """Return the ids of all recorded tasks, the newest first, with the problem and the configuration of each."""
-        rows = self.inside.results.experiments()
+        """Return the ids of the last recorded tasks, the newest first, with the problem and configuration of each."""
+        rows = self.inside.results.experiments(limit=MOST_LISTED)
         known = {row.benchmark: f"{row.problem} · {row.label}" for row in rows if is_task(row.dataset)}
         order = [row.id for row in self.inside.results.benchmarks()]
         return {name: known[name] for name in order if name in known}
