@@ -13,6 +13,7 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from koderz_core.bundles.creation import require_own
 from koderz_core.config import Settings
 from koderz_core.datasets.asserts import imported_modules, statements
 from koderz_core.datasets.task_tests import module_name, problem_id, task_tests
@@ -158,7 +159,7 @@ class Workbench:
         report = "" if before.passed else failing_tests(before, public)
         prompt = texts.fix(file.name, file.text, report, instruction)
         problem = replace(problem, public=replace(public, prompt=prompt))
-        task = Task(keep_task(problem, self.inside.settings), before, tuple(_remarks(file, before)))
+        task = Task(self._kept(problem), before, tuple(_remarks(file, before)))
         self._verdicts[task.name, file.text] = before
         return task
 
@@ -168,7 +169,7 @@ class Workbench:
             raise DataError("The question is empty. Write what you want to know.")
         prompt = texts.question(text, {file.name: file.text for file in files})
         public = PublicProblem("ask", prompt, "", kind=QUESTION)
-        return keep_task(Problem(public, TestSet(), ""), self.inside.settings)
+        return self._kept(Problem(public, TestSet(), ""))
 
     def plan(self, dataset: Dataset, wanted: Wanted, seed: int = 0, budget: Budget | None = None) -> Plan:
         """Return the plan of a task with one configuration; the same order leads to the same plan.
@@ -238,6 +239,11 @@ class Workbench:
         except OSError as error:
             raise DataError(f"{target} cannot be written ({error.strerror}). Give another path.") from error
         return target
+
+    def _kept(self, problem: Problem) -> Dataset:
+        """Raises UsageError if the data folder shows a bundle."""
+        require_own(self.inside.settings.home)
+        return keep_task(problem, self.inside.settings)
 
     def _verdict(self, task: str, problem: Problem, text: str) -> Verdict:
         if (task, text) not in self._verdicts:
