@@ -7,6 +7,7 @@ their own, with their own index, so that no statistics of benchmarks contain a t
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
@@ -270,8 +271,13 @@ def _require_python(file: WrittenFile) -> None:
 def _require_alone(file: WrittenFile) -> None:
     """Raise DataError if a file imports another file of its project, because programs run without other files."""
     folder = file.path.resolve().parent if file.path else None
-    modules = [name for name in imported_modules(file.text, "") if name != module_name(_place(file))]
-    beside = [name for name in modules if folder and any((folder / it).exists() for it in (f"{name}.py", name))]
+    known = {*sys.stdlib_module_names, module_name(_place(file))}
+    modules = [name for name in imported_modules(file.text, "") if name not in known]
+    beside = [
+        name
+        for name in modules
+        if folder and (name == folder.name or any((folder / it).exists() for it in (f"{name}.py", name)))
+    ]
     relative = any(getattr(node, "level", 0) for node in statements(file.text, ""))
     if beside or relative:
         named = ", ".join(beside) or "a relative import"
