@@ -171,7 +171,8 @@ def _print_fix(found: Fix) -> None:
     print_details(found.details)
     if found.changed:
         click.echo(f"\nChanges:\n{plain(found.diff)}")
-    click.echo(f"\n{plain(found.sentence)}")
+    if found.details.experiment.outcome in ("solved", "unsolved"):  # an error says nothing about the program
+        click.echo(f"\n{plain(found.sentence)}")
 
 
 def _code(found: Fix) -> dict[str, object]:
