@@ -205,6 +205,7 @@ class Settings:
     local_usd_per_hour: float = _setting(
         0.0, "The amortization of this machine in dollars per hour.", least=0, most=1e6
     )
+    records: str = ""  # the folder of journals and index within the data folder; "": the data folder itself
     stated: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
     """The settings that some source sets, even if to the default."""
 
@@ -237,11 +238,11 @@ class Settings:
 
     @property
     def journals_dir(self) -> Path:
-        return self.home / "journals"
+        return self.home / self.records / "journals"
 
     @property
     def store_path(self) -> Path:
-        return self.home / "koderz.duckdb"
+        return self.home / self.records / "koderz.duckdb"
 
     @property
     def weights_dir(self) -> Path:

@@ -17,7 +17,7 @@ from pages.ui.address import BENCHMARKS, go_to
 from pages.ui.draft import OpenDraft, Presets, choose_preset, open_draft
 from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page
-from pages.ui.launch_form import edit
+from pages.ui.launch_form import edit, survey
 from pages.ui.launch_plan import (
     confirmed,
     in_short,
@@ -33,14 +33,13 @@ from pages.ui.tables import availability_table
 from pages.ui.text import called
 
 ABOUT = "Choose problems, strategies and models. Benchmarks run in the background, even if you close this tab."
-FRESH_SECONDS = 15.0  # how long the list of models that can run is cached
 NOT_YET = "This benchmark cannot start yet."
 
 
 def main() -> None:
     page = open_page("launch", ABOUT)
     workspace = page.workspace
-    surveyed = _surveyed(str(workspace.settings.home))
+    surveyed = survey(str(workspace.settings.home))
     presets = {preset.name: preset for preset in workspace.plans.presets(surveyed)}
     opened = open_draft(workspace, presets, page.benchmarks)
     start = st.container(key="starting-point")
@@ -55,13 +54,6 @@ def main() -> None:
     with right, st.container(key="summary"):
         st.header("Summary")
         _summarise(page, opened, presets.get(opened.draft.preset), surveyed)
-
-
-@st.cache_data(ttl=FRESH_SECONDS, show_spinner="Checking which models can run")
-def _surveyed(home: str) -> list[Availability]:  # noqa: ARG001 (the key of the cache)
-    from koderz_core import the_workspace  # noqa: PLC0415 (a cached function must not hold the page's)
-
-    return the_workspace().models.survey()
 
 
 def _show_changed(page: Page, opened: OpenDraft, presets: Presets) -> None:

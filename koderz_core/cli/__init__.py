@@ -20,6 +20,8 @@ COMMANDS: Mapping[str, str] = {
     "quickstart": "quickstart:quickstart",
     "example": "quickstart:example",
     "run": "benchmark:run",
+    "fix": "workbench:fix",
+    "ask": "workbench:ask",
     "benchmark": "benchmark:benchmark",
     "resume": "resume:resume",
     "pause": "control:pause",

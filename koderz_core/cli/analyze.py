@@ -81,16 +81,19 @@ def analyze(
         return report_faults(opened)
 
 
-def print_details(details: ExperimentDetails) -> None:
-    """Head and error of one experiment, then its iterations with the specs and reviews between them."""
+def print_details(details: ExperimentDetails, *, score: bool = True) -> None:
+    """Head and error of one experiment, then its iterations with the specs and reviews between them.
+
+    ``score`` False: for a question, which no test scores.
+    """
     row = details.experiment
     click.echo(f"\n{row.id}  {plain(row.problem)}  {plain(row.label)}")
     failure = f" ({row.failure})" if row.failure else ""
     tokens = f"{count(row.input_tokens)} tokens in, {count(row.output_tokens)} out"
     spent = f"calls: {row.calls} · {tokens} · {duration(row.seconds)} · {money_spent(row.cost_usd, row.cached)}"
-    click.echo(f"{MARKS[row.shown]}{failure} · {spent}")
+    click.echo(f"{MARKS[row.shown]}{failure} · {spent}" if score else spent)
     click.echo(f"Dataset: {plain(row.origin.said)}")
-    if row.isolation:
+    if row.isolation and score:
         click.echo(f"Isolation: {plain(isolation(row.isolation, row.self_test))}")
     if row.shared:
         click.echo(SHARED)

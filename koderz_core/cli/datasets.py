@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
@@ -15,7 +15,7 @@ from koderz_core.cli.options import HUMANEVAL_FILE, Whole, as_json, data_dir, ma
 from koderz_core.cli.strengthen import print_scores
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import DataError, UnknownNameError, UsageError
-from koderz_core.records import Dataset, Kind, Problem
+from koderz_core.records import OF_DATASETS, Dataset, Kind, Problem
 from koderz_core.report.formats import numbered, plain
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.datasets import (
@@ -55,7 +55,7 @@ FAULTY, FAILED = DataError.exit_code, 4
 )
 @click.option("--since", metavar="DATE", help="Show only problems dated on or after this day, such as 2024-05-31.")
 @click.option("--until", metavar="DATE", help="Show only problems dated on or before this day.")
-@click.option("--kind", type=click.Choice(get_args(Kind)), help="Show only problems of this kind.")
+@click.option("--kind", type=click.Choice(OF_DATASETS), help="Show only problems of this kind.")
 @click.option("--tag", help="Show only problems with this tag.")
 @click.option("--problem-id", help="Show this problem in full.")
 @click.option("--full", is_flag=True, help="Show the whole text of each problem instead of a table.")

@@ -1,4 +1,4 @@
-"""Lines of a running benchmark: one per iteration, and one per spec, review and result without iteration."""
+"""Lines of a running benchmark: one per iteration, spec, turn of a debate, review, and result without iteration."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from koderz_core.events import (
     ExperimentFinished,
     ExperimentStarted,
     SpecWritten,
+    TurnSpoken,
 )
 from koderz_core.events.unanswered_calls import UnansweredCall
 from koderz_core.records import Experiment, Plan, Verdict
@@ -128,10 +129,8 @@ class Feed:
                 course.add(seconds or 0.0, cost.usd)
             case CallFailed(seconds=seconds):
                 course.add(seconds, 0.0)
-            case SpecWritten(origin=origin):
-                return course.step("spec", f"reused from {_one_line(origin)}" if origin else "")
-            case CheckpointReviewed() as review:
-                return course.step(*_reviewed(review))
+            case SpecWritten() | TurnSpoken() | CheckpointReviewed() as note:
+                return course.step(*_noted(note))
             case CodeTested(iteration=number, verdict=verdict):
                 course.iterations = number
                 place = f"{number}/{course.most}" if course.most else f"iteration {number}"
@@ -143,6 +142,15 @@ class Feed:
                 self._courses.pop(entry.experiment or "", None)
                 return _ended(course, ended)
         return None
+
+
+def _noted(note: SpecWritten | TurnSpoken | CheckpointReviewed) -> tuple[str, str]:
+    """The name of a note, and the start of its text; of a spec, where it comes from."""
+    if isinstance(note, SpecWritten):
+        return "spec", f"reused from {_one_line(note.origin)}" if note.origin else ""
+    if isinstance(note, TurnSpoken):
+        return f"round {note.round}, {_one_line(note.speaker)}", _one_line(note.text)
+    return _reviewed(note)
 
 
 def _reviewed(review: CheckpointReviewed) -> tuple[str, str]:
@@ -160,6 +168,8 @@ def _ended(course: _Course, ended: ExperimentFinished) -> Line | None:
     if ended.outcome == "cancelled" or (verdict is None and course.iterations):
         return None
     message = _failure(verdict) if verdict else _one_line(ended.error or ended.failure or "")
+    if ended.outcome == "solved" and verdict is None:
+        return course.end("✓ answered", "")  # a question: no test scores it
     counted = f", {_counted(verdict, 'held-out tests')}" if verdict else ""
     return course.end(f"{MARKS[ended.outcome]}{counted}", message)
 

@@ -167,7 +167,7 @@ def _counted(names: Iterable[str]) -> str:
 
 
 def _kind(name: str) -> str:
-    if name.startswith("journals/"):
+    if name.startswith(("journals/", "workbench/")):
         return "journal" if name.endswith(".jsonl") else "pin"
     if name.startswith("labels/"):
         return "label file"

@@ -190,8 +190,7 @@ _PROBLEMS: Options = (
     ),
 )
 
-_RESUMED: Options = (
-    _problems("--humaneval-path", type=click.Path(path_type=Path), advanced=True, help=HUMANEVAL_FILE),
+_CALLS: Options = (
     _models("--num-ctx", type=Whole(1), advanced=True, help="Context length of embedded and Ollama models, in tokens."),
     _limits(
         "--timeout",
@@ -220,12 +219,8 @@ _RESUMED: Options = (
             ("--cortex-db", "The file that contains all memories."),
         )
     ),
-    _limits(
-        "--concurrency",
-        type=Whole(1, 256),
-        help="Number of experiments to run at the same time.  [default: 1 with embedded models, else 4; `koderz "
-        "resume` uses the value of the last run]",
-    ),
+)
+_BUDGET: Options = (
     _limits(
         "--max-cost",
         metavar="USD",
@@ -238,6 +233,17 @@ _RESUMED: Options = (
         advanced=True,
         help="Also call models without a known price when a budget is set. Budgets count their calls as $0.",
     ),
+)
+_RESUMED: Options = (
+    _problems("--humaneval-path", type=click.Path(path_type=Path), advanced=True, help=HUMANEVAL_FILE),
+    *_CALLS,
+    _limits(
+        "--concurrency",
+        type=Whole(1, 256),
+        help="Number of experiments to run at the same time.  [default: 1 with embedded models, else 4; `koderz "
+        "resume` uses the value of the last run]",
+    ),
+    *_BUDGET,
     _problems(
         "--retry-errors",
         is_flag=True,
@@ -252,17 +258,18 @@ _RESUMED: Options = (
 )
 """The options that `koderz resume` has too."""
 
-_ORDER: Options = (
-    _strategy(
+
+def _strategy_option(default: str, metavar: str = "NAME,...", which: str = "Strategies to run: one or more") -> Option:
+    return _strategy(
         "--strategy",
-        metavar="NAME,...",
-        help=f"Strategies to run: one or more of {', '.join(offered())}. Also: strategies of installed packages, and "
+        metavar=metavar,
+        help=f"{which} of {', '.join(offered())}. Also: strategies of installed packages, and "
         "your own strategies as FILE.py:NAME (koderz executes the file). See `koderz strategies`.  "
-        f"[default: {DEFAULT_STRATEGY}]",
-    ),
-    _advanced_strategy("--mode", type=click.Choice([*MODES]), help=f"Shorthand for --strategy. {_SHORTHANDS}."),
-    *role_options(DEFAULT_CODER),
-    *PARAMETER_OPTIONS,
+        f"[default: {default}]",
+    )
+
+
+_POLICIES: Options = (
     _advanced_strategy(
         "--gate",
         help="Gate tests: tests that a strategy may run. The strategy stops when a program passes them. Values: tests "
@@ -274,12 +281,23 @@ _ORDER: Options = (
         help=f"How much the feedback on failed tests reveals: {', '.join(FEEDBACKS)}. With several values, separated "
         "by commas, koderz makes one configuration for each value.  [default: full]",
     ),
-    _strategy(
-        "--configuration",
-        multiple=True,
-        help="A whole configuration, such as 'supervised coder=gpt-oss:20b max_iterations=10'. Replaces "
-        "--strategy, --mode, --gate, --feedback and all model and parameter options. May be repeated.",
-    ),
+)
+_CONFIGURATION = _strategy(
+    "--configuration",
+    multiple=True,
+    help="A whole configuration, such as 'supervised coder=gpt-oss:20b max_iterations=10'. Replaces "
+    "--strategy, --mode, --gate, --feedback and all model and parameter options. May be repeated.",
+)
+_SEED = _problems(
+    "--seed", type=Whole(0, MOST_SEEDS - 1), default=0, show_default=True, advanced=True, help="Random seed."
+)
+_ORDER: Options = (
+    _strategy_option(DEFAULT_STRATEGY),
+    _advanced_strategy("--mode", type=click.Choice([*MODES]), help=f"Shorthand for --strategy. {_SHORTHANDS}."),
+    *role_options(DEFAULT_CODER),
+    *PARAMETER_OPTIONS,
+    *_POLICIES,
+    _CONFIGURATION,
     _advanced_strategy(
         "--allow-search",
         is_flag=True,
@@ -291,9 +309,7 @@ _ORDER: Options = (
         help=f"Also run variants of `supervised`, each with one part removed or changed. '{ALL}', or one or more of "
         f"{', '.join(ABLATIONS)}.",
     ),
-    _problems(
-        "--seed", type=Whole(0, MOST_SEEDS - 1), default=0, show_default=True, advanced=True, help="Random seed."
-    ),
+    _SEED,
     _problems("--dataset", default="humaneval", show_default=True, help="Dataset, or path of a dataset file."),
     mapping,
     _problems(
@@ -332,6 +348,17 @@ def problem_options(command: Command) -> Command:
 def order_options(command: Command) -> Command:
     """All options that describe a run."""
     return _with(_ORDER, command)
+
+
+def task_options(default: str) -> Callable[[Command], Command]:
+    """The options that choose the strategy, models and limits of one task of the workbench.
+
+    Only ``--configuration`` sets the parameter ``tests`` of a strategy, because ``--tests`` names the file with tests.
+    """
+    parameters = (_option(name, by_strategy) for name, by_strategy in PARAMETERS.items() if name != "tests")
+    strategy = _strategy_option(default, "NAME", "Strategy to run: one")
+    chosen = (strategy, *role_options(DEFAULT_CODER), *parameters, *_POLICIES, _CONFIGURATION)
+    return lambda command: _with((*chosen, *_CALLS, *_BUDGET, _SEED), command)
 
 
 def taking_up_options(command: Command) -> Command:

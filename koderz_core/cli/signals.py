@@ -78,8 +78,10 @@ def _leave(runner: Runner, opened: Workspace) -> None:
     """End this process although its threads may hang in calls, which Python cannot interrupt."""
     _abandon(runner)
     opened.abandon()
+    task = bool(opened.settings.records)  # of the workbench, which `koderz resume` does not know
+    again = "run the same command" if task else f"koderz resume {runner.benchmark}"
     with suppress(OSError):  # the terminal may be gone
-        click.echo(f"Stopped. Finished work is kept. To continue: koderz resume {runner.benchmark}", err=True)
+        click.echo(f"Stopped. Finished work is kept. To continue: {again}", err=True)
         sys.stdout.flush()
     notice = threading.Thread(target=runner.notify_ended, daemon=True)
     notice.start()

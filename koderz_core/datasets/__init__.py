@@ -29,6 +29,7 @@ from koderz_core.datasets.own_problems import (
 )
 from koderz_core.datasets.quixbugs import load_quixbugs
 from koderz_core.datasets.sources import placed, sources_of
+from koderz_core.datasets.tasks import is_task, load_task
 from koderz_core.datasets.variants import parted, variant_named, varied
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import VARIANTS, Dataset, Kind
@@ -83,6 +84,8 @@ def load(name: str, settings: Settings) -> Dataset:
         return load_path(Path(name), settings)
     if is_own(name):
         return load_own(name, settings)
+    if is_task(name):
+        return load_task(name, settings)
     if name in entered_names(settings):
         return load_entered(name, settings)
     refuse_other_paths(name)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Annotated, get_args
+from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from koderz_core.datasets.programs import iso_date
 from koderz_core.errors import DataError
 from koderz_core.input_files import surrogate_in
-from koderz_core.records import Facts, Kind
+from koderz_core.records import OF_DATASETS, Facts
 
 Complaint = tuple[str, str, str]
 """The field, what is wrong with it, what to do. The field is empty if the whole line is wrong."""
@@ -59,7 +59,7 @@ class CommonRow(BaseModel):
     ] = Field(
         description="give the problem an id of at most 120 characters, without blanks or commas, such as 'mine/1'"
     )
-    kind: str = Field(default="function", description=f"write one of {', '.join(get_args(Kind))}")
+    kind: str = Field(default="function", description=f"write one of {', '.join(OF_DATASETS)}")
     prompt: SomeText = Field(description="write the task for the model, ideally a signature with a docstring")
     canonical_solution: Text = Field(
         default="", description="write the continuation of the prompt or a whole program, or omit the field"

@@ -346,12 +346,13 @@ class TurnSpoken:
 class ConsensusReached:
     """The ``chosen`` candidate, from 1, is submitted; None if no reply held a program.
 
-    ``by``: whether gate tests alone decided. ``weights``: those of the parts of CodeBLEU, in the order of its paper.
+    ``by``: whether gate tests alone decided; ``words``: n-grams alone, for answers that no test scores. ``weights``:
+    those of the parts of CodeBLEU, in the order of its paper.
     """
 
     kind: ClassVar[Kind] = "consensus_reached"
     chosen: int | None
-    by: Literal["gate", "codebleu"]
+    by: Literal["gate", "codebleu", "words"]
     candidates: tuple[Considered, ...]
     weights: tuple[float, ...] = ()
 

@@ -21,7 +21,7 @@ from koderz_core.grading.test_split import (
     split_at_random,
     split_by_calls,
 )
-from koderz_core.records import ErrorClass, Problem, ScoreKind, TestSet, Verdict
+from koderz_core.records import QUESTION, ErrorClass, Problem, ScoreKind, TestSet, Verdict
 from koderz_core.sandbox.tiers import number_of
 
 
@@ -92,7 +92,9 @@ class Unseen:
 
 
 def check_tests(problem: Problem) -> None:
-    """Raise DataError if a problem has no test that counts, since no program could pass it."""
+    """Raise DataError if a problem has no test that counts, since no program could pass it. A question needs none."""
+    if problem.public.kind == QUESTION:
+        return
     try:
         total = number_of(problem.tests)
     except (SyntaxError, ValueError) as error:

@@ -18,9 +18,8 @@ VERSION = "1"
 
 Prompt = tuple[Message, ...]
 
-_SYSTEM = "You are an expert Python programmer. {task}\n{reasoning}\nGive the final code in one ```python block: {form}"
+_SYSTEM = "You are an expert Python programmer. {task}\n{reasoning}\n{final}{form}"
 _REASON = "Think briefly about the approach first if that helps."
-_NO_REASON = "Give only the code block: no reasoning, no explanation."
 REMINDING_VERSION = "1"
 LESSONS_LIMIT = 1200  # characters of all lessons together
 EXAMPLES_LIMIT = 4000  # of all examples together
@@ -93,7 +92,8 @@ def coder_prompt(brief: Brief, parts: Sequence[str]) -> Prompt:
     said = words(brief.problem)
     system = _SYSTEM.format(
         task=said.task,
-        reasoning=_REASON if brief.chain_of_thought else _NO_REASON,
+        reasoning=_REASON if brief.chain_of_thought else said.only,
+        final=said.final,
         form=named(said.form, brief.problem),
     )
     spec = [f"Specification:\n{brief.spec.strip()}"] if brief.spec else []

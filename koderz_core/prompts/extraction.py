@@ -58,6 +58,8 @@ def extract(reply: str, problem: PublicProblem) -> Extracted:
             found = whole_files.of_module(text, problem)
         case "program":
             found = whole_files.of_program(text)
+        case "question":
+            found = Extracted(text.strip(), "answer") if text.strip() else None
         case _:
             found = _of_function(text, problem)
     return found or Extracted(None, "none")

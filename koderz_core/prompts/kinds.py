@@ -13,7 +13,7 @@ from koderz_core.prompts.markdown import fenced, inline_code, one_line
 from koderz_core.prompts.programs import Reader
 from koderz_core.records import Kind, PublicProblem
 
-VERSIONS: Mapping[str, str] = {"repair": "1", "module": "1", "program": "1"}
+VERSIONS: Mapping[str, str] = {"repair": "1", "module": "1", "program": "1", "question": "1"}
 """The versions of these words and of the rules of extraction, by kind; those of functions belong to each prompt."""
 _LONGEST_NAME = 100
 
@@ -26,7 +26,7 @@ class Words:
     a first program, ``whole``: what a complete answer is, ``corrected``: what follows on a failure. ``below``: what the
     problem is to other roles, who ``implements`` it; ``does``: what a specification says of its behaviour. ``tests``:
     what a tester writes; ``{number}`` tests with the ``{name}``. ``call``, ``meaning``: a call in shown tests that
-    needs an explanation.
+    needs an explanation. ``final``, ``only``: where the answer stands, and what is asked for without reasoning.
     """
 
     task: str
@@ -40,6 +40,8 @@ class Words:
     tests: str
     call: str = "candidate("
     meaning: str = "`candidate` stands for the function"
+    final: str = "Give the final code in one ```python block: "
+    only: str = "Give only the code block: no reasoning, no explanation."
 
 
 _NO_TRIALS = "No example calls, no tests."
@@ -113,6 +115,20 @@ _WORDS: Mapping[Kind, Words] = {
         f"that standard input and returns its standard output. Literal values only. {_VALUES}",
         call="run(",
         meaning="`run(text)` runs the program with that standard input and gives its standard output",
+    ),
+    "question": Words(
+        task="A programmer asks you the question below, and you answer it.",
+        form="the whole answer, first the result and then the reasons. Put code into ```python blocks. Say what you "
+        "do not know.",
+        write="Answer the question.",
+        whole="the whole answer",
+        corrected="a better answer",
+        below="the question below",
+        implements="answer it",
+        does="what the answer must contain",
+        tests="Write what a good answer to the question below must contain.",
+        final="Give ",
+        only="Give only the answer: no reasoning.",
     ),
 }
 

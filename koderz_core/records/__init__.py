@@ -25,7 +25,9 @@ from koderz_core.records.plans import (
     fingerprint,
 )
 from koderz_core.records.problems import (
+    OF_DATASETS,
     OF_VARIANT,
+    QUESTION,
     VARIANTS,
     Cases,
     Dataset,
@@ -43,7 +45,9 @@ from koderz_core.records.steps import Ask, Asker, Memory, MemoryRef, Observed, Q
 from koderz_core.records.verdicts import ErrorClass, Extracted, Isolation, TestFailure, Verdict
 
 __all__ = [
+    "OF_DATASETS",
     "OF_VARIANT",
+    "QUESTION",
     "VARIANTS",
     "Allowance",
     "Ask",

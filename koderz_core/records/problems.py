@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["function", "repair", "module", "program"]
+Kind = Literal["function", "repair", "module", "program", "question"]
 """What a problem asks for: one function; a corrected version of a given program; a whole file with functions or
-classes; a program that reads standard input and writes standard output."""
+classes; a program that reads standard input and writes standard output; an answer in words, which no test scores."""
+QUESTION: Kind = "question"
+"""The kind of the questions of the workbench. No dataset has it."""
+OF_DATASETS: tuple[Kind, ...] = ("function", "repair", "module", "program")
+"""The kinds of the problems of datasets."""
 Variant = Literal["renamed", "rephrased", "impossible"]
 """How a variant of a dataset differs from it: in names, in the words of the texts, or in one test that is false."""
 VARIANTS: tuple[Variant, ...] = ("renamed", "rephrased", "impossible")

@@ -42,8 +42,8 @@ WHY: Mapping[str, str] = {
 }
 """Why a checkpoint was due."""
 
-CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, then by CodeBLEU"}
-"""The criteria by which an ensemble compares its programs."""
+CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, then by CodeBLEU", "words": "n-grams"}
+"""The criteria by which an ensemble compares its programs, or its answers to a question."""
 COSTS = (
     'The column "$ per solved" covers experiments with a result. The columns "calls so far" and "cost so far" cover '
     "all experiments. Local cost: watts × seconds × price of electricity."
@@ -322,7 +322,8 @@ def note_title(note: NoteRow, notes: Sequence[NoteRow]) -> str:
     if note.kind == "turn_spoken":
         return f"round {note.round} of the debate: {note.speaker}"
     if note.kind == "consensus_reached":
-        return f"consensus: programs compared by {CONSENSUS.get(note.why or '', note.why)}"
+        compared = "answers" if note.why == "words" else "programs"
+        return f"consensus: {compared} compared by {CONSENSUS.get(note.why or '', note.why)}"
     if note.kind == "recall_failed":
         return "recall of memories failed"
     return f"spec ({note.prompt})" + (f", reused from {note.origin}" if note.origin else "") + empty

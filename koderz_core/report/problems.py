@@ -15,6 +15,7 @@ KINDS: Mapping[Kind, str] = {
     "repair": "a corrected version of a faulty program",
     "module": "a whole file with functions or classes",
     "program": "a program that reads standard input and writes standard output",
+    "question": "an answer in words",
 }
 """What the model writes for a problem of each kind."""
 

@@ -111,7 +111,8 @@ def _candidate(number: int, candidate: Considered, chosen: bool) -> str:
         )
     parts += [f"similarity {candidate.similarity:.3f}"] if candidate.similarity is not None else []
     submitted = " (submitted)" if chosen else ""
-    return f"candidate {number} of coder {candidate.member + 1}{submitted}: {', '.join(parts)}"
+    about = f": {', '.join(parts)}" if parts else ""
+    return f"candidate {number} of coder {candidate.member + 1}{submitted}{about}"
 
 
 def _memory_recalled(event: MemoryRecalled, place: Place) -> Iterator[Change]:

@@ -17,7 +17,7 @@ from koderz_core.prompts import attempts, coding, debating
 from koderz_core.prompts.debating import Position, Speaker, TurnLimits, speakers
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
-from koderz_core.records import Ask, Sampling
+from koderz_core.records import QUESTION, Ask, Sampling
 from koderz_core.strategies.course import Course
 from koderz_core.strategies.parameters import parameter
 from koderz_core.strategies.reminders import Reminded, remember, with_examples
@@ -111,6 +111,8 @@ class Debate(Reminded):
         for _ in range(self.max_iterations):
             reply = ctx.ask("coder", self._prompt(course), self._sampling(again=bool(course.attempts)))
             program = candidate(reply, ctx.problem)
+            if ctx.problem.kind == QUESTION:
+                return program.code
             if course.add(program, ctx.test(program)).verdict.passed:
                 break
             remember(ctx, self, course)

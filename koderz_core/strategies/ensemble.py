@@ -18,11 +18,13 @@ from koderz_core.prompts import coding
 from koderz_core.prompts.extraction import candidate
 from koderz_core.prompts.programs import shape
 from koderz_core.protocols import Context
-from koderz_core.records import Ask, Sampling, Verdict
-from koderz_core.similarity import Weights, normalised, require_package, similarities
+from koderz_core.records import QUESTION, Ask, PublicProblem, Sampling, Verdict
+from koderz_core.similarity import MOST_CHARS, Weights, normalised, require_package, similarities
 from koderz_core.strategies.parameters import parameter
 from koderz_core.strategies.reminders import Reminded, with_reminders
 
+WORDS_ONLY = Weights(1.0, 0.0, 0.0, 0.0)
+"""Weights for answers in words, which have neither keywords nor a syntax tree: the n-grams alone (BLEU)."""
 MOST = 16
 """Samples of one model: all pairs of programs are compared."""
 
@@ -81,21 +83,21 @@ class Ensemble(Reminded):
         return ("coder",)
 
     def solve(self, ctx: Context) -> str | None:
-        samples = self._tested(ctx)
-        texts = {place: text for place, sample in enumerate(samples) if (text := self._comparable(sample))}
+        samples, weights = self._tested(ctx), self._weights(ctx.problem)
+        texts = {place: text for place, sample in enumerate(samples) if (text := self._comparable(sample, ctx.problem))}
         top = max(sample.rank for sample in samples)
         best = {
             place: sample.code for place, sample in enumerate(samples) if sample.code is not None and sample.rank == top
         }
         decided = len(set(map(shape, best.values()))) < 2
-        scores = {} if decided else self._scores(texts, [place for place in best if place in texts])
+        scores = {} if decided else _scores(texts, [place for place in best if place in texts], weights)
         chosen = max(best, key=lambda place: (place in texts, scores.get(place, 0.0), place), default=None)
         ctx.note(
             ConsensusReached(
                 None if chosen is None else chosen + 1,
-                "gate" if decided else "codebleu",
+                "words" if ctx.problem.kind == QUESTION else "gate" if decided else "codebleu",
                 tuple(_considered(sample, scores.get(place), place in texts) for place, sample in enumerate(samples)),
-                Weights.read(self.weights).shares,
+                weights.shares,
             )
         )
         return None if chosen is None else best[chosen]
@@ -109,8 +111,8 @@ class Ensemble(Reminded):
         samples: list[Sample] = []
         for ask, reply in zip(asks, ctx.ask_many(asks), strict=True):
             program = candidate(reply, ctx.problem)
-            if program.code is None:
-                samples.append(Sample(ask.member, None))
+            if program.code is None or ctx.problem.kind == QUESTION:
+                samples.append(Sample(ask.member, program.code))
                 continue
             form = shape(program.code)
             if form not in tested:
@@ -118,15 +120,21 @@ class Ensemble(Reminded):
             samples.append(Sample(ask.member, program.code, *tested[form]))
         return samples
 
-    def _comparable(self, sample: Sample) -> str | None:
+    def _weights(self, problem: PublicProblem) -> Weights:
+        return WORDS_ONLY if problem.kind == QUESTION else Weights.read(self.weights)
+
+    def _comparable(self, sample: Sample, problem: PublicProblem) -> str | None:
+        if problem.kind == QUESTION:
+            return sample.code and sample.code[:MOST_CHARS]
         text = normalised(sample.code) if sample.code is not None else None
         return text if self.normalise or text is None else sample.code
 
-    def _scores(self, texts: Mapping[int, str], best: Sequence[int]) -> dict[int, float]:
-        """By place: the mean similarity of a program to the other programs among the best."""
-        rows = similarities(list(texts.values()), Weights.read(self.weights)) if len(best) > 1 else ()
-        alike = {place: dict(zip(texts, row, strict=True)) for place, row in zip(texts, rows, strict=False)}
-        return {place: round(fmean(row[other] for other in best if other != place), 6) for place, row in alike.items()}
+
+def _scores(texts: Mapping[int, str], best: Sequence[int], weights: Weights) -> dict[int, float]:
+    """By place: the mean similarity of a program to the other programs among the best."""
+    rows = similarities(list(texts.values()), weights) if len(best) > 1 else ()
+    alike = {place: dict(zip(texts, row, strict=True)) for place, row in zip(texts, rows, strict=False)}
+    return {place: round(fmean(row[other] for other in best if other != place), 6) for place, row in alike.items()}
 
 
 def _considered(sample: Sample, score: float | None, comparable: bool) -> Considered:

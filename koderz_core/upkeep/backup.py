@@ -34,8 +34,13 @@ MANIFEST = "manifest.json"
 MEMORIES = "cortex.db"
 SETTINGS = ("settings.toml", "models.toml")
 _NAMES = re.compile(
-    r"journals/[A-Za-z0-9_-]{1,100}\.(jsonl|pin)|labels/[A-Za-z0-9_-]{1,100}\.jsonl|problems/typed-[0-9a-f]{12}\.jsonl|settings\.toml|models\.toml|cortex\.db",
+    r"(workbench/)?journals/[A-Za-z0-9_-]{1,100}\.(jsonl|pin)|labels/[A-Za-z0-9_-]{1,100}\.jsonl|"
+    r"problems/(typed-[0-9a-f]{12}\.jsonl|(fix|ask)-[0-9a-f]{12}\.json)|settings\.toml|models\.toml|cortex\.db",
     re.ASCII,
+)
+_PATTERNS = (
+    *("journals/*.jsonl", "journals/*.pin", "labels/*.jsonl", "problems/typed-*.jsonl"),
+    *("workbench/journals/*.jsonl", "problems/fix-*.json", "problems/ask-*.json"),
 )
 _WANTED = "Give the path of a file that `koderz backup` has written."
 _CHUNK_BYTES = 1 << 20
@@ -102,7 +107,7 @@ def back_up(source: Source, path: Path, version: str, now: float) -> BackupRepor
     try:
         with replacement(path, private=False) as whole:
             with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
-                for pattern in ("journals/*.jsonl", "journals/*.pin", "labels/*.jsonl", "problems/typed-*.jsonl"):
+                for pattern in _PATTERNS:
                     for file in sorted(source.home.glob(pattern)):
                         writer.add(archive, str(file.relative_to(source.home)), file)
                 writer.add_settings(archive, source)

@@ -50,8 +50,9 @@ if TYPE_CHECKING:
     from koderz_core.workspace.uncertainty import Uncertainties
     from koderz_core.workspace.upkeep import Upkeep
     from koderz_core.workspace.web_search import WebSearch
+    from koderz_core.workspace.workbench import Workbench
 
-Closable = TypeVar("Closable", "Running", "MirrorThread", "Grading")
+Closable = TypeVar("Closable", "Running", "MirrorThread", "Grading", "Workbench")
 
 
 def open_workspace(**settings: Any) -> Workspace:  # Any: settings by field name, validated
@@ -235,6 +236,15 @@ class Workspace:
         return Network(self.settings)
 
     @part
+    def workbench(self) -> Workbench:
+        from koderz_core.workspace.workbench import Workbench, within
+
+        inside = Workspace(within(self.settings))
+        shared = {"models": self.models, "grading": self.grading, "_evidence": self._evidence}
+        vars(inside).update(shared)  # parts that are already made: no model is loaded twice
+        return self._closed_too(Workbench(inside))
+
+    @part
     def _evidence(self) -> Evidence:
         from koderz_core.plan.evidence import Evidence
         from koderz_core.runner.header import recorded_plan
@@ -296,6 +306,8 @@ class Workspace:
             self._closed = True
         if running := Workspace._running.made(self):
             running.close()
+        if workbench := Workspace.workbench.made(self):
+            workbench.close()
         if mirror := Workspace._mirror.made(self):
             mirror.close(patient=patient)
         if models := Workspace.models.made(self):

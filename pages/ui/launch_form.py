@@ -39,6 +39,7 @@ ABOUT_BASELINES = (
     "belongs to the tier frontier or small frontier. Without these baselines, the benchmark cannot show what "
     "supervision adds or saves."
 )
+FRESH_SECONDS = 15.0  # how long the list of models that can run is cached
 OWN = "own"
 WAYS = {"range": "Range", "list": "List", "sample": "Random sample", "all": "All", OWN: "Your own problem"}
 GROUPS: tuple[Group, ...] = get_args(Group)
@@ -48,6 +49,19 @@ EXAMPLE = Typed(
 )
 Models = Mapping[str, str]
 """Each model with the reason why it cannot run now, empty if it can."""
+
+
+@st.cache_data(ttl=FRESH_SECONDS, show_spinner="Checking which models can run")
+def survey(home: str) -> list[Availability]:  # noqa: ARG001 (the key of the cache)
+    """Every known model, with what it lacks. Cached for all pages."""
+    from koderz_core import the_workspace  # noqa: PLC0415 (a cached function must not hold the page's)
+
+    return the_workspace().models.survey()
+
+
+def reasons(surveyed: Sequence[Availability]) -> Models:
+    """Why each model cannot run now, empty if it can; those that can run come first."""
+    return {row.id: "" if row.ready else row.reason for row in sorted(surveyed, key=lambda row: not row.ready)}
 
 
 def edit(workspace: Workspace, opened: OpenDraft, surveyed: Sequence[Availability]) -> Draft:
@@ -66,11 +80,11 @@ def edit(workspace: Workspace, opened: OpenDraft, surveyed: Sequence[Availabilit
 def _rows(workspace: Workspace, opened: OpenDraft, draft: Draft, surveyed: Sequence[Availability]) -> tuple[Row, ...]:
     """The configurations. A button that adds or removes one redraws the page with the draft as it is now."""
     forms = {form.name: form for form in workspace.plans.strategies()}
-    models = {row.id: "" if row.ready else row.reason for row in sorted(surveyed, key=lambda row: not row.ready)}
+    models = reasons(surveyed)
     rows, removed = list[Row](), -1
     for place, row in enumerate(draft.rows):
         with st.container(border=True, key=f"row-{place + 1}"):
-            rows.append(_row(row, opened.key(f"row {place + 1}"), forms, models))
+            rows.append(choose_configuration(row, opened.key(f"row {place + 1}"), forms, models))
             if len(draft.rows) > 1 and st.button("Remove", opened.key(f"remove {place + 1}"), icon="🗑️"):
                 removed = place
     if removed >= 0:
@@ -83,7 +97,8 @@ def _rows(workspace: Workspace, opened: OpenDraft, draft: Draft, surveyed: Seque
     return tuple(rows)
 
 
-def _row(row: Row, key: str, forms: Mapping[str, StrategyForm], models: Models) -> Row:
+def choose_configuration(row: Row, key: str, forms: Mapping[str, StrategyForm], models: Models) -> Row:
+    """A configuration as the person has entered it now. ``key``: part of the keys of its widgets."""
     initial = row.wanted
     form = forms[str(st.selectbox("Strategy", list(forms), _place(forms, initial.strategy), key=f"strategy {key}"))]
     st.text(form.doc)

@@ -45,6 +45,7 @@ PAGES: Mapping[str, Place] = {
     "experiment": Place("Benchmark", "Experiments", ":material/science:"),
     "statistics": Place("Benchmark", "Statistics", ":material/functions:"),
     "export": Place("Benchmark", "Export", ":material/download:"),
+    "workbench": Place("Workbench", "Fix and ask", ":material/build:"),
     "repository": Place("Workbench", "Repository", ":material/account_tree:"),
     "models": Place("System", "Models", ":material/dns:"),
     "memory": Place("System", "Memory", ":material/psychology:"),

@@ -36,6 +36,7 @@ def newer(recorded: Plan) -> Plan:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_has_the_menu_and_the_tabs_of_its_group(visit: Visit, page: str) -> None:
     tabs = [place.title for place in PAGES.values() if place.group == PAGES[page].group and PAGES[page].group]
+    tabs = tabs if len(tabs) > 1 else []  # a page alone in its group needs no tab
     app = visit(page)
     assert [link.proto.label for link in app.sidebar.get("page_link")] == GROUPS
     assert [label for label in links(app) if label in tabs] == tabs

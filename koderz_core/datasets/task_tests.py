@@ -1,0 +1,137 @@
+"""Reads the tests of a person's own file: pytest functions, unittest classes, or asserts outside of functions.
+
+The tests may import the file in the way of its project, such as ``from package.module import name`` or a relative
+import. koderz tests the file alone, so each of these means the file.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import PurePath
+
+from koderz_core.datasets.asserts import statements
+from koderz_core.datasets.methods import ModuleTests, module_tests
+from koderz_core.errors import DataError
+
+FORMS = "Write test functions for pytest, unittest classes, or asserts that call what the file defines."
+_DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def task_tests(tests: str, name: str, file: PurePath, given: str) -> ModuleTests:
+    """The tests of a file from the text of a test file called ``name``; they may use its names without an import.
+
+    ``file``: the path of the file; ``given``: its text, which must be Python. Raises DataError if koderz cannot read
+    the tests.
+    """
+    try:
+        read = _Imports(file).visit(ast.Module(statements(tests, name), []))
+        tree = ast.fix_missing_locations(ast.Module(_as_functions(read.body), []))
+        defined = _defined(given)
+        found = module_tests(ast.unparse(tree), module_name(file), name, names=defined)
+        return replace(found, names=_functions_first(found.names, defined))
+    except DataError as fault:
+        raise DataError(f"The tests cannot be read: {str(fault).removeprefix('field ')}. {FORMS}") from fault
+
+
+def module_name(file: PurePath) -> str:
+    """The name under which tests import a file."""
+    return file.parent.name if file.stem == "__init__" else file.stem
+
+
+def _functions_first(names: Sequence[str], defined: Mapping[str, bool]) -> tuple[str, ...]:
+    """The names with a function or class first, as the judge needs one; a name that is not defined yet may become one.
+
+    Raises DataError if neither the tests nor the file have one.
+    """
+    if all(name in defined and not defined[name] for name in names):
+        names = [next((name for name, callable_ in defined.items() if callable_), ""), *names]
+    if not names[0]:
+        raise DataError("the file defines no function or class, so no test can call it")
+    return tuple(sorted(names, key=lambda name: not defined.get(name, True)))
+
+
+def _defined(given: str) -> dict[str, bool]:
+    """The names that a file defines outside of functions and classes, and whether each is a function or class."""
+    return {name: isinstance(node, _DEFINITION) for node in statements(given, "of the file") for name in _names(node)}
+
+
+def _names(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, _DEFINITION):
+        yield node.name
+    elif isinstance(node, ast.Assign | ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        yield from (part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
+
+
+def _as_functions(body: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """The statements, in which every statement with an assert is the end of a test function of its own.
+
+    The function repeats the earlier statements, because a later one may change what an earlier one has set.
+    """
+    if not any(map(_asserts, body)):
+        return list(body)
+    kept = [node for node in body if isinstance(node, (*_DEFINITION, ast.Import, ast.ImportFrom)) or _is_main(node)]
+    run = [node for node in body if node not in kept]
+    before: list[ast.stmt] = []
+    found: list[ast.stmt] = []
+    for node in run:
+        if _asserts(node):
+            found.append(_function(f"test_line_{node.lineno}", [*before, node]))
+        else:
+            before.append(node)
+    return [*kept, *found]
+
+
+def _function(name: str, body: Sequence[ast.stmt]) -> ast.stmt:
+    (function,) = ast.parse(f"def {name}(): pass").body
+    assert isinstance(function, ast.FunctionDef)
+    function.body = deepcopy(list(body))
+    return function
+
+
+def _asserts(node: ast.stmt) -> bool:
+    """Whether a statement outside of functions and classes contains an assert that runs with it."""
+    if isinstance(node, _DEFINITION) or _is_main(node):
+        return False
+    return any(isinstance(part, ast.Assert) for part in ast.walk(node))
+
+
+def _is_main(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and "__name__" in ast.dump(node.test)
+
+
+class _Imports(ast.NodeTransformer):
+    """Replaces the names that a project has for the file by the file's own name."""
+
+    def __init__(self, file: PurePath) -> None:
+        self._name = module_name(file)
+        folder = file.parent.parent if file.stem == "__init__" else file.parent
+        self._parts = (*folder.parts, self._name)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
+        parts = tuple(filter(None, (node.module or "").split(".")))
+        if parts and self._means_file(parts):
+            return [ast.ImportFrom(self._name, node.names, 0)]
+        mine = [alias for alias in node.names if self._means_file((*parts, alias.name)) and (parts or node.level)]
+        others = [alias for alias in node.names if alias not in mine]
+        found: list[ast.stmt] = [ast.Import([ast.alias(self._name, alias.asname)]) for alias in mine]
+        return [*found, ast.ImportFrom(node.module, others, node.level)] if others else found
+
+    def visit_Import(self, node: ast.Import) -> ast.stmt:
+        return ast.Import([self._alias(alias) for alias in node.names])
+
+    def _alias(self, alias: ast.alias) -> ast.alias:
+        known = alias.asname and self._means_file(tuple(alias.name.split(".")))
+        return ast.alias(self._name, alias.asname) if known else alias
+
+    def _means_file(self, parts: tuple[str, ...]) -> bool:
+        return self._parts[-len(parts) :] == parts
+
+
+def problem_id(file: PurePath) -> str:
+    """The id of a problem that is about a file: without blanks and commas."""
+    return f"fix/{re.sub(r'[^A-Za-z0-9_.-]+', '-', file.name)[:100]}"

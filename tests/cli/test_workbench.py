@@ -1,0 +1,166 @@
+"""``koderz fix`` and ``koderz ask``, as a person calls them, with a server that gives the answers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_server import Server, serving_chat, streams
+
+CODER = ("--coder", "vllm/it")
+FAULTY = '''"""The greatest common divisor."""
+
+
+def gcd(a, b):
+    return a if b == 0 else gcd(a % b, b)
+
+
+if __name__ == "__main__":
+    print(gcd(12, 18))
+'''
+RIGHT = FAULTY.replace("gcd(a % b, b)", "gcd(b, a % b)")
+ASSERTS = "from project.gcd import gcd\n\nx = 13\nassert gcd(17, 0) == 17\nassert gcd(x, x) == x\n"
+Write = Callable[..., tuple[Path, Path]]
+Answers = Callable[..., Server]
+
+
+def in_block(program: str) -> str:
+    return f"Here it is:\n```python\n{program}```\n"
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Answers]:
+    """A server that gives these answers in turn, the last one again and again."""
+    with serving_chat() as server:
+        monkeypatch.setenv("VLLM_BASE_URL", server.url)
+        server.models = ("it",)
+
+        def prepared(*texts: str) -> Server:
+            def answer(handler: Any) -> None:  # Any: http.server's
+                streams({"content": texts[min(len(server.bodies), len(texts)) - 1]})(handler)
+
+            server.answer = answer
+            return server
+
+        yield prepared
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """A file of a project and its tests."""
+
+    def written(text: str = FAULTY, tests: str = ASSERTS) -> tuple[Path, Path]:
+        folder = tmp_path / "project"
+        folder.mkdir(exist_ok=True)
+        (folder / "gcd.py").write_bytes(text.encode())
+        (folder / "test_gcd.py").write_text(tests)
+        return folder / "gcd.py", folder / "test_gcd.py"
+
+    return written
+
+
+def test_a_file_is_fixed_until_its_tests_pass_and_keeps_its_form(koderz: Any, answers: Answers, write: Write) -> None:
+    file, test_file = write(FAULTY.replace("\n", "\r\n"))
+    file.chmod(0o640)
+    server = answers("I do not know.", in_block(RIGHT))
+    said = koderz("fix", file, "--tests", test_file, *CODER, "--yes")
+    assert (said.code, file.read_bytes()) == (0, RIGHT.replace("\n", "\r\n").encode())
+    assert (file.stat().st_mode & 0o777, len(server.bodies)) == (0o640, 2)
+    assert "-    return a if b == 0 else gcd(a % b, b)\n+    return a if b == 0 else gcd(b, a % b)\n" in said.out
+    assert "2 of 2 tests pass (before: 1)." in said.out
+    assert "gcd.py: 1 of 2 tests pass." in said.err
+
+
+def test_nothing_is_written_without_a_yes_and_no_statistics_contain_the_task(
+    koderz: Any, answers: Answers, write: Write
+) -> None:
+    server, (file, tests) = answers(in_block(RIGHT)), write()
+    first = koderz("fix", file, "--tests", tests, *CODER)
+    assert (first.code, file.read_text(), len(server.bodies)) == (0, FAULTY, 1)
+    again = koderz("fix", file, "--tests", tests, *CODER, "--output", file.with_name("new.py"), "--yes")
+    assert (again.code, file.read_text(), len(server.bodies)) == (0, FAULTY, 1)
+    assert file.with_name("new.py").read_text() == RIGHT
+    assert "the recorded result" in again.err
+    journals = Path(os.environ["KODERZ_HOME"]).rglob("bench_*.jsonl")
+    assert [path.parent.parent.name for path in journals] == ["workbench"]
+    assert koderz("results", "--json").json == []
+
+
+def test_a_program_that_fails_tests_is_shown_and_not_written(koderz: Any, answers: Answers, write: Write) -> None:
+    answers(in_block("def gcd(a, b):\n    return 17\n"))
+    file, tests = write(FAULTY, f"{ASSERTS}assert gcd(3, 5) == 1\n")
+    said = koderz("fix", file, "--tests", tests, *CODER, "--max-iterations", "2", "--yes", "--allow-failing")
+    assert (said.code, file.read_text()) == (4, FAULTY)
+    assert "Not fixed: with the best program, 1 of 3 tests pass (before: 1)." in said.out
+
+
+def test_a_file_that_changed_meanwhile_is_not_overwritten(koderz: Any, answers: Answers, write: Write) -> None:
+    file, tests = write()
+    server = answers(in_block(RIGHT))
+    answer = server.answer
+
+    def edited(handler: Any) -> None:  # Any: http.server's
+        file.write_text("# edited\n")
+        assert answer
+        answer(handler)
+
+    server.answer = edited
+    said = koderz("fix", file, "--tests", tests, *CODER, "--yes")
+    assert (said.code, file.read_text()) == (3, "# edited\n")
+    assert "has changed since koderz read it, so nothing was written" in said.err
+
+
+def test_a_file_that_passes_needs_no_model(koderz: Any, answers: Answers, write: Write) -> None:
+    server, (file, tests) = answers("unused"), write(RIGHT)
+    said = koderz("fix", file, "--tests", tests, *CODER)
+    assert (said.code, server.bodies) == (0, [])
+    assert "nothing to fix" in said.out
+
+
+@pytest.mark.parametrize(
+    ("text", "tests", "fault"),
+    [
+        ("def gcd(a, b:\n", ASSERTS, "gcd.py is not Python"),
+        ("from other import helper\n", ASSERTS, "imports other files of its project (other)"),
+        (FAULTY, "import numpy\n\nassert gcd(1, 1)\n", "imports 'numpy'"),
+        (FAULTY, "print('hello')\n", "The tests cannot be read"),
+        (FAULTY, "def test_a(tmp_path):\n    assert gcd(1, 1)\n", "koderz has no fixtures of pytest"),
+        (FAULTY, "assert 1 == 1\n", "The tests cannot be read"),
+    ],
+)
+def test_what_koderz_cannot_fix_is_refused_before_a_model_is_called(
+    koderz: Any, answers: Answers, write: Write, text: str, tests: str, fault: str
+) -> None:
+    server, (file, test_file) = answers("unused"), write(text, tests)
+    file.with_name("other.py").touch()
+    said = koderz("fix", file, "--tests", test_file, *CODER)
+    assert (said.code, server.bodies) == (3, [])
+    assert fault in said.err
+
+
+def test_a_debate_answers_a_question_and_shows_every_turn(koderz: Any, answers: Answers) -> None:
+    server = answers("Use a \x1b[31mset.")
+    said = koderz("ask", "Which type for names?", *CODER, "--strategy", "debate", "--rounds", "1")
+    assert (said.code, len(server.bodies)) == (0, 5)  # three personas, the judge and the coder
+    assert "round 1 of the debate: architect:" in said.out
+    assert "\x1b" not in said.out
+    assert "```python" not in server.bodies[0]["messages"][0]["content"]
+
+
+def test_an_ensemble_returns_the_answer_that_is_most_like_the_others(koderz: Any, answers: Answers) -> None:
+    pytest.importorskip("codebleu")
+    answers("Use a list of names, sorted.", "Buy a dog instead.", "Use a list of names.")
+    said = koderz("ask", "Which type?", *CODER, "--strategy", "ensemble", "--samples", "3")
+    assert said.code == 0
+    assert "Answer:\nUse a list of names" in said.out
+    assert "candidate 3 of coder 1" in said.out
+
+
+def test_a_question_refuses_a_strategy_that_needs_tests(koderz: Any, answers: Answers) -> None:
+    server = answers("unused")
+    said = koderz("ask", "Which type?", *CODER, "--strategy", "repair")
+    assert (said.code, server.bodies) == (2, [])
+    assert "needs tests" in said.err
