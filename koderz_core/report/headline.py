@@ -82,15 +82,21 @@ def _rate(row: ConfigurationFigures) -> str:
     return f"{solved_rate(row)} of {numbered(row.n, 'experiment')}{cases}"
 
 
+def _unknown(rows: Sequence[ConfigurationFigures]) -> str:
+    """Why the cost of calls is unknown."""
+    cached = " or were answered from the response cache" if any(row.cached for row in rows) else ""
+    return f"have no known price{cached}"
+
+
 def _cheapest(comparison: Comparison, rows: Sequence[ConfigurationFigures], names: Mapping[Key, str]) -> str:
     """The lowest cost per solved problem, and how many costs are unknown."""
     prices = {row.key: price for row in rows if (price := comparison.measured[row.key].price) is not None}
     solved = {key: price for key, price in prices.items() if isfinite(price.value)}
     unknown = len(rows) - len(prices)
     if not prices:
-        return "The cost per solved problem is unknown, because some calls of every configuration have no known price."
+        return f"The cost per solved problem is unknown, because some calls of every configuration {_unknown(rows)}."
     end = (
-        f" Unknown, because calls have no known price: the cost of {numbered(unknown, 'configuration')}."
+        f" Unknown, because calls {_unknown(rows)}: the cost of {numbered(unknown, 'configuration')}."
         if unknown
         else ""
     )

@@ -179,7 +179,9 @@ def show_costs(comparison: Comparison, about: str = "") -> None:
         table = frame(roles_table(comparison))
         rows, alt = role_rows(comparison), costs_alt(comparison)
         show_chart(cost_by_role(comparison, about), "costs-by-role", alt, table, rows, file_subject(comparison))
-    elif any(tier.cost_usd is None or tier.cost_usd for row in comparison.configurations for tier in row.tiers):
+    elif any(
+        row.cached or tier.cost_usd is None or tier.cost_usd for row in comparison.configurations for tier in row.tiers
+    ):
         st.info("No configuration has a known cost per solved problem, so no chart can be drawn.", icon="🏷️")
     else:
         st.info("All calls were free of charge.", icon="🆓")

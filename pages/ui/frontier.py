@@ -181,7 +181,8 @@ def _missing_costs(comparison: Comparison) -> str:
     if not comparison.tradeoff.points:
         why = "There is no problem for which every configuration has a result."
     elif all(point.usd is None for point in comparison.tradeoff.points):
-        why = "Every configuration has calls without a known price."
+        cached = " or with an answer from the response cache" * any(row.cached for row in comparison.configurations)
+        why = f"Every configuration has calls without a known price{cached}."
     else:
         why = "All calls with a known price were free of charge."
     return f"{why} The chart of cost against success cannot be drawn."
