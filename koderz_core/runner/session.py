@@ -237,7 +237,8 @@ class Session:
         try:
             return self._dependencies.recall(query, asker), ""
         except InfrastructureError as error:
-            _LOG.warning("%s continues without memories, because they could not be read: %s", asker.experiment, error)
+            what = "search results" if query.kind == "web" else "memories"
+            _LOG.warning("%s continues without %s, because they could not be read: %s", asker.experiment, what, error)
             return (), self._dependencies.redact.text(str(error))
 
     def _remaining(self, ordinal: int) -> Remaining:

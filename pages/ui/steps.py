@@ -83,7 +83,9 @@ def _show_failed_recalls(details: ExperimentDetails) -> None:
     """Warnings about recalls that failed."""
     for note in details.notes:
         if note.kind == "recall_failed":
-            st.warning("Memories could not be recalled, so the experiment continued without them.", icon="⚠️")
+            st.warning(
+                "Memories or search results could not be read, so the experiment continued without them.", icon="⚠️"
+            )
             st.text(note.text)
 
 
