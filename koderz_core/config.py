@@ -32,6 +32,7 @@ PROGRAMS = frozenset(
     {f"{prefix}{name}" for prefix in ("", "koderz_") for name in ("cortex_path", "cortex_command", "llama_server")}
 )
 """Settings that name a program to start."""
+SHORTEST_TOKEN = 16
 Whole = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
 PerMinute = Annotated[float, msgspec.Meta(gt=0)]
 
@@ -61,6 +62,16 @@ def _key(key: SecretStr) -> SecretStr | None:
     if not re.fullmatch("[!-~]*", text):
         raise ValueError("a key has only printable ASCII characters and no spaces; check the value that you pasted")
     return SecretStr(text) if text else None
+
+
+def _token(token: SecretStr) -> SecretStr | None:
+    key = _key(token)
+    if key and len(key.get_secret_value()) < SHORTEST_TOKEN:
+        raise ValueError(
+            f"a token has at least {SHORTEST_TOKEN} characters; to make one: "
+            "python -c 'import secrets; print(secrets.token_urlsafe())'"
+        )
+    return key
 
 
 def _address(text: str) -> str:
@@ -148,6 +159,13 @@ class Settings:
     cortex_path: Path | None = _setting(None, "The index.js of claude-cortex-core.", prefixed=False)
     cortex_db: Path | None = _setting(None, "The file that contains all memories.", prefixed=False)
     cortex_command: str = _setting("", "The command that starts another memory server (MCP).")
+
+    serve_token: SecretStr | None = _setting(
+        None,
+        "The token that every request to `koderz serve` must send. Without it, the server starts no benchmarks and "
+        "only this machine can reach it.",
+        check=_token,
+    )
 
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = _setting(
         dict, "A table of model ids or providers and their tiers, for models whose tier koderz cannot determine."

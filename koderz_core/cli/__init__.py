@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, str] = {
     "doctor": "doctor:doctor",
     "notify": "notify:notify",
     "ui": "ui:ui",
+    "serve": "serve:serve",
     "cortex": "cortex:cortex",
     "reindex": "maintenance:reindex",
     "backup": "maintenance:backup",

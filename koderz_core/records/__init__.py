@@ -40,7 +40,7 @@ from koderz_core.records.problems import (
     Variant,
 )
 from koderz_core.records.steps import Ask, Asker, Memory, MemoryRef, Observed, Query, Remaining
-from koderz_core.records.verdicts import ErrorClass, Extracted, Isolation, TestFailure, Verdict
+from koderz_core.records.verdicts import ErrorClass, Extracted, Isolation, ProgramRun, TestFailure, Verdict
 
 __all__ = [
     "OF_VARIANT",
@@ -73,6 +73,7 @@ __all__ = [
     "Plan",
     "PlusTests",
     "Problem",
+    "ProgramRun",
     "PublicProblem",
     "Query",
     "Remaining",
