@@ -88,6 +88,7 @@ def _listening(path: Path | None, host: str, port: int) -> Iterator[socket.socke
         cure = "Choose another path" if path else "Choose another port, or use any free port: `koderz serve --port 0`"
         raise InfrastructureError(f"{what} cannot be used: {error.strerror or error}. {cure}.") from error
     with listener:
+        listener.listen(BACKLOG)  # before the address is printed, so that a client may connect at once
         try:
             yield listener
         finally:

@@ -79,6 +79,8 @@ class Endpoint:
         return Call(client_of(request), request.path_params, query, body)
 
     def _query(self, request: Request) -> Sent:
+        if not request.scope["query_string"]:
+            return self.query()
         given: dict[str, list[str]] = {}
         for name, value in request.query_params.multi_items():
             given.setdefault(name, []).append(value)

@@ -33,8 +33,7 @@ class Parts:
         workers = os.cpu_count() or 1
         self.grading = Queue(workers, limits.queue, limits.client)
         self.reading = Queue(READERS, MOST_READS, MOST_READS)
-        self._grader = workspace.grading.grader(workers)
-        self.programs = Programs(workspace, self._grader, self.grading)
+        self.programs = Programs(workspace, self.grading)
 
     @cached_property
     def tier(self) -> str:
