@@ -58,12 +58,14 @@ def application(parts: Parts) -> Starlette:
         yield
         await asyncio.to_thread(parts.close)
 
-    return Starlette(
+    app = Starlette(
         routes=[Route(each.path, partial(each.respond, parts), methods=[each.method]) for each in ENDPOINTS],
         middleware=[Middleware(Guard, parts=parts)],
         exception_handlers={404: _not_found, 405: _not_found},
         lifespan=lifespan,
     )
+    app.router.redirect_slashes = False  # a client would not send its body again
+    return app
 
 
 class Guard:

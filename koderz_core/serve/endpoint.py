@@ -114,7 +114,9 @@ def client_of(request: Request) -> str:
     if name is None:
         return address
     if not _CLIENT_NAME.fullmatch(name):
-        raise RequestError(f"The header {CLIENT} is invalid. Use 1 to 64 letters, digits and the characters . _ -", 400)
+        raise RequestError(
+            f"The header {CLIENT} is invalid. Use 1 to 64 letters, digits, points, hyphens and underscores.", 400
+        )
     return f"{address} {name}"
 
 

@@ -12,6 +12,7 @@ MEMORY_MB = 1024
 MOST_TESTS = 200_000  # characters
 MOST_PROGRAMS = 10_000
 Name = Annotated[str, Meta(max_length=300)]
+Given = Annotated[str, Meta(min_length=1, max_length=300)]
 Source = Annotated[str, Meta(max_length=1_000_000)]
 Seconds = Annotated[float, Meta(gt=0, le=MOST_SECONDS)]
 CommandStatus = Literal["Finished", "Error", "TimeLimitExceeded"]
@@ -150,8 +151,8 @@ class SubmitConfig(Sent, frozen=True):
 class SubmitRequest(Sent, frozen=True):
     """SandboxFusion's request to grade a model's reply to a problem."""
 
-    dataset: Name
-    id: int | Name
+    dataset: Given
+    id: int | Given
     completion: Source
     config: SubmitConfig = SubmitConfig()
 
