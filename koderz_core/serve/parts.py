@@ -33,7 +33,7 @@ class Parts:
         workers = os.cpu_count() or 1
         self.grading = Queue(workers, limits.queue, limits.client)
         self.reading = Queue(READERS, MOST_READS, MOST_READS)
-        self.programs = Programs(workspace, self.grading)
+        self.programs = Programs(workspace, self.grading, trusted=bool(self.token))
 
     @cached_property
     def tier(self) -> str:

@@ -19,9 +19,15 @@ _MOST_SHOWN = 3  # invalid programs in a message
 
 
 class Programs:
-    """Grades and runs programs in the threads of a queue."""
+    """Grades and runs programs in the threads of a queue.
 
-    def __init__(self, workspace: Workspace, queue: Queue) -> None:
+    Tests, unlike programs, can change the worker that runs them. Therefore the tests of each client have their own
+    workers. If a token is set, all clients have it, and share the workers.
+    """
+
+    def __init__(self, workspace: Workspace, queue: Queue, *, trusted: bool) -> None:
+        """``trusted``: whether clients trust the tests of other clients."""
+        self._trusted = trusted
         self._datasets, self._grading, self._checks = workspace.datasets, workspace.grading, workspace.checks
         self._queue = queue
         self._of_problem = lru_cache(4096)(self._problem)
@@ -51,7 +57,8 @@ class Programs:
     def _check(self, client: str, sent: SentProgram) -> Check:
         if sent.dataset:
             return self._of_problem(sent.dataset, sent.problem)
-        return self._checks.of_tests(sent.tests, sent.seconds, f"tests of {client}")
+        sender = "clients" if self._trusted else f"client {client}"
+        return self._checks.of_tests(sent.tests, sent.seconds, sender)
 
     def _problem(self, dataset: str, name: str) -> Check:
         dataset, names = ALIASES.get(dataset, dataset), self._datasets.names()

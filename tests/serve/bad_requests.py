@@ -9,11 +9,12 @@ from typing import Any
 
 from served import ADDING, JSON
 
-TOKEN = "a-token-for-tests-only"  # noqa: S105
+TOKEN = "a-token-for-tests-only"
 AUTHORIZED = {"Authorization": f"Bearer {TOKEN}"}
+USUAL = JSON | AUTHORIZED
 CODE = {"language": "python", "code": "print(1)"}
 SUBMIT = {"dataset": "humaneval", "id": 0, "completion": "    return True"}
-DIRECT = {"strategy": "direct", "models": {"coder": "mock"}}
+DIRECT = {"strategy": "direct", "models": {"coder": "scripted/strong"}}
 LAUNCH = {"configurations": [DIRECT], "max_cost_usd": 0}
 POSTS: Mapping[str, Any] = {  # Any: JSON
     "/v1/grade": {"programs": [ADDING]},
@@ -131,7 +132,7 @@ FIELDS: Mapping[str, Mapping[str, Mapping[str, object]]] = {
             f"configuration with {name} {value!r}": {"configurations": [DIRECT | {name: value}]}
             for name, values in {
                 "strategy": ("none", "mine.py:Mine", "/tmp/mine.py:Mine", 1),
-                "models": ({}, {"chef": "mock"}, {"coder": "no-such-model"}, {"coder": []}, 1),
+                "models": ({}, {"chef": "scripted/strong"}, {"coder": "no-such-model"}, {"coder": []}, 1),
                 "parameters": ({"unknown": 1}, {"temperature": "hot"}, 1),
                 "gate": ("none", 1),
                 "feedback": ("none", 1),
@@ -165,30 +166,29 @@ class Bad:
 def bad_requests() -> Iterator[Bad]:
     """All of them."""
     for path, good in POSTS.items():
-        usual = JSON | AUTHORIZED
-        for body in NOT_JSON:
-            yield Bad(f"{path}: {body[:12]!r} is not JSON", "POST", path, body, usual)
-        for other in OTHER_TYPES:
-            yield Bad(f"{path}: another type {other!r}", "POST", path, _bytes(other), usual)
-        for name, headers in HEADERS.items():
-            yield Bad(f"{path}: {name}", "POST", path, _bytes(good), usual | headers)
-        for missing in good:
-            if missing != "config":
-                rest = {name: value for name, value in good.items() if name != missing}
-                yield Bad(f"{path}: without {missing}", "POST", path, _bytes(rest), usual)
-        for name, fields in FIELDS.get(path, {}).items():
-            yield Bad(f"{path}: {name}", "POST", path, _bytes({**good, **fields}), usual)
-        for method in ("PUT", "DELETE", "PATCH"):
-            yield Bad(f"{method} {path}", method, path, b"", AUTHORIZED)
+        yield from _bad_posts(path, good)
+        yield from (Bad(f"{method} {path}", method, path, b"", AUTHORIZED) for method in ("PUT", "DELETE", "PATCH"))
     for name, program in PROGRAMS.items():
-        body = _bytes({"programs": [ADDING, program]})
-        yield Bad(f"program: {name}", "POST", "/v1/grade", body, JSON | AUTHORIZED)
+        yield _post(f"program: {name}", "/v1/grade", {"programs": [ADDING, program]})
     for number in (0, 101, 10_001):
-        body = _bytes({"programs": [ADDING] * number})
-        yield Bad(f"{number} programs", "POST", "/v1/grade", body, JSON | AUTHORIZED)
+        yield _post(f"{number} programs", "/v1/grade", {"programs": [ADDING] * number})
     for path in PATHS:
         yield Bad(f"GET {path}", "GET", path, b"", AUTHORIZED)
 
 
-def _bytes(content: object) -> bytes:
-    return json.dumps(content).encode()
+def _bad_posts(path: str, good: Mapping[str, Any]) -> Iterator[Bad]:  # Any: JSON
+    for body in NOT_JSON:
+        yield Bad(f"{path}: {body[:12]!r} is not JSON", "POST", path, body, USUAL)
+    for other in OTHER_TYPES:
+        yield _post(f"{path}: another type {other!r}", path, other)
+    for name, headers in HEADERS.items():
+        yield Bad(f"{path}: {name}", "POST", path, json.dumps(good).encode(), USUAL | headers)
+    for missing in good:
+        rest = {name: value for name, value in good.items() if name != missing}
+        yield _post(f"{path}: without {missing}", path, rest)
+    for name, fields in FIELDS.get(path, {}).items():
+        yield _post(f"{path}: {name}", path, {**good, **fields})
+
+
+def _post(name: str, path: str, content: object) -> Bad:
+    return Bad(name, "POST", path, json.dumps(content).encode(), USUAL)
