@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -75,7 +77,18 @@ def serve(host: str, port: int, path: Path | None, queue: int, client_queue: int
             timeout_keep_alive=IDLE_SECONDS,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
+        _end_by_signals()
         uvicorn.Server(config).run([listener])
+
+
+def _end_by_signals() -> None:
+    """Let SIGTERM, which uvicorn raises again at its end, leave through the clean-up; a closed terminal does the same.
+
+    SIGHUP stays ignored under nohup.
+    """
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda _number, _frame: signal.raise_signal(signal.SIGTERM))
 
 
 @contextmanager

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 from koderz_core.lazy import importer
 
 if TYPE_CHECKING:
-    from koderz_core.code_eval.inspect_scorer import inspect_scorer
     from koderz_core.code_eval.metric import compute
     from koderz_core.code_eval.rewards import reward, reward_for
+    from koderz_core.code_eval.scorer import inspect_scorer
 
 __all__ = ["compute", "inspect_scorer", "reward", "reward_for"]
 
 _HOMES = {
     "compute": "koderz_core.code_eval.metric",
-    "inspect_scorer": "koderz_core.code_eval.inspect_scorer",
+    "inspect_scorer": "koderz_core.code_eval.scorer",
     "reward": "koderz_core.code_eval.rewards",
     "reward_for": "koderz_core.code_eval.rewards",
 }
