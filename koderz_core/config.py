@@ -16,23 +16,30 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_origin, get_type_hints
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import msgspec
 from platformdirs import user_data_path
 
-from koderz_core.addresses import address, is_loopback, ollama_address, secrets_of
+from koderz_core.addresses import is_loopback, ollama_address, secrets_of
 from koderz_core.errors import ConfigError, DataError, OfflineError
 from koderz_core.input_files import read_text
 from koderz_core.redaction import Redaction, redaction_of
-from koderz_core.settings_fields import SecretStr, Setting, merged_tables, refuse_unknown
+from koderz_core.settings_fields import (
+    SecretStr,
+    Setting,
+    checked_address,
+    checked_key,
+    checked_token,
+    merged_tables,
+    refuse_unknown,
+)
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PROGRAMS = frozenset(
     {f"{prefix}{name}" for prefix in ("", "koderz_") for name in ("cortex_path", "cortex_command", "llama_server")}
 )
 """Settings that name a program to start."""
-SHORTEST_TOKEN = 16
 Whole = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
 PerMinute = Annotated[float, msgspec.Meta(gt=0)]
 
@@ -55,27 +62,6 @@ def _setting(
     """One field of ``Settings``, with the arguments of ``Setting``."""
     about = {"default": default, "description": description, "prefixed": prefixed, "names": names, "check": check}
     return field(default=None, metadata={**about, **bounds})
-
-
-def _key(key: SecretStr) -> SecretStr | None:
-    text = key.get_secret_value().strip()
-    if not re.fullmatch("[!-~]*", text):
-        raise ValueError("a key has only printable ASCII characters and no spaces; check the value that you pasted")
-    return SecretStr(text) if text else None
-
-
-def _token(token: SecretStr) -> SecretStr | None:
-    key = _key(token)
-    if key and len(key.get_secret_value()) < SHORTEST_TOKEN:
-        raise ValueError(
-            f"a token has at least {SHORTEST_TOKEN} characters; to make one: "
-            "python -c 'import secrets; print(secrets.token_urlsafe())'"
-        )
-    return key
-
-
-def _address(text: str) -> str:
-    return urlunsplit(address(text))
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -106,24 +92,24 @@ class Settings:
     )
     humaneval_path: Path | None = _setting(None, "Your own HumanEval file (.jsonl, .jsonl.gz).")
 
-    openai_api_key: SecretStr | None = _setting(None, "Your OpenAI key.", prefixed=False, check=_key)
+    openai_api_key: SecretStr | None = _setting(None, "Your OpenAI key.", prefixed=False, check=checked_key)
     openai_base_url: str = _setting(
         "https://api.openai.com/v1",
         "The address of OpenAI, or of a server with the same API.",
         prefixed=False,
-        check=_address,
+        check=checked_address,
     )
     openai_org_id: str | None = _setting(None, "The OpenAI organization that is sent with your key.", prefixed=False)
     openai_project_id: str | None = _setting(None, "The OpenAI project that is sent with your key.", prefixed=False)
-    anthropic_api_key: SecretStr | None = _setting(None, "Your Anthropic key.", prefixed=False, check=_key)
+    anthropic_api_key: SecretStr | None = _setting(None, "Your Anthropic key.", prefixed=False, check=checked_key)
     anthropic_base_url: str = _setting(
         "https://api.anthropic.com",
         "The address of Anthropic, or of a server with the same API, without /v1.",
         prefixed=False,
-        check=_address,
+        check=checked_address,
     )
     ollama_api_key: SecretStr | None = _setting(
-        None, "The key of an Ollama server on another machine, if it requires one.", prefixed=False, check=_key
+        None, "The key of an Ollama server on another machine, if it requires one.", prefixed=False, check=checked_key
     )
     ollama_base_url: str = _setting(
         "http://127.0.0.1:11434",
@@ -133,10 +119,10 @@ class Settings:
         check=ollama_address,
     )
     lmstudio_base_url: str = _setting(
-        "http://127.0.0.1:1234/v1", "The address of LM Studio.", prefixed=False, check=_address
+        "http://127.0.0.1:1234/v1", "The address of LM Studio.", prefixed=False, check=checked_address
     )
     vllm_base_url: str = _setting(
-        "http://127.0.0.1:8000/v1", "The address of vLLM or llama-server.", prefixed=False, check=_address
+        "http://127.0.0.1:8000/v1", "The address of vLLM or llama-server.", prefixed=False, check=checked_address
     )
 
     openai_service_tier: Literal["auto", "default", "flex", "priority"] = _setting(
@@ -147,7 +133,7 @@ class Settings:
         None,
         "The Slack webhook that receives a message when a benchmark or a command ends.",
         prefixed=False,
-        check=_key,
+        check=checked_key,
     )
     notices: SecretStr | None = _setting(
         None, "Further addresses to notify, in the format of Apprise, separated by spaces."
@@ -164,7 +150,7 @@ class Settings:
         None,
         "The token that every request to `koderz serve` must send. Without it, the server starts no benchmarks and "
         "only this machine can reach it.",
-        check=_token,
+        check=checked_token,
     )
 
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = _setting(

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
+from urllib.parse import urlunsplit
 
 import msgspec
 
+from koderz_core.addresses import address
 from koderz_core.errors import ConfigError
 
+SHORTEST_TOKEN = 16
 SWITCHES: Mapping[str, bool] = {
     **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
     **dict.fromkeys(("0", "false", "f", "no", "n", "off"), False),
@@ -98,6 +102,30 @@ class Setting:
         for words, (bound, holds) in {**bounds, "at most": (self.most, float.__le__)}.items():
             if bound is not None and not (isinstance(value, int | float) and holds(float(value), float(bound))):
                 raise ValueError(f"this must be {words} {bound:,}")
+
+
+def checked_key(key: SecretStr) -> SecretStr | None:
+    """The key without spaces around it, None if it is empty. Raises ValueError, which does not quote it."""
+    text = key.get_secret_value().strip()
+    if not re.fullmatch("[!-~]*", text):
+        raise ValueError("a key has only printable ASCII characters and no spaces; check the value that you pasted")
+    return SecretStr(text) if text else None
+
+
+def checked_token(token: SecretStr) -> SecretStr | None:
+    """As ``checked_key``, for a token that must be too long to guess."""
+    key = checked_key(token)
+    if key and len(key.get_secret_value()) < SHORTEST_TOKEN:
+        raise ValueError(
+            f"a token has at least {SHORTEST_TOKEN} characters; to make one: "
+            "python -c 'import secrets; print(secrets.token_urlsafe())'"
+        )
+    return key
+
+
+def checked_address(text: str) -> str:
+    """The address in one spelling. Raises ValueError, which does not quote it."""
+    return urlunsplit(address(text))
 
 
 def _converted(value: object, kind: Any) -> object:  # Any: as ``Setting.annotation``
