@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -32,14 +31,11 @@ from koderz_core.settings_fields import (
     checked_key,
     checked_token,
     merged_tables,
+    refuse_programs,
     refuse_unknown,
 )
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-PROGRAMS = frozenset(
-    {f"{prefix}{name}" for prefix in ("", "koderz_") for name in ("cortex_path", "cortex_command", "llama_server")}
-)
-"""Settings that name a program to start."""
 Whole = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
 PerMinute = Annotated[float, msgspec.Meta(gt=0)]
 
@@ -393,12 +389,3 @@ def _decoded(setting: Setting, value: str) -> object:
             f'{setting.variable} is not JSON. Examples: KODERZ_LIMITS={{"openai": {{"concurrency": 16}}}} and '
             'KODERZ_TIERS={"openai": "local"}. In settings.toml, use the tables [limits.openai] and [tiers] instead.'
         ) from error
-
-
-def refuse_programs(keys: Iterable[str]) -> None:
-    """Raise ConfigError if ``.env`` names a program: otherwise a downloaded folder with a ``.env`` could start it."""
-    for key in sorted(PROGRAMS.intersection(map(str.lower, keys))):
-        raise ConfigError(
-            f".env sets {key.upper()}, which names a program to start. koderz refuses this, because a .env in a "
-            "downloaded folder could start any program. Set the variable in the environment or settings.toml instead."
-        )

@@ -16,6 +16,10 @@ import msgspec
 from koderz_core.addresses import address
 from koderz_core.errors import ConfigError
 
+PROGRAMS = frozenset(
+    {f"{prefix}{name}" for prefix in ("", "koderz_") for name in ("cortex_path", "cortex_command", "llama_server")}
+)
+"""Settings that name a program to start."""
 SHORTEST_TOKEN = 16
 SWITCHES: Mapping[str, bool] = {
     **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
@@ -221,3 +225,12 @@ def refuse_unknown(keys: Iterable[str], known: set[str], path: Path) -> None:
 def _meant(key: str, known: set[str]) -> str:
     near = get_close_matches(key, sorted(known), n=3)
     return f" (did you mean {' or '.join(near)}?)" if near else f" (known: {', '.join(sorted(known))})"
+
+
+def refuse_programs(keys: Iterable[str]) -> None:
+    """Raise ConfigError if ``.env`` names a program: otherwise a downloaded folder with a ``.env`` could start it."""
+    for key in sorted(PROGRAMS.intersection(map(str.lower, keys))):
+        raise ConfigError(
+            f".env sets {key.upper()}, which names a program to start. koderz refuses this, because a .env in a "
+            "downloaded folder could start any program. Set the variable in the environment or settings.toml instead."
+        )
