@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bad_requests import AUTHORIZED, POSTS, TOKEN, Bad, bad_requests
+from bad_requests import AUTHORIZED, LAUNCH, POSTS, TOKEN, Bad, bad_requests
 from served import ADDING, Served, serving
 
 from koderz_core import open_workspace
@@ -114,3 +114,22 @@ def test_the_openapi_document_describes_the_records_that_check_requests(served: 
     assert sent["properties"]["seconds"]["default"] is None
     names = json.dumps(found).split('"#/components/schemas/')[1:]
     assert {name.partition('"')[0] for name in names} <= set(found["components"]["schemas"])
+
+
+def test_no_request_can_name_a_file_of_problems_or_a_file_to_execute(with_token: Served, tmp_path: Path) -> None:
+    problems, strategy, marker = tmp_path / "own.jsonl", tmp_path / "mine.py", tmp_path / "marker"
+    row = {"task_id": "own/0", "prompt": "def f():\n", "entry_point": "f", "canonical_solution": "    return 1\n"}
+    problems.write_text(json.dumps(row | {"test": "def check(candidate):\n    assert candidate() == 1\n"}) + "\n")
+    strategy.write_text(f"open({str(marker)!r}, 'w')\n")
+    program = {"solution": "def f(): return 1", "dataset": str(problems), "problem": "own/0"}
+    configuration = {"strategy": f"{strategy}:Mine", "models": {"coder": "scripted/strong"}}
+    for path, content, kind in (
+        ("/v1/grade", {"programs": [program]}, "dataset"),
+        ("/submit", {"dataset": str(problems), "id": 0, "completion": "x"}, "dataset"),
+        ("/v1/benchmarks", LAUNCH | {"dataset": str(problems), "problems": "all"}, "dataset"),
+        ("/v1/benchmarks", LAUNCH | {"configurations": [configuration]}, "strategy"),
+    ):
+        answer = with_token.post(path, content, **AUTHORIZED)
+        assert 400 <= answer.status < 500
+        assert f"Unknown {kind}" in answer.json["error"]
+    assert not marker.exists()
