@@ -104,13 +104,13 @@ async def launch(parts: Parts, call: Call) -> LaunchAnswer:
 
 
 def _launch(parts: Parts, request: LaunchRequest) -> LaunchAnswer:
-    """Start a benchmark in the background. Raises UsageError, InfrastructureError."""
+    """Start a benchmark in the background. Raises UsageError, InfrastructureError.
+
+    A strategy in a file is unknown here, because only ``configuration_of`` reads such a file.
+    """
     workspace = parts.workspace
-    known, datasets = {form.name for form in workspace.plans.strategies()}, workspace.datasets.names()
-    for each in request.configurations:  # never a file, which koderz would execute
-        if each.strategy not in known:
-            raise UnknownNameError("strategy", each.strategy, known)
-    if request.dataset.partition(",")[0] not in datasets:
+    datasets = workspace.datasets.names()
+    if request.dataset.partition(",")[0] not in datasets:  # never the path of a file
         raise UnknownNameError("dataset", request.dataset, datasets)
     wanted = [
         Wanted(each.strategy, each.models, each.parameters, each.gate, each.feedback) for each in request.configurations
