@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -23,13 +23,19 @@ from koderz_core.addresses import address, endpoint, is_loopback, ollama_address
 from koderz_core.errors import ConfigError, DataError, OfflineError
 from koderz_core.input_files import read_text
 from koderz_core.redaction import Redaction, redaction_of
-from koderz_core.settings_fields import Limits, SecretStr, Setting, decoded, key_of, merged_tables, refuse_unknown
+from koderz_core.settings_fields import (
+    Limits,
+    SecretStr,
+    Setting,
+    checked_token,
+    decoded,
+    key_of,
+    merged_tables,
+    refuse_programs,
+    refuse_unknown,
+)
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-PROGRAMS = frozenset(
-    {f"{prefix}{name}" for prefix in ("", "koderz_") for name in ("cortex_path", "cortex_command", "llama_server")}
-)
-"""Settings that name a program to start."""
 
 
 def default_home() -> Path:
@@ -132,6 +138,13 @@ class Settings:
     cortex_path: Path | None = _setting(None, "The index.js of claude-cortex-core.", prefixed=False)
     cortex_db: Path | None = _setting(None, "The file that contains all memories.", prefixed=False)
     cortex_command: str = _setting("", "The command that starts another memory server (MCP).")
+
+    serve_token: SecretStr | None = _setting(
+        None,
+        "The token that every request to `koderz serve` must send. Without it, the server starts no benchmarks and "
+        "only this machine can reach it.",
+        check=checked_token,
+    )
 
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = _setting(
         dict, "A table of model ids or providers and their tiers, for models whose tier koderz cannot determine."
@@ -377,12 +390,3 @@ def by_field(named: Mapping[str, Any]) -> dict[str, Any]:
     """The same values by field; names that are not settings are left out."""
     values = {field_: [named[name] for name in setting.names if name in named] for field_, setting in SETTINGS.items()}
     return {field_: sources[0] for field_, sources in values.items() if sources}
-
-
-def refuse_programs(keys: Iterable[str]) -> None:
-    """Raise ConfigError if ``.env`` names a program: otherwise a downloaded folder with a ``.env`` could start it."""
-    for key in sorted(PROGRAMS.intersection(map(str.lower, keys))):
-        raise ConfigError(
-            f".env sets {key.upper()}, which names a program to start. koderz refuses this, because a .env in a "
-            "downloaded folder could start any program. Set the variable in the environment or settings.toml instead."
-        )

@@ -4,7 +4,8 @@ KoderzError
 ├── UsageError                 a request is invalid (exit 2)
 │   ├── ConfigError            a setting or its file is invalid
 │   ├── UnknownNameError       an unknown model, problem, dataset, strategy, benchmark or experiment
-│   └── PlanError              a configuration or a plan contradicts itself
+│   ├── PlanError              a configuration or a plan contradicts itself
+│   └── RequestError           a request to `koderz serve` was not accepted
 ├── InfrastructureError        files, processes or servers failed (exit 3); never counted against a model
 │   ├── DataError              the file of a dataset or a result is missing, invalid or unreadable
 │   ├── DownloadError          the download of a file failed or was incomplete
@@ -63,6 +64,14 @@ class UnknownNameError(UsageError):
 
 class PlanError(UsageError):
     """A configuration or a plan contradicts itself."""
+
+
+class RequestError(UsageError):
+    """A request to ``koderz serve`` was not accepted. ``status``: of the HTTP response."""
+
+    def __init__(self, message: str, status: int = 422, *, retry_after_seconds: int | None = None) -> None:
+        super().__init__(message)
+        self.status, self.retry_after_seconds = status, retry_after_seconds
 
 
 class InfrastructureError(KoderzError):

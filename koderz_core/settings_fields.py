@@ -15,6 +15,11 @@ import msgspec
 
 from koderz_core.errors import ConfigError
 
+PROGRAMS = frozenset(
+    {f"{prefix}{name}" for prefix in ("", "koderz_") for name in ("cortex_path", "cortex_command", "llama_server")}
+)
+"""Settings that name a program to start."""
+SHORTEST_TOKEN = 16
 SWITCHES: Mapping[str, bool] = {
     **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
     **dict.fromkeys(("0", "false", "f", "no", "n", "off"), False),
@@ -116,6 +121,17 @@ class Setting:
         for words, (bound, holds) in {**bounds, "at most": (self.most, float.__le__)}.items():
             if bound is not None and not (isinstance(value, int | float) and holds(float(value), float(bound))):
                 raise ValueError(f"this must be {words} {bound:,}")
+
+
+def checked_token(token: SecretStr) -> SecretStr | None:
+    """As ``key_of``, for a token that must be too long to guess."""
+    key = key_of(token)
+    if key and len(key.get_secret_value()) < SHORTEST_TOKEN:
+        raise ValueError(
+            f"a token has at least {SHORTEST_TOKEN} characters; to make one: "
+            "python -c 'import secrets; print(secrets.token_urlsafe())'"
+        )
+    return key
 
 
 def _converted(value: object, kind: Any) -> object:  # Any: as ``Setting.annotation``
@@ -232,3 +248,12 @@ def refuse_unknown(keys: Iterable[str], known: set[str], path: Path) -> None:
 def _meant(key: str, known: set[str]) -> str:
     near = get_close_matches(key, sorted(known), n=3)
     return f" (did you mean {' or '.join(near)}?)" if near else f" (known: {', '.join(sorted(known))})"
+
+
+def refuse_programs(keys: Iterable[str]) -> None:
+    """Raise ConfigError if ``.env`` names a program: otherwise a downloaded folder with a ``.env`` could start it."""
+    for key in sorted(PROGRAMS.intersection(map(str.lower, keys))):
+        raise ConfigError(
+            f".env sets {key.upper()}, which names a program to start. koderz refuses this, because a .env in a "
+            "downloaded folder could start any program. Set the variable in the environment or settings.toml instead."
+        )

@@ -12,7 +12,6 @@ from typing import Literal, get_args, get_origin
 
 from koderz_core.addresses import secrets_of
 from koderz_core.config import (
-    PROGRAMS,
     SETTINGS,
     Settings,
     env_file,
@@ -23,6 +22,7 @@ from koderz_core.config import (
 )
 from koderz_core.errors import ConfigError
 from koderz_core.files import replace_file
+from koderz_core.settings_fields import PROGRAMS
 
 Kind = Literal["secret", "program", "table", "place", "switch", "choice", "number", "text"]
 

@@ -52,6 +52,7 @@ COMMANDS: Mapping[str, str] = {
     "notify": "notify:notify",
     "network": "network:network",
     "ui": "ui:ui",
+    "serve": "serve:serve",
     "cortex": "cortex:cortex",
     "reindex": "maintenance:reindex",
     "backup": "maintenance:backup",

@@ -104,7 +104,7 @@ class Grader:
 
         Raises UsageError for a problem without plus tests, DataError if a canonical solution fails, SandboxError.
         """
-        work = {self._pool.submit(self._tests, problem, tests): problem.id for problem in problems}
+        work = {self._pool.submit(self.tests_of, problem, tests): problem.id for problem in problems}
         for future in as_completed(work):
             yield work[future], future.result()
 
@@ -112,18 +112,20 @@ class Grader:
         """Each sample as soon as it is graded, in any order. Raises DataError if tests are broken."""
         # The longest first, so that the workers finish at about the same time.
         ordered = sorted(samples, key=lambda sample: _seconds(tests[sample.problem.id]), reverse=True)
-        work = [self._pool.submit(self._grade, sample, tests[sample.problem.id]) for sample in ordered]
+        work = [self._pool.submit(self.grade_one, sample, tests[sample.problem.id]) for sample in ordered]
         for future in as_completed(work):
             yield future.result()
 
-    def _tests(self, problem: Problem, tests: TestKind) -> Split:
+    def tests_of(self, problem: Problem, tests: TestKind) -> Split:
+        """The tests of one problem, in the caller's thread. Raises as ``tests``."""
         if tests == "plus":
             require_plus(problem)
         split = self._divide(problem, replace(self._policy, plus=tests == "plus"))
         assert isinstance(split, Split), "every problem can use all its base tests as the gate"
         return split
 
-    def _grade(self, sample: Sample, tests: Split) -> Graded:
+    def grade_one(self, sample: Sample, tests: Split) -> Graded:
+        """The result of one sample, in the caller's thread. Raises as ``grade``."""
         try:
             verdicts = base_and_plus(tests.base, tests.plus, lambda test_set: self._check(sample, test_set))
         except SandboxError as error:

@@ -39,10 +39,11 @@ def problem_of(tests: str, name: str = "typed/0") -> Problem:
     """A problem whose tests are plain asserts, or source that defines ``check(candidate)``.
 
     Plain asserts call the program's function by its name. It is the first function they call that is neither Python's
-    nor their own. Raises DataError if there is no assert, or one that nothing runs.
+    nor their own. After ``check``, a last line ``check(add)`` names the function, as in HumanEval's own programs.
+    Raises DataError if there is no assert, or one that nothing runs.
     """
-    program = _read_tests(tests)
-    entry_point = "candidate" if _check_of(program) else _first_called(program)
+    program, named = _without_last_call(_read_tests(tests))
+    entry_point = (named or "candidate") if _check_of(program) else _first_called(program)
     return Problem(PublicProblem(name, "", entry_point), TestSet(_check_source(program)), "")
 
 
@@ -227,6 +228,20 @@ def _read_tests(tests: str) -> Program:
                 f"a condition on __name__ excludes it. {_EXAMPLE}"
             )
     return program
+
+
+def _without_last_call(tests: Program) -> tuple[Program, str]:
+    """The tests without a last line ``check(name)``, and that name; "" if there is no such line."""
+    if not _check_of(tests):
+        return tests, ""
+    match tests.tree.body[-2:]:
+        case [
+            before,
+            ast.Expr(value=ast.Call(func=ast.Name(id="check"), args=[ast.Name(id=name)], keywords=[])) as last,
+        ]:
+            if (before.end_lineno or last.lineno) < last.lineno:
+                return _parsed("\n".join(tests.source.split("\n")[: last.lineno - 1]) + "\n"), name
+    return tests, ""
 
 
 def _check_of(tests: Program) -> ast.FunctionDef | None:

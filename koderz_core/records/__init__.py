@@ -42,7 +42,7 @@ from koderz_core.records.problems import (
     Variant,
 )
 from koderz_core.records.steps import Ask, Asker, Memory, MemoryRef, Observed, Query, Remaining
-from koderz_core.records.verdicts import ErrorClass, Extracted, Isolation, TestFailure, Verdict
+from koderz_core.records.verdicts import ErrorClass, Extracted, Isolation, ProgramRun, TestFailure, Verdict
 
 __all__ = [
     "OF_DATASETS",
@@ -77,6 +77,7 @@ __all__ = [
     "Plan",
     "PlusTests",
     "Problem",
+    "ProgramRun",
     "PublicProblem",
     "Query",
     "Remaining",

@@ -91,3 +91,18 @@ class Verdict:
     def passed(self) -> bool:
         """Whether every test passed, at least one test ran, and the test code ran to its end."""
         return self.completed and self.error is None and 0 < self.tests_total == self.tests_passed
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRun:
+    """What a whole program did, as its own process reports it: a program may write or end as it likes.
+
+    ``exit_code``: 1 for a program that raised an exception or was stopped. ``error``: None if the program ended by
+    itself with exit code 0. ``message`` describes the error in one line and is hostile, as is ``output``.
+    """
+
+    output: str
+    exit_code: int
+    error: ErrorClass | None
+    message: str
+    seconds: float

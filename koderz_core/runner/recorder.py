@@ -11,7 +11,7 @@ from dataclasses import replace
 from koderz_core.errors import JournalError
 from koderz_core.events import Entry, Event, TextStored
 from koderz_core.journal import Journal
-from koderz_core.records import Memory, Message, Observed, PublicProblem, TestFailure, Verdict
+from koderz_core.records import Memory, Message, Observed, ProgramRun, PublicProblem, TestFailure, Verdict
 from koderz_core.redaction import redaction_of
 
 _LOG = logging.getLogger("koderz")
@@ -115,6 +115,10 @@ class Redactor:
         """The result of a call of a program."""
         value = observed.value and self.text(observed.value)
         return replace(observed, value=value, message=self.text(observed.message))
+
+    def run(self, run: ProgramRun) -> ProgramRun:
+        """What a whole program did."""
+        return replace(run, output=self.text(run.output), message=self.text(run.message))
 
     def _failure(self, failure: TestFailure) -> TestFailure:
         return replace(

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import os
+import re
+import time
+from ast import literal_eval
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from koderz_core.errors import DataError, PlanError
 from koderz_core.input_files import surrogate_in
-from koderz_core.records import Cases, ErrorClass, Isolation, Observed, Problem, PublicProblem, TestSet, Verdict
+from koderz_core.records import (
+    Cases,
+    ErrorClass,
+    Isolation,
+    Observed,
+    Problem,
+    ProgramRun,
+    PublicProblem,
+    TestSet,
+    Verdict,
+)
 from koderz_core.sandbox.in_place import looks_at_changes
+from koderz_core.sandbox.inside.whole_program import MOST_SHOWN, TRANSCRIPT
 from koderz_core.sandbox.modules import Modules
-from koderz_core.sandbox.requests import Answer, Order, Report, ask
+from koderz_core.sandbox.requests import Answer, Evaluation, Order, Report, ask
 from koderz_core.sandbox.tiers import names_used, number_of
 from koderz_core.sandbox.workers import Worker, Workers
 
@@ -109,6 +123,23 @@ class BoxedJudge:
         values = zip(calls, answer.observed, strict=True)
         return tuple(Observed(call, value.value, value.error, value.message) for call, value in values)
 
+    def run(self, code: str, given: str, seconds: float) -> ProgramRun:
+        """What a whole program does with ``given`` as standard input. It is no verdict. Raises SandboxError."""
+        if unfit := _unfit(code) or _unfit(given):
+            return ProgramRun("", 1, *unfit, 0.0)
+        call = f"{TRANSCRIPT}({given!r})"
+        texts = ("run/program", "", code, "", "run")
+        order = Order(
+            *texts, seconds, self._memory_bytes, calls=[call], kind="program", most_characters=_MOST_TRANSCRIPT
+        )
+        began = time.monotonic()
+        answer = ask(self._workers, order)
+        taken = time.monotonic() - began
+        if answer.stalled:
+            return ProgramRun("", 1, "timeout", _STALLED, taken)
+        (found,) = answer.observed
+        return _transcribed(found, taken)
+
     def close(self) -> None:
         """End every worker now. Waiting and later calls raise SandboxError. Idempotent."""
         self._workers.close()
@@ -161,6 +192,22 @@ class BoxedJudge:
         return self._canonical[key]
 
 
+def _transcribed(found: Evaluation, seconds: float) -> ProgramRun:
+    """The run behind the value of a transcript, which the program may have forged: it describes only itself."""
+    if found.value is None:
+        return ProgramRun("", 1, found.error, found.message, seconds)
+    try:
+        output, note = literal_eval(found.value)
+        assert isinstance(output, str)
+        assert isinstance(note, str)
+    except (ValueError, SyntaxError, TypeError, AssertionError, RecursionError, MemoryError):
+        return ProgramRun("", 1, "exception", "the program's process did not report its output", seconds)
+    code = _EXIT_CODE.search(note)
+    return ProgramRun(output, int(code[1]) if code else int(bool(note)), "exception" if note else None, note, seconds)
+
+
+_EXIT_CODE = re.compile(r"the program ended with exit code (\d{1,9})$")
+_MOST_TRANSCRIPT = 10 * MOST_SHOWN + 1000  # no character of a Python literal takes more than ten
 _ON_COPIES = "judged with copies of the arguments; it passes only with the tests' own objects"
 _STALLED = "what it returned could not be dealt with in time"
 

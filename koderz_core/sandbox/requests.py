@@ -10,6 +10,7 @@ import msgspec
 
 from koderz_core.errors import DataError, SandboxError
 from koderz_core.records import Cases, ErrorClass, Isolation, Kind, TestFailure, Verdict
+from koderz_core.sandbox.inside.faults import MAX_CHARACTERS
 from koderz_core.sandbox.inside.wire import MAX_FRAME_BYTES
 from koderz_core.sandbox.workers import LostError, StalledError, Workers
 
@@ -29,7 +30,10 @@ _TRIES = 2
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """``inside.trial.Order`` for the problem with that id. ``calls``: expressions to evaluate instead of tests."""
+    """``inside.trial.Order`` for the problem with that id. ``calls``: expressions to evaluate instead of tests.
+
+    ``most_characters``: the length of the value of a call above which the answer has an excerpt.
+    """
 
     problem: str
     preamble: str
@@ -45,12 +49,13 @@ class Order:
     cases: Cases | None = None
     kind: Kind = "function"
     file: str = ""
+    most_characters: int = MAX_CHARACTERS
 
     def content(self) -> dict[str, object]:
         names = ("preamble", "code", "tests", "entry_point", "names", "mirrors", "shared", "seconds", "memory_bytes")
         order = {name: getattr(self, name) for name in (*names, "cases", "kind", "file")}
         limits = {"most_seconds": self.most_seconds, "total_seconds": self.total_seconds}
-        return {"order": {**order, **limits}, "calls": self.calls}
+        return {"order": {**order, **limits}, "calls": self.calls, "most_characters": self.most_characters}
 
     @property
     def most_seconds(self) -> float:

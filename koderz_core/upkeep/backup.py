@@ -24,10 +24,10 @@ from typing import IO, Annotated, BinaryIO
 
 import msgspec
 
-from koderz_core.config import PROGRAMS
 from koderz_core.errors import DataError, UsageError
 from koderz_core.files import replacement, sha256_of, sync
 from koderz_core.input_files import require_file
+from koderz_core.settings_fields import PROGRAMS
 
 FORMAT = 1
 MANIFEST = "manifest.json"

@@ -26,7 +26,7 @@ from koderz_core.grading.grader import Graded, Grader, Reading, Sample, TestKind
 from koderz_core.grading.own_tests import problem_of, require_solved, typed_row
 from koderz_core.grading.problem_tests import Divider
 from koderz_core.grading.testsets import Split, TestPolicy
-from koderz_core.records import ErrorClass, Extracted, Plan, Problem, Verdict
+from koderz_core.records import ErrorClass, Extracted, Plan, Problem, ProgramRun, Verdict
 from koderz_core.report.formats import plain
 from koderz_core.runner.recorder import Redactor
 from koderz_core.sandbox.judge import BoxedJudge
@@ -105,6 +105,10 @@ class Grading:
         """
         problem = problem_of(tests) if isinstance(tests, str) else tests
         return self.redactor.verdict(self.judge.check(problem, program, problem.tests))
+
+    def run(self, program: str, given: str, seconds: float) -> ProgramRun:
+        """Run a whole program with ``given`` as standard input, without a verdict. Raises SandboxError."""
+        return self.redactor.run(self.judge.run(program, given, seconds))
 
     def grader(self, workers: int) -> Grader:
         """Return a grader of many samples, ``workers`` at a time. Raises SandboxError."""

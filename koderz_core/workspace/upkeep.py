@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from koderz_core import __version__
-from koderz_core.config import PROGRAMS, SETTINGS, Settings
+from koderz_core.config import SETTINGS, Settings
 from koderz_core.errors import InfrastructureError, StoreError, UsageError
 from koderz_core.examples import EXAMPLE, example_journal
 from koderz_core.files import keep_file
@@ -17,6 +17,7 @@ from koderz_core.memory.client import memory_file
 from koderz_core.memory.memory_file import count_of_benchmark, forget_benchmark
 from koderz_core.models.answer_cache import Contents, answer_cache
 from koderz_core.report.formats import numbered
+from koderz_core.settings_fields import PROGRAMS
 from koderz_core.settings_text import has_password
 from koderz_core.store.results import Results
 from koderz_core.upkeep.backup import BackupReport, RestoreReport, Source, back_up, restore

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from koderz_core.runner.background import Running
     from koderz_core.workspace.benchmark_result import BenchmarkResult
     from koderz_core.workspace.bundles import Bundles
+    from koderz_core.workspace.checks import Checks
     from koderz_core.workspace.comparisons import Awaiting, Comparisons
     from koderz_core.workspace.datasets import Datasets
     from koderz_core.workspace.drafts import Drafts
@@ -95,6 +96,12 @@ class Workspace:
         from koderz_core.workspace.grading import Grading
 
         return self._closed_too(Grading(self.settings, self.datasets))
+
+    @part
+    def checks(self) -> Checks:
+        from koderz_core.workspace.checks import Checks
+
+        return Checks(self.datasets, self.grading)
 
     @part
     def mutation(self) -> Mutation:

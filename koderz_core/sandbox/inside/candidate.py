@@ -21,7 +21,7 @@ from .handles import Snapshot
 from .literals import brief_digest
 from .objects import USES, lineage, nearest
 from .values import Crossed, Known, Names, decode, encode, name_of
-from .whole_program import KIND, WholeProgram, prepare_streams
+from .whole_program import KIND, TRANSCRIPT, WholeProgram, prepare_streams
 from .wire import Channel, FrameTooLargeError, Json, Message
 
 NAME = "candidate"
@@ -75,7 +75,9 @@ class _LoadedProgram:
             exec(compile(preamble, "<preamble>", "exec", dont_inherit=True), names)  # noqa: S102 (the point)
         code = _compiled(self._program["code"], _PROGRAM + self._program.get("file", ""), "exec")
         if self._program.get("kind") == KIND:
-            names[self._program["entry_point"]] = WholeProgram(code).run
+            whole = WholeProgram(code)
+            names[self._program["entry_point"]] = whole.run
+            names[TRANSCRIPT] = partial(whole.transcript, describe=lambda error: str(_raised(error)["note"]))
         else:
             exec(code, names)  # noqa: S102 (the point)
         if not callable(names.get(self._program["entry_point"])):

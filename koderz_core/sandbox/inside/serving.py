@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from . import confine, landlock, warm
 from .core import Core
 from .deadline import Deadline
-from .faults import MAX_CHARACTERS, Fault, ProgramEndedError, TestsBrokenError, excerpt, fault_of
+from .faults import Fault, ProgramEndedError, TestsBrokenError, excerpt, fault_of
 from .program import Program
 from .trial import OnAnswer, Order, for_candidate, judge
 from .wire import Channel, Message
@@ -59,7 +59,8 @@ def _serve(host: Channel, zygote: Zygote, on_answer: OnAnswer) -> float:
     if calls is None:
         answer = _verdict(order, zygote, on_answer)
     else:
-        answer = {"observed": [value._asdict() for value in observe(order, calls, zygote, on_answer)]}
+        values = observe(order, calls, zygote, on_answer, received["most_characters"])
+        answer = {"observed": [value._asdict() for value in values]}
     host.send({"nonce": received["nonce"], **answer})
     if not order.cases:
         gc.collect()  # asserts leave reference cycles with the program's answers, which may be large
@@ -84,15 +85,20 @@ class Evaluation(NamedTuple):
     message: str = ""
 
 
-def observe(order: Order, calls: Sequence[str], zygote: Zygote, on_answer: OnAnswer) -> list[Evaluation]:
-    """One for each call, in order. If the program ends, for example at the time limit, the reason answers the rest."""
+def observe(
+    order: Order, calls: Sequence[str], zygote: Zygote, on_answer: OnAnswer, most_characters: int
+) -> list[Evaluation]:
+    """One for each call, in order. If the program ends, for example at the time limit, the reason answers the rest.
+
+    ``most_characters``: the length of a value above which only an excerpt is sent.
+    """
     program, values = Program(zygote), list[Evaluation]()
     end = Fault("exception", "it was not reached")
     try:
         with Deadline(order.seconds, order.most_seconds, program):
             program.load(for_candidate(order), on_answer)
             for call in calls:
-                values.append(_evaluation(program, call))
+                values.append(_evaluation(program, call, most_characters))
     except (Exception, SystemExit, ProgramEndedError) as error:  # noqa: BLE001 (every error is an answer)
         end = fault_of(error)
     finally:
@@ -100,9 +106,9 @@ def observe(order: Order, calls: Sequence[str], zygote: Zygote, on_answer: OnAns
     return values + [_failure(end)] * (len(calls) - len(values))
 
 
-def _evaluation(program: Program, call: str) -> Evaluation:
+def _evaluation(program: Program, call: str, most_characters: int) -> Evaluation:
     try:
-        return Evaluation(_bounded(text_of(program.evaluate(call))))
+        return Evaluation(_bounded(text_of(program.evaluate(call)), most_characters))
     except Exception as error:  # noqa: BLE001 (as above)
         return _failure(fault_of(error))
 
@@ -143,10 +149,10 @@ def _ranked(value: object) -> tuple[bool, float, str]:
     return (True, 0.0, text)
 
 
-def _bounded(text: str) -> str:
+def _bounded(text: str, most_characters: int) -> str:
     """An excerpt of a long text, with a hash that distinguishes it from others with the same excerpt."""
-    if len(text) <= MAX_CHARACTERS:
-        return excerpt(text)
+    if len(text) <= most_characters:
+        return excerpt(text, most_characters)
     import hashlib  # noqa: PLC0415 (a tenth of a worker's start, and most workers do not need it)
 
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -15,6 +15,7 @@ import os
 import random
 import sys
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from types import CodeType, ModuleType
 from typing import Any, NoReturn
@@ -24,6 +25,8 @@ from .wire import MAX_FRAME_BYTES
 KIND = "program"
 MOST_BYTES = MAX_FRAME_BYTES
 """Size limit of all that a process reads from standard input, and of all that it writes to standard output."""
+MOST_SHOWN = 1 << 20  # characters of the output in a transcript
+TRANSCRIPT = "transcript"
 _INPUT, _OUTPUT = 0, 1
 _DEVICES = {
     **dict.fromkeys(("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"), _INPUT),
@@ -71,6 +74,16 @@ class WholeProgram:
                 error.__traceback__
             ) from None
         return self._read_from(start)
+
+    def transcript(self, given: str, describe: Callable[[BaseException], str]) -> tuple[str, str]:
+        """As ``run``, but with the output before an error as well, and ``describe`` of the error; "" without one."""
+        start = os.lseek(self._output, 0, os.SEEK_END)
+        try:
+            return self.run(given)[:MOST_SHOWN], ""
+        except BaseException as error:  # noqa: BLE001 (a program may raise anything)
+            with suppress(Exception):
+                _flush(sys.stdout)
+            return self._read_from(start)[:MOST_SHOWN], describe(error)
 
     def _prepare(self, given: str) -> io.TextIOWrapper:
         """Reset everything that a program expects at its start. Returns standard output."""

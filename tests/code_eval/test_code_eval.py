@@ -1,0 +1,65 @@
+"""The metric and the rewards that other programs use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from koderz_core import code_eval
+from koderz_core.errors import DataError, UsageError
+from koderz_core.workspace import leave
+
+TESTS = "assert add(2, 3) == 5"
+RIGHT, WRONG = "def add(a, b): return a + b", "def add(a, b): return a * b"
+CHECK = "def check(candidate):\n    assert candidate(2, 3) == 5\n\ncheck(add)"
+
+
+@pytest.fixture(autouse=True)
+def _own_workspace() -> Iterator[None]:
+    leave()
+    yield
+    leave()
+
+
+def test_the_metric_gives_what_code_eval_gives_in_its_own_example() -> None:
+    pass_at_k, results = code_eval.compute(references=[TESTS], predictions=[[WRONG, RIGHT]], k=[1, 2])
+    assert pass_at_k == {"pass@1": 0.5, "pass@2": 1.0}
+    assert [number for number, _ in results[0]] == [0, 1]
+    assert results[0][1][1] == {"task_id": 0, "passed": True, "result": "passed", "completion_id": 1}
+    assert results[0][0][1]["result"].startswith("failed: ")
+
+
+def test_pass_at_k_is_given_for_each_k_that_every_task_has_enough_candidates_for() -> None:
+    pass_at_k, _ = code_eval.compute([[RIGHT, WRONG, WRONG], [RIGHT, RIGHT]], [TESTS, CHECK], k=[1, 2, 3])
+    assert pass_at_k == {"pass@1": pytest.approx((1 / 3 + 1) / 2), "pass@2": pytest.approx((2 / 3 + 1) / 2)}
+
+
+def test_a_slow_program_times_out_and_a_program_that_ends_itself_does_not_pass() -> None:
+    slow, ends = f"import time\n{RIGHT}\ntime.sleep(9)", f"{WRONG}\nimport os\nos._exit(0)"
+    pass_at_k, results = code_eval.compute([[slow, ends]], [TESTS], k=[1], timeout=0.5)
+    assert pass_at_k == {"pass@1": 0.0}
+    assert results[0][0][1]["result"] == "timed out"
+
+
+def test_references_without_tests_are_refused_with_their_place() -> None:
+    with pytest.raises(DataError, match=r"references\[1\]: The tests contain no assert"):
+        code_eval.compute([[RIGHT], [RIGHT]], [TESTS, "add(1, 2)"])
+    with pytest.raises(DataError, match="No candidate of the task 0 could be judged"):
+        code_eval.compute([[RIGHT]], [f"import no_such_module\n{TESTS}"])
+    with pytest.raises(UsageError, match="1 predictions and 2 references"):
+        code_eval.compute([[RIGHT]], [TESTS, TESTS])
+
+
+def test_a_reward_takes_replies_and_conversations_with_a_column_of_tests() -> None:
+    reply, talk = f"Here:\n```python\n{RIGHT}\n```", [{"role": "assistant", "content": WRONG}]
+    assert code_eval.reward([reply, talk, "no program"], tests=[TESTS] * 3, prompts=["x"] * 3) == [1.0, 0.0, 0.0]
+    with pytest.raises(UsageError, match="2 completions, but 1 values in the column tests"):
+        code_eval.reward([reply, reply], tests=[TESTS])
+
+
+def test_a_reward_for_a_dataset_reads_the_ids_of_problems() -> None:
+    reward = code_eval.reward_for("humaneval", column="id")
+    assert reward(["    return number % 1.0\n", "    return 0\n"], id=["HumanEval/2"] * 2) == [1.0, 0.0]
+    with pytest.raises(UsageError, match="no column 'id'"):
+        reward(["x"], task_id=["HumanEval/2"])
