@@ -15,25 +15,22 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_origin, get_type_hints
+from typing import Any, Literal, get_origin, get_type_hints
 from urllib.parse import urlsplit, urlunsplit
 
-import msgspec
 from platformdirs import user_data_path
 
 from koderz_core.addresses import address, is_loopback, ollama_address, secrets_of
 from koderz_core.errors import ConfigError, DataError, OfflineError
 from koderz_core.input_files import read_text
 from koderz_core.redaction import Redaction, redaction_of
-from koderz_core.settings_fields import SecretStr, Setting, merged_tables, refuse_unknown
+from koderz_core.settings_fields import Limits, SecretStr, Setting, merged_tables, refuse_unknown
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PROGRAMS = frozenset(
     {f"{prefix}{name}" for prefix in ("", "koderz_") for name in ("cortex_path", "cortex_command", "llama_server")}
 )
 """Settings that name a program to start."""
-Whole = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
-PerMinute = Annotated[float, msgspec.Meta(gt=0)]
 
 
 def default_home() -> Path:
@@ -65,18 +62,6 @@ def _key(key: SecretStr) -> SecretStr | None:
 
 def _address(text: str) -> str:
     return urlunsplit(address(text))
-
-
-class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The limits of one provider. None: only the provider itself limits calls.
-
-    ``concurrency``: calls at the same time. The others: calls, and input plus output tokens, in any minute. A call
-    under way counts with its maximum of tokens, a finished call with the tokens it used.
-    """
-
-    concurrency: Whole = 64
-    requests_per_minute: PerMinute | None = None
-    tokens_per_minute: PerMinute | None = None
 
 
 @dataclass(frozen=True, init=False)
@@ -188,6 +173,20 @@ class Settings:
         most=3600,
     )
     num_ctx: int = _setting(8192, "Context size of embedded and Ollama models, in tokens.", least=512, most=100_000_000)
+    model_memory_gb: float | None = _setting(
+        None,
+        "The memory in GB that the local models of one koderz process may use together. Default: the free memory "
+        "without memory_reserve_gb.",
+        above=0,
+        most=1e6,
+    )
+    memory_reserve_gb: float | None = _setting(
+        None,
+        "The memory in GB that koderz leaves free. Below it, no experiment starts; below half of it, running "
+        "experiments pause. 0: never pause. Default: 10 % of the memory, from 0.25 to 2 GB.",
+        least=0,
+        most=1e6,
+    )
     llama_server: Path | None = _setting(
         None, "The path of your own llama-server program, such as one for GPUs. Default: the server in xllamacpp."
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
@@ -17,6 +17,22 @@ SWITCHES: Mapping[str, bool] = {
     **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
     **dict.fromkeys(("0", "false", "f", "no", "n", "off"), False),
 }
+
+
+Whole = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
+PerMinute = Annotated[float, msgspec.Meta(gt=0)]
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The limits of one provider. None: only the provider itself limits calls.
+
+    ``concurrency``: calls at the same time. The others: calls, and input plus output tokens, in any minute. A call
+    under way counts with its maximum of tokens, a finished call with the tokens it used.
+    """
+
+    concurrency: Whole = 64
+    requests_per_minute: PerMinute | None = None
+    tokens_per_minute: PerMinute | None = None
 
 
 class SecretStr:

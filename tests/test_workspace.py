@@ -21,12 +21,12 @@ from chat_server import serving_chat, streams
 import koderz_core.lazy
 import koderz_core.workspace
 from koderz_core import Order, Wanted, Workspace, open_workspace, the_workspace
-from koderz_core.config import Limits
 from koderz_core.errors import PlanError, UsageError
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ExperimentFinished
 from koderz_core.journal import read_all
 from koderz_core.records import Plan
 from koderz_core.runner.live_text import LiveAnswer
+from koderz_core.settings_fields import Limits
 from koderz_core.workspace import leave
 
 HOLDER = """

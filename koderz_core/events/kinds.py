@@ -43,7 +43,7 @@ from koderz_core.records import (
     Verdict,
 )
 from koderz_core.records.plans import Imported
-from koderz_core.records.progress import Forecast
+from koderz_core.records.progress import Forecast, MemoryLevel
 from koderz_core.records.registrations import Decision
 from koderz_core.records.steps import Considered
 
@@ -116,6 +116,16 @@ class AllowanceSet:
     after: Allowance
     by: int
     before: Allowance | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLevelChanged:
+    """The memory watchdog holds experiments back until ``wanted_bytes`` are free, or no longer (``enough``)."""
+
+    kind: ClassVar[Kind] = "memory_level_changed"
+    level: MemoryLevel
+    free_bytes: int
+    wanted_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +358,7 @@ Event = (
     | ForecastMade
     | ControlObeyed
     | AllowanceSet
+    | MemoryLevelChanged
     | TextStored
     | ExperimentStarted
     | CallStarted
@@ -367,6 +378,7 @@ Event = (
 )
 
 KINDS: Mapping[Kind, type[Event]] = {event.kind: event for event in get_args(Event)}
+_REFERENCES = ("tuple[MessageRef, ...]", "tuple[MemoryRef, ...]")
 
 
 def texts_of(event: Event) -> tuple[str, ...]:
@@ -380,9 +392,6 @@ def texts_of(event: Event) -> tuple[str, ...]:
 def text_fields(record: type) -> tuple[str, ...]:
     """The fields of an event that hold the SHA-256 of a text."""
     return _fields_of(record, ("Text", "Text | None"))
-
-
-_REFERENCES = ("tuple[MessageRef, ...]", "tuple[MemoryRef, ...]")
 
 
 @cache

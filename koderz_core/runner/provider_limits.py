@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from koderz_core.config import Limits
 from koderz_core.errors import ModelError
 from koderz_core.records import Completion, Request
 from koderz_core.runner.scheduler import Slot
+from koderz_core.settings_fields import Limits
 
 DEBOUNCE_SECONDS = 15.0
 """Answers that arrive within this time after a refusal belong to calls sent before it, so they change no limit."""

@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -14,7 +14,7 @@ from koderz_core.errors import KoderzError, PlanError
 from koderz_core.events import BenchmarkClosed, BenchmarkDecided, BenchmarkOpened, ControlObeyed, ForecastMade
 from koderz_core.journal import Journal
 from koderz_core.records import Budget, Plan, Problem
-from koderz_core.records.progress import Forecast
+from koderz_core.records.progress import Forecast, MemoryLevel
 from koderz_core.runner.budget import Ledger
 from koderz_core.runner.control import discard, receiving
 from koderz_core.runner.dependencies import Dependencies
@@ -67,7 +67,6 @@ class Runner:
         self.benchmark = assignment.header.benchmark
         self._journal = journal
         discard(journal.path)  # earlier requests were meant for another process
-        self._scheduler = Scheduler()
         history = History() if journal.empty else load(journal.path, retry_errors=assignment.retry_errors)
         self.recorded = None if history.header is None else history.header.plan  # the plan in the journal
         self.header = assignment.header if history.header is None else continued(assignment.header, history.header)
@@ -84,6 +83,9 @@ class Runner:
         )
         self._ledger = Ledger(self.asked.budget, history.spending)
         dependencies = replace(provide(models_of(tasks)), ledger=self._ledger)
+        may_end_early = self.plan.sequential is not None or self.asked.budget.usd is not None
+        self._scheduler = Scheduler(dependencies.room, in_order=may_end_early)
+        self._memory = dependencies.memory
         self._recorder = Recorder(journal, watches, dependencies.clock, history.texts)
         self._workers = Workers(tasks, dependencies, self._recorder, self._scheduler, self._stopping)
         self.controller = Controller(self.benchmark, self._scheduler, self._ledger, self._workers, self._recorder)
@@ -184,6 +186,11 @@ class Runner:
         return self._scheduler.paused
 
     @property
+    def memory(self) -> MemoryLevel:
+        """How much memory is free; no experiment starts unless it is enough."""
+        return self._scheduler.memory
+
+    @property
     def fault(self) -> KoderzError | None:
         """The error that ended the benchmark; running experiments end at their next step. None: there is none."""
         return self._workers.fault
@@ -222,7 +229,7 @@ class Runner:
     def _run(self) -> None:
         try:
             with closing(self._journal):
-                with receiving(self._journal.path, self.controller.apply_or_log):
+                with receiving(self._journal.path, self.controller.apply_or_log), self._watched():
                     self._workers.perform_all(self.benchmark)
                 self._record_closed()
         except KoderzError as error:
@@ -233,6 +240,9 @@ class Runner:
         finally:
             self._ended.set()
         self.notify_ended()
+
+    def _watched(self) -> AbstractContextManager[object]:
+        return self._memory.followed(self.controller.hold_back) if self._memory else nullcontext()
 
     def _record_closed(self) -> None:
         with self.controller.closing() as first:

@@ -205,6 +205,8 @@ class Runs:
             endpoints=self.models.endpoints,
             context_tokens=cache(lambda model: capabilities_of(model, self.settings).context_tokens),
             recall=self.recall,
+            room=self.models.residency,
+            memory=self.models.memory,
         )
 
     def _price(self, name: str, usage: Usage, seconds: float) -> Cost:

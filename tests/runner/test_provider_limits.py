@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from koderz_core.config import Limits
 from koderz_core.errors import Cancelled, ModelError
 from koderz_core.events import CallFailed, CallFinished, CallStarted, ExperimentFinished
 from koderz_core.records import Completion, Message, Request, Sampling, Usage
 from koderz_core.runner.provider_limits import FIRST_REST_SECONDS, LEAST_SAMPLES, Endpoint, Endpoints, Policy
 from koderz_core.runner.scheduler import Scheduler, Slot
+from koderz_core.settings_fields import Limits
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 REQUEST = Request((Message("user", "hello"),), Sampling(max_tokens=10), seed=0)
@@ -199,7 +199,7 @@ def test_experiments_whose_provider_is_shut_let_others_go_first() -> None:
     held, other = Slot(scheduler, "conf_1", "exp_1", frozenset({"there"})), Slot(scheduler, "conf_2", "exp_2")
     waiting = [held, other]
     assert scheduler.admit(waiting, lambda: shut[0]) is other
-    assert scheduler.hand_over(waiting, lambda: shut[0]) is None
+    assert scheduler.hand_over(other, waiting, lambda: shut[0]) is None
     threading.Timer(0.1, shut.__setitem__, [0, frozenset()]).start()
     assert scheduler.admit(waiting, lambda: shut[0]) is held
 
