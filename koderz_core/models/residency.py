@@ -189,7 +189,7 @@ class Residency:
             tenant.place = "foreign"
 
     def _managed(self, models: frozenset[str]) -> frozenset[str]:
-        return models & self._tenants.keys()
+        return models.intersection(self._tenants)
 
     def _own(self) -> frozenset[str]:
         return frozenset(name for name, tenant in self._tenants.items() if tenant.place == "own")

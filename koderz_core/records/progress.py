@@ -135,12 +135,12 @@ class ModelTrouble:
 
 @dataclass(frozen=True, slots=True)
 class MemoryShortage:
-    """The memory of a benchmark's machine was low or critical. Times are seconds since 1970, sizes are bytes.
+    """The memory of a benchmark's machine is, or was, too little. Times are seconds since 1970, sizes are bytes.
 
     ``since``: when it became so. ``ended_at``: when there was enough again, None if there is not.
     """
 
-    level: MemoryLevel
+    level: Literal["low", "critical"]
     free_bytes: int
     wanted_bytes: int
     since: float

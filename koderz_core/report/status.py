@@ -268,7 +268,7 @@ class TroubleNotice:
 
 def trouble_notices(troubles: Sequence[ModelTrouble | MemoryShortage], now: float) -> list[TroubleNotice]:
     """A line per model that fails or has just recovered, and one about memory; ``now``: seconds since 1970."""
-    notices = []
+    notices: list[TroubleNotice] = []
     for trouble in troubles:
         if isinstance(trouble, MemoryShortage):
             notices += _about_memory(trouble, now)
