@@ -106,14 +106,18 @@ def in_lmstudio(settings: Settings) -> tuple[ServedModel, ...]:
 
 
 def ask(
-    url: str, settings: Settings, headers: Mapping[str, str] | None = None, body: Mapping[str, object] | None = None
+    url: str,
+    settings: Settings,
+    headers: Mapping[str, str] | None = None,
+    body: Mapping[str, object] | None = None,
+    seconds: float = ANSWER_SECONDS,
 ) -> object:
     """The JSON that a server answers at once, None if it does not. With a ``body``, it is sent. Raises nothing."""
     import httpx  # noqa: PLC0415 (heavy)
 
     try:
         settings.check_egress(url, "the state of its models")
-        options = connection(httpx, url, ANSWER_SECONDS, ANSWER_SECONDS, ANSWER_SECONDS)
+        options = connection(httpx, url, seconds, seconds, seconds)
         with httpx.Client(headers=dict(headers or {}), **options) as client:
             reply = client.get(url) if body is None else client.post(url, json=body)
         return msgspec.json.decode(reply.content) if reply.is_success else None
