@@ -24,7 +24,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import ModelError, WeightsError
 from koderz_core.models import weights
 from koderz_core.models.capabilities import Capabilities
-from koderz_core.models.embedded_server import Failed, Order, Reply
+from koderz_core.models.embedded_server import CACHE_MIB, Failed, Order, Reply
 from koderz_core.models.free_memory import GB, free_bytes
 from koderz_core.models.gguf import Need, need_of_file
 from koderz_core.models.openai_compatible import OpenAICompatibleModel
@@ -93,8 +93,9 @@ class EmbeddedModel:
             raise cause from None
 
     def needed_bytes(self) -> int:
-        """The memory of the loaded model with a full context, of the file if it is on this machine."""
-        return needed_bytes(self._weights, self._settings, self._catalogue)
+        """The memory of the loaded model with a full context and a full cache of prompts."""
+        cache = 0 if self._settings.reproducible else CACHE_MIB << 20
+        return needed_bytes(self._weights, self._settings, self._catalogue) + cache
 
     def is_loaded(self) -> bool:
         """Whether its child process runs."""
@@ -295,7 +296,7 @@ def lack_of_memory(
 def needed_bytes(
     wanted: weights.Weights, settings: Settings, catalogue: Mapping[str, weights.Weights] = weights.WEIGHTS
 ) -> int:
-    """The memory of a loaded model with a full context: by its file, or as measured if the file is not here."""
+    """The least memory of a loaded model with a full context: by its file, as measured if the file is not here."""
     path = weights.find(wanted.name, settings, catalogue=catalogue)
     need = (need_of_file(path) if path else None) or Need(wanted.size_bytes, wanted.context_bytes, wanted.working_bytes)
     return need.total_bytes(settings.num_ctx)

@@ -12,6 +12,7 @@ from koderz_core.models import availability
 from koderz_core.models.availability import AboutModel, Availability
 from koderz_core.models.catalogue import address_of, identity, resolve
 from koderz_core.models.free_memory import read_memory, reserve_bytes
+from koderz_core.models.in_memory import InMemory, in_memory
 from koderz_core.models.machine import gpu_memory
 from koderz_core.models.open_models import OpenModels
 from koderz_core.models.providers import PROVIDERS
@@ -20,7 +21,7 @@ from koderz_core.models.weights import fetch
 from koderz_core.models.weights_download import Progress, Report
 from koderz_core.protocols import Model
 from koderz_core.records import Completion, Message, Plan, Request, Sampling
-from koderz_core.runner.memory_watch import MemoryWatch
+from koderz_core.runner.memory_watch import MemoryWatch, Sample
 from koderz_core.runner.provider_limits import Endpoints
 from koderz_core.runner.scheduler import Scheduler, Slot
 
@@ -100,6 +101,21 @@ class Models:
         Raises WeightsError, UnknownNameError.
         """
         return fetch(name, self._settings, report)
+
+    def in_memory(self) -> tuple[InMemory, ...]:
+        """Return the local models in the memory of this machine, and who loaded them."""
+        return in_memory(self._settings, self.residency.loaded())
+
+    def memory_samples(self) -> tuple[Sample, ...]:
+        """Return the memory of the last minutes, the oldest sample first; from the first call on it is sampled."""
+        if not self.memory.samples():
+            self.memory.sample()
+        self.memory.begin()
+        return self.memory.samples()
+
+    def reserve_bytes(self, sample: Sample) -> int:
+        """Return the memory that koderz leaves free."""
+        return reserve_bytes(sample.memory.total_bytes, self._settings)
 
     def _free_bytes(self) -> int | None:
         """The free memory without the reserve."""
