@@ -100,6 +100,8 @@ class Residency:
         """
         with self._changed:
             wanted = self._managed(models)
+            if not wanted:
+                return 0
             missing = {name for name in wanted if self._tenants[name].place == "out"}
             busy = frozenset[str]().union(*self._working)
             fits = wanted <= busy or not busy or self._fit(wanted | busy)

@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -83,9 +83,7 @@ class Runner:
         )
         self._ledger = Ledger(self.asked.budget, history.spending)
         dependencies = replace(provide(models_of(tasks)), ledger=self._ledger)
-        may_end_early = self.plan.sequential is not None or self.asked.budget.usd is not None
-        self._scheduler = Scheduler(dependencies.room, in_order=may_end_early)
-        self._memory = dependencies.memory
+        self._scheduler = Scheduler(dependencies.room, in_order=self._may_end_early)
         self._recorder = Recorder(journal, watches, dependencies.clock, history.texts)
         self._workers = Workers(tasks, dependencies, self._recorder, self._scheduler, self._stopping)
         self.controller = Controller(self.benchmark, self._scheduler, self._ledger, self._workers, self._recorder)
@@ -229,7 +227,8 @@ class Runner:
     def _run(self) -> None:
         try:
             with closing(self._journal):
-                with receiving(self._journal.path, self.controller.apply_or_log), self._watched():
+                watched = self._workers.watched(self.controller.hold_back)
+                with receiving(self._journal.path, self.controller.apply_or_log), watched:
                     self._workers.perform_all(self.benchmark)
                 self._record_closed()
         except KoderzError as error:
@@ -241,8 +240,9 @@ class Runner:
             self._ended.set()
         self.notify_ended()
 
-    def _watched(self) -> AbstractContextManager[object]:
-        return self._memory.followed(self.controller.hold_back) if self._memory else nullcontext()
+    @property
+    def _may_end_early(self) -> bool:
+        return self.plan.sequential is not None or self.asked.budget.usd is not None
 
     def _record_closed(self) -> None:
         with self.controller.closing() as first:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from random import Random
 
@@ -21,7 +21,7 @@ from koderz_core.runner.control import ControlRequest
 from koderz_core.runner.dependencies import Dependencies
 from koderz_core.runner.experiment import Task, perform, without_result
 from koderz_core.runner.history import History, Tape
-from koderz_core.runner.memory_watch import MemoryState
+from koderz_core.runner.memory_watch import MemoryState, Obey
 from koderz_core.runner.recorder import Recorder, Voice
 from koderz_core.runner.scheduler import Scheduler, Slot, Target
 from koderz_core.runner.stopping import Stopping
@@ -64,6 +64,11 @@ class Workers:
                 else:
                     threads.submit(self._perform_in_turn, slot, waiting)
         self._scheduler.withdraw(self._tasks)
+
+    def watched(self, obey: Obey) -> AbstractContextManager[object]:
+        """Call ``obey`` inside whenever the memory becomes too little, or enough again."""
+        watch = self._dependencies.memory
+        return watch.followed(obey) if watch else nullcontext()
 
     @property
     def _ends_early(self) -> bool:
