@@ -175,6 +175,7 @@ class Residency:
                 check()
             self._waiting_since.pop(one, None)
             if tenant.place == "out":
+                self._needed(name)
                 self._free_space(name)
                 tenant.place, tenant.settled = "own", False
                 tenant.loads += 1
