@@ -34,7 +34,7 @@ def main() -> None:
     _show(diagnosis.of(["models"]), "Models and their requirements")
     st.header("Keys and servers")
     _show(diagnosis.of([area for area in SERVERS if area != "models"]), "API keys (never displayed) and servers")
-    st.header("Memory")
+    st.header("Memory and GPU")
     show_machine(page.workspace)
     st.header("This machine")
     here = [finding.area for finding in diagnosis.findings if finding.area not in SERVERS]

@@ -44,7 +44,10 @@ def memory_chart(samples: Sequence[Sample], reserve_bytes: int) -> go.Figure:
         figure.add_scatter(
             x=minutes, y=values, name=name, mode="lines", line={"color": colour, "width": 2, "dash": dash}
         )
-    figure.update_xaxes(title="minutes ago", range=[-KEPT_SECONDS / 60, 0], nticks=6)
+    ticks = range(0, int(KEPT_SECONDS / 60) + 1, 2)
+    texts = ["now", *(f"{minute}" for minute in ticks[1:])]
+    places = [-minute for minute in ticks]
+    figure.update_xaxes(title="minutes ago", range=[-KEPT_SECONDS / 60, 0.05], tickvals=places, ticktext=texts)
     figure.update_yaxes(title="GB", rangemode="tozero", nticks=5)
     calm(figure, HEIGHT)
     return figure.update_layout(legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
