@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from functools import lru_cache
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
 
 LOOPBACK = "127.0.0.1"  # the loopback interface
 _NAMES_SECRET = re.compile("(?i)key|token|secret|pass|pwd|auth|sig|cred|code")
@@ -30,6 +30,11 @@ def address(text: str) -> SplitResult:
         ) from None
     user, at, host = parts.netloc.rpartition("@")
     return parts._replace(netloc=f"{user}{at}{host.lower()}", path=parts.path.rstrip("/"))
+
+
+def normalised(text: str) -> str:
+    """An address in the spelling of ``address``. Raises ValueError, likewise."""
+    return urlunsplit(address(text))
 
 
 def ollama_address(text: str) -> str:

@@ -14,12 +14,12 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 
 from koderz_core import egress
-from koderz_core.addresses import address, endpoint, is_loopback, ollama_address, secrets_of
+from koderz_core.addresses import endpoint, is_loopback, normalised, ollama_address, secrets_of
 from koderz_core.errors import ConfigError, DataError, OfflineError
 from koderz_core.input_files import read_text
 from koderz_core.redaction import Redaction, redaction_of
@@ -58,10 +58,6 @@ def _setting(
     return field(default=None, metadata={**about, **bounds})
 
 
-def _address(text: str) -> str:
-    return urlunsplit(address(text))
-
-
 @dataclass(frozen=True, init=False)
 class Settings:
     """Everything that the user can set. Secrets never leave this record.
@@ -83,7 +79,7 @@ class Settings:
         "https://api.openai.com/v1",
         "The address of OpenAI, or of a server with the same API.",
         prefixed=False,
-        check=_address,
+        check=normalised,
     )
     openai_org_id: str | None = _setting(None, "The OpenAI organization that is sent with your key.", prefixed=False)
     openai_project_id: str | None = _setting(None, "The OpenAI project that is sent with your key.", prefixed=False)
@@ -92,7 +88,7 @@ class Settings:
         "https://api.anthropic.com",
         "The address of Anthropic, or of a server with the same API, without /v1.",
         prefixed=False,
-        check=_address,
+        check=normalised,
     )
     ollama_api_key: SecretStr | None = _setting(
         None, "The key of an Ollama server on another machine, if it requires one.", prefixed=False, check=key_of
@@ -105,10 +101,10 @@ class Settings:
         check=ollama_address,
     )
     lmstudio_base_url: str = _setting(
-        "http://127.0.0.1:1234/v1", "The address of LM Studio.", prefixed=False, check=_address
+        "http://127.0.0.1:1234/v1", "The address of LM Studio.", prefixed=False, check=normalised
     )
     vllm_base_url: str = _setting(
-        "http://127.0.0.1:8000/v1", "The address of vLLM or llama-server.", prefixed=False, check=_address
+        "http://127.0.0.1:8000/v1", "The address of vLLM or llama-server.", prefixed=False, check=normalised
     )
 
     openai_service_tier: Literal["auto", "default", "flex", "priority"] = _setting(
@@ -116,10 +112,10 @@ class Settings:
     )
 
     stackexchange_base_url: str = _setting(
-        "https://api.stackexchange.com/2.3", "The address of Stack Exchange's API.", check=_address
+        "https://api.stackexchange.com/2.3", "The address of Stack Exchange's API.", check=normalised
     )
     stackexchange_key: SecretStr | None = _setting(None, "Your Stack Exchange key, for more searches.", check=key_of)
-    github_base_url: str = _setting("https://api.github.com", "The address of GitHub's API.", check=_address)
+    github_base_url: str = _setting("https://api.github.com", "The address of GitHub's API.", check=normalised)
     github_token: SecretStr | None = _setting(None, "Your GitHub token, for the parameter search.", check=key_of)
 
     slack_webhook_url: SecretStr | None = _setting(
@@ -187,6 +183,20 @@ class Settings:
     num_ctx: int = _setting(8192, "Context size of embedded and Ollama models, in tokens.", least=512, most=100_000_000)
     cache: bool = _setting(False, "Reuse the answers of earlier benchmarks to exactly the same calls.")
     cache_mb: float = _setting(500.0, "The size limit of the response cache in MB.", above=0, most=1e6)
+    model_memory_gb: float | None = _setting(
+        None,
+        "The memory in GB that the local models of one koderz process may use together. Default: the free memory "
+        "without memory_reserve_gb.",
+        above=0,
+        most=1e6,
+    )
+    memory_reserve_gb: float | None = _setting(
+        None,
+        "The memory in GB that koderz leaves free. Below it, no experiment starts; below half of it, running "
+        "experiments pause. 0: never pause. Default: 10 % of the memory, from 0.25 to 2 GB.",
+        least=0,
+        most=1e6,
+    )
     llama_server: Path | None = _setting(
         None, "The path of your own llama-server program, such as one for GPUs. Default: the server in xllamacpp."
     )
@@ -215,9 +225,7 @@ class Settings:
         least=0,
         most=1e6,
     )
-    local_usd_per_hour: float = _setting(
-        0.0, "The amortization of this machine in dollars per hour.", least=0, most=1e6
-    )
+    local_usd_per_hour: float = _setting(0.0, "The amortization of this machine in $ per hour.", least=0, most=1e6)
     records: str = ""  # the folder of journals and index within the data folder; "": the data folder itself
     stated: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
     """The settings that some source sets, even if to the default."""

@@ -11,6 +11,7 @@ from pages.ui.address import link
 from pages.ui.bug_report import offer_report
 from pages.ui.edge import edge
 from pages.ui.frame import open_page
+from pages.ui.machine import show_machine
 from pages.ui.tables import findings_table, tall
 
 ABOUT = "Shows which models can be called, what the other models need, and whether the installation is complete."
@@ -34,6 +35,8 @@ def main() -> None:
     _show(diagnosis.of(["models"]), "Models and their requirements")
     st.header("Keys and servers")
     _show(diagnosis.of([area for area in SERVERS if area != "models"]), "API keys (never displayed) and servers")
+    st.header("Memory and GPU")
+    show_machine(page.workspace)
     st.header("This machine")
     here = [finding.area for finding in diagnosis.findings if finding.area not in SERVERS]
     _show(diagnosis.of(here), "Versions, grader, datasets, disk, journals")

@@ -28,13 +28,14 @@ from koderz_core.events import (
     Entry,
     ExperimentFinished,
     ExperimentLabelled,
+    MemoryLevelChanged,
     MemoryRecalled,
     ProgramProbed,
     SpecWritten,
     TextStored,
     TurnSpoken,
 )
-from koderz_core.events.kinds import text_fields
+from koderz_core.events.lines import text_fields
 from koderz_core.notices.mask import masked, masked_keys
 from koderz_core.records import (
     Configuration,
@@ -208,6 +209,7 @@ PLAIN: Mapping[type, frozenset[str]] = {
     Reused: frozenset({"experiment"}),
     Registration: frozenset({"stopping"}),
     ControlObeyed: frozenset({"what", "target"}),
+    MemoryLevelChanged: frozenset({"level"}),
     Forecast: frozenset({"unknown"}),
     TextStored: frozenset({"sha256"}),
     CallStarted: frozenset({"role", "request"}),

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from koderz_core.cli.options import OutputPath, data_dir, workspace
-from koderz_core.errors import DataError, InfrastructureError
+from koderz_core.errors import DataError, InfrastructureError, UsageError
 from koderz_core.report.formats import plain
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.health import SIGNS, Diagnosis, Finding
@@ -24,22 +24,46 @@ from koderz_core.workspace.health import SIGNS, Diagnosis, Finding
 )
 @click.option("--grader", is_flag=True, help="Run the complete self-test of the grader, which takes a few seconds.")
 @click.option("--repair", is_flag=True, help="First make all repairs that cannot lose intact data, and list them.")
+@click.option(
+    "--ports",
+    is_flag=False,
+    flag_value="",
+    metavar="[PORT,...]",
+    help="Only check which model servers answer at the usual ports of this machine, and at these ports.",
+)
 @click.option("--json", "report", type=OutputPath(), help="Write the results of the checks as JSON to this file.")
 @data_dir
-def doctor(real: bool, grader: bool, repair: bool, report: Path | None, data_dir: Path | None) -> int:
+def doctor(
+    real: bool, grader: bool, repair: bool, ports: str | None, report: Path | None, data_dir: Path | None
+) -> int:
     """Check models, servers, keys, datasets, the grader, the disk, journals and the index.
+
+    --ports shows for each usual port which program answers, by which protocol, and how to use it with koderz.
 
     --repair removes incomplete and unreadable lines from journals, releases the locks of dead processes and rebuilds a
     broken index. Before it removes unreadable lines, it saves a copy of the journal in the same folder. Exits with code
     3 if a required item is missing or does not work.
     """
+    if ports is not None and (real or grader or repair):
+        raise UsageError("--ports checks only ports. Omit --real, --grader and --repair, or omit --ports.")
     with workspace(data_dir) as opened:
         whole = not repair or _repaired(opened)
-        diagnosis = opened.health.diagnosis(whole_self_test=grader, ask_models=real)
-    _show(diagnosis)
+        checked = None if ports is None else Diagnosis(opened.health.ports(_numbers(ports)))
+        diagnosis = checked or opened.health.diagnosis(whole_self_test=grader, ask_models=real)
+    _show_areas(diagnosis)
+    if checked is None:
+        _show_missing(diagnosis)
     if report:
         _write(diagnosis, report)
     return InfrastructureError.exit_code if diagnosis.missing or not whole else 0
+
+
+def _numbers(ports: str) -> list[int]:
+    """Raise UsageError for a text that is not a list of ports."""
+    words = [word for word in ports.replace(",", " ").split() if word]
+    if not all(word.isascii() and word.isdigit() and 0 < int(word) < 1 << 16 for word in words):
+        raise UsageError(f"--ports takes numbers from 1 to 65535, separated by commas, not {plain(ports, 100)!r}.")
+    return [int(word) for word in words]
 
 
 def _repaired(opened: Workspace) -> bool:
@@ -54,11 +78,14 @@ def _repaired(opened: Workspace) -> bool:
     return whole
 
 
-def _show(diagnosis: Diagnosis) -> None:
+def _show_areas(diagnosis: Diagnosis) -> None:
     for area, findings in groupby(diagnosis.findings, key=lambda finding: finding.area):
         click.echo(f"\n{area}")
         for finding in findings:
             click.echo(f"  {_line(finding)}")
+
+
+def _show_missing(diagnosis: Diagnosis) -> None:
     click.echo()
     for finding in diagnosis.missing:
         what = f"{plain(finding.subject)} ({plain(finding.said, 300)})"

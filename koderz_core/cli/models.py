@@ -13,6 +13,7 @@ from koderz_core.cli.options import Number, OutputPath, as_json, data_dir, print
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import InfrastructureError
 from koderz_core.report.formats import count, duration, money, plain
+from koderz_core.report.memory import LEVELS, gigabytes, memory_rows
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.health import Speed
 from koderz_core.workspace.models import Progress as Download
@@ -38,6 +39,32 @@ def list_models(as_json: bool, data_dir: Path | None) -> None:
         state = "ready" if model.ready else plain(model.reason)
         table.add_row(plain(model.id), model.tier, state, plain(model.cure))
     console().print(table)
+
+
+@models.command()
+@as_json
+@data_dir
+def loaded(as_json: bool, data_dir: Path | None) -> None:
+    """Show the models in the memory of this machine and who loaded them, and the free memory."""
+    with workspace(data_dir) as opened:
+        found, samples = opened.models.in_memory(), opened.models.memory_samples()
+    if as_json:
+        print_json({"models": found, "memory": samples[-1].memory if samples else None})
+        return
+    rows = memory_rows(found)
+    table = terminal_table(*(rows[0] if rows else ()))
+    for row in rows:
+        table.add_row(*row.values())
+    if rows:
+        console().print(table)
+    else:
+        click.echo("No local model is in memory.")
+    for sample in samples[-1:]:
+        memory = sample.memory
+        click.echo(
+            f"Free: {gigabytes(memory.free_bytes)} of {gigabytes(memory.total_bytes)} ({memory.place}). "
+            f"{LEVELS[sample.level]}"
+        )
 
 
 @models.command()

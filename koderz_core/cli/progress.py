@@ -253,6 +253,7 @@ class Progress:
             unpriced = f" + {numbered(totals.unpriced, 'unpriced call')}" if totals.unpriced else ""
             parts = [
                 *(["stopping"] if runner.stopping else ["paused"] if runner.paused else []),
+                *(["waiting for free memory"] if runner.memory != "enough" else []),
                 f"{ended.planned}/{self._planned} experiments",
                 f"{ended.solved} solved",
                 *([f"{failed} without a result"] if failed else []),

@@ -11,8 +11,9 @@ from functools import partial
 
 from koderz_core.config import Settings
 from koderz_core.diagnosis.findings import SIGNS, Diagnosis, Finding
-from koderz_core.diagnosis.installation import datasets, disk, grader, keys, notices, ports, versions
+from koderz_core.diagnosis.installation import datasets, disk, grader, keys, notices, versions
 from koderz_core.diagnosis.journals import check_annotations, check_journals
+from koderz_core.diagnosis.model_servers import ports
 from koderz_core.models.availability import Availability
 from koderz_core.records.plans import scripted
 

@@ -1,29 +1,18 @@
-"""Checks of the installation: versions, sandbox, datasets, disk, keys, notices, and model servers on this machine.
-
-Servers are searched for at their usual ports.
-"""
+"""Checks of the installation: versions, sandbox, datasets, disk, keys and notices."""
 
 from __future__ import annotations
 
 import os
 import platform
 import shutil
-import socket
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 
-from koderz_core.addresses import LOOPBACK, url_of
 from koderz_core.config import SETTINGS, Settings
 from koderz_core.datasets import dataset_names, load
 from koderz_core.diagnosis.findings import Finding, State
-from koderz_core.egress import CONNECT, trace
 from koderz_core.errors import KoderzError
-from koderz_core.models.availability import listing
-from koderz_core.models.catalogue import address_of, identity
 from koderz_core.models.embedded import RUNTIME_CURE
-from koderz_core.models.provider import ModelList
-from koderz_core.models.providers import PROVIDERS
 from koderz_core.records import Problem
 from koderz_core.sandbox.local_judge import Sandbox
 from koderz_core.sandbox.selftest import GROUPS, SelfTest
@@ -33,10 +22,6 @@ EMBEDDED = "xllamacpp"
 ENOUGH_BYTES = 1 << 30
 """The free space that a benchmark may need."""
 FIRST_DATASET = "humaneval"  # the default of every command
-KNOWN_PORTS = {11434: "Ollama", 1234: "LM Studio", 8000: "vLLM", 8080: "llama.cpp", 30000: "SGLang"}
-"""The usual ports, according to the documentation of each server, November 2026."""
-KNOCK_SECONDS = 0.3
-ANSWER_SECONDS = 1.0
 
 
 def versions(koderz: str) -> Iterator[Finding]:
@@ -141,47 +126,3 @@ def notices(settings: Settings) -> Iterator[Finding]:
     cure = "" if names else "To get a notification when a benchmark ends: set SLACK_WEBHOOK_URL, see docs/notices.md"
     subject = " and ".join(names or addresses)
     yield Finding("notices", subject, "ready" if names else "absent", "set" if names else "not set", cure)
-
-
-def ports(settings: Settings) -> Iterator[Finding]:
-    """The servers at the usual ports, and how to use them."""
-    with ThreadPoolExecutor(len(KNOWN_PORTS)) as threads:
-        yield from threads.map(lambda port: _port(port, settings), KNOWN_PORTS)
-
-
-def _port(port: int, settings: Settings) -> Finding:
-    url, subject = url_of(LOOPBACK, port), f"port {port} ({KNOWN_PORTS[port]})"
-    settings.check_egress(url, "a check whether a server uses the port", "the list of usual ports")
-    if not _listens(port):
-        return Finding("servers", subject, "absent", "no server uses this port")
-    listed = listing(ModelList(f"{url}/v1/models"), settings, ANSWER_SECONDS)
-    if listed.fault:
-        return Finding(
-            "servers", subject, "absent", f"the program that uses this port is not a model server: {listed.fault}"
-        )
-    provider = _provider_at(identity(f"{url}/v1"), settings)
-    result = f"chat models: {len(listed.names)}" + (f", available as {provider}/NAME" if provider else "")
-    cure = (
-        ""
-        if provider
-        else f"To use this server: set OPENAI_BASE_URL={url}/v1, and write openai/NAME for its model NAME"
-    )
-    return Finding("servers", subject, "ready", result, cure)
-
-
-def _listens(port: int) -> bool:
-    trace(CONNECT, {"host": LOOPBACK, "port": port})
-    try:
-        with socket.create_connection((LOOPBACK, port), KNOCK_SECONDS):
-            return True
-    except OSError:
-        return False
-
-
-def _provider_at(address: str, settings: Settings) -> str | None:
-    """The provider whose models koderz asks at an address, None if there is none."""
-    for provider in PROVIDERS:
-        own = address_of(provider, settings)
-        if own is not None and identity(own).removesuffix("/v1") == address.removesuffix("/v1"):
-            return provider
-    return None

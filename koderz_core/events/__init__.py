@@ -19,6 +19,7 @@ from koderz_core.events.kinds import (
     ExperimentFinished,
     ExperimentStarted,
     ForecastMade,
+    MemoryLevelChanged,
     MemoryRecalled,
     Note,
     ProgramProbed,
@@ -27,9 +28,8 @@ from koderz_core.events.kinds import (
     TextStored,
     TurnSpoken,
     Why,
-    texts_of,
 )
-from koderz_core.events.lines import SCHEMA_VERSION, UPCASTERS, Entry, decode, encode
+from koderz_core.events.lines import SCHEMA_VERSION, UPCASTERS, Entry, decode, encode, texts_of
 from koderz_core.records.steps import Considered
 
 __all__ = [
@@ -56,6 +56,7 @@ __all__ = [
     "ExperimentNoted",
     "ExperimentStarted",
     "ForecastMade",
+    "MemoryLevelChanged",
     "MemoryRecalled",
     "Note",
     "ProgramProbed",

@@ -16,8 +16,7 @@ field that is not of type ``Text`` and not in ``bundles/privacy.py``. A line in 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from functools import cache
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
 from msgspec import UNSET, UnsetType
@@ -46,7 +45,7 @@ from koderz_core.records import (
 )
 from koderz_core.records.completions import Reused
 from koderz_core.records.plans import Imported
-from koderz_core.records.progress import Forecast
+from koderz_core.records.progress import Forecast, MemoryLevel
 from koderz_core.records.registrations import WRONG_PAIR, Decision
 from koderz_core.records.steps import Considered
 
@@ -125,6 +124,16 @@ class AllowanceSet:
     after: Allowance
     by: int
     before: Allowance | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLevelChanged:
+    """The memory watchdog holds experiments back until ``wanted_bytes`` are free, or no longer (``enough``)."""
+
+    kind: ClassVar[Kind] = "memory_level_changed"
+    level: MemoryLevel
+    free_bytes: int
+    wanted_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,6 +372,7 @@ Event = (
     | ForecastMade
     | ControlObeyed
     | AllowanceSet
+    | MemoryLevelChanged
     | TextStored
     | ExperimentStarted
     | CallStarted
@@ -382,24 +392,3 @@ Event = (
 )
 
 KINDS: Mapping[Kind, type[Event]] = {event.kind: event for event in get_args(Event)}
-
-
-def texts_of(event: Event) -> tuple[str, ...]:
-    """The SHA-256 of every text that an event names: its fields of type ``Text``, its messages and its memories."""
-    record: type = type(event)
-    direct = (getattr(event, name) for name in text_fields(record))
-    nested = (ref.text for name in _fields_of(record, _REFERENCES) for ref in getattr(event, name))
-    return (*(text for text in direct if text is not None), *nested)
-
-
-def text_fields(record: type) -> tuple[str, ...]:
-    """The fields of an event that hold the SHA-256 of a text."""
-    return _fields_of(record, ("Text", "Text | None"))
-
-
-_REFERENCES = ("tuple[MessageRef, ...]", "tuple[MemoryRef, ...]")
-
-
-@cache
-def _fields_of(record: type, types: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(part.name for part in fields(record) if part.type in types)

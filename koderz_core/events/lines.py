@@ -1,4 +1,4 @@
-"""Events as journal lines, and lines of any schema version as events.
+"""Events as journal lines, lines of any schema version as events, and the texts that an event names.
 
 A line is an envelope ``{"v", "at", "kind", "experiment", "ordinal", "event"}``. Kinds from a later koderz are skipped;
 their lines stay in the file.
@@ -7,7 +7,7 @@ their lines stay in the file.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
@@ -17,6 +17,7 @@ from koderz_core.errors import JournalError
 from koderz_core.events.kinds import KINDS, Event, Kind
 
 SCHEMA_VERSION = 1
+_REFERENCES = ("tuple[MessageRef, ...]", "tuple[MemoryRef, ...]")
 
 
 class LaterLineError(JournalError):
@@ -98,3 +99,21 @@ def _event(line: _Line, upcasters: Upcasters) -> Event:
         if upcast := upcasters.get((line.kind, version)):
             payload = upcast(payload)
     return msgspec.convert(payload, KINDS[line.kind])
+
+
+def texts_of(event: Event) -> tuple[str, ...]:
+    """The SHA-256 of every text that an event names: its fields of type ``Text``, its messages and its memories."""
+    record: type = type(event)
+    direct = (getattr(event, name) for name in text_fields(record))
+    nested = (ref.text for name in _fields_of(record, _REFERENCES) for ref in getattr(event, name))
+    return (*(text for text in direct if text is not None), *nested)
+
+
+def text_fields(record: type) -> tuple[str, ...]:
+    """The fields of an event that hold the SHA-256 of a text."""
+    return _fields_of(record, ("Text", "Text | None"))
+
+
+@cache
+def _fields_of(record: type, types: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(part.name for part in fields(record) if part.type in types)

@@ -1,4 +1,4 @@
-"""Models whose calls fail, and the next attempts, derived from the entries of one journal."""
+"""Models whose calls fail, with the next attempts, and too little memory, derived from the entries of one journal."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from koderz_core.events.kinds import (
     CallFinished,
     CallStarted,
     ExperimentFinished,
+    MemoryLevelChanged,
 )
 from koderz_core.events.lines import Entry
-from koderz_core.records.progress import ModelTrouble
+from koderz_core.records.progress import MemoryShortage, ModelTrouble
 
 CAUSE_CHARACTERS = 200
 
@@ -48,6 +49,7 @@ class Troubles:
 
     calls: dict[str, dict[int, TriedCall]] = field(default_factory=dict)  # experiment -> ordinal -> call
     episodes: dict[str, Episode] = field(default_factory=dict)  # by model
+    memory: MemoryShortage | None = None
 
     def add(self, entry: Entry) -> None:
         """Read the next entry."""
@@ -55,10 +57,19 @@ class Troubles:
             case BenchmarkOpened() | AllowanceSet(before=None):  # another process continues
                 self.calls.clear()
                 self.episodes.clear()
+                self.memory = None
+            case MemoryLevelChanged() as changed:
+                self._add_memory(changed, entry.at)
             case ExperimentFinished() if entry.experiment:
                 self.calls.pop(entry.experiment, None)
             case CallStarted() | CallFailed() | CallFinished() if entry.experiment and entry.ordinal is not None:
                 self._add_call(entry.event, entry.at, entry.experiment, entry.ordinal)
+
+    def _add_memory(self, changed: MemoryLevelChanged, at: float) -> None:
+        if changed.level != "enough":
+            self.memory = MemoryShortage(changed.level, changed.free_bytes, changed.wanted_bytes, at)
+        elif self.memory is not None:
+            self.memory = replace(self.memory, free_bytes=changed.free_bytes, ended_at=at)
 
     def _add_call(
         self, event: CallStarted | CallFailed | CallFinished, at: float, experiment: str, ordinal: int
@@ -98,9 +109,10 @@ class Troubles:
         for calls in self.calls.values():
             yield from (call for call in calls.values() if call.model == model and call.failures)
 
-    def known(self) -> tuple[ModelTrouble, ...]:
-        """The trouble of each model, by name, including trouble that is over."""
-        return tuple(self._of(model, episode) for model, episode in sorted(self.episodes.items()))
+    def known(self) -> tuple[ModelTrouble | MemoryShortage, ...]:
+        """The shortage of memory and the trouble of each model, by name, including trouble that is over."""
+        models = (self._of(model, episode) for model, episode in sorted(self.episodes.items()))
+        return (*([self.memory] if self.memory else []), *models)
 
     def _of(self, model: str, episode: Episode) -> ModelTrouble:
         waiting = list(self._waiting(model))

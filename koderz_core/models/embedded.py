@@ -24,15 +24,15 @@ from koderz_core.config import Settings
 from koderz_core.errors import ModelError, WeightsError
 from koderz_core.models import weights
 from koderz_core.models.capabilities import Capabilities
-from koderz_core.models.embedded_server import Failed, Order, Reply
+from koderz_core.models.embedded_server import CACHE_MIB, Failed, Order, Reply
+from koderz_core.models.free_memory import GB, free_bytes
+from koderz_core.models.gguf import Need, need_of_file
 from koderz_core.models.openai_compatible import OpenAICompatibleModel
 from koderz_core.models.provider import Advice, Lack, ModelCard, Provider
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request
 from koderz_core.settings_fields import SecretStr
 
-_MEMINFO = Path("/proc/meminfo")
-_CGROUP = Path("/sys/fs/cgroup")
 PACKAGE = "xllamacpp"
 RUNTIME_CURE = (
     "Set KODERZ_LLAMA_SERVER to the path of llama.cpp's llama-server (see docs/models.md), or use Ollama or LM Studio"
@@ -92,6 +92,21 @@ class EmbeddedModel:
             self._drop(child)
             raise cause from None
 
+    def needed_bytes(self) -> int:
+        """The memory of the loaded model with a full context and a full cache of prompts."""
+        cache = 0 if self._settings.reproducible else CACHE_MIB << 20
+        return needed_bytes(self._weights, self._settings, self._catalogue) + cache
+
+    def is_loaded(self) -> bool:
+        """Whether its child process runs."""
+        child = self._child
+        return child is not None and not child.ended
+
+    def unload(self) -> None:
+        """End the child until the next call, which starts another one."""
+        if child := self._child:
+            self._drop(child)
+
     def close(self) -> None:
         """End the child, and a call under way with a ModelError. Idempotent; later calls are refused."""
         self._closed = True
@@ -108,7 +123,7 @@ class EmbeddedModel:
                 raise ModelError(f"{self.id} was closed, so it cannot answer. Open the model again.")
             if self._child is None:
                 path = self._path()
-                if lack := lack_of_memory(self._weights, self._settings):
+                if lack := lack_of_memory(self._weights, self._settings, self._catalogue):
                     raise ModelError(f"{self.id} cannot be loaded: {lack.reason}. {lack.cure}.")
                 self._child = _Child(self.id, self._command)
                 try:
@@ -263,45 +278,28 @@ def missing_runtime(settings: Settings) -> Lack | None:
     return Lack(f"{PACKAGE} is not installed, because it has no wheel for this system", RUNTIME_CURE)
 
 
-def lack_of_memory(wanted: weights.Weights, settings: Settings) -> Lack | None:
+def lack_of_memory(
+    wanted: weights.Weights, settings: Settings, catalogue: Mapping[str, weights.Weights] = weights.WEIGHTS
+) -> Lack | None:
     """Why the model cannot be loaded now; None if it fits, or if this system does not report its free memory."""
-    needed, free = needed_bytes(wanted, settings.num_ctx), free_bytes()
+    needed, free = needed_bytes(wanted, settings, catalogue), free_bytes()
+    needs = f"it needs {needed / GB:.1f} GB of memory with a context of {settings.num_ctx} tokens, but "
+    smaller = "lower KODERZ_NUM_CTX, or use a smaller model (`koderz models list` shows which models fit)"
+    limit = settings.model_memory_gb
+    if limit is not None and needed > limit * GB:
+        return Lack(f"{needs}KODERZ_MODEL_MEMORY_GB allows only {limit:g} GB", f"Raise that setting, {smaller}")
     if free is None or needed <= free:
         return None
-    return Lack(
-        f"it needs {needed / 1e9:.1f} GB of memory with a context of {settings.num_ctx} tokens, but "
-        f"only {free / 1e9:.1f} GB are free",
-        "Close other programs, lower KODERZ_NUM_CTX, or use a smaller model (`koderz models list` shows which models "
-        "fit)",
-    )
+    return Lack(f"{needs}only {free / GB:.1f} GB are free", f"Close other programs, {smaller}")
 
 
-def needed_bytes(wanted: weights.Weights, num_ctx: int) -> int:
-    """The memory of a loaded model with a full context."""
-    return wanted.size_bytes + wanted.working_bytes + num_ctx * wanted.context_bytes
-
-
-def free_bytes(meminfo: Path = _MEMINFO, cgroup: Path = _CGROUP) -> int | None:
-    """The free memory of this machine and of its container, whichever is less; None: unknown (not Linux)."""
-    limits = [free for free in (_of_machine(meminfo), _of_container(cgroup)) if free is not None]
-    return min(limits, default=None)
-
-
-def _of_machine(meminfo: Path) -> int | None:
-    with suppress(OSError, ValueError, KeyError):
-        rows = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
-        return int(rows["MemAvailable"].split()[0]) * 1024
-    return None
-
-
-def _of_container(cgroup: Path) -> int | None:
-    """By version 2 of Linux's control groups. Cached files count as free, as they do for the machine."""
-    with suppress(OSError, ValueError, KeyError):
-        limit = int((cgroup / "memory.max").read_text())  # "max" if there is no limit
-        statistics = dict(line.split() for line in (cgroup / "memory.stat").read_text().splitlines())
-        used = int((cgroup / "memory.current").read_text()) - int(statistics["inactive_file"])
-        return max(0, limit - used)
-    return None
+def needed_bytes(
+    wanted: weights.Weights, settings: Settings, catalogue: Mapping[str, weights.Weights] = weights.WEIGHTS
+) -> int:
+    """The least memory of a loaded model with a full context: by its file, as measured if the file is not here."""
+    path = weights.find(wanted.name, settings, catalogue=catalogue)
+    need = (need_of_file(path) if path else None) or Need(wanted.size_bytes, wanted.context_bytes, wanted.working_bytes)
+    return need.total_bytes(settings.num_ctx)
 
 
 def _lack(name: str, settings: Settings) -> Lack | None:

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 HOST = "127.0.0.1"
-_CACHE_MIB = 512
+CACHE_MIB = 512
 """Memory for the beginnings of prompts that are not currently used. The default of llama.cpp is 8 GiB."""
 _ASK_SECONDS = 0.05
 
@@ -152,7 +152,7 @@ def _run(order: Order, binaries: list[subprocess.Popen[bytes]]) -> str:
 
 
 def _cache_mib(order: Order) -> int:
-    return 0 if order.reproducible else _CACHE_MIB
+    return 0 if order.reproducible else CACHE_MIB
 
 
 def _free_port() -> int:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from koderz_core.errors import ModelError
 from koderz_core.protocols import Model, OnText
@@ -134,14 +135,7 @@ class MeteredModel:
 
 def gpu_joules() -> Joules:
     """A counter of all NVIDIA GPUs of this machine; it returns None without GPUs or without nvidia-ml-py."""
-    try:
-        import pynvml  # noqa: PLC0415 (optional)
-    except ImportError:
-        return lambda: None
-    gpus = []
-    with suppress(pynvml.NVMLError):  # without a driver there is no GPU to measure
-        pynvml.nvmlInit()
-        gpus = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())]
+    pynvml, gpus = _gpus()
 
     def joules() -> float | None:
         with suppress(pynvml.NVMLError):  # GPUs before Volta have no counter
@@ -149,3 +143,28 @@ def gpu_joules() -> Joules:
         return None
 
     return joules if gpus else lambda: None
+
+
+def gpu_memory() -> Callable[[], tuple[int, int] | None]:
+    """A reader of the used and the total memory (bytes) of all NVIDIA GPUs; it returns None as ``gpu_joules``."""
+    pynvml, gpus = _gpus()
+
+    def memory() -> tuple[int, int] | None:
+        with suppress(pynvml.NVMLError):
+            read = [pynvml.nvmlDeviceGetMemoryInfo(gpu) for gpu in gpus]
+            return sum(int(gpu.used) for gpu in read), sum(int(gpu.total) for gpu in read)
+        return None
+
+    return memory if gpus else lambda: None
+
+
+def _gpus() -> tuple[Any, list[Any]]:  # Any: nvidia-ml-py has no types
+    """The module nvidia-ml-py and the handles of all GPUs; no handles without a GPU or without the module."""
+    try:
+        import pynvml  # noqa: PLC0415 (optional)
+    except ImportError:
+        return None, []
+    with suppress(pynvml.NVMLError):  # without a driver there is no GPU to measure
+        pynvml.nvmlInit()
+        return pynvml, [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())]
+    return pynvml, []

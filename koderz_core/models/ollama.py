@@ -17,6 +17,7 @@ from koderz_core.models.capabilities import THINKERS, Capabilities, thinker
 from koderz_core.models.connection import connection, redact, times
 from koderz_core.models.provider import NO_KEY, Advice, ModelCard, ModelList, Provider, bearer
 from koderz_core.models.server import Server
+from koderz_core.models.server_memory import OllamaMemory
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request, Usage
 
@@ -166,6 +167,7 @@ PROVIDER = Provider(
     ),
     context_set=True,
     version=_version,
+    memory=lambda name, settings: OllamaMemory(name, settings, _headers(settings)),
     names=("gpt-oss:20b", "gpt-oss:120b"),
     typed=r"[^\s:]+:[^\s:]+|gpt-oss",
     away=_away,

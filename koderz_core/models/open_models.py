@@ -15,6 +15,7 @@ from koderz_core.models.pricing import runs_here
 from koderz_core.models.provider import ModelCard
 from koderz_core.models.providers import PROVIDERS, create
 from koderz_core.models.rapl import cpu_joules
+from koderz_core.models.residency import Loadable, Residency, ResidentModel
 from koderz_core.models.server import causes
 from koderz_core.protocols import Model, OnText
 from koderz_core.records import Completion, Request
@@ -24,11 +25,17 @@ from koderz_core.redaction import Redaction
 class OpenModels:
     """Models by id, each opened at its first use. Thread-safe."""
 
-    def __init__(self, settings: Settings, programs: Callable[[str], Mapping[str, str]]) -> None:
-        """``programs``: returns a correct program for each problem of a dataset. Only scripted models call it."""
+    def __init__(
+        self, settings: Settings, programs: Callable[[str], Mapping[str, str]], residency: Residency | None = None
+    ) -> None:
+        """``programs``: returns a correct program for each problem of a dataset. Only scripted models call it.
+
+        ``residency``: decides which models are in memory at the same time.
+        """
         self._settings = settings
         self._programs = programs
         self._models: dict[tuple[str, str], Model] = {}
+        self._residency = residency or Residency()
         self._machine: Machine | None = None
         self._guard = threading.Lock()  # guards both: two threads must not load the same weights twice
 
@@ -40,8 +47,18 @@ class OpenModels:
         with self._guard:
             if key not in self._models:
                 model = create(card, self._settings, lambda: self._programs(dataset))
-                self._models[key] = GuardedModel(self._metered(model, card), self._settings.redaction())
+                self._models[key] = GuardedModel(self._resident(model, card), self._settings.redaction())
             return self._models[key]
+
+    def _resident(self, model: Model, card: ModelCard) -> Model:
+        """The memory of models that koderz can unload is shared: a call of one may unload others."""
+        metered = self._metered(model, card)
+        served = PROVIDERS[card.provider].memory(card.name, self._settings)
+        loadable = served or (model if isinstance(model, Loadable) else None)
+        if loadable is None or not runs_here(card, self._settings):
+            return metered
+        self._residency.add(card.id, loadable)
+        return ResidentModel(metered, self._residency)
 
     def _metered(self, model: Model, card: ModelCard) -> Model:
         """Models that run on this machine share its time and energy."""

@@ -11,6 +11,7 @@ from koderz_core.models.answer import Answer, Call, count_of, member, text_of, t
 from koderz_core.models.connection import connection, is_at, redact, times, without_environment
 from koderz_core.models.provider import NO_KEY, Advice, Key, Lack, ModelCard, ModelList, Programs, Provider, bearer
 from koderz_core.models.server import Server
+from koderz_core.models.server_memory import LMStudioMemory
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request, Usage
 from koderz_core.settings_fields import SecretStr
@@ -186,6 +187,7 @@ LMSTUDIO = compatible(
         key=_NO_KEY_SETTING,
         variable="LMSTUDIO_BASE_URL (ends in /v1)",
     ),
+    memory=LMStudioMemory,
 )
 
 VLLM = compatible(

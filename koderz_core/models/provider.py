@@ -9,6 +9,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import ModelError
 from koderz_core.models.capabilities import SERVED, Capabilities, Rows, row_of, with_stated
 from koderz_core.models.connection import is_at
+from koderz_core.models.residency import Loadable
 from koderz_core.protocols import Model
 from koderz_core.records import Tier
 from koderz_core.settings_fields import SecretStr
@@ -137,6 +138,7 @@ class Provider:
     local server is asked for it.
 
     ``rows``: what its models accept. ``context_set``: the setting num_ctx sets the length of their context.
+    ``memory``: the memory of a model (by its name), if its server can unload it.
     ``one_by_one``: a model answers one call at a time. ``timeouts``: how many times the setting timeout an answer may
     take. ``priciest_tier``: the service tier with the highest price that it may use, None if there is only one.
     ``version``: what a model (by its name) is now, such as a hash of its weights; "" if the provider reports nothing,
@@ -157,6 +159,7 @@ class Provider:
     advice: Advice = Advice()
     rows: Rows = SERVED
     context_set: bool = False
+    memory: Callable[[str, Settings], Loadable | None] = _none
     one_by_one: bool = False
     timeouts: int = 1
     priciest_tier: Callable[[Settings], str | None] = _none

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from koderz_core.records import Allowance
 from koderz_core.records.completions import Tier
@@ -12,6 +13,9 @@ from koderz_core.records.plans import Scalar
 from koderz_core.records.problems import DatasetOrigin
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.records.verdicts import ErrorClass
+
+MemoryLevel = Literal["enough", "low", "critical"]
+"""How much memory is free: no experiment starts while it is low, and running ones pause while it is critical."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +134,20 @@ class ModelTrouble:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryShortage:
+    """The memory of a benchmark's machine is, or was, too little. Times are seconds since 1970, sizes are bytes.
+
+    ``since``: when it became so. ``ended_at``: when there was enough again, None if there is not.
+    """
+
+    level: Literal["low", "critical"]
+    free_bytes: int
+    wanted_bytes: int
+    since: float
+    ended_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AllowanceChange:
     """A change of the limits of a running benchmark, requested by the process ``by``. ``at``: seconds since 1970."""
 
@@ -154,7 +172,7 @@ class BenchmarkProgress:
     newest: tuple[NewestIteration, ...]
     seconds_left: float | None
     receipt: Receipt | None = None
-    troubles: tuple[ModelTrouble, ...] = ()
+    troubles: tuple[ModelTrouble | MemoryShortage, ...] = ()
     at: float = 0.0
     news_at: float | None = None
     changes: tuple[AllowanceChange, ...] = ()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from koderz_core.records import Allowance, StopReason
-from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, ModelTrouble
+from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, MemoryShortage, ModelTrouble
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.report.formats import STATES, count, duration, money, money_spent, numbered, plain
 from koderz_core.report.registration import decided
@@ -253,27 +253,49 @@ def _has(wanted: Sequence[str], *texts: str) -> bool:
     return all(word in text for word in wanted)
 
 
-Stage = Literal["retrying", "closed", "failed", "recovered"]
-"""A call is retried; the circuit breaker blocks calls; no call is retried; the model works again."""
+Stage = Literal["retrying", "closed", "failed", "recovered", "low", "critical"]
+"""A call is retried; the circuit breaker blocks calls; no call is retried; the model works again.
+
+Too little memory: no experiment starts; running experiments are paused too.
+"""
+MEMORY = "memory"
 
 
 @dataclass(frozen=True, slots=True)
 class TroubleNotice:
-    """One line about one model."""
+    """One line about one model, or about the memory."""
 
     model: str
     stage: Stage
     text: str
 
 
-def trouble_notices(troubles: Sequence[ModelTrouble], now: float) -> list[TroubleNotice]:
-    """One line per model that fails now or has just recovered; ``now``: seconds since 1970."""
-    notices = []
+def trouble_notices(troubles: Sequence[ModelTrouble | MemoryShortage], now: float) -> list[TroubleNotice]:
+    """A line per model that fails or has just recovered, and one about memory; ``now``: seconds since 1970."""
+    notices: list[TroubleNotice] = []
     for trouble in troubles:
+        if isinstance(trouble, MemoryShortage):
+            notices += _about_memory(trouble, now)
+            continue
         stage = _stage(trouble, now)
         if stage is not None:
             notices.append(TroubleNotice(trouble.model, stage, f"{plain(trouble.model)}: {_text(trouble, stage, now)}"))
     return notices
+
+
+def _about_memory(shortage: MemoryShortage, now: float) -> Iterator[TroubleNotice]:
+    free, wanted = f"{shortage.free_bytes / 1e9:.2f} GB", f"{shortage.wanted_bytes / 1e9:.2f} GB"
+    if shortage.ended_at is not None:
+        if now - shortage.ended_at <= SHOWN_SECONDS:
+            lasted = _whole(shortage.ended_at - shortage.since)
+            yield TroubleNotice(MEMORY, "recovered", f"Memory: {free} are free again. Experiments continue ({lasted}).")
+        return
+    since, cause = _whole(now - shortage.since), f"Memory is {shortage.level}: only {free} were free."
+    does = "No new experiment starts, and no model is loaded"
+    if shortage.level == "critical":
+        does = "Running experiments are paused too, and models without a call are unloaded"
+    cure = f"koderz continues when {wanted} are free: close other programs, or lower the concurrency."
+    yield TroubleNotice(MEMORY, shortage.level, f"{cause} {does} (for {since}). {cure}")
 
 
 def _stage(trouble: ModelTrouble, now: float) -> Stage | None:

@@ -11,9 +11,11 @@ from koderz_core.protocols import Judge, Model
 from koderz_core.records import Asker, Cost, Memory, Query, Usage
 from koderz_core.runner.budget import Ledger, WorstCase, nothing_known
 from koderz_core.runner.live_text import LiveText
+from koderz_core.runner.memory_watch import MemoryWatch
 from koderz_core.runner.provider_limits import Endpoints, Policy
 from koderz_core.runner.recorder import NO_KEYS, Redactor
 from koderz_core.runner.reuse import Reuse
+from koderz_core.runner.scheduler import Boundless, Room
 
 Price = Callable[[str, Usage, float], Cost]
 """Maps model id, tokens and seconds of one call to its cost."""
@@ -59,5 +61,7 @@ class Dependencies:
     worst_case: WorstCase = nothing_known
     divide: Divide = split  # divides a problem's tests into gate tests and held-out tests
     reuse: Reuse | None = None  # answers of earlier benchmarks; None: every answer is a call
+    room: Room = field(default_factory=Boundless)  # shared by all benchmarks whose models share this memory
+    memory: MemoryWatch | None = None
     ledger: Ledger = field(default_factory=Ledger)  # replaced by the runner's, which knows the plan's budget
     benchmark: str = ""

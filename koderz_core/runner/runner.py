@@ -14,7 +14,7 @@ from koderz_core.errors import KoderzError, PlanError
 from koderz_core.events import BenchmarkClosed, BenchmarkDecided, BenchmarkOpened, ControlObeyed, ForecastMade
 from koderz_core.journal import Journal
 from koderz_core.records import Budget, Plan, Problem
-from koderz_core.records.progress import Forecast
+from koderz_core.records.progress import Forecast, MemoryLevel
 from koderz_core.runner.budget import Ledger
 from koderz_core.runner.control import discard, receiving
 from koderz_core.runner.dependencies import Dependencies
@@ -67,7 +67,6 @@ class Runner:
         self.benchmark = assignment.header.benchmark
         self._journal = journal
         discard(journal.path)  # earlier requests were meant for another process
-        self._scheduler = Scheduler()
         history = History() if journal.empty else load(journal.path, retry_errors=assignment.retry_errors)
         self.recorded = None if history.header is None else history.header.plan  # the plan in the journal
         self.header = assignment.header if history.header is None else continued(assignment.header, history.header)
@@ -84,6 +83,7 @@ class Runner:
         )
         self._ledger = Ledger(self.asked.budget, history.spending)
         dependencies = replace(provide(models_of(tasks)), ledger=self._ledger)
+        self._scheduler = Scheduler(dependencies.room, in_order=self._may_end_early)
         self._recorder = Recorder(journal, watches, dependencies.clock, history.texts)
         self._workers = Workers(tasks, dependencies, self._recorder, self._scheduler, self._stopping)
         self.controller = Controller(self.benchmark, self._scheduler, self._ledger, self._workers, self._recorder)
@@ -184,6 +184,11 @@ class Runner:
         return self._scheduler.paused
 
     @property
+    def memory(self) -> MemoryLevel:
+        """How much memory is free; no experiment starts unless it is enough."""
+        return self._scheduler.memory
+
+    @property
     def fault(self) -> KoderzError | None:
         """The error that ended the benchmark; running experiments end at their next step. None: there is none."""
         return self._workers.fault
@@ -222,7 +227,8 @@ class Runner:
     def _run(self) -> None:
         try:
             with closing(self._journal):
-                with receiving(self._journal.path, self.controller.apply_or_log):
+                watched = self._workers.watched(self.controller.hold_back)
+                with receiving(self._journal.path, self.controller.apply_or_log), watched:
                     self._workers.perform_all(self.benchmark)
                 self._record_closed()
         except KoderzError as error:
@@ -233,6 +239,10 @@ class Runner:
         finally:
             self._ended.set()
         self.notify_ended()
+
+    @property
+    def _may_end_early(self) -> bool:
+        return self.plan.sequential is not None or self.asked.budget.usd is not None
 
     def _record_closed(self) -> None:
         with self.controller.closing() as first:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from koderz_core.errors import Cancelled
 from koderz_core.records import Control
+from koderz_core.records.progress import MemoryLevel
 
 Target = str | None
 """None: the whole benchmark; else the id of a configuration or of an experiment."""
@@ -16,18 +18,52 @@ Target = str | None
 POLL_SECONDS = 0.25  # how often the scheduler checks whether a provider can be asked again
 
 
+class Room(Protocol):
+    """The memory for models, which experiments share."""
+
+    def loads(self, models: frozenset[str]) -> int | None:
+        """How many models must be exchanged before an experiment with these starts; None: it cannot start now."""
+
+    def enter(self, models: frozenset[str]) -> None:
+        """An experiment with these models works from now on."""
+
+    def leave(self, models: frozenset[str]) -> None:
+        """An experiment with these models has ended, or waits."""
+
+    def withdraw(self, models: frozenset[str]) -> None:
+        """No experiment with these models waits any more."""
+
+
+class Boundless:
+    """The room of a scheduler whose models all fit into memory."""
+
+    def loads(self, models: frozenset[str]) -> int | None:  # noqa: ARG002 (as ``Room``)
+        return 0
+
+    def _nothing(self, models: frozenset[str]) -> None:
+        """As ``Room``."""
+
+    enter = leave = withdraw = _nothing
+
+
 class Scheduler:
     """Gives slots to experiments; each works only while it holds one. May be used from any thread.
 
     A paused experiment gives its slot to another one and waits for a slot when it resumes. A stop is permanent.
+
+    Experiments whose models are loaded start first; the others start in their order. ``in_order``: only among the
+    experiments of one problem, as for a benchmark that may end early.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, room: Room | None = None, *, in_order: bool = False) -> None:
+        self._room, self._in_order = room or Boundless(), in_order
         self._changed = threading.Condition()  # guards all below; every waiting thread waits for it, without CPU
         self._paused: set[Target] = set()
         self._stopped: set[Target] = set()
         self._total = 0
         self._free = 0  # negative while more experiments work than there are slots
+        self._memory: MemoryLevel = "enough"
+        self._refused = False  # whether the room refused an experiment when one was last chosen
         self._returning: list[frozenset[Target]] = []  # the names of experiments that wait to reacquire a slot
 
     def resize(self, total: int) -> None:
@@ -57,6 +93,12 @@ class Scheduler:
             self._changed.notify_all()
             return changes
 
+    def hold_back(self, memory: MemoryLevel) -> None:
+        """Start no experiment while the memory is low; while it is critical, pause running ones too."""
+        with self._changed:
+            self._memory = memory
+            self._changed.notify_all()
+
     def _holding(self, what: Control) -> set[Target]:
         return self._paused if what == "pause" else self._stopped
 
@@ -70,6 +112,11 @@ class Scheduler:
         """Whether the whole benchmark is paused."""
         return None in self._paused
 
+    @property
+    def memory(self) -> MemoryLevel:
+        """How much memory there is, as ``hold_back`` was last called."""
+        return self._memory
+
     def admit(self, waiting: list[Slot], shut: Callable[[], frozenset[str]] = frozenset) -> Slot | None:
         """Remove the next experiment from ``waiting``: one that holds a slot now, or a stopped one, without.
 
@@ -81,54 +128,94 @@ class Scheduler:
                 held = shut() if self._free > 0 else frozenset[str]()
                 if admitted := self._next(waiting, held):
                     return admitted
-                self._changed.wait(POLL_SECONDS if held else None)
+                self._changed.wait(POLL_SECONDS if held or self._refused else None)
             return None
 
-    def hand_over(self, waiting: list[Slot], shut: Callable[[], frozenset[str]] = frozenset) -> Slot | None:
+    def hand_over(
+        self, ended: Slot, waiting: list[Slot], shut: Callable[[], frozenset[str]] = frozenset
+    ) -> Slot | None:
         """Give the slot of an experiment that has ended to the next of ``waiting``, chosen as in ``admit``.
 
         None if no experiment can start now, or if a resumed one waits for a slot: then the slot is free.
         """
         with self._changed:
             self._free += 1
+            self._room.leave(ended.models)
             admitted = None if self._stopped else self._next(waiting, shut())
             if admitted is None or not waiting:
                 self._changed.notify_all()
             return admitted
 
     def _next(self, waiting: list[Slot], held: frozenset[str]) -> Slot | None:
-        free = self._free - sum(not names & self._paused for names in self._returning)
-        if free < 1 and not self._stopped:
+        self._refused = False
+        free = self._free - sum(not self._halts(names) for names in self._returning)
+        able = free > 0 and self._memory == "enough"
+        if not (able or self._stopped) or (place := self._first(waiting, held, able=able)) is None:
             return None
+        slot = waiting.pop(place)
+        if not slot.names & self._stopped:
+            self._free -= 1
+            self._room.enter(slot.models)
+        return slot
+
+    def _first(self, waiting: list[Slot], held: frozenset[str], *, able: bool) -> int | None:
+        """The place of the first experiment of those that need the fewest models exchanged, or of a stopped one."""
+        loads: dict[frozenset[str], int | None] = {}
+        best: tuple[int, int] | None = None
         for place, slot in enumerate(waiting):
-            may_start = free > 0 and not (slot.names & self._paused or slot.needs & held)
-            if slot.names & self._stopped or may_start:
-                self._free -= not slot.names & self._stopped
-                return waiting.pop(place)
-        return None
+            if slot.names & self._stopped:
+                return place
+            if self._in_order and slot.problem != waiting[0].problem and (best or self._refused):
+                break
+            if not able or slot.names & self._paused or slot.needs & held:
+                continue
+            if slot.models not in loads:
+                loads[slot.models] = self._room.loads(slot.models)
+            number = loads[slot.models]
+            self._refused = self._refused or number is None
+            if number is not None and (best is None or number < best[0]):
+                best = number, place
+            if number == 0:
+                break
+        return best[1] if best else None
 
-    def step(self, names: frozenset[Target]) -> float:
-        """Return when none of the names is paused and there is a slot: the seconds that this took.
+    def step(self, slot: Slot) -> float:
+        """Return when none of its names is paused and there is a slot: the seconds that this took.
 
-        Raises Cancelled once one of the names is stopped.
+        Raises Cancelled once one of its names is stopped.
         """
         with self._changed:
-            self.check(names)
-            if not names & self._paused and self._free >= 0:
+            self.check(slot.names)
+            if not self._halts(slot.names) and self._free >= 0:
                 return 0.0
             begin = time.monotonic()
-            self.release()
-            self.reacquire(names)
+            self.release_of(slot)
+            self.reacquire(slot)
             return time.monotonic() - begin
 
-    def reacquire(self, names: frozenset[Target]) -> None:
-        """Take a slot as soon as one is free and none of the names is paused. Raises Cancelled as ``step``."""
+    def _halts(self, names: frozenset[Target]) -> bool:
+        return bool(names & self._paused) or self._memory == "critical"
+
+    def release_of(self, slot: Slot) -> None:
+        """Give back the slot of an experiment that has ended or waits."""
+        self._room.leave(slot.models)
+        self.release()
+
+    def reacquire(self, slot: Slot) -> None:
+        """Take a slot as soon as one is free and none of its names is paused. Raises Cancelled as ``step``."""
+        names = slot.names
         with self._changed:
             self._returning.append(names)
-            self._changed.wait_for(lambda: names & self._stopped or (self._free > 0 and not names & self._paused))
+            self._changed.wait_for(lambda: names & self._stopped or (self._free > 0 and not self._halts(names)))
             self._returning.remove(names)
             self._free -= 1
+            self._room.enter(slot.models)
             self.check(names)
+
+    def withdraw(self, slots: Iterable[Slot]) -> None:
+        """These experiments do not wait any more."""
+        for models in {slot.models for slot in slots}:
+            self._room.withdraw(models)
 
     def sleep(self, names: frozenset[Target], seconds: float) -> None:
         """Wait, until one of the names is stopped at the latest."""
@@ -148,15 +235,21 @@ class Scheduler:
 class Slot:
     """The slot of one experiment, which it may release and reacquire; ``paused_seconds``: how long it has waited.
 
-    ``needs``: the providers that the experiment cannot do without.
+    ``needs``: the providers that the experiment cannot do without; ``models``: the ids of its models.
     """
 
     def __init__(
-        self, scheduler: Scheduler, configuration: str, experiment: str, needs: frozenset[str] = frozenset()
+        self,
+        scheduler: Scheduler,
+        configuration: str,
+        experiment: str,
+        needs: frozenset[str] = frozenset(),
+        models: frozenset[str] = frozenset(),
+        problem: str = "",
     ) -> None:
         self._scheduler = scheduler
         self.names: frozenset[Target] = frozenset({None, configuration, experiment})
-        self.needs = needs
+        self.needs, self.models, self.problem = needs, models, problem
         self.paused_seconds = 0.0
         self._waiting_calls = 0  # calls of this experiment that wait and need no slot
         self._turn = threading.Lock()  # guards all that changes, and the one slot of all concurrent calls
@@ -165,7 +258,7 @@ class Slot:
         """Return when the next step may be taken. Raises Cancelled."""
         with self._turn:
             if not self._waiting_calls:
-                self.paused_seconds += self._scheduler.step(self.names)
+                self.paused_seconds += self._scheduler.step(self)
         self.check()
 
     @contextmanager
@@ -175,14 +268,14 @@ class Slot:
         with self._turn:
             self._waiting_calls += 1
             if self._waiting_calls == 1:
-                self._scheduler.release()
+                self._scheduler.release_of(self)
         try:
             yield
         finally:
             with self._turn:
                 self._waiting_calls -= 1
                 if not self._waiting_calls:
-                    self._scheduler.reacquire(self.names)
+                    self._scheduler.reacquire(self)
                     self.paused_seconds += time.monotonic() - begin
 
     def wait(self, seconds: float) -> None:

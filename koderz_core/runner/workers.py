@@ -8,19 +8,20 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from random import Random
 
 from koderz_core.conditions import policy_of
 from koderz_core.errors import JournalError, KoderzError, UsageError
-from koderz_core.events import AllowanceSet, ControlObeyed, Event, ExperimentFinished
+from koderz_core.events import AllowanceSet, ControlObeyed, Event, ExperimentFinished, MemoryLevelChanged
 from koderz_core.records import Allowance, Control, Experiment, Plan, Problem
 from koderz_core.runner.budget import Ledger
 from koderz_core.runner.control import ControlRequest
 from koderz_core.runner.dependencies import Dependencies
 from koderz_core.runner.experiment import Task, perform, without_result
 from koderz_core.runner.history import History, Tape
+from koderz_core.runner.memory_watch import MemoryState, Obey
 from koderz_core.runner.recorder import Recorder, Voice
 from koderz_core.runner.scheduler import Scheduler, Slot, Target
 from koderz_core.runner.stopping import Stopping
@@ -59,9 +60,15 @@ class Workers:
                     self.cut_short = True
                 elif self._ends_early:
                     self.cut_short |= self._stopping.decided is None
-                    self._scheduler.release()
+                    self._scheduler.release_of(slot)
                 else:
                     threads.submit(self._perform_in_turn, slot, waiting)
+        self._scheduler.withdraw(self._tasks)
+
+    def watched(self, obey: Obey) -> AbstractContextManager[object]:
+        """Call ``obey`` inside whenever the memory becomes too little, or enough again."""
+        watch = self._dependencies.memory
+        return watch.followed(obey) if watch else nullcontext()
 
     @property
     def _ends_early(self) -> bool:
@@ -88,17 +95,19 @@ class Workers:
         self._scheduler.obey("stop")
 
     def _slot(self, task: Task) -> Slot:
-        needs = frozenset(map(self._dependencies.endpoints.address, models_of([task])))
-        return Slot(self._scheduler, task.configuration.id, task.experiment.id, needs)
+        models = models_of([task])
+        needs = frozenset(map(self._dependencies.endpoints.address, models))
+        ids = task.configuration.id, task.experiment.id
+        return Slot(self._scheduler, *ids, needs, models, task.problem.id)
 
     def _perform_in_turn(self, slot: Slot | None, waiting: list[Slot]) -> None:
         """Perform a task and then, in the same thread, those that get its slot: waking other threads costs more."""
         while slot:
             self._perform(self._tasks[slot], slot)
             if self._ends_early:
-                self._scheduler.release()
+                self._scheduler.release_of(slot)
                 return
-            slot = self._scheduler.hand_over(waiting, self._dependencies.endpoints.shut)
+            slot = self._scheduler.hand_over(slot, waiting, self._dependencies.endpoints.shut)
 
     def _perform(self, task: Task, slot: Slot) -> None:
         with self._guard:
@@ -200,6 +209,13 @@ class Controller:
         with self._guard:
             if not self._closed and self._scheduler.obey(what, target):
                 self._say(ControlObeyed(what, target, by))
+
+    def hold_back(self, state: MemoryState) -> None:
+        """Start no experiment while the memory is low, pause running ones while it is critical, and record it."""
+        with self._guard:
+            self._scheduler.hold_back(state.level)
+            if not self._closed:
+                self._say(MemoryLevelChanged(state.level, state.free_bytes, state.wanted_bytes))
 
     def change(self, usd: float | None = None, concurrency: int | None = None, *, by: int) -> None:
         """Set the total budget and the concurrency from now on; None leaves a limit as it is.

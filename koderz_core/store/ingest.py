@@ -28,6 +28,7 @@ from koderz_core.events import (
     ExperimentNoted,
     ExperimentStarted,
     ForecastMade,
+    MemoryLevelChanged,
     MemoryRecalled,
     ProgramProbed,
     RemainingRead,
@@ -338,7 +339,7 @@ def _marks(tests: str, verdict: Verdict | None) -> dict[str, Value]:
 
 
 def _no_rows(_event: Event, _place: Place) -> tuple[Change, ...]:
-    """Only a resumed experiment needs this event, or it belongs to a journal of labels."""
+    """A resumed experiment or the list of troubles needs this event, or it belongs to a journal of labels."""
     return ()
 
 
@@ -347,6 +348,7 @@ CHANGES: Mapping[type[Event], Meaning] = {
     ForecastMade: _forecast_made,
     ControlObeyed: _control_obeyed,
     AllowanceSet: _allowance_set,
+    MemoryLevelChanged: _no_rows,
     TextStored: _text_stored,
     ExperimentStarted: _experiment_started,
     CallStarted: _call_started,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from koderz_core import __version__
@@ -10,6 +10,7 @@ from koderz_core.config import Settings
 from koderz_core.diagnosis import SERVERS, SIGNS, Diagnosis, Finding, diagnose
 from koderz_core.diagnosis.journals import index
 from koderz_core.diagnosis.model_probes import Speed, ask_each, speed
+from koderz_core.diagnosis.model_servers import all_ports
 from koderz_core.errors import ConfigError
 from koderz_core.workspace.models import Availability, Models
 from koderz_core.workspace.upkeep import Upkeep
@@ -44,6 +45,10 @@ class Health:
         found = diagnose(self.settings, surveyed, __version__, whole_self_test=whole_self_test)
         answers = ask_each(self.models.ask, surveyed, self.settings) if ask_models else ()
         return Diagnosis((*unlisted, *found.findings, *index(self.upkeep.index_fault()), *answers))
+
+    def ports(self, more: Iterable[int] = ()) -> tuple[Finding, ...]:
+        """Check the usual ports of model servers, those of the addresses that are set, and ``more``."""
+        return all_ports(self.settings, more)
 
     def speed(self, model: str, *, warm: bool = True) -> Speed:
         """Send three prompts to a model, after a warm-up unless ``warm`` is False, and measure its speed."""

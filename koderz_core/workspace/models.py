@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from koderz_core.config import Settings
@@ -11,12 +11,17 @@ from koderz_core.errors import ModelError
 from koderz_core.models import availability
 from koderz_core.models.availability import AboutModel, Availability
 from koderz_core.models.catalogue import address_of, identity, resolve
+from koderz_core.models.free_memory import read_memory, reserve_bytes
+from koderz_core.models.in_memory import InMemory, in_memory
+from koderz_core.models.machine import gpu_memory
 from koderz_core.models.open_models import OpenModels
 from koderz_core.models.providers import PROVIDERS
+from koderz_core.models.residency import Residency, limit_of
 from koderz_core.models.weights import fetch
 from koderz_core.models.weights_download import Progress, Report
 from koderz_core.protocols import Model
 from koderz_core.records import Completion, Message, Plan, Request, Sampling
+from koderz_core.runner.memory_watch import MemoryWatch, Sample
 from koderz_core.runner.provider_limits import Endpoints
 from koderz_core.runner.scheduler import Scheduler, Slot
 
@@ -27,13 +32,22 @@ class Models:
     """Calls models for all benchmarks of a workspace, which share the limits of each provider (``lanes``)."""
 
     def __init__(self, settings: Settings, programs: Callable[[str], Mapping[str, str]]) -> None:
-        """``programs``: returns a correct program for each problem of a dataset; only scripted models need it."""
+        """``programs``: returns a correct program for each problem of a dataset; only scripted models need it.
+
+        ``residency``: the models of this process that are in memory; ``memory``: its watchdog.
+        """
         self._settings = settings
-        self._open = OpenModels(settings, programs)
+        self.residency = Residency(limit_of(settings.model_memory_gb), self._free_bytes)
+        self.memory = MemoryWatch(read_memory, partial(reserve_bytes, settings=settings), self.residency, gpu_memory())
+        self._open = OpenModels(settings, programs, self.residency)
         self.ready = self._open.ready
-        self.close = self._open.close
         self.abandon = self._open.abandon
         self.endpoints = Endpoints(cache(self._address), settings.limits, settings.patience)
+
+    def close(self) -> None:
+        """Stop the watchdog and close every model. Idempotent."""
+        self.memory.close()
+        self._open.close()
 
     def get(self, name: str, dataset: str = "humaneval") -> Model:
         """Return a model by name, which stays open until the workspace is closed. Raises UnknownNameError, ModelError.
@@ -87,6 +101,26 @@ class Models:
         Raises WeightsError, UnknownNameError.
         """
         return fetch(name, self._settings, report)
+
+    def in_memory(self) -> tuple[InMemory, ...]:
+        """Return the local models in the memory of this machine, and who loaded them."""
+        return in_memory(self._settings, self.residency.loaded())
+
+    def memory_samples(self) -> tuple[Sample, ...]:
+        """Return the memory of the last minutes, the oldest sample first; from the first call on it is sampled."""
+        if not self.memory.samples():
+            self.memory.sample()
+        self.memory.begin()
+        return self.memory.samples()
+
+    def reserve_bytes(self, sample: Sample) -> int:
+        """Return the memory that koderz leaves free."""
+        return reserve_bytes(sample.memory.total_bytes, self._settings)
+
+    def _free_bytes(self) -> int | None:
+        """The free memory without the reserve."""
+        memory = read_memory()
+        return None if memory is None else memory.free_bytes - reserve_bytes(memory.total_bytes, self._settings)
 
     def _address(self, model: str) -> str:
         """The address that a model's limits are counted for; the model's own id if it runs without a server."""

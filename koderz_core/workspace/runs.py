@@ -217,6 +217,8 @@ class Runs:
             recall=self.recall,
             benchmark=benchmark,
             reuse=Reuse(answer_cache(self.settings), Served(self.settings), time.time) if plan.cached else None,
+            room=self.models.residency,
+            memory=self.models.memory,
         )
 
     def _price(self, name: str, usage: Usage, seconds: float) -> Cost:

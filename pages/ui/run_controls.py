@@ -28,7 +28,14 @@ HEAD = "head"
 SIGNS: Mapping[str, str] = {"paused": "⏸️", "stopping": "⏹️"}
 FIRST = f"Of the experiments that have not started, the list contains only the first {MOST_WAITING}."
 ICONS: Mapping[str, str] = {"Pause": "⏸️", "Resume": "▶️", "Stop": "⏹️", "Retry errors": "🔁"}
-TROUBLE_SIGNS: Mapping[Stage, str] = {"retrying": "🔁", "closed": "⏳", "failed": "⚠️", "recovered": "✅"}
+TROUBLE_SIGNS: Mapping[Stage, str] = {
+    "retrying": "🔁",
+    "closed": "⏳",
+    "failed": "⚠️",
+    "recovered": "✅",
+    "low": "🧠",
+    "critical": "⏸️",
+}
 STOPS = "Experiments stop after their current call or test and can be resumed."
 MOST_CHANGES = 3  # on the page, the newest; `koderz analyze` prints all
 LIVE = "live"  # the place of the buttons of a running benchmark

@@ -57,6 +57,20 @@ def test_with_all_that_is_needed_it_ends_with_0_and_writes_a_report_without_keys
     assert "sk-planted" not in written + said.out + said.err
 
 
+def test_only_ports_are_checked_if_only_they_are_asked_for(koderz: Koderz) -> None:
+    said = koderz("doctor", "--ports", "1,2")
+    assert said.code == 0
+    assert [line for line in said.out.splitlines() if line and not line.startswith("  ")] == ["servers"]
+    assert "port 2 (chosen): no server uses this port" in said.out
+    assert koderz("doctor", "--ports", "http").code == koderz("doctor", "--ports", "--real").code == 2
+
+
+def test_the_loaded_models_are_told_with_the_free_memory(koderz: Koderz) -> None:
+    said = koderz("models", "loaded")
+    assert said.code == 0
+    assert "Free: " in said.out
+
+
 @only_whole("long tests")
 def test_real_asks_each_ready_model(koderz: Koderz, monkeypatch: pytest.MonkeyPatch, chat: Server) -> None:
     monkeypatch.setenv("VLLM_BASE_URL", chat.url)

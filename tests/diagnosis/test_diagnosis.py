@@ -8,15 +8,17 @@ import socket
 import subprocess
 import sys
 from collections import namedtuple
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
-from chat_server import serving_chat
+from chat_server import sends, serving_chat
 
 from koderz_core.config import Settings, load_settings
-from koderz_core.diagnosis import Diagnosis, Finding, diagnose, installation, models
-from koderz_core.diagnosis.installation import disk, grader, keys, ports
+from koderz_core.diagnosis import Diagnosis, Finding, diagnose, model_servers, models
+from koderz_core.diagnosis.installation import disk, grader, keys
 from koderz_core.diagnosis.journals import check_journals
+from koderz_core.diagnosis.model_servers import all_ports, ports
 from koderz_core.errors import JournalError
 from koderz_core.journal import Journal, read
 from koderz_core.journal.checking import check
@@ -112,7 +114,7 @@ def test_a_server_at_a_known_port_is_told_with_how_to_ask_it(
 ) -> None:
     with serving_chat() as chat:
         port = int(chat.url.rpartition(":")[2].partition("/")[0])
-        monkeypatch.setattr(installation, "KNOWN_PORTS", {port: "llama.cpp"})
+        monkeypatch.setattr(model_servers, "KNOWN_PORTS", {port: "llama.cpp"})
         found = only(list(ports(settings)))
         at_home = only(list(ports(load_settings(vllm_base_url=chat.url))))
     assert (found.state, found.cure) == (
@@ -123,10 +125,28 @@ def test_a_server_at_a_known_port_is_told_with_how_to_ask_it(
 
 
 def test_what_listens_but_is_no_model_server_is_told_apart(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installation, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(model_servers, "ANSWER_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as mute:
-        monkeypatch.setattr(installation, "KNOWN_PORTS", {mute.getsockname()[1]: "vLLM"})
+        monkeypatch.setattr(model_servers, "KNOWN_PORTS", {mute.getsockname()[1]: "vLLM"})
         assert "is not a model server" in only(list(ports(settings))).said
+
+
+def test_all_ports_name_the_protocols_those_that_are_set_and_the_chosen_ones(settings: Settings) -> None:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        known = {"/api/version": {"version": "0.40"}, "/v1/models": {"data": [{"id": "it"}]}}
+        sends(200 if handler.path in known else 404, known.get(handler.path, {}))(handler)
+
+    with serving_chat() as chat:
+        chat.listing = answer
+        root = chat.url.removesuffix("/v1")
+        port = int(root.rpartition(":")[2])
+        at_home = {found.subject: found for found in all_ports(load_settings(ollama_base_url=root))}
+        (chosen,) = [found for found in all_ports(settings, [port]) if "chosen" in found.subject]
+    assert at_home[f"port {port} (set for ollama)"].said == (
+        "speaks Ollama's and OpenAI's protocol; chat models: 1, available as ollama/NAME"
+    )
+    assert chosen.cure == f"To use this server: set OLLAMA_BASE_URL={root}, and write ollama/NAME for its model NAME"
+    assert any("Cursor" in subject for subject in at_home)
 
 
 def test_a_diagnosis_is_whole_on_a_machine_with_nothing(tmp_path: Path) -> None:

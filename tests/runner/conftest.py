@@ -30,6 +30,7 @@ from koderz_core.records import (
 )
 from koderz_core.runner.dependencies import Dependencies, Recollection, nothing_remembered
 from koderz_core.runner.live_text import LiveText
+from koderz_core.runner.memory_watch import MemoryWatch
 from koderz_core.runner.provider_limits import Policy
 from koderz_core.runner.recorder import NO_KEYS, Redactor
 from koderz_core.runner.reuse import Reuse
@@ -82,6 +83,7 @@ class Bench:
     pilot: int | None = None
     policy: Policy = TWO_RETRIES
     divide: Divide = split
+    memory: MemoryWatch | None = None
     problems: Mapping[str, Problem] | None = None  # instead of tiny ones
 
     def runner(self, watches: Sequence[Callable[[Entry], None]] = ()) -> Runner:
@@ -101,6 +103,7 @@ class Bench:
             redact=self.redact,
             divide=self.divide,
             reuse=self.reuse,
+            memory=self.memory,
         )
         return Runner(
             Assignment(header, problems, self.retry_errors, self.pilot), Journal(self.path), lambda _: parts, watches

@@ -171,13 +171,13 @@ def test_who_comes_back_from_a_pause_goes_before_those_who_have_not_begun() -> N
     back = threading.Thread(target=first.step, daemon=True)
     back.start()
     assert scheduler.admit(waiting)
-    assert scheduler.hand_over(waiting)  # who is still paused holds nobody back
+    assert scheduler.hand_over(first, waiting)  # who is still paused holds nobody back
     scheduler.obey("resume", "exp_0")
-    assert scheduler.hand_over(waiting) is None
+    assert scheduler.hand_over(first, waiting) is None
     back.join(SECONDS)
     assert not back.is_alive()
     assert len(waiting) == 1
-    assert scheduler.hand_over(waiting)
+    assert scheduler.hand_over(first, waiting)
 
 
 def test_what_is_paused_uses_no_time_and_counts_none() -> None:

@@ -199,7 +199,7 @@ def test_experiments_whose_provider_is_shut_let_others_go_first() -> None:
     held, other = Slot(scheduler, "conf_1", "exp_1", frozenset({"there"})), Slot(scheduler, "conf_2", "exp_2")
     waiting = [held, other]
     assert scheduler.admit(waiting, lambda: shut[0]) is other
-    assert scheduler.hand_over(waiting, lambda: shut[0]) is None
+    assert scheduler.hand_over(other, waiting, lambda: shut[0]) is None
     threading.Timer(0.1, shut.__setitem__, [0, frozenset()]).start()
     assert scheduler.admit(waiting, lambda: shut[0]) is held
 
