@@ -258,7 +258,7 @@ def _check_source(tests: Program) -> str:
         _compiled(source, lines_before=1)
         return source
     if not check.args.args:
-        raise DataError(f"The tests define check without a parameter. {_CHECK}")
+        raise DataError(f"The function check in the tests has no parameter. {_CHECK}")
     functions = [part for part in code.co_consts if isinstance(part, CodeType) and part.co_name == "check"]
     if any(function.co_flags & inspect.CO_GENERATOR for function in functions):
         raise DataError(f"check(candidate) contains yield, so its asserts would never run. {_EXAMPLE}")

@@ -63,7 +63,7 @@ _MEASURED = (
 )
 WHY: Mapping[Why, str] = {
     "few problems": "At least 10 problems with a result of all configurations are needed. Run more problems.",
-    "few configurations": "At least two configurations with results and a known amount are needed.",
+    "few configurations": "At least two configurations need results and a known cost on this axis.",
     "nothing solved": "No configuration solved a problem, so there is nothing to compare.",
     "free": "No experiment used anything on this axis, so there is no budget to compare at.",
     "mixed energy": "The energy of these configurations comes from different sources, so joules are not compared.",

@@ -107,7 +107,7 @@ def _repeats(noise: Noise) -> str:
     if not noise.components.prediction.value:
         return "All repeats of a problem have the same result, so further repeats would not lower it."
     if noise.error is not None and expected >= noise.error:  # by chance, if little varies between problems
-        return "These results do not show how much further repeats would lower it."
+        return "These results do not show by how much more repeats would lower the standard error."
     cost = _price(noise, noise.problems, added)
     return f"{target} repeats of each problem would lower it to about {in_points(expected)} points{cost}."
 

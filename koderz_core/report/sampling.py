@@ -52,7 +52,7 @@ ABOUT_EXTRAPOLATION = (
 )
 ABOUT_SELECTION = (
     "Coverage: the share of experiments in which at least one tested program is right. Selected: the share in which "
-    "the submitted program is right. Chance: the expected share if a random one of the tested programs were submitted. "
+    "the submitted program is right. Chance: the expected share if a randomly chosen tested program were submitted. "
     "Missed: a right program was tested, but a wrong one was submitted. A program is right if it passes the tests that "
     "score the experiment."
 )
@@ -165,7 +165,7 @@ SELECTION = (
             {
                 "coverage": "share of experiments in which at least one tested program is right",
                 "selected": "share of experiments in which the submitted program is right",
-                "chance": "expected share if a random one of the tested programs were submitted",
+                "chance": "expected share of experiments with a right program, if each submitted a randomly chosen tested program",
             }.items(),
             5,
         )

@@ -73,7 +73,7 @@ SLICES = (
     text("baseline", "ids of the benchmark and the configuration of the baseline", "no baseline", path="baseline"),
     whole(
         "problems",
-        "problems of the slice on which the configuration has a result",
+        "number of problems of the slice with a result of the configuration",
         unit="problems",
         path="of.rate.problems",
         shown=Shown("problems", 3),
@@ -89,7 +89,7 @@ SLICES = (
     share("share_high", "upper end of the 95 % interval of `share`", "no result", path="of.rate.high"),
     whole(
         "n",
-        "problems of the slice on which the configuration and the baseline have a result; 0 if nothing was tested",
+        "number of problems of the slice with results of both the configuration and the baseline; 0 without a paired test",
         unit="problems",
         path="n",
         shown=Shown("n", 9, path="test.n"),

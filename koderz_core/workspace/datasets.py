@@ -100,12 +100,15 @@ def facts_of(
         try:
             dataset = datasets.load(origin.name)
         except KoderzError:
-            notes.append(f"The dataset {origin.said} is not on this machine, so the facts of its problems are unknown.")
+            notes.append(
+                f"The dataset {origin.said} is not on this machine, so the difficulty, topic, tags, kind and year of "
+                "its problems are unknown."
+            )
             continue
         if dataset.origin.sha256 != origin.sha256:
             notes.append(
-                f"The dataset {origin.said} is on this machine in another version, so the facts of its problems are "
-                "unknown."
+                f"This machine has a different version of the dataset {origin.said} than the benchmark used, so the "
+                "difficulty, topic, tags, kind and year of its problems are unknown."
             )
             continue
         values |= {problem.id: _facts(problem, by) for problem in dataset.problems}
