@@ -45,7 +45,7 @@ def list_models(as_json: bool, data_dir: Path | None) -> None:
 @as_json
 @data_dir
 def loaded(as_json: bool, data_dir: Path | None) -> None:
-    """Show the models in the memory of this machine and who loaded them, and the free memory."""
+    """Show the models in this machine's memory, the program that loaded each model, and the free memory."""
     with workspace(data_dir) as opened:
         found, samples = opened.models.in_memory(), opened.models.memory_samples()
     if as_json:

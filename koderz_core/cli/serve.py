@@ -58,8 +58,8 @@ def serve(host: str, port: int, path: Path | None, queue: int, client_queue: int
     with koderz_core.open_workspace(home=data_dir) as opened, _listening(path, host, port) as listener:
         if is_open and not opened.settings.serve_token:
             raise UsageError(
-                f"--host {host} would let other machines run programs here. Set KODERZ_SERVE_TOKEN, so that every "
-                "request must send this token, or omit --host and use an SSH tunnel."
+                f"--host {host} would let other machines run programs on this machine. Set KODERZ_SERVE_TOKEN, so "
+                "that every request must send this token, or omit --host and use an SSH tunnel."
             )
         tested = opened.grading.sandbox.self_test()
         parts = Parts(opened, Limits(queue, client_queue), is_open=is_open)

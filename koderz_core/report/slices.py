@@ -89,7 +89,7 @@ SLICES = (
     share("share_high", "upper end of the 95 % interval of `share`", "no result", path="of.rate.high"),
     whole(
         "n",
-        "number of problems of the slice with results of both the configuration and the baseline; 0 without a paired test",
+        "number of problems of the slice with results of configuration and baseline; 0 without a paired test",
         unit="problems",
         path="n",
         shown=Shown("n", 9, path="test.n"),

@@ -71,7 +71,7 @@ def test_facts_of_another_version_of_a_dataset_are_unknown() -> None:
         values, notes = facts_of(workspace.datasets, [replace(here, sha256="0" * 64)], "kind")
         known, _ = facts_of(workspace.datasets, [here], "kind")
     assert (values, known["HumanEval/0"]) == ({}, ("function",))
-    assert "in another version" in notes[0]
+    assert "a different version" in notes[0]
 
 
 def test_problems_are_listed_by_kind_and_tag_with_their_facts(koderz: Any, own: Path) -> None:

@@ -46,7 +46,11 @@ def test_all_problems_are_used_so_only_repeats_are_left() -> None:
         ),
         (["1", "0", "1"], None, "The number of further problems is unknown"),
         (["11", "00"], 2, "All repeats of a problem have the same result, so further repeats would not lower it."),
-        ([*["10"] * 18, "11", "00"], 20, "These results do not show how much further repeats would lower it."),
+        (
+            [*["10"] * 18, "11", "00"],
+            20,
+            "These results do not show by how much more repeats would lower the standard error.",
+        ),
         (["1", "1"], 2, "All problems have the same result for A, so the standard error of the rate is unknown."),
     ],
 )
