@@ -165,7 +165,7 @@ SELECTION = (
             {
                 "coverage": "share of experiments in which at least one tested program is right",
                 "selected": "share of experiments in which the submitted program is right",
-                "chance": "expected share of experiments that would submit a right program if they chose among theirs at random",
+                "chance": "expected share of experiments that submit a right program if each chooses at random",
             }.items(),
             5,
         )
