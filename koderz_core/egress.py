@@ -23,6 +23,7 @@ from typing import Any
 import msgspec
 
 from koderz_core.addresses import endpoint, is_loopback
+from koderz_core.errors import DataError
 from koderz_core.lazy import the_one
 
 FOLDER = "egress"
@@ -150,8 +151,6 @@ class EgressLog:
         if not self._folder.parent.exists() and all(of.loopback for of, _ in self._pending):
             return  # to look for local servers makes no data folder: its path may be mistyped
         now = time.time()
-        encode = msgspec.json.encode
-        lines = [encode(_Line(now, of, counts, via)) + b"\n" for (of, via), counts in self._pending.items()]
         path = self._folder / f"{datetime.fromtimestamp(now, UTC).date()}.jsonl"
         try:
             if not path.exists():
@@ -159,11 +158,12 @@ class EgressLog:
                 _prune(self._folder, now)
             file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
-                for line in lines:
-                    os.write(file, line)
+                for of, via in list(self._pending):  # a count leaves with its line: the disk may be full after it
+                    line = msgspec.json.encode(_Line(now, of, self._pending[of, via], via))
+                    os.write(file, line + b"\n")
+                    del self._pending[of, via]
             finally:
                 os.close(file)
-            self._pending.clear()
         except OSError as error:
             if not self._warned:
                 self._warned = True
@@ -222,7 +222,10 @@ def _meter(stream: Any, peer: str) -> None:  # Any: a network stream of either l
 
 
 def read(home: Path, since: float) -> list[Traffic]:
-    """All traffic that was logged after ``since`` (seconds since 1970), addresses beyond this machine first."""
+    """All traffic that was logged after ``since`` (seconds since 1970), addresses beyond this machine first.
+
+    Raises DataError if the log cannot be read.
+    """
     totals: dict[tuple[Passage, str], tuple[Counts, float, float]] = {}
     for line in _lines(home / FOLDER, since):
         key = (line.passage, line.via)
@@ -240,11 +243,21 @@ def _lines(folder: Path, since: float) -> Iterator[_Line]:
     for path in sorted(folder.glob("*.jsonl")):
         if (day := _day(path)) is None or day < first:
             continue
-        for text in path.read_bytes().splitlines():
+        for text in _content(path).splitlines():
             with suppress(msgspec.MsgspecError, UnicodeDecodeError):
                 line = decode(text)
                 if line.at >= since:
                     yield line
+
+
+def _content(path: Path) -> bytes:
+    """The content of a file, empty if another process has deleted it. Raises DataError."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}). Check its permissions.") from error
 
 
 def _traffic(of: Passage, via: str, counts: Counts, first_at: float, last_at: float) -> Traffic:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 import time
@@ -15,7 +17,7 @@ from chat_server import REQUEST, SECRET, says, sends, serving_chat
 
 from koderz_core.config import load_settings
 from koderz_core.egress import FOLDER, KEPT_DAYS, Traffic, log_in, read
-from koderz_core.errors import OfflineError
+from koderz_core.errors import DataError, OfflineError
 from koderz_core.models.availability import listing
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.provider import ModelList
@@ -122,6 +124,34 @@ def test_a_log_that_cannot_be_written_ends_no_work(tmp_path: Path, caplog: pytes
     assert [record.message for record in caplog.records if "cannot be written" in record.message] == [
         f"The log of outbound connections in {tmp_path / FOLDER} cannot be written (File exists)."
     ]
+
+
+def test_a_disk_that_is_full_in_the_middle_counts_no_line_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = log_in(tmp_path)
+    settings = load_settings(home=tmp_path)
+    ports = (1, 2)
+    for port in ports * 2:  # the second calls are only in memory
+        settings.check_egress(f"http://127.0.0.1:{port}", "a call")
+    write, lines = os.write, iter([True, False])
+
+    def full(file: int, line: bytes) -> int:
+        if not next(lines):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(file, line)
+
+    monkeypatch.setattr(os, "write", full)
+    log.flush()
+    monkeypatch.undo()
+    assert [row.calls for row in logged(tmp_path)] == [2, 2]
+
+
+def test_a_log_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    day = tmp_path / FOLDER / f"{iso(time.time())[:10]}.jsonl"
+    day.mkdir(parents=True)
+    with pytest.raises(DataError, match="cannot be read"):
+        read(tmp_path, 0.0)
 
 
 def test_a_proxy_is_named_next_to_the_address_behind_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 from koderz_core.prompts.markdown import fenced
 from koderz_core.prompts.names import after_definitions, without_examples
@@ -25,9 +25,9 @@ def fix(file: str, given: str, report: str, instruction: str = "") -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def question(text: str, files: Mapping[str, str]) -> str:
-    """A question, followed by the files that it is about: their texts by their names."""
-    shown = (f"{name}:\n{fenced(content.rstrip(), language='')}" for name, content in files.items())
+def question(text: str, files: Iterable[tuple[str, str]]) -> str:
+    """A question, followed by the files that it is about: names, of which several may be equal, and texts."""
+    shown = (f"{name}:\n{fenced(content.rstrip(), language='')}" for name, content in files)
     return "\n\n".join([text.strip(), *shown]) + "\n"
 
 

@@ -42,7 +42,7 @@ def _of_files(repository: RepositoryMap) -> Iterator[FactTable]:
 
 
 def _of_work(repository: RepositoryMap) -> Iterator[FactTable]:
-    entries = tuple((it.kind, entry_text(it), short(it.source)) for it in repository.entry_points)
+    entries = tuple((short(it.kind), entry_text(it), short(it.source)) for it in repository.entry_points)
     yield FactTable("Entry points", ("kind", "name", "source"), entries)
     commands = tuple((it.purpose, short(it.command), short(it.source)) for it in repository.commands)
     yield FactTable("Commands", ("purpose", "command", "source"), commands)

@@ -41,7 +41,8 @@ def merged(existing: str, generated: str) -> str:
     """The content of a file with the generated part: in the place of an earlier one, else at the end."""
     newline = "\r\n" if "\r\n" in existing else "\n"
     part = generated.replace("\n", newline)
-    start, end = existing.find(BEGIN), existing.find(END)
+    start = existing.rfind(BEGIN)  # an earlier one has lost its end marker: the lines below may be a person's
+    end = existing.find(END, max(start, 0))
     if 0 <= start < end:
         after = existing[end + len(END) :].removeprefix(newline)
         return existing[:start] + part + after
@@ -55,10 +56,10 @@ def _body(repository: RepositoryMap) -> Iterator[str]:
     if repository.project.description:
         yield f"\n{_inline(short(repository.project.description, 300))}"
     yield from _section("Layout", _layout(repository))
-    entries = [f"`{_inline(entry_text(it))}` ({it.kind})" for it in main_entries(repository)]
+    entries = [f"`{_inline(entry_text(it))}` ({_inline(short(it.kind))})" for it in main_entries(repository)]
     yield from _section("Entry points", entries[:MOST_ENTRIES])
     commands = [
-        f"{PURPOSES[it.purpose]}: `{_inline(short(it.command))}` (from {_inline(it.source)})"
+        f"{PURPOSES[it.purpose]}: `{_inline(short(it.command))}` (from {_inline(short(it.source))})"
         for purpose in PURPOSES
         for it in repository.commands_for(purpose)
     ]
@@ -100,4 +101,4 @@ def _section(name: str, lines: Sequence[str]) -> Iterator[str]:
 
 def _inline(text: str) -> str:
     """A text of the repository inside a line of Markdown: it can end neither the code nor the generated part."""
-    return text.replace("`", "'").replace("<!--", "").replace("-->", "")
+    return text.replace("`", "'").replace("<!--", "(--").replace("-->", "--)")

@@ -98,7 +98,8 @@ def _in_setup(root: Path) -> Iterator[EntryPoint]:
             for group in _GROUPS if isinstance(declared, dict) else ():
                 lines = declared.get(group) or ()
                 lines = lines.splitlines() if isinstance(lines, str) else lines
-                yield from _scripts(dict(_pair(str(line)) for line in lines if "=" in str(line)), "setup.py")
+                known = lines if isinstance(lines, list | tuple | set) else ()
+                yield from _scripts(dict(_pair(str(line)) for line in known if "=" in str(line)), "setup.py")
 
 
 def _of_packages(modules: Iterator[PythonModule]) -> Iterator[EntryPoint]:

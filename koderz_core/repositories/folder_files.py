@@ -93,6 +93,8 @@ def _why_not(root: Path, path: str, mode: int) -> str:
         return "is a repository of its own"
     if not stat.S_ISREG(mode):
         return "is not a regular file"
+    if not (root / path).is_relative_to(root):  # the index of a hostile repository can name any path
+        return "is outside of the folder"
     parent = (root / path).parent
     return "" if os.path.realpath(parent) == str(parent) else "is in a linked folder"
 

@@ -26,6 +26,8 @@ _OFF = {
     "core.hooksPath": "/dev/null",
     "core.quotePath": "false",
     "log.showSignature": "false",
+    "log.mailmap": "false",
+    "log.showRoot": "true",
 }
 
 
@@ -50,6 +52,8 @@ class Git:
             )
         except subprocess.TimeoutExpired:
             raise GitError(f"git {arguments[0]} took longer than {_SECONDS:g} s") from None
+        except OSError as error:
+            raise GitError(f"git cannot be started ({error.strerror})") from None
         if done.returncode:
             said = done.stderr.decode(errors="replace").strip().splitlines()
             raise GitError(said[0] if said else f"git {arguments[0]} failed")
@@ -82,6 +86,8 @@ def open_git(root: Path) -> tuple[Git | None, str]:
     try:
         if git.run("rev-parse", "--is-inside-work-tree").strip() != "true":
             return None, ""
+        if git.run("config", "--default", "", "--get", "core.hooksPath").strip() != _OFF["core.hooksPath"]:
+            return None, "git before 2.31 cannot switch off the programs in its configuration"
         keys = git.run("config", "--null", "--list", "--name-only").split("\0")
     except GitError as error:
         return None, "" if "not a git repository" in str(error) else str(error)

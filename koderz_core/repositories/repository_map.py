@@ -155,7 +155,7 @@ def _conventions(
     paths = {file.path for file in files}
     yield from (f"Read {name} before you change the code." for name in _GUIDES if name in paths)
     for name, *keys in _LINE_LENGTHS:
-        if length := manifests.get(name, *keys):
+        if str(length := manifests.get(name, *keys)).isdecimal():
             yield f"Lines have at most {length} characters ({name})."
             break
     source = {file.path for file in files if file.kind == "source" and not file.path.endswith(".pyi")}

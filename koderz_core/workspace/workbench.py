@@ -21,7 +21,7 @@ from koderz_core.datasets.task_tests import module_name, problem_id, task_tests
 from koderz_core.datasets.tasks import is_task, keep_task
 from koderz_core.errors import DataError, PlanError, UnknownNameError
 from koderz_core.files import replace_file
-from koderz_core.input_files import decoded, read_bytes
+from koderz_core.input_files import MOST_TEXT_BYTES, decoded, read_bytes
 from koderz_core.plan.order import Order, Wanted
 from koderz_core.prompts import tasks as texts
 from koderz_core.prompts.attempts import BYTES_PER_TOKEN, CODE_LIMIT, failing_tests
@@ -51,9 +51,9 @@ def within(settings: Settings) -> Settings:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A text file as koderz has read it. ``text``: with ``\\n`` at line ends; ``sha256``: of the bytes on the disk.
+    """A text file as koderz has read it. ``text``: with ``\\n`` if all lines end with CRLF.
 
-    ``path`` None: the text was entered in a form.
+    ``sha256``: of the bytes on the disk. ``path`` None: the text was entered in a form.
     """
 
     name: str
@@ -137,8 +137,9 @@ class Workbench:
 
     def read(self, path: Path, what: str = "a Python file") -> WrittenFile:
         """Read a text file that a person names. Raises DataError."""
-        content = read_bytes(path, f"Give the path of {what}.")
-        text = decoded(content, path).replace("\r\n", "\n")
+        content = read_bytes(path, f"Give the path of {what}.", MOST_TEXT_BYTES)
+        text = decoded(content, path)
+        text = text.replace("\r\n", "\n") if _ends_with_crlf(content) else text
         return WrittenFile(path.name, text, path, hashlib.sha256(content).hexdigest())
 
     def task(self, file: WrittenFile, tests: WrittenFile, instruction: str = "") -> Task:
@@ -150,6 +151,8 @@ class Workbench:
             raise DataError(f"{file.name} is not a Python file. koderz fixes only files whose name ends with .py.")
         _require_python(file)
         _require_alone(file)
+        for given in (file, tests):
+            self._require_no_key(given)
         read = task_tests(tests.text, tests.name, _place(file), file.text)
         first, *names = read.names
         public = PublicProblem(
@@ -158,7 +161,7 @@ class Workbench:
         problem = Problem(public, TestSet(read.source), "")
         before = self.inside.grading.grade(file.text, problem)
         report = "" if before.passed else failing_tests(before, public)
-        prompt = texts.fix(file.name, file.text, report, instruction)
+        prompt = self._masked(texts.fix(file.name, file.text, report, instruction))
         problem = replace(problem, public=replace(public, prompt=prompt))
         task = Task(self._kept(problem), before, tuple(_remarks(file, before)))
         self._verdicts[task.name, file.text] = before
@@ -168,8 +171,8 @@ class Workbench:
         """Make a task of a question, with the files that it is about. Raises DataError for an empty question."""
         if not text.strip():
             raise DataError("The question is empty. Write what you want to know.")
-        prompt = texts.question(text, {file.name: file.text for file in files})
-        public = PublicProblem("ask", prompt, "", kind=QUESTION)
+        prompt = texts.question(text, [(file.name, file.text) for file in files])
+        public = PublicProblem("ask", self._masked(prompt), "", kind=QUESTION)
         return self._kept(Problem(public, TestSet(), ""))
 
     def plan(self, dataset: Dataset, wanted: Wanted, seed: int = 0, budget: Budget | None = None) -> Plan:
@@ -233,7 +236,7 @@ class Workbench:
                 f"{file.path} has changed since koderz read it, so nothing was written. Run the command again, or give "
                 "another path with --output."
             )
-        text = code.replace("\n", "\r\n") if b"\r\n" in now else code
+        text = code.replace("\n", "\r\n") if _ends_with_crlf(now) else code
         mark = b"\xef\xbb\xbf" if now.startswith(b"\xef\xbb\xbf") else b""
         try:
             replace_file(target, mark + text.encode(), private=False)
@@ -246,10 +249,27 @@ class Workbench:
         require_own(self.inside.settings.home)
         return keep_task(problem, self.inside.settings)
 
+    def _masked(self, text: str) -> str:
+        """A text without keys: the file of a task is kept on the disk."""
+        return self.inside.settings.redaction().text(text)
+
+    def _require_no_key(self, file: WrittenFile) -> None:
+        """Raise DataError for a file with a key: models would see a mask, and return it in its place."""
+        if self._masked(file.text) != file.text:
+            raise DataError(
+                f"{file.name} contains a key or a password. koderz masks keys in prompts and records, so the "
+                "new file would lose it. Read the key from the environment instead."
+            )
+
     def _verdict(self, task: str, problem: Problem, text: str) -> Verdict:
         if (task, text) not in self._verdicts:
             self._verdicts[task, text] = self.inside.grading.grade(text, problem)
         return self._verdicts[task, text]
+
+
+def _ends_with_crlf(content: bytes) -> bool:
+    """Whether all lines of a file end with CRLF. A file with both kinds of line ends keeps them in its text."""
+    return 0 < content.count(b"\n") == content.count(b"\r\n")
 
 
 def _place(file: WrittenFile) -> Path:

@@ -113,6 +113,41 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(koderz: Any, answers: 
     assert "has changed since koderz read it, so nothing was written" in said.err
 
 
+def test_a_file_with_both_kinds_of_line_ends_changes_only_where_the_diff_says(
+    koderz: Any, answers: Answers, write: Write
+) -> None:
+    mixed = "# one\r\n\n"
+    file, tests = write(mixed + FAULTY)
+    answers(in_block(f"# one\n\n{RIGHT}"))
+    said = koderz("fix", file, "--tests", tests, *CODER, "--yes")
+    assert (said.code, file.read_bytes()) == (0, f"# one\n\n{RIGHT}".encode())
+    assert "-# one\N{REPLACEMENT CHARACTER}\n+# one\n" in said.out
+
+
+def test_a_file_with_a_key_is_refused_and_the_key_of_a_question_is_masked(
+    koderz: Any, answers: Answers, write: Write
+) -> None:
+    key = f"sk-{'a1' * 12}"
+    server, (file, tests) = answers("Use the environment."), write(f'KEY = "{key}"\n{FAULTY}')
+    refused = koderz("fix", file, "--tests", tests, *CODER, "--yes")
+    assert (refused.code, server.bodies) == (3, [])
+    assert "gcd.py contains a key" in refused.err
+    assert koderz("ask", "Where does the key belong?", "--file", file, *CODER).code == 0
+    kept = [path.read_bytes() for path in Path(os.environ["KODERZ_HOME"]).rglob("*") if path.is_file()]
+    assert not any(key.encode() in content for content in kept)
+
+
+def test_a_question_shows_all_files_also_those_with_equal_names(koderz: Any, answers: Answers, tmp_path: Path) -> None:
+    files = [tmp_path / folder / "it.py" for folder in ("old", "new")]
+    for file in files:
+        file.parent.mkdir()
+        file.write_text(f"# {file.parent.name}\n")
+    server = answers("They differ.")
+    assert koderz("ask", "What differs?", "--file", files[0], "--file", files[1], *CODER).code == 0
+    (body,) = server.bodies
+    assert ["# old" in body["messages"][-1]["content"], "# new" in body["messages"][-1]["content"]] == [True, True]
+
+
 def test_a_file_that_passes_needs_no_model(koderz: Any, answers: Answers, write: Write) -> None:
     server, (file, tests) = answers("unused"), write(RIGHT)
     said = koderz("fix", file, "--tests", tests, *CODER)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -108,6 +111,35 @@ def test_nothing_that_a_repositorys_git_configuration_names_is_run_and_its_index
     assert (committed / ".git/index").read_bytes() == before
 
 
+def test_a_git_that_cannot_switch_programs_off_is_not_asked_for_the_state(
+    committed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = committed.parent / "tools"
+    write(tools, {"git": f'#!/bin/sh\nGIT_CONFIG_COUNT=0 exec {shlex.quote(str(shutil.which("git")))} "$@"\n'})
+    (tools / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tools), prepend=os.pathsep)
+    found = map_repository(committed)
+    assert (found.git, found.git_fault) == (
+        None,
+        "git before 2.31 cannot switch off the programs in its configuration",
+    )
+    assert "src/shop/cart.py" in {file.path for file in found.files}
+
+
+def test_a_file_outside_of_the_folder_that_the_index_names_is_not_read(tmp_path: Path) -> None:
+    write(tmp_path, {"secret.py": '"""A secret."""\n', "folder/mine.py": "x = 1\n"})
+    outside, folder = str(tmp_path / "secret.py"), tmp_path / "folder"
+    stand_in = "a" * len(outside)
+    (folder / stand_in).touch()
+    git(folder, "init", "-q")
+    git(folder, "add", "-A")
+    index = (folder / ".git/index").read_bytes()[:-20].replace(stand_in.encode(), outside.encode())
+    (folder / ".git/index").write_bytes(index + hashlib.sha1(index, usedforsecurity=False).digest())
+    found = map_repository(folder)
+    assert [module.path for module in found.modules] == ["mine.py"]
+    assert {it.path: it.reason for it in found.omitted} == {outside: "is outside of the folder"}
+
+
 def test_broken_and_strange_files_are_part_of_the_map_and_links_are_not_followed(tmp_path: Path) -> None:
     outside = tmp_path / "secret"
     outside.mkdir()
@@ -115,7 +147,13 @@ def test_broken_and_strange_files_are_part_of_the_map_and_links_are_not_followed
     folder = tmp_path / "folder"
     write(
         folder,
-        {"broken.py": "def f(\n", "escape.py": 'x = "\\d"\n', "pyproject.toml": "[project", "package.json": "[]"},
+        {
+            "broken.py": "def f(\n",
+            "escape.py": 'x = "\\d"\n',
+            "pyproject.toml": "[project",
+            "package.json": "[]",
+            "setup.py": "setup(entry_points={'console_scripts': 5})\n",
+        },
     )
     (folder / "zeros.py").write_bytes(b"\0\0")
     (folder / "big.py").write_bytes(b"#" * (2 << 20))
@@ -125,7 +163,7 @@ def test_broken_and_strange_files_are_part_of_the_map_and_links_are_not_followed
     found = map_repository(folder)
     faults = {module.path: module.fault for module in found.modules}
     assert faults["broken.py"] == "syntax error in line 1"
-    assert (faults["escape.py"], faults.keys()) == ("", {"big.py", "broken.py", "escape.py", "zeros.py"})
+    assert (faults["escape.py"], faults.keys()) == ("", {"big.py", "broken.py", "escape.py", "setup.py", "zeros.py"})
     reasons = {it.path: it.reason for it in found.omitted}
     assert (reasons["linked"], reasons["link.py"], reasons["pipe"]) == (
         "is a link",
