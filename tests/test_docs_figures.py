@@ -75,7 +75,7 @@ def test_the_table_of_what_a_plan_can_show_is_what_the_code_computes() -> None:
 def test_every_remark_that_the_guide_explains_is_one_that_koderz_makes() -> None:
     guide = (ROOT / "docs" / "reading-the-numbers.md").read_text()
     first_cells = re.findall(r"^\| (`.+?`) \|", guide[guide.index("## Remarks") :], re.MULTILINE)
-    folders = (ROOT / "koderz_core" / "analysis", ROOT / "koderz_core" / "report")
+    folders = [ROOT / "koderz_core" / name for name in ("analysis", "report", "workspace")]
     code = "".join(path.read_text() for folder in folders for path in sorted(folder.glob("*.py")))
     words = [word for cell in first_cells for word in re.findall(r"`([^`]+)`", cell)]
     assert words

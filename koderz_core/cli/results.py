@@ -10,7 +10,6 @@ from koderz_core.cli.options import Whole, as_json, data_dir, print_json, report
 from koderz_core.cli.tables import print_experiments, print_summaries
 from koderz_core.records import Outcome
 from koderz_core.records.annotations import labelled, labels_by_experiment
-from koderz_core.workspace.registrations import reached
 
 
 @click.command()
@@ -49,7 +48,7 @@ def results(  # noqa: PLR0913, PLR0917 (one argument per option)
             rows = found.experiments(chosen, found.find_problem(problem), outcome, limit or None, among)
             print_json(rows) if as_json else print_experiments(rows, labels_by_experiment(annotations))
         else:
-            summaries = reached(found, found.summaries(chosen))
+            summaries = found.reached(found.summaries(chosen))
             shown = summaries[: limit or None]
             if as_json:
                 print_json(shown)

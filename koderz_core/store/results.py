@@ -6,7 +6,7 @@ A query is a function of the open index, next to its SQL. A line in ``Results`` 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import partial, wraps
@@ -16,7 +16,7 @@ from koderz_core.errors import UnknownNameError
 from koderz_core.journal.annotations import annotations_folder, read
 from koderz_core.records import Outcome
 from koderz_core.records.annotations import Annotation
-from koderz_core.records.progress import BenchmarkProgress, News, Snapshot, meant
+from koderz_core.records.progress import BenchmarkProgress, News, Snapshot, SummaryRow, meant
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.records.trials import Trial
 from koderz_core.store import (
@@ -186,6 +186,19 @@ class Results:
         """
         with self._index(apart=apart) as index:
             return trials.trials(index, benchmarks, tries=tries)
+
+    def reached(self, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
+        """Return these configurations; those of a decided sequential benchmark with the problems that decided it only.
+
+        The experiments that were left out are not missing results. Raises StoreError.
+        """
+        decisions = self.decisions(tuple(dict.fromkeys(row.benchmark for row in rows if row.only is None)))
+        limited = {
+            (row.benchmark, row.configuration): row
+            for benchmark, problems in decisions.items()
+            for row in self.summaries(benchmark, self.plan(benchmark).problems[:problems])
+        }
+        return [limited.get((row.benchmark, row.configuration), row) if row.only is None else row for row in rows]
 
     def frame(self, table: str = "experiments", benchmark: str | None = None) -> DataFrame:
         """Return a table of ``koderz export`` as a pandas data frame.

@@ -42,7 +42,7 @@ from koderz_core.store.results import Results
 from koderz_core.strategies import facts_of as facts_of_strategy
 from koderz_core.workspace.datasets import Datasets, facts_of
 from koderz_core.workspace.names import Names, configuration_named, letter, usual_baseline
-from koderz_core.workspace.registrations import about_looks, reached, registered_among
+from koderz_core.workspace.registrations import about_looks, registered_among
 from koderz_core.workspace.trust import TrustChecks
 
 __all__ = [
@@ -96,7 +96,7 @@ class Comparisons:
         if not names:
             names = [benchmarks[0].id] if benchmarks else []
         found = [row for name in names for row in Names(self.results).configurations(name, benchmarks)]
-        rows = reached(self.results, list({_key(row): row for row in found}.values()))
+        rows = self.results.reached(list({_key(row): row for row in found}.values()))
         return self.on_shared_problems(rows) if same_problems else rows
 
     def compare(
@@ -150,7 +150,7 @@ class Comparisons:
 
     def with_baseline(self, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
         """Return the rows, and a frontier model with `direct` from another benchmark if no row is such a model."""
-        rows = reached(self.results, rows)
+        rows = self.results.reached(rows)
         baseline = self.measured_elsewhere(rows)
         return [*rows, baseline] if baseline else list(rows)
 

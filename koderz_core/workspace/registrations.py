@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -13,7 +13,6 @@ from koderz_core.analysis.sequential import Rule
 from koderz_core.events import BenchmarkDecided
 from koderz_core.plan.costs import Costs
 from koderz_core.records import Outcome, Plan
-from koderz_core.records.progress import SummaryRow
 from koderz_core.records.registrations import RecordedPlan
 from koderz_core.report.registration import changes
 from koderz_core.store.results import Results
@@ -21,7 +20,7 @@ from koderz_core.store.results import Results
 if TYPE_CHECKING:
     from koderz_core.analysis.comparison import Comparison
 
-__all__ = ["Registered", "about_looks", "reached", "registered_among", "stopping_rule"]
+__all__ = ["Registered", "about_looks", "registered_among", "stopping_rule"]
 
 _PEEKING = (
     "Looking at p values while results arrive, and stopping or extending the benchmark when one is small, makes false "
@@ -46,20 +45,6 @@ def registered_among(results: Results, costs: Costs, benchmarks: Iterable[str]) 
         for name in names
         if name in plans
     )
-
-
-def reached(results: Results, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
-    """Return these configurations; those of a decided sequential benchmark with the problems that decided it only.
-
-    The experiments that were left out are not missing results. Raises StoreError.
-    """
-    decisions = results.decisions(tuple(dict.fromkeys(row.benchmark for row in rows if row.only is None)))
-    limited = {
-        (row.benchmark, row.configuration): row
-        for benchmark, problems in decisions.items()
-        for row in results.summaries(benchmark, results.plan(benchmark).problems[:problems])
-    }
-    return [limited.get((row.benchmark, row.configuration), row) if row.only is None else row for row in rows]
 
 
 def stopping_rule(plan: Plan) -> Callable[[Mapping[str, Outcome]], BenchmarkDecided | None] | None:

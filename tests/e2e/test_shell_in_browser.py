@@ -140,5 +140,5 @@ def test_an_installed_wheel_has_the_dashboard_in_it(server: Serve, page: Page, t
         command=(str(target / "bin" / "koderz"), "ui", "--no-browser", "--port", "0"),
     )
     page.goto(f"{running.url}/launch")
-    expect(page.get_by_test_id("stSidebar").get_by_test_id("stPageLink")).to_have_count(4)
+    expect(page.get_by_test_id("stSidebar").get_by_test_id("stPageLink")).to_have_count(5)
     expect(page.get_by_role("heading", level=1)).to_be_visible()

@@ -28,7 +28,8 @@ def test_without_results_each_page_says_what_to_do_next(visit: Visit, page: str)
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if page not in ("memory", "network", "repository", "settings", "search")]
+    "page",
+    [page for page in PAGES if page not in ("memory", "network", "repository", "settings", "search", "workbench")],
 )  # no test's memory is on, no words are searched
 def test_with_results_each_page_shows_some_without_error(visit: Visit, recorded: Plan, page: str) -> None:
     app = visit(page)

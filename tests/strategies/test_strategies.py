@@ -160,6 +160,7 @@ def test_a_configuration_records_every_parameter() -> None:
         "lessons": False,
         "examples": False,
         "search": "off",
+        "turn_timeout": 0.0,
     }
 
 
