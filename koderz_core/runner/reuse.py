@@ -47,7 +47,7 @@ class Reuse:
 
 def _again(kept: Kept, seconds: float) -> Completion:
     """The answer without the times and the energy of the original call."""
-    usage = replace(kept.completion.usage, machine_seconds=None, gpu_joules=None)
+    usage = replace(kept.completion.usage, machine_seconds=None, gpu_joules=None, cpu_joules=None)
     return replace(kept.completion, usage=usage, seconds=seconds, first_token_seconds=None)
 
 

@@ -144,7 +144,10 @@ order by list_position($benchmarks::varchar[], s.benchmark), s.configuration, c.
 
 
 def measured(index: Index) -> list[Measured]:
-    """Every direct configuration without a spec, by benchmark; the newest first."""
+    """Every direct configuration without a spec, by benchmark; the newest first, and last those with cached answers.
+
+    With cached answers, the costs are unknown, so another measurement is the better baseline.
+    """
     return [row.measured() for row in records(index.con, _Direct, _MEASURED)]
 
 
@@ -214,5 +217,5 @@ from results r join configurations f on f.benchmark = r.benchmark and f.id = r.c
 join benchmarks b on b.id = r.benchmark
 where f.strategy = 'direct' and r.outcome in ('solved', 'unsolved')
     and not coalesce((f.parameters ->> 'spec')::boolean, false)
-group by r.benchmark, r.configuration order by "at" desc, r.benchmark, r.configuration
+group by r.benchmark, r.configuration order by sum(r.cached) > 0, "at" desc, r.benchmark, r.configuration
 """

@@ -51,6 +51,7 @@ where r.outcome in ('solved', 'unsolved') and f.strategy = $strategy and json_ar
     and not list_contains($without::varchar[], lower(r.problem))
     and r.benchmark is distinct from (select benchmark from experiments where id = $experiment)
     and r.cached = 0  -- the results of the original calls count already
+    and not {SEARCHED}  -- the web may have held the solutions
 group by all order by model, b.dataset_sha256, r.problem
 """  # noqa: S608 (ours)
 

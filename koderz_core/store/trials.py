@@ -81,7 +81,7 @@ order by list_position($benchmarks::varchar[], r.benchmark), r.configuration, r.
 _ENERGY = """
 select distinct e.benchmark, e.configuration, split_part(coalesce(c.cost_source, 'unknown'), ' at ', 1) as source
 from calls c join experiments e on e.id = c.experiment
-where c.kwh is not null and list_contains($benchmarks::varchar[], e.benchmark)
+where c.kwh is not null and c.cached_from is null and list_contains($benchmarks::varchar[], e.benchmark)
 order by e.benchmark, e.configuration, source
 """
 _TRIES = f"""

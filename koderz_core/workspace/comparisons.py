@@ -28,6 +28,7 @@ from koderz_core.plan.baselines import DIRECT
 from koderz_core.plan.command_line import command_of
 from koderz_core.plan.costs import Costs
 from koderz_core.plan.order import Order, Wanted, configuration
+from koderz_core.plan.requirements import searches
 from koderz_core.prompts.programs import shape
 from koderz_core.records import Dataset, Plan, Scalar
 from koderz_core.records.plans import scripted
@@ -203,7 +204,7 @@ class Comparisons:
         )
 
     def frontier_costs(self, fits: Callable[[Measured], bool], problem: str | None = None) -> list[FrontierCost]:
-        """Return rates and costs of the models that were measured with `direct` and pass ``fits``, the newest first.
+        """Return rates and costs of the models that were measured with `direct` and pass ``fits``, as ``measured``.
 
         ``problem``: only its experiments count; None: all.
         """
@@ -336,6 +337,7 @@ def _is_baseline(measured: Measured, problems: frozenset[str], grounds: Sequence
     return (
         measured.tier == "frontier"
         and problems <= set(measured.problems)
+        and not searches(measured.parameters)
         and all(measured.conditions.get(name) == ground.conditions.get(name) for name in _SAME for ground in grounds)
     )
 

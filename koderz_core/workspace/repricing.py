@@ -62,12 +62,12 @@ class Repricing:
         spent = seconds if usage.machine_seconds is None else usage.machine_seconds
         if recorded.kwh is None or spent is None or not self._other_energy:
             return recorded
-        return rates.cost(spent, usage.gpu_joules, recorded.rental_usd)
+        return rates.cost(spent, usage.gpu_joules, recorded.rental_usd, usage.cpu_joules)
 
     def of_energy(self, recorded: Cost, rates: MachineRates) -> Cost:
         """The cost of a call of which only the cost is recorded, by the energy that it used.
 
-        Other watts count if no GPU was measured, because the seconds then follow from the energy.
+        Other watts count if nothing was measured, because the seconds then follow from the energy.
         """
         if recorded.kwh is None or not self._other_energy:
             return recorded
@@ -159,7 +159,7 @@ class _Change:
                 self._models[entry.experiment, entry.ordinal] = event.model
                 return replace(event, reserved_usd=self._reserved(event))
             case CallFailed() if event.cost:
-                return replace(event, cost=self._how.of_energy(event.cost, self._rates))
+                return replace(event, cost=self._failed(event.cost, entry))
             case CallFinished():
                 return self._finished(event, entry)
             case ExperimentFinished() if entry.experiment in self._reused:
@@ -179,6 +179,13 @@ class _Change:
         if event.reserved_usd is None or self._rates == self._before or self._tiers.get(event.model) != "local":
             return event.reserved_usd
         return event.reserved_usd * (self._rates.cost(1.0).usd or 0.0) / before if before else None
+
+    def _failed(self, recorded: Cost, entry: Entry) -> Cost:
+        """The cost of a call without an answer, which has no tokens: unknown to a model that is priced by tokens."""
+        model = self._models.get((entry.experiment, entry.ordinal), "")
+        if self._how.states(model):
+            return self._how.of_answer(model, Usage(), None, recorded, self._rates)
+        return self._how.of_energy(recorded, self._rates)
 
     def _finished(self, event: CallFinished, entry: Entry) -> CallFinished:
         model = self._models.get((entry.experiment, entry.ordinal), "")

@@ -19,6 +19,13 @@ def test_a_second_benchmark_reuses_answers_says_so_beside_the_money_and_is_sound
     assert "with 0 answers" in koderz("prune", "--cache").out
 
 
+def test_a_baseline_whose_cost_was_measured_comes_before_one_with_cached_answers(koderz: Any) -> None:
+    koderz(*ONE, "first", "--strategy", "direct")
+    koderz(*ONE, "second", "--strategy", "direct")
+    costs = koderz("frontier-costs", "--all", "--scripted", "--json").json
+    assert [cost["usd_per_problem"] is None for cost in costs] == [False, True]
+
+
 def test_a_csv_says_on_standard_error_that_it_is_repriced_and_a_report_is_refused(koderz: Any) -> None:
     koderz("example")
     assert "Re-priced with 130 W." in koderz("export", "--table", "experiments", "--out", "-", "--watts", "130").err

@@ -14,7 +14,7 @@ from koderz_core.errors import ModelError, PlanError
 from koderz_core.events import CallFinished, ExperimentFinished
 from koderz_core.events.lines import encode
 from koderz_core.models.answer_cache import FILE, AnswerCache, Served
-from koderz_core.records import Request
+from koderz_core.records import Request, Usage
 from koderz_core.records.plans import CACHE
 from koderz_core.runner.budget import Spending
 from koderz_core.runner.reuse import Reuse
@@ -51,6 +51,23 @@ def test_a_second_benchmark_gets_the_answers_of_the_first_at_no_cost(bench: Make
     for entry in second.entries():
         spending.add(entry)
     assert sum(spending.total().values()) == 0
+
+
+def test_no_measured_time_or_energy_of_the_original_call_is_measured_again(bench: Make, tmp_path: Path) -> None:
+    cache, used = AnswerCache(tmp_path / FILE, 1e6), Usage(3, 4, machine_seconds=1.0, gpu_joules=2.0, cpu_joules=3.0)
+    made = cached(bench(lambda _: RIGHT), tmp_path, "first")
+    made.go()
+    (request,), (experiment,) = made.requests, made.plan.experiments()
+    place = (made.plan.dataset.sha256, experiment.configuration, experiment.problem, 0, experiment.seed, 1)
+    key = made.reuse.key("scripted/it", request, place)
+    assert key
+    kept = cache.find(key)
+    assert kept
+    cache.clear()
+    cache.keep(key, replace(kept, completion=replace(kept.completion, usage=used)))
+    again = cached(bench(lambda _: WRONG), tmp_path, "second")
+    again.go()
+    assert [answer.usage for answer in answers(again)] == [Usage(3, 4)]
 
 
 def test_repeats_and_configurations_of_one_benchmark_never_share_an_answer(bench: Make, tmp_path: Path) -> None:

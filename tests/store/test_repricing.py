@@ -142,6 +142,24 @@ def test_the_energy_of_gpus_is_measured_and_other_watts_do_not_change_it(
     assert cost_under(Repricing(watts=200.0)) == pytest.approx(1.2 * 0.20 + 0.36)
 
 
+def test_the_energy_of_processors_is_measured_too_and_only_its_price_changes(
+    told: Told, cost_under: Callable[[Repricing], float | None]
+) -> None:
+    usage = Usage(1, 1, machine_seconds=3600.0, cpu_joules=3.6e6)
+    told.call(LOCAL, answered(usage, RATES.cost(3600.0, cpu_joules=3.6e6)))
+    assert cost_under(Repricing(watts=200.0, usd_per_kwh=1.0)) == pytest.approx(1.0 + 0.36)
+
+
+def test_under_a_price_of_tokens_a_failed_local_call_has_no_cost_in_energy(
+    told: Told, cost_under: Callable[[Repricing], float | None], tmp_path: Path
+) -> None:
+    """A sum of both would mix two prices of one model."""
+    told.call(LOCAL, CallFailed("late", 3600.0, retryable=True, cost=RATES.cost(3600.0)))
+    told.call(LOCAL, answered(Usage(100, 10), RATES.cost(3600.0), 3600.0))
+    (tmp_path / "p.toml").write_text(FILE.replace(PAID, LOCAL))
+    assert cost_under(repricing(tmp_path / "p.toml", None, None)) == pytest.approx(0.12)
+
+
 def test_an_answer_from_the_cache_is_free_unmeasured_and_counts_only_when_that_is_stated(
     told: Told, cost_under: Callable[[Repricing], float | None], opened: Workspace
 ) -> None:
@@ -155,6 +173,15 @@ def test_an_answer_from_the_cache_is_free_unmeasured_and_counts_only_when_that_i
     with repriced(opened, [PLAN.id], Repricing()) as other:
         (trial,) = other.results.trials([PLAN.id])
     assert (trial.usd, trial.seconds) == (0.5, None)
+
+
+def test_a_cached_answer_of_a_local_model_is_no_source_of_energy(told: Told, opened: Workspace) -> None:
+    """Otherwise the energies of two configurations would count as measured in different ways."""
+    original = Reused("exp_1", 5.0, RATES.cost(4.0), 4.0)
+    told.call(LOCAL, replace(answered(Usage(100, 10), cost_again(original.cost), 0.001), cached=original))
+    told.call(LOCAL, answered(Usage(100, 10), RATES.cost(4.0)))
+    told.end()
+    assert list(opened.results.energy_sources([PLAN.id]).values()) == [("100 W",)]
 
 
 def test_prices_for_none_of_the_models_are_a_mistake(told: Told, opened: Workspace, tmp_path: Path) -> None:

@@ -21,3 +21,11 @@ def test_what_a_real_model_did_beside_a_scripted_one_does_not_count(store, write
     for experiment in journal.plan.experiments():
         journal.tell(experiment)
     assert {one.model for one in measurements(store, configuration.strategy, "coder", ())} == counted
+
+
+def test_results_with_web_searches_do_not_count(store, write, plan):
+    configuration = replace(plan.configurations[0], parameters={"search": "github"})
+    journal = write(replace(plan, configurations=(configuration,)))
+    for experiment in journal.plan.experiments():
+        journal.tell(experiment)
+    assert measurements(store, configuration.strategy, "coder", ()) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,21 @@ def test_a_site_that_cannot_be_searched_is_refused_before_the_run(
     wanted = Wanted("direct", {"coder": "scripted/weak"}, {"search": site})
     with open_workspace() as workspace, pytest.raises(PlanError, match=message):
         workspace.runs.run(workspace.plans.plan(Order([wanted], "0:1", allow_search=True)))
+
+
+def test_a_frontier_model_that_searched_is_no_baseline_for_others(koderz, server: SearchServer) -> None:
+    searched = Wanted("direct", {"coder": "scripted/strong"}, {"search": "stackoverflow"})
+    with open_workspace(tiers={"scripted/strong": "frontier"}) as workspace:
+        plans = [
+            workspace.plans.plan(Order([wanted], "0:2", allow_search=True))
+            for wanted in (searched, replace(searched, parameters={}), Wanted("repair", {"coder": "scripted/weak"}))
+        ]
+        for plan in (plans[0], plans[2]):
+            workspace.runs.run(plan)
+        rows = workspace.results.summaries(plans[2].id)
+        assert workspace.comparisons.measured_elsewhere(rows) is None
+        workspace.runs.run(plans[1])
+        assert workspace.comparisons.measured_elsewhere(rows).benchmark == plans[1].id
 
 
 SNEAKY = """
