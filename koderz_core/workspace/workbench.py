@@ -137,6 +137,10 @@ class Workbench:
 
     def read(self, path: Path, what: str = "a Python file") -> WrittenFile:
         """Read a text file that a person names. Raises DataError."""
+        try:
+            path = path.expanduser()
+        except RuntimeError as error:
+            raise DataError(f"{path} cannot be read (no such user). Give the path of {what}.") from error
         content = read_bytes(path, f"Give the path of {what}.", MOST_TEXT_BYTES)
         text = decoded(content, path)
         text = text.replace("\r\n", "\n") if _ends_with_crlf(content) else text
