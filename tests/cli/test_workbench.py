@@ -202,3 +202,10 @@ def test_a_question_refuses_a_strategy_that_needs_tests(koderz: Any, answers: An
     said = koderz("ask", "Which type?", *CODER, "--strategy", "repair")
     assert (said.code, server.bodies) == (2, [])
     assert "needs tests" in said.err
+
+
+def test_a_task_never_searches_the_web(koderz: Any, answers: Answers, write: Write) -> None:
+    server, (file, tests) = answers("unused"), write()
+    said = koderz("fix", file, "--tests", tests, "--configuration", "repair coder=vllm/it search=stackoverflow")
+    assert (said.code, server.bodies) == (2, [])
+    assert "Only benchmarks search the web" in said.err
