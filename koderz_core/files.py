@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -29,10 +30,13 @@ def replacement(
 
     A replaced file keeps its permissions. Only the owner may read a new file, because it may contain a key; with
     ``private=False`` the umask decides, as for files that the user asked for. A link is replaced, not followed.
+    A device or a pipe stays.
 
     ``part`` is the path until then. By default it is unique, so that two writers cannot mix. A caller that names it
     keeps other writers away or accepts a mixed file, and overwrites what a killed process left there.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):  # replacing a folder fails anyway
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     if part is None:
         part = path.with_name(f".{path.name[:40]}.{os.urandom(4).hex()}.part")  # [:40]: names have 255 bytes at most
     else:

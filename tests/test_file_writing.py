@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,9 @@ def test_who_may_read_a_file_stays_as_it_was_and_is_at_first_its_owner_only(tmp_
 
 def test_what_cannot_be_replaced_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "taken").mkdir()
-    with pytest.raises(OSError, match="taken"):
-        replace_file(tmp_path / "taken", b"content")
-    assert {path.name for path in tmp_path.iterdir()} == {"cwd", "taken"}
+    os.mkfifo(tmp_path / "taken pipe")
+    for path in (tmp_path / "taken", tmp_path / "taken pipe"):
+        with pytest.raises(OSError, match="taken"):
+            replace_file(path, b"content")
+    assert {path.name for path in tmp_path.iterdir()} == {"cwd", "taken", "taken pipe"}
+    assert (tmp_path / "taken pipe").is_fifo()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
-from koderz_core.cli.options import OutputPath, data_dir, workspace
+from koderz_core.cli.options import OutputPath, agrees, data_dir, workspace
 from koderz_core.errors import DataError, KoderzError
 from koderz_core.files import replace_file
 from koderz_core.report.formats import count, plain
@@ -36,8 +35,8 @@ def report_bug(out: Path, yes: bool, data_dir: Path | None) -> None:
     content = _report(data_dir)
     for name, text in bug_report_files(content).items():
         click.echo(f"{name} ({count(len(text.encode()))} bytes):\n\n{plain(text, LONGEST)}")
-    if not yes and not (sys.stdin.isatty() and click.confirm(f"Write this to {plain(str(out))}?")):
-        click.echo("Nothing was written. To write the file without a question, add --yes.", err=True)
+    advice = "Nothing was written. To write the file without a question, add --yes."
+    if not agrees(f"Write this to {plain(str(out))}?", advice, yes=yes):
         return
     try:
         replace_file(out, content, private=True)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from koderz_core.cli.options import as_json, data_dir, print_json, workspace
+from koderz_core.cli.options import agrees, as_json, data_dir, print_json, workspace
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import UsageError
 from koderz_core.records.repositories import RepositoryMap
@@ -70,17 +70,13 @@ def _summary(opened: Workspace, repository: RepositoryMap, model: str | None, *,
     if model is None:
         return None
     if opened.repositories.leaves_machine(model) and not yes:
-        _require_terminal(f"{model} is not on this machine. To send it the map, add --yes.")
+        if not sys.stdin.isatty():
+            raise UsageError(f"{model} is not on this machine. To send it the map, add --yes.")
         files = numbered(len(repository.files), "file")
         if not click.confirm(f"Send the map of {title(repository)} ({files}) to {plain(model)}?", err=True):
             click.echo("Nothing was sent.", err=True)
             return None
     return opened.repositories.summarize(repository, model)
-
-
-def _require_terminal(advice: str) -> None:
-    if not sys.stdin.isatty():
-        raise UsageError(advice)
 
 
 def _offer(opened: Workspace, preview: RulesPreview, *, yes: bool) -> None:
@@ -90,9 +86,7 @@ def _offer(opened: Workspace, preview: RulesPreview, *, yes: bool) -> None:
         click.echo(f"{path} is up to date.")
         return
     click.echo(plain(preview.diff))
-    if not yes and not sys.stdin.isatty():
-        click.echo(f"Not written: {path}. To write it, add --yes.", err=True)
-    elif yes or click.confirm(f"Write {path}?", err=True):
+    if agrees(f"Write {path}?", f"Not written: {path}. To write it, add --yes.", yes=yes):
         click.echo(f"Written: {plain(str(opened.repositories.write(preview)))}")
 
 

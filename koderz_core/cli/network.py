@@ -27,8 +27,10 @@ def network(since: str, benchmark: str | None, as_json: bool, data_dir: Path | N
     """
     seconds = seconds_of(since)
     with workspace(data_dir) as opened:
-        of = opened.names.benchmark(benchmark) if benchmark else ""
-        rows = [row for row in opened.network.traffic(seconds) if of in ("", row.benchmark)]
+        logged = opened.network.traffic(seconds)
+        known = {"", *(row.benchmark for row in logged)}  # also tasks of the workbench, and deleted benchmarks
+        of = benchmark if benchmark is None or benchmark in known else opened.names.benchmark(benchmark)
+        rows = [row for row in logged if not of or row.benchmark == of]
     if as_json:
         print_json(rows)
         return

@@ -1,10 +1,11 @@
-"""Options that several commands share, their help in groups, and the workspace that commands open."""
+"""Options that several commands share, their help in groups, the workspace that they open, and the yes of a user."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
@@ -122,6 +123,17 @@ def check_no_folder(path: Path) -> None:
     """Raise DataError for a folder where a file is to be written."""
     if path.is_dir():
         raise DataError(f"{path} is a folder and cannot be written. Give the path of a file.")
+
+
+def agrees(question: str, advice: str, *, yes: bool, ask: bool = True) -> bool:
+    """Whether the user agrees that a file is written: by ``--yes``, or by an answer in a terminal.
+
+    Otherwise print ``advice``. ``ask=False`` asks no question. Both texts may contain only harmless characters.
+    """
+    if yes or (ask and sys.stdin.isatty() and click.confirm(question, err=True)):
+        return True
+    click.echo(advice, err=True)
+    return False
 
 
 def data_dir(command: Command) -> Command:

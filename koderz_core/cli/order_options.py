@@ -354,8 +354,10 @@ def task_options(default: str) -> Callable[[Command], Command]:
     """The options that choose the strategy, models and limits of one task of the workbench.
 
     Only ``--configuration`` sets the parameter ``tests`` of a strategy, because ``--tests`` names the file with tests.
+    Tasks do not search the web.
     """
-    parameters = (_option(name, by_strategy) for name, by_strategy in PARAMETERS.items() if name != "tests")
+    left_out = ("tests", "search")
+    parameters = (_option(name, by_strategy) for name, by_strategy in PARAMETERS.items() if name not in left_out)
     strategy = _strategy_option(default, "NAME", "Strategy to run: one")
     chosen = (strategy, *role_options(DEFAULT_CODER), *parameters, *_POLICIES, _CONFIGURATION)
     return lambda command: _with((*chosen, *_CALLS, *_BUDGET, _SEED), command)

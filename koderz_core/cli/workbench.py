@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +12,17 @@ import click
 
 from koderz_core.cli.analyze import print_details
 from koderz_core.cli.benchmark import RunOptions, perform
-from koderz_core.cli.options import GroupedCommand, OutputPath, as_json, data_dir, option, print_json, quiet, workspace
+from koderz_core.cli.options import (
+    GroupedCommand,
+    OutputPath,
+    agrees,
+    as_json,
+    data_dir,
+    option,
+    print_json,
+    quiet,
+    workspace,
+)
 from koderz_core.cli.order import order, settings
 from koderz_core.cli.order_options import task_options
 from koderz_core.errors import BudgetSpent, Cancelled, PlanError
@@ -183,13 +192,11 @@ def _write(opened: Workspace, given: WrittenFile, found: Fix, options: Mapping[s
     """Write the program if the user agrees. A program that fails tests is only written after a question."""
     target = options["output"] or given.path
     agreed = options["yes"] and found.passed
-    if not agreed and not (ask and sys.stdin.isatty()):
-        also = ", or add --yes" if found.passed else ""
-        _say(f"Nothing was written. To write the program, run the same command in a terminal{also}.")
-        return
+    also = ", or add --yes" if found.passed else ""
+    advice = f"Nothing was written. To write the program, run the same command in a terminal{also}."
     failing = "" if found.passed else "that fails tests "
-    if not agreed and not click.confirm(f"Write the program {failing}to {plain(str(target))}?", err=True):
-        _say("Nothing was written.")
+    question = f"Write the program {failing}to {plain(str(target))}?"
+    if not agrees(question, advice, yes=agreed, ask=ask):
         return
     assert found.code is not None, "a changed program is a program"
     _say(f"Wrote {opened.workbench.write(given, found.code, options['output'])}.")

@@ -14,7 +14,7 @@ def statements(source: str, field: str) -> list[ast.stmt]:
     try:
         return parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise DataError(f"field {field} is not Python: {error}") from error
+        raise DataError(f"field {field} is not Python: {str(error) or 'it is nested too deeply'}") from error
 
 
 def one_assert(source: str, field: str) -> ast.Assert:

@@ -88,7 +88,7 @@ def _sentences(repository: RepositoryMap) -> Iterator[str]:
         yield f"Tests{by}: `{short(tested[0].command)}`."
     if repository.most_imported:
         most = [f"{short(it.name)} ({count(it.count)})" for it in repository.most_imported[:3]]
-        yield f"Modules that the most modules import: {listed(most)}."
+        yield f"Most imported modules: {listed(most)}."
     if repository.hot_spots:
         yield f"Hot spots (commits × lines): {listed([short(it.path) for it in repository.hot_spots[:3]])}."
     if broken := sum(bool(module.fault) for module in repository.modules):

@@ -66,7 +66,9 @@ def _body(repository: RepositoryMap) -> Iterator[str]:
     yield from _section("Commands", commands)
     yield from _section("Conventions", [_inline(short(line)) for line in _conventions(repository)])
     yield from _section("Before you finish", _finish(repository))
-    care = [f"`{_inline(short(it.name))}`: {numbered(it.count, 'module')} import it" for it in repository.most_imported]
+    care = [
+        f"`{_inline(short(it.name))}`: imported by {numbered(it.count, 'module')}" for it in repository.most_imported
+    ]
     hot = [f"`{_inline(short(it.path))}`: long and often changed" for it in repository.hot_spots]
     yield from _section("Files to change with care", [*care[:5], *hot[:5]])
 

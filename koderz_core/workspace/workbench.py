@@ -23,6 +23,7 @@ from koderz_core.errors import DataError, PlanError, UnknownNameError
 from koderz_core.files import replace_file
 from koderz_core.input_files import MOST_TEXT_BYTES, decoded, read_bytes
 from koderz_core.plan.order import Order, Wanted
+from koderz_core.plan.requirements import searches
 from koderz_core.prompts import tasks as texts
 from koderz_core.prompts.attempts import BYTES_PER_TOKEN, CODE_LIMIT, failing_tests
 from koderz_core.records import QUESTION, Budget, Dataset, Plan, Problem, PublicProblem, TestSet, Verdict
@@ -137,6 +138,10 @@ class Workbench:
 
     def read(self, path: Path, what: str = "a Python file") -> WrittenFile:
         """Read a text file that a person names. Raises DataError."""
+        try:
+            path = path.expanduser()
+        except RuntimeError as error:
+            raise DataError(f"{path} cannot be read (no such user). Give the path of {what}.") from error
         content = read_bytes(path, f"Give the path of {what}.", MOST_TEXT_BYTES)
         text = decoded(content, path)
         text = text.replace("\r\n", "\n") if _ends_with_crlf(content) else text
@@ -179,13 +184,15 @@ class Workbench:
         """Return the plan of a task with one configuration; the same order leads to the same plan.
 
         The limit of answers grows with the file. Raises as ``Planner.plan``, and PlanError for a strategy that needs
-        tests and a question.
+        tests and a question, or a web search.
         """
         (problem,) = dataset.problems
         if problem.public.kind == QUESTION and base_of(wanted.strategy) not in ANSWERING:
             raise PlanError(
                 f"The strategy {wanted.strategy} needs tests, and a question has none. Use {', '.join(ANSWERING)}."
             )
+        if searches(wanted.parameters):
+            raise PlanError("Only benchmarks search the web: a query would contain names of your program. Omit search.")
         order = Order([_with_room(wanted, problem)], "all", seed, budget=budget or Budget())
         return self.inside.plans.plan(order, dataset.origin.name)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
@@ -12,12 +13,13 @@ from koderz_core import Workspace
 from koderz_core.records.repositories import RepositoryMap
 from koderz_core.report.formats import count, duration, money, numbered, plain
 from koderz_core.report.repository_tables import FactTable, fact_tables, remarks
-from koderz_core.workspace.repositories import RULES_FILES, Feature, RulesName, RulesPreview, Summary
-from pages.ui.edge import edge
+from koderz_core.workspace.repositories import RULES_FILES, Feature, RulesPreview, Summary
+from pages.ui.edge import attempt, edge, forget_failure, show_failure
 from pages.ui.frame import show_facts, show_remarks
 from pages.ui.tables import FEW_LINES, tall
 from pages.ui.text import show_text, worded
 
+PLACE = "writing rules"  # in the session
 ABOUT_SUMMARY = (
     "A model can write a summary from the map. It receives names, numbers, the first sentences of docstrings and "
     "subjects of commits, but no other contents of files. The call and its price are recorded in the data folder."
@@ -105,6 +107,7 @@ def offer_rules(workspace: Workspace, opened: OpenRepository) -> None:
             for name in RULES_FILES:
                 if st.button(f"Preview {name}", key=f"preview {name}", icon="👁️"):
                     opened.preview = None
+                    forget_failure(PLACE)
                     opened.preview = workspace.repositories.rules(opened.map, name)
         preview = opened.preview
         if preview is None:
@@ -113,19 +116,15 @@ def offer_rules(workspace: Workspace, opened: OpenRepository) -> None:
             st.success(f"{preview.name} is up to date.", icon="✅")
             return
         show_text(preview.diff, f"{preview.name}-diff", "diff")
-        st.button(
-            f"Write {preview.name}", key="write", icon="💾", type="primary", on_click=_write, args=(workspace, opened)
-        )
+        write = partial(attempt, PLACE, partial(_write, workspace, opened, preview))
+        st.button(f"Write {preview.name}", key="write", icon="💾", type="primary", on_click=write)
+        show_failure(PLACE)
 
 
-def _write(workspace: Workspace, opened: OpenRepository) -> None:
-    if opened.preview is None:
-        return
-    with edge():
-        workspace.repositories.write(opened.preview)
-        st.toast(f"Written: {opened.preview.name}", icon="💾")
-        name: RulesName = opened.preview.name
-        opened.preview = workspace.repositories.rules(opened.map, name)
+def _write(workspace: Workspace, opened: OpenRepository, preview: RulesPreview) -> None:
+    workspace.repositories.write(preview)
+    st.toast(f"Written: {preview.name}", icon="💾")
+    opened.preview = workspace.repositories.rules(opened.map, preview.name)
 
 
 def offer_feature(workspace: Workspace, opened: OpenRepository) -> None:

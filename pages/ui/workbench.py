@@ -43,7 +43,7 @@ class Entered:
         """The files. Raises DataError for a missing or unreadable one."""
         if not all(self.paths) or (self.question is None and not (self.files or self.paths)):
             raise DataError("A file is missing. Give the Python file and the file with its tests.")
-        return self.files or tuple(bench.read(Path(path).expanduser()) for path in self.paths)
+        return self.files or tuple(bench.read(Path(path)) for path in self.paths)
 
 
 def choose_files() -> Entered:
@@ -215,7 +215,7 @@ def _offer_writing(bench: Workbench, task: str, result: Fix) -> None:
         return
 
     def write() -> None:
-        now = bench.read(Path(entered.paths[0]).expanduser())
+        now = bench.read(Path(entered.paths[0]))
         if now.text != result.given:
             raise DataError(f"{now.name} has changed since the task started, so nothing was written.")
         assert result.code is not None

@@ -87,6 +87,8 @@ def test_nothing_is_written_without_a_yes_and_no_statistics_contain_the_task(
     journals = Path(os.environ["KODERZ_HOME"]).rglob("bench_*.jsonl")
     assert [path.parent.parent.name for path in journals] == ["workbench"]
     assert koderz("results", "--json").json == []
+    (task,) = {row["benchmark"] for row in koderz("network", "--json").json} - {""}
+    assert {row["benchmark"] for row in koderz("network", "--benchmark", task, "--json").json} == {task}
 
 
 def test_a_program_that_fails_tests_is_shown_and_not_written(koderz: Any, answers: Answers, write: Write) -> None:
@@ -159,6 +161,7 @@ def test_a_file_that_passes_needs_no_model(koderz: Any, answers: Answers, write:
     ("text", "tests", "fault"),
     [
         ("def gcd(a, b:\n", ASSERTS, "gcd.py is not Python"),
+        (f"x = {'-' * 50_000}1\n", ASSERTS, "it is nested too deeply"),
         ("from other import helper\n", ASSERTS, "imports other files of its project (other)"),
         (FAULTY, "import numpy\n\nassert gcd(1, 1)\n", "imports 'numpy'"),
         (FAULTY, "print('hello')\n", "The tests cannot be read"),
@@ -199,3 +202,10 @@ def test_a_question_refuses_a_strategy_that_needs_tests(koderz: Any, answers: An
     said = koderz("ask", "Which type?", *CODER, "--strategy", "repair")
     assert (said.code, server.bodies) == (2, [])
     assert "needs tests" in said.err
+
+
+def test_a_task_never_searches_the_web(koderz: Any, answers: Answers, write: Write) -> None:
+    server, (file, tests) = answers("unused"), write()
+    said = koderz("fix", file, "--tests", tests, "--configuration", "repair coder=vllm/it search=stackoverflow")
+    assert (said.code, server.bodies) == (2, [])
+    assert "Only benchmarks search the web" in said.err

@@ -67,3 +67,7 @@ def test_a_task_that_cannot_start_says_why(visit: Visit) -> None:
     app = visit("workbench")
     app.button(key="start task").click().run()
     assert "Give the Python file and the file with its tests." in said(app)
+    for field in ("path of file", "path of tests"):
+        app.text_input(key=field).set_value("~nobody-has-this-name/it.py")
+    app.button(key="start task").click().run()
+    assert "~nobody-has-this-name/it.py cannot be read (no such user)" in said(app)

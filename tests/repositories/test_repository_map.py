@@ -129,10 +129,11 @@ def test_a_git_that_cannot_switch_programs_off_is_not_asked_for_the_state(
 def test_a_file_outside_of_the_folder_that_the_index_names_is_not_read(tmp_path: Path) -> None:
     write(tmp_path, {"secret.py": '"""A secret."""\n', "folder/mine.py": "x = 1\n"})
     outside, folder = str(tmp_path / "secret.py"), tmp_path / "folder"
-    stand_in = "a" * len(outside)
-    (folder / stand_in).touch()
+    stand_in = f"_{outside[1:]}"  # of the same length, so that the index stays valid
+    write(folder, {stand_in: ""})
     git(folder, "init", "-q")
     git(folder, "add", "-A")
+    (folder / stand_in).unlink()
     index = (folder / ".git/index").read_bytes()[:-20].replace(stand_in.encode(), outside.encode())
     (folder / ".git/index").write_bytes(index + hashlib.sha1(index, usedforsecurity=False).digest())
     found = map_repository(folder)
