@@ -25,7 +25,7 @@ from koderz_core.bundles.documents import (
 from koderz_core.bundles.privacy import ABOUT, SAFEST, Level
 from koderz_core.events import Entry, TextStored, encode
 from koderz_core.events.tally import Call, ExperimentTally, Tally, added, totals_of
-from koderz_core.report.formats import count, money, plain
+from koderz_core.report.formats import count, money_spent, plain
 
 WHOLE = (KPI, MANIFEST)
 """Files that are never truncated, because half a document is useless."""
@@ -158,7 +158,7 @@ This bundle contains a benchmark that koderz recorded. Its privacy level is {lev
 | solved, unsolved | {totals.solved}, {totals.unsolved} |
 | cancelled, error, not ended | {totals.cancelled}, {totals.errors}, {totals.planned - ended} |
 | calls | {count(totals.calls)} |
-| cost | {money(totals.cost_usd)} |
+| cost | {money_spent(totals.cost_usd, totals.cached)} |
 
 - `{JOURNAL}`: every event, one per line. All other files are derived from this file. If a text was masked,
   its hash and its id were computed from the masked text.

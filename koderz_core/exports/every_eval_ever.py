@@ -36,6 +36,7 @@ _KINDS = {
     "oracle": "the tests that also stop the loop, so the rate is an upper bound",
     "reported": "the tool that wrote the imported file; koderz did not run the programs",
 }
+_SEARCHED = " The prompts contained results of a web search, which may contain solutions."
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +194,7 @@ def _result(of: _Measured) -> dict[str, Json]:
         },
         "metric_config": {
             "evaluation_description": "Mean over all problems of the share of solved samples per problem. "
-            f"Scored by: {_KINDS[kind or 'held_out']}.",
+            f"Scored by: {_KINDS[kind or 'held_out']}.{_SEARCHED if of.rows[0].searched else ''}",
             "metric_id": METRIC,
             "metric_name": "success rate",
             "metric_kind": "pass_rate",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from koderz_core.records import Configuration, Plan, Problem, Tier
 from koderz_core.records.plans import IMPORTED
-from koderz_core.records.rows import CallRow, ExperimentDetails, Provenance
+from koderz_core.records.rows import CallRow, ExperimentDetails, Provenance, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,25 @@ class Recording:
         """The configurations in their order, each with its label."""
         for configuration in self.plan.configurations:
             yield configuration, self.labels[configuration.id]
+
+
+def as_measured(details: ExperimentDetails) -> ExperimentDetails:
+    """The experiment for tools that do not know the response cache: unmeasured costs and times are unknown, not 0."""
+    if not details.experiment.cached:
+        return details
+    experiment = replace(details.experiment, cost_usd=None, seconds=None)
+    calls, steps = list(map(_called, details.calls)), tuple(map(_stepped, details.steps))
+    return replace(details, experiment=experiment, calls=calls, steps=steps)
+
+
+def _stepped(step: Step) -> Step:
+    if not any(call.cached_from for call in step.calls):
+        return step
+    return replace(step, calls=tuple(map(_called, step.calls)), cost_usd=None, seconds=None)
+
+
+def _called(call: CallRow) -> CallRow:
+    return replace(call, cost_usd=None, seconds=None, kwh=None) if call.cached_from else call
 
 
 def import_name(configuration: Configuration, label: str) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from koderz_core import __version__
 from koderz_core.errors import DataError, UsageError
 from koderz_core.exports import log_writer
-from koderz_core.exports.recording import Recording, Transcript
+from koderz_core.exports.recording import Recording, Transcript, as_measured
 from koderz_core.records import Plan
 from koderz_core.records.rows import Excerpt, Provenance
 from koderz_core.report.benchmark_report import bibtex
@@ -192,7 +192,7 @@ class Exports:
         for start in range(0, len(planned), AT_ONCE):
             found = self.experiments().read(planned[start : start + AT_ONCE], text_hashes)
             for details in found.details:
-                yield Transcript(details, found.texts)
+                yield Transcript(as_measured(details), found.texts)
 
     def _rows(self, order: ExportOrder, kind: type | None = object) -> DataFrame:
         """The rows. As objects, a whole number stays a whole number beside a missing one; None: as pandas infers."""

@@ -44,7 +44,7 @@ class Repricing:
 
     @property
     def mark(self) -> str:
-        """What stands in place of the version of the price list."""
+        """What the version of the price list says."""
         rates = ((self.watts, "{:g} W"), (self.usd_per_kwh, "{:g} USD/kWh"))
         parts = [self.file, *(form.format(value) for value, form in rates if value is not None)]
         return f"Re-priced with {', '.join(filter(None, parts)) or 'recorded prices'}"
@@ -171,7 +171,13 @@ class _Change:
         stated = {"local_watts": self._how.watts, "usd_per_kwh": self._how.usd_per_kwh}
         other = recorded | {name: value for name, value in stated.items() if value is not None}
         self._tiers, self._before, self._rates = event.tiers, MachineRates(**recorded), MachineRates(**other)
-        return replace(event, energy=other if event.energy else event.energy, price_version=self._how.mark)
+        return replace(event, energy=other if event.energy else event.energy, price_version=self._version(event))
+
+    def _version(self, event: BenchmarkOpened) -> str:
+        """The mark, after the recorded version if a model keeps its price: a comparison warns of different ones."""
+        if all(map(self._how.states, event.plan.models())):
+            return self._how.mark
+        return f"{event.price_version or 'imported prices'} {self._how.mark}"
 
     def _reserved(self, event: CallStarted) -> float | None:
         """The most that a local call can cost, which limits the cost that is derived for interrupted calls."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 ONE = ("benchmark", "--problems", "0:1", "--coder", "scripted/weak", "--no-baselines", "--quiet", "--cache", "--name")
 
@@ -24,6 +27,20 @@ def test_a_baseline_whose_cost_was_measured_comes_before_one_with_cached_answers
     koderz(*ONE, "second", "--strategy", "direct")
     costs = koderz("frontier-costs", "--all", "--scripted", "--json").json
     assert [cost["usd_per_problem"] is None for cost in costs] == [False, True]
+
+
+def test_a_log_for_another_tool_states_no_cost_and_no_time_of_a_cached_answer(koderz: Any, tmp_path: Path) -> None:
+    koderz(*ONE, "first")
+    koderz(*ONE, "second")
+    for name, known in (("first", True), ("second", False)):
+        assert koderz("export", name, "--format", "eee", "--out", tmp_path / f"{name}.zip").code == 0
+        with ZipFile(tmp_path / f"{name}.zip") as packed:
+            (samples,) = [packed.read(entry) for entry in packed.namelist() if entry.endswith("_samples.jsonl")]
+        sample = json.loads(samples)
+        assert ("cost_usd" in sample["metadata"]) is known
+        assert [value is not None for value in (sample["performance"] or {}).values()].count(True) == (
+            3 if known else 0
+        )
 
 
 def test_a_csv_says_on_standard_error_that_it_is_repriced_and_a_report_is_refused(koderz: Any) -> None:

@@ -112,6 +112,19 @@ def test_a_file_prices_tokens_and_other_models_keep_their_cost(
     assert how.mark.startswith("Re-priced with p.toml (SHA-256 ")
 
 
+def test_prices_that_some_model_keeps_are_named_so_that_no_comparison_hides_different_ones(
+    told: Told, opened: Workspace, tmp_path: Path
+) -> None:
+    told.end()
+    versions = []
+    for text in (FILE, FILE + FILE.replace(PAID, LOCAL)):
+        (tmp_path / "p.toml").write_text(text)
+        with repriced(opened, [PLAN.id], repricing(tmp_path / "p.toml", None, None)) as other:
+            (ground,) = other.results.grounds([PLAN.id])
+        versions.append(ground.price_version.partition(" p.toml ")[0])
+    assert versions == ["prices 1 re-priced with", "re-priced with"]
+
+
 def test_unknown_tokens_stay_unknown(
     told: Told, cost_under: Callable[[Repricing], float | None], tmp_path: Path
 ) -> None:

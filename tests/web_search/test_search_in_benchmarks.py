@@ -56,6 +56,9 @@ def test_prompts_contain_bounded_results_and_every_rate_is_marked(koderz, server
     assert [(line["benchmark"], line["setting"]) for line in traffic] == [
         (row["benchmark"], "KODERZ_STACKEXCHANGE_BASE_URL")
     ]
+    koderz("export", "--format", "eee", "--out", "eee")
+    (aggregate,) = Path("eee").rglob("*.json")
+    assert "The prompts contained results of a web search" in aggregate.read_text()
     assert traffic[0]["calls"] == traffic[0]["connections"] == len(server.asked) == 4
 
 
