@@ -111,4 +111,4 @@ def with_mark(comparison: Comparison, how: Repricing, form: str) -> Comparison:
 
 
 def _about(how: Repricing) -> str:
-    return f"{how.mark}. {how.rest} The recorded costs are unchanged."
+    return f"{how.mark[0].upper()}{how.mark[1:]}. {how.rest} The recorded costs are unchanged."

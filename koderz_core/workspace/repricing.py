@@ -47,7 +47,7 @@ class Repricing:
         """What the version of the price list says."""
         rates = ((self.watts, "{:g} W"), (self.usd_per_kwh, "{:g} USD/kWh"))
         parts = [self.file, *(form.format(value) for value, form in rates if value is not None)]
-        return f"Re-priced with {', '.join(filter(None, parts)) or 'recorded prices'}"
+        return f"re-priced with {', '.join(filter(None, parts)) or 'recorded prices'}"
 
     @property
     def rest(self) -> str:

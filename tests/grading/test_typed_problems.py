@@ -95,7 +95,7 @@ def test_a_solution_is_a_whole_program_or_the_functions_body(prompt: str, soluti
         (SIGNATURE, f"add = None\n{ASSERT}", "", "define or import the function `add`"),
         (SIGNATURE, f"from solution import add\n{ASSERT}", "", "define or import the function `add`"),
         (SIGNATURE, "def check(candidate):\n    candidate(1, 2)\n    assert True", "", "no assert that can fail"),
-        (SIGNATURE, "def check():\n    assert add(1, 2) == 3", "", "check without a parameter"),
+        (SIGNATURE, "def check():\n    assert add(1, 2) == 3", "", "check in the tests has no parameter"),
         ("async def add(a, b):\n", ASSERT, "", "add is async"),
         ("def add(a, a):\n", ASSERT, "", "prompt cannot be compiled as Python.*duplicate argument 'a'"),
         ("import math\ndef twice(x)\n    return 2 * x\n\ndef add(a, b):\n", ASSERT, "", "Line 2 of the prompt"),

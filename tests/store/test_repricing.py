@@ -109,7 +109,7 @@ def test_a_file_prices_tokens_and_other_models_keep_their_cost(
     (tmp_path / "p.toml").write_text(FILE)
     how = repricing(tmp_path / "p.toml", None, None)
     assert cost_under(how) == pytest.approx(0.12 + 0.1 * 0.20 + 0.36)
-    assert how.mark.startswith("Re-priced with p.toml (SHA-256 ")
+    assert how.mark.startswith("re-priced with p.toml (SHA-256 ")
 
 
 def test_prices_that_some_model_keeps_are_named_so_that_no_comparison_hides_different_ones(
