@@ -101,6 +101,8 @@ def _pages(home: Path, other: Path | None) -> Mapping[str, str]:
         "problems": "problems",
         "statistics": "statistics",
         "export": "export",
+        "workbench": "workbench",
+        "network": "network",
         "models": "models",
         "memory": "memory",
         "settings": "settings",
