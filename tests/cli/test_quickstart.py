@@ -7,13 +7,13 @@ import os
 import pty
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from importlib.util import find_spec
 from typing import Any
 
 import pytest
+from loopback import listening
 
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
@@ -44,20 +44,12 @@ class Ollama(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(raw)
 
-    def log_message(self, *_: object) -> None:
-        """Keep quiet."""
-
 
 @pytest.fixture
 def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Ollama)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{server.server_port}")
-    yield
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with listening(Ollama) as url:
+        monkeypatch.setenv("OLLAMA_HOST", url.removeprefix("http://"))
+        yield
 
 
 @pytest.mark.usefixtures("ollama")

@@ -1,12 +1,13 @@
 """A real server on loopback that speaks chat completions, and what tests ask and expect of it."""
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from loopback import listening
 
 from koderz_core.config import load_settings
 from koderz_core.models.catalogue import resolve
@@ -57,20 +58,9 @@ def serving_chat() -> Iterator[Server]:
         def do_GET(self) -> None:
             (known.listing or sends(200, {"data": [{"id": name} for name in known.models]}))(self)
 
-        def log_message(self, *_: object) -> None:
-            """Keep quiet."""
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    http.daemon_threads = True
-    thread = threading.Thread(target=http.serve_forever, args=(0.01,))
-    thread.start()
-    known.url = f"http://127.0.0.1:{http.server_port}/v1"
-    try:
+    with listening(Handler) as url:
+        known.url = f"{url}/v1"
         yield known
-    finally:
-        http.shutdown()
-        thread.join()
-        http.server_close()
 
 
 def sends(status: int, body: object, kind: str = "application/json") -> Answer:

@@ -3,14 +3,14 @@
 import json
 import socket
 import sys
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
+from loopback import listening
 
 from koderz_core.config import load_settings
 from koderz_core.errors import ModelError, OfflineError
@@ -42,18 +42,8 @@ def serving(pages: Mapping[str, object]) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(raw)
 
-        def log_message(self, *_: object) -> None:
-            """Keep quiet."""
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=http.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{http.server_port}"
-    finally:
-        http.shutdown()
-        thread.join()
-        http.server_close()
+    with listening(Handler) as url:
+        yield url
 
 
 @pytest.fixture(autouse=True)

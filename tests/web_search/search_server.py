@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from loopback import listening
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 HOSTILE = (
@@ -62,17 +63,6 @@ def serving_search() -> Iterator[SearchServer]:
             usual = zipped(USUAL.get(self.path.partition("?")[0], {}))  # Stack Exchange always compresses
             (known.faults.pop(0) if known.faults else usual)(self)
 
-        def log_message(self, *_: object) -> None:
-            """Keep quiet."""
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    http.daemon_threads = True
-    thread = threading.Thread(target=http.serve_forever, args=(0.01,))
-    thread.start()
-    known.url = f"http://127.0.0.1:{http.server_port}"
-    try:
+    with listening(Handler) as url:
+        known.url = url
         yield known
-    finally:
-        http.shutdown()
-        thread.join()
-        http.server_close()
