@@ -78,3 +78,22 @@ def calm(figure: go.Figure, height: int) -> go.Figure:
     figure.update_xaxes(**fonts)
     figure.update_yaxes(**fonts)
     return figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 8, "b": 8})
+
+
+def draw_band(
+    figure: go.Figure, along: Sequence[float], bounds: tuple[Sequence[float], Sequence[float]], colour: str, group: str
+) -> None:
+    """One closed outline, along the upper bounds and back along the lower ones. ``bounds``: the lower ones first."""
+    low, high = bounds
+    figure.add_scatter(
+        x=[*along, *reversed(along)],
+        y=[*high, *reversed(low)],
+        fill="toself",
+        fillcolor=colour,
+        opacity=0.14,
+        line={"width": 0},
+        mode="lines",
+        hoverinfo="skip",
+        legendgroup=group,
+        showlegend=False,
+    )

@@ -17,7 +17,18 @@ from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.curves import Curve, Curves
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key
-from koderz_core.report.charts import BELOW, COLOURS, NEUTRAL, TEXT, TICK, WIDE, calm, short_names, theme_color
+from koderz_core.report.charts import (
+    BELOW,
+    COLOURS,
+    NEUTRAL,
+    TEXT,
+    TICK,
+    WIDE,
+    calm,
+    draw_band,
+    short_names,
+    theme_color,
+)
 from koderz_core.report.charts_frontier import HIDDEN, LEFT, View, budget_line, with_title
 from koderz_core.report.cost_axis import CostAxis, unit_of
 from koderz_core.report.formats import amount, marked_rate, money
@@ -176,20 +187,8 @@ def _named(row: ConfigurationFigures, names: Mapping[str, str]) -> str:
 
 
 def _band(figure: go.Figure, line: Line) -> None:
-    """One closed outline, along the upper bound and back along the lower one."""
-    along = corners(line.treads)
-    figure.add_scatter(
-        x=[*along, *reversed(along)],
-        y=[*heights(line.treads, line.curve.high), *reversed(heights(line.treads, line.curve.low))],
-        fill="toself",
-        fillcolor=line.colour,
-        opacity=0.14,
-        line={"width": 0},
-        mode="lines",
-        hoverinfo="skip",
-        legendgroup=line.row.letter,
-        showlegend=False,
-    )
+    bounds = heights(line.treads, line.curve.low), heights(line.treads, line.curve.high)
+    draw_band(figure, corners(line.treads), bounds, line.colour, line.row.letter)
 
 
 def _solid(figure: go.Figure, line: Line) -> None:

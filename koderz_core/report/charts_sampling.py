@@ -13,7 +13,7 @@ from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.pairs import Key
 from koderz_core.analysis.rates import Interval
 from koderz_core.analysis.sampling import DrawKind, Draws, PassRate
-from koderz_core.report.charts import BELOW, COLOURS, TEXT, TICK, calm, short_names, theme_color
+from koderz_core.report.charts import BELOW, COLOURS, TEXT, TICK, calm, draw_band, short_names, theme_color
 from koderz_core.report.formats import marked_rate
 from koderz_core.report.sampling import Found, draws_of
 
@@ -118,20 +118,11 @@ def _drawn(figure: go.Figure, line: Line, name: str) -> None:
 
 
 def _band(figure: go.Figure, line: Line, rates: Sequence[PassRate], name: str) -> None:
-    """One closed outline, along the upper bounds and back along the lower ones."""
-    along, bounds = [rate.k for rate in rates], [_of(rate, name) for rate in rates]
-    figure.add_scatter(
-        x=[*along, *reversed(along)],
-        y=[100 * (bound or 0.0) for bound in (*(of.high for of in bounds), *(of.low for of in reversed(bounds)))],
-        fill="toself",
-        fillcolor=line.colour,
-        opacity=0.14,
-        line={"width": 0},
-        mode="lines",
-        hoverinfo="skip",
-        legendgroup=line.name,
-        showlegend=False,
+    bounds = [_of(rate, name) for rate in rates]
+    low, high = (
+        [100 * (bound or 0.0) for bound in side] for side in ([of.low for of in bounds], [of.high for of in bounds])
     )
+    draw_band(figure, [rate.k for rate in rates], (low, high), line.colour, line.name)
 
 
 def _pointed(line: Line, rate: PassRate, name: str) -> str:
