@@ -41,5 +41,6 @@ def test_a_saved_note_leaves_its_form_open_on_a_telephone(server: Serve, page: P
     note.fill("stops too early")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Note: stops too early")).to_be_visible()
+    expect(note).to_have_count(1)  # the form of the run before stays in the page until this run ends
     expect(note).to_be_visible()
     expect(note).to_have_value("stops too early")
