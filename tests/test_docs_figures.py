@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 import re
 from functools import cache
@@ -80,3 +81,17 @@ def test_every_remark_that_the_guide_explains_is_one_that_koderz_makes() -> None
     words = [word for cell in first_cells for word in re.findall(r"`([^`]+)`", cell)]
     assert words
     assert [word for word in words if word not in code] == []
+
+
+def test_the_registered_sequential_benchmark_still_gives_the_result_of_the_guide(tmp_path: Path) -> None:
+    (tmp_path / "journals").mkdir()
+    packed = (ROOT / "docs" / "journals" / "bench_17658dc26250.jsonl.gz").read_bytes()
+    (tmp_path / "journals" / "bench_17658dc26250.jsonl").write_bytes(gzip.decompress(packed))
+    shell = CliRunner(env={"COLUMNS": "250", "KODERZ_HOME": str(tmp_path)})
+    printed = [shell.invoke(commands, (name, "bench_17658dc26250")) for name in ("verify", "compare")]
+    assert [one.exit_code for one in printed] == [0, 0]
+    result = re.search(r"Result: (matches .* percentage points) .* e-value (\S+) for", one_line(printed[1].output))
+    assert result is not None
+    guide = one_line((ROOT / "docs" / "statistics.md").read_text()).replace("**", "")
+    assert f"Result: {result[1]}" in guide
+    assert f"e-value of {result[2]} for the match" in guide
