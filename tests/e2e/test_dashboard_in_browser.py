@@ -240,7 +240,7 @@ def test_an_open_page_recovers_from_a_killed_server_and_a_dashboard_that_is_ende
     second = server(environment=NO_WEIGHTS, command=(KODERZ, "ui", "--no-browser", "--port", port, *home))
     expect(figure(page, "state")).to_have_text("interrupted", timeout=MINUTE)
     shown(page.get_by_text("Finished calls and tests are kept"))
-    page.locator(".st-key-controls").get_by_role("button", name="Resume").click()
+    page.locator(".st-key-ways-on").get_by_role("button", name="Resume").click()
     expect(figure(page, "state")).to_have_text("running", timeout=MINUTE)
     second.process.send_signal(number)
     assert second.process.wait(WITHIN) == -signal.SIGTERM
