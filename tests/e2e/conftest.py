@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,7 +22,8 @@ from playwright.sync_api import (
     expect,
     sync_playwright,
 )
-from serving import WITHIN, Serve, Server, dashboard_over, serving
+from serving import WITHIN, Serve, Server, forked, serving, started
+from settled import IDLE
 
 # The first draws the same pages with half the processor time: it has no windows that it could open.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -29,7 +31,7 @@ BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 QUIETLY = ("--disable-gpu", "--disable-extensions", "--mute-audio")
 ALONE = ("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--disable-background-networking")
 expect.set_options(timeout=WITHIN * 1000)  # only a failing test waits as long
-IDLE = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
+OPEN = ExitStack()  # the browser
 
 
 @pytest.fixture
@@ -40,23 +42,38 @@ def server(tmp_path: Path) -> Iterator[Serve]:
         def serve(
             home: Path | None = None, environment: Mapping[str, str] | None = None, command: Sequence[str] = ()
         ) -> Server:
-            usual = dashboard_over(home or tmp_path / "home")
             log = tmp_path / f"server-{time.monotonic_ns()}.log"
-            return ended.enter_context(serving(command or usual, {**os.environ, **(environment or {})}, log))
+            chosen = {**os.environ, "KODERZ_HOME": str(home or tmp_path / "home"), **(environment or {})}
+            process = started(command, chosen, log) if command else forked(chosen, log)
+            return ended.enter_context(serving(process, log))
 
         yield serve
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
+def chromium() -> Browser:
+    return launched()
+
+
+@cache
+def launched() -> Browser:
+    """One browser for all files of this folder that a worker runs."""
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(f"None of {', '.join(BROWSERS)} is installed.")
     root = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium's sandbox refuses root
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=[*ALONE, *QUIETLY, *root])
-        yield browser
-        browser.close()
+    playwright = OPEN.enter_context(sync_playwright())
+    browser = playwright.chromium.launch(executable_path=path, args=[*ALONE, *QUIETLY, *root])
+    OPEN.callback(browser.close)
+    return browser
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Close the browser before tests of other folders: its event loop would be in the way of theirs."""
+    if nextitem is None or nextitem.path.parent != item.path.parent:
+        OPEN.close()
+        launched.cache_clear()
 
 
 @pytest.fixture(scope="module")

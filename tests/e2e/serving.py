@@ -16,6 +16,8 @@ from typing import Protocol
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from forking import Fork, fork
+
 import koderz_core
 
 ROOT = Path(koderz_core.__file__).parents[1]
@@ -24,6 +26,7 @@ OURS = "koderz is at"
 PLAINLY = ("--server.headless", "true", "--server.address", "127.0.0.1", "--server.port", "0")
 NO_WEIGHTS = {"KODERZ_MODELS_DIR": "no/weights"}  # so that scripted models are all that can run
 WITHIN = 60.0  # seconds for a server to answer, and to end, on a busy machine
+Process = subprocess.Popen[bytes] | Fork
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class Server:
     """A running dashboard."""
 
     url: str
-    process: subprocess.Popen[bytes]
+    process: Process
     log: Path
 
     def end(self) -> int:
@@ -41,17 +44,11 @@ class Server:
 
 
 class Serve(Protocol):
-    """Start a dashboard, by ``koderz ui`` if no other ``command`` is given."""
+    """Start a dashboard over a data folder: by ``command``, by default as a fork."""
 
     def __call__(
         self, home: Path | None = None, environment: Mapping[str, str] | None = None, command: Sequence[str] = ()
     ) -> Server: ...
-
-
-def streamlit_alone(script: Path) -> tuple[str, ...]:
-    """The command that serves a script of one's own, without koderz's server and settings."""
-    quiet = ("--browser.gatherUsageStats", "false")
-    return (sys.executable, "-u", "-m", "streamlit", "run", str(script), *PLAINLY, *quiet)
 
 
 def clean_environment() -> dict[str, str]:
@@ -62,34 +59,43 @@ def clean_environment() -> dict[str, str]:
 
 
 def dashboard_over(home: Path) -> tuple[str, ...]:
-    """The command that serves a data folder on a free port."""
+    """The command of a person that serves a data folder on a free port."""
     return (KODERZ, "ui", "--no-browser", "--port", "0", "--data-dir", str(home))
+
+
+def forked(environment: Mapping[str, str], log: Path, *options: str, script: Path = ROOT / "app.py") -> Fork:
+    """Streamlit with a script, by default as ``koderz ui`` runs it for the data folder that the environment names."""
+    return fork("streamlit", ("run", str(script), *(options or PLAINLY)), environment, log)
+
+
+def started(command: Sequence[str], environment: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
+    """A process of its own from its beginning."""
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+        )
 
 
 def serving_home(home: Path) -> AbstractContextManager[Server]:
     """A dashboard over a data folder that several tests share."""
-    return serving(dashboard_over(home), clean_environment(), home.with_suffix(".log"))
+    log = home.with_suffix(".log")
+    return serving(forked(clean_environment() | {"KODERZ_HOME": str(home)}, log), log)
 
 
 @contextmanager
-def serving(command: Sequence[str], environment: Mapping[str, str], log: Path, said: str = OURS) -> Iterator[Server]:
+def serving(process: Process, log: Path, said: str = OURS) -> Iterator[Server]:
     """A dashboard that answers where it has ``said`` that it is; in the end it must obey SIGTERM."""
     ends = (-signal.SIGTERM,) if said == OURS else (0, -signal.SIGTERM)  # Streamlit alone ends as if nothing was
-    with (
-        log.open("wb") as output,
-        subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
-        ) as process,
-    ):
-        try:
-            server = Server(_url_of(process, log, said), process, log)
-            yield server
-            assert process.poll() is not None or server.end() in ends, log.read_text()
-        finally:
-            process.kill()
+    try:
+        server = Server(_url_of(process, log, said), process, log)
+        yield server
+        assert process.poll() is not None or server.end() in ends, log.read_text()
+    finally:
+        process.kill()
+        process.wait()
 
 
-def _url_of(process: subprocess.Popen[bytes], log: Path, before: str) -> str:
+def _url_of(process: Process, log: Path, before: str) -> str:
     """Where it says it is, once it is healthy there."""
     last = time.monotonic() + WITHIN
     while time.monotonic() < last:
@@ -97,7 +103,7 @@ def _url_of(process: subprocess.Popen[bytes], log: Path, before: str) -> str:
         said = re.search(rf"{before} (\S+)", log.read_text())
         if said and _healthy(said[1]):
             return said[1]
-        time.sleep(0.1)
+        time.sleep(0.02)
     raise AssertionError(f"No dashboard after {WITHIN} s: {log.read_text()}")
 
 

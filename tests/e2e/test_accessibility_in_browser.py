@@ -14,6 +14,7 @@ from menu import PAGES
 from playwright.sync_api import Page, ViewportSize
 from sample import thinned
 from serving import serving_home
+from settled import DRAWN
 
 from koderz_core import open_workspace
 from koderz_core.examples import EXAMPLE
@@ -26,10 +27,6 @@ LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 VIEWS = ("export?table=report", "experiment?experiment={experiment}", "compare?axis=usd")
 PATHS = tuple("" if name == "overview" else name for name in PAGES)
 FILLED = thinned((*PATHS, *VIEWS), "pages with results tried by axe-core", always=("", "compare", "live"))
-DRAWN = (
-    '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
-    ':not(:has([data-testid="stSkeleton"]))'
-)
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 TELEPHONE: ViewportSize = {"width": 390, "height": 844}
 JUDGE = """async levels => {

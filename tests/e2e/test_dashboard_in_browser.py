@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from sample import only_whole, thinned
 from serving import KODERZ, NO_WEIGHTS, WITHIN, Serve, Server, serving_home
+from settled import shown
 
 from koderz_core import Order, Wanted, open_workspace
 
@@ -197,6 +198,7 @@ COUNTED = """() => {
 }"""
 
 
+@only_whole("long tests")
 def test_bar_and_cells_count_the_same_in_every_frame_while_a_benchmark_runs(
     empty: Server, page: Page, tmp_path: Path
 ) -> None:
@@ -220,8 +222,12 @@ SAID_BY_STYLE = """([selector, part]) => {
 }"""
 
 
-def test_an_open_page_recovers_from_a_killed_server_and_says_what_was_interrupted(
-    server: Serve, page: Page, tmp_path: Path
+ENDING = (signal.SIGHUP, signal.SIGTERM)  # the first: its terminal was closed
+
+
+@pytest.mark.parametrize("number", thinned(ENDING, "signals that end a dashboard"))
+def test_an_open_page_recovers_from_a_killed_server_and_a_dashboard_that_is_ended_stops_its_benchmark(
+    server: Serve, page: Page, tmp_path: Path, number: signal.Signals
 ) -> None:
     first = server(tmp_path / "home", NO_WEIGHTS)
     launch(page, first.url)
@@ -231,20 +237,15 @@ def test_an_open_page_recovers_from_a_killed_server_and_says_what_was_interrupte
     page.wait_for_function(SAID_BY_STYLE, arg=['[data-testid="stDialog"] h2 + div > div', "::after"], timeout=MINUTE)
     port = first.url.rpartition(":")[2]
     home = ("--data-dir", str(tmp_path / "home"))
-    server(environment=NO_WEIGHTS, command=(KODERZ, "ui", "--no-browser", "--port", port, *home))
+    second = server(environment=NO_WEIGHTS, command=(KODERZ, "ui", "--no-browser", "--port", port, *home))
     expect(figure(page, "state")).to_have_text("interrupted", timeout=MINUTE)
-    expect(page.get_by_text("Finished calls and tests are kept")).to_be_visible()
-
-
-def test_a_typed_problem_is_run(dashboard: Server, page: Page) -> None:
-    page.goto(f"{dashboard.url}/launch?preset=quick+look")
-    page.get_by_text("Your own problem").click()
-    page.get_by_label("Solution (optional)").fill("def double(number: int) -> int:\n    return 2 * number\n")
-    page.get_by_role("button", name="Use this problem").click()
-    expect(page.get_by_text("--dataset typed-")).to_be_visible()
-    page.get_by_role("button", name="Start").click()
-    expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
-    expect(page.get_by_text("2 of 2 experiments")).to_be_visible()
+    shown(page.get_by_text("Finished calls and tests are kept"))
+    page.locator(".st-key-ways-on").get_by_role("button", name="Resume").click()
+    expect(figure(page, "state")).to_have_text("running", timeout=MINUTE)
+    second.process.send_signal(number)
+    assert second.process.wait(WITHIN) == -signal.SIGTERM
+    (journal,) = (tmp_path / "home" / "journals").glob("*.jsonl")
+    assert '"reason":"stopped"' in journal.read_text().splitlines()[-1]
 
 
 @only_whole("long tests")

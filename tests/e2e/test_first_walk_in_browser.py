@@ -105,12 +105,3 @@ def test_the_same_walk_needs_no_mouse(
     with page.expect_download() as table:
         page.keyboard.press("Enter")
     assert len(read(table.value, tmp_path / "table.csv")) == EXPERIMENTS
-
-
-def test_the_example_is_one_click_away(dashboard: Server, page: Page) -> None:
-    page.goto(dashboard.url)
-    page.get_by_role("button", name="Open the example").click()
-    arrived(page, "Summary")
-    expect(page.get_by_text("repair qwen2.5-coder-0.5b").first).to_be_visible(timeout=MINUTE)
-    show(page, "Home")
-    expect(figure(page, "experiments with a result")).to_have_text("54", timeout=MINUTE)

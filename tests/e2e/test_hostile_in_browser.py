@@ -12,6 +12,7 @@ import pytest
 from chat_server import Answer, serving_chat, streams
 from playwright.sync_api import Page, expect
 from serving import NO_WEIGHTS, Serve
+from settled import DRAWN, shown
 
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.records import Plan
@@ -45,7 +46,7 @@ def hostile(tmp_path: Path) -> Iterator[Plan]:
 
 def unharmed(page: Page) -> None:
     """The page is still ours: nothing ran, nothing hides or overlays it, and its title is koderz's."""
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    shown(page.get_by_role("heading", level=1))
     assert page.evaluate("window.hacked") is None
     assert "koderz" in page.title().lower()
     assert page.locator(f"img[src='{ELSEWHERE}']").count() == 0
@@ -106,8 +107,9 @@ def test_no_page_obeys_what_a_model_says(server: Serve, page: Page, hostile: Pla
     )
     for address in ("", "launch", *lists, *views):
         page.goto(f"{url}/{address}")
-        page.wait_for_selector('[data-testid="stAppViewContainer"]')
-        page.wait_for_timeout(1200)  # time for a request that must not be made
+        expect(page.get_by_role("heading", level=1)).to_have_count(1)
+        page.wait_for_selector(DRAWN, state="attached")
+        page.wait_for_timeout(200)  # time for a request that must not be made
         unharmed(page)
 
 

@@ -7,7 +7,7 @@ from contextlib import chdir
 from pathlib import Path
 
 from playwright.sync_api import Page
-from serving import ROOT, serving, streamlit_alone
+from serving import PLAINLY, forked, serving
 
 SLOWLY_LEFT = """
 import time
@@ -40,8 +40,10 @@ st.navigation(pages).run()
 def test_the_page_that_follows_stays(tmp_path: Path, page: Page) -> None:
     script = tmp_path / "script.py"
     script.write_text(SLOWLY_LEFT)
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    with chdir(tmp_path), serving(streamlit_alone(script), environment, tmp_path / "log", said="URL:") as server:
+    quiet = (*PLAINLY, "--browser.gatherUsageStats", "false")
+    with chdir(tmp_path):  # without koderz's settings of Streamlit
+        process = forked(os.environ, tmp_path / "log", *quiet, script=script)
+    with serving(process, tmp_path / "log", said="URL:") as server:
         page.goto(server.url)
         page.get_by_role("button", name="Leave").click()
         page.wait_for_url(f"{server.url}/second")

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 import zipfile
 from pathlib import Path
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import pytest
+import streamlit
+from forking import Fork
 from menu import PAGES
 from playwright.sync_api import Browser, Page, expect
-from sample import thinned
-from serving import KODERZ, WITHIN, Serve
+from sample import only_whole
+from serving import KODERZ, ROOT, WITHIN, Serve, dashboard_over, forked, serving
+from settled import shown
 
 from pages.ui import shell
 
-ROOT = Path(__file__).parents[2]
 LOGIN = """[auth]
 redirect_uri = "http://localhost/oauth2callback"
 cookie_secret = "a secret"
@@ -28,22 +33,25 @@ server_metadata_url = "https://id.example/.well-known/openid-configuration"
 """
 
 
-def streamlit(*options: str) -> list[str]:
-    """The command of a person who starts Streamlit without koderz."""
-    usual = ("--server.headless", "true", "--server.port", "0")
-    return [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *usual, *options]
+OTHERS = [pytest.param(name, marks=only_whole("first visits to a page")) for name in PAGES if name != "compare"]
 
 
-def run(*command: str) -> subprocess.CompletedProcess[str]:
-    """A command that is expected to end by itself."""
-    return subprocess.run(command, capture_output=True, text=True, timeout=WITHIN, check=False)
+def started_alone(log: Path, *options: str) -> Fork:
+    """As a person starts Streamlit without koderz."""
+    return forked(os.environ, log, "--server.headless", "true", "--server.port", "0", *options)
 
 
-@pytest.mark.parametrize("name", thinned(PAGES, "first visits to a page"))
+def refusal(log: Path, *options: str) -> str:
+    """What Streamlit says that does not start with these options."""
+    assert started_alone(log, *options).wait(WITHIN) == 2, log.read_text()
+    return log.read_text()
+
+
+@pytest.mark.parametrize("name", ["compare", *OTHERS])
 def test_the_first_visit_to_a_fresh_server_may_be_to_any_page(
-    server: Serve, page: Page, console_errors: list[str], name: str
+    server: Serve, page: Page, console_errors: list[str], tmp_path: Path, name: str
 ) -> None:
-    page.goto(f"{server().url}/{'' if name == 'overview' else name}")
+    page.goto(f"{server(command=dashboard_over(tmp_path / 'home')).url}/{'' if name == 'overview' else name}")
     heading = page.get_by_role("heading", level=1)
     expect(heading).to_contain_text(shell.PAGES[name].title, timeout=60_000)  # a fresh server on a crowded machine
     expect(page.get_by_role("dialog")).to_have_count(0)  # else: "Page not found"
@@ -78,8 +86,20 @@ def test_the_browser_loads_no_picture_from_elsewhere(server: Serve, chromium: Br
 def test_it_ends_when_told_to_while_a_browser_watches(server: Serve, page: Page) -> None:
     running = server()
     page.goto(running.url)
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    shown(page.get_by_role("heading", level=1))
     assert running.end() == -signal.SIGTERM
+
+
+def test_who_does_not_read_on_holds_up_nobody(server: Serve) -> None:
+    running = server()
+    static = Path(streamlit.__file__).parent / "static"
+    largest = max(static.rglob("*.js"), key=lambda path: path.stat().st_size).relative_to(static)
+    with socket.socket() as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.connect(("127.0.0.1", urlsplit(running.url).port))
+        slow.sendall(f"GET /{largest} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+        assert b"200 OK" in slow.recv(100)
+        assert running.end() == -signal.SIGTERM
 
 
 def test_it_opens_the_browser_and_asks_no_question_at_its_first_start(server: Serve, tmp_path: Path) -> None:
@@ -96,49 +116,41 @@ def test_it_opens_the_browser_and_asks_no_question_at_its_first_start(server: Se
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", ""])
-def test_it_listens_to_no_network_without_a_log_in(address: str) -> None:
-    ended = run(*streamlit("--server.address", address))
-    assert ended.returncode == 2
-    assert f"server.address '{address}' would open the dashboard to the network" in ended.stderr
+def test_it_listens_to_no_network_without_a_log_in(address: str, tmp_path: Path) -> None:
+    said = refusal(tmp_path / "log", "--server.address", address)
+    assert f"server.address '{address}' would open the dashboard to the network" in said
 
 
-def test_the_programs_interface_to_its_buttons_stays_off() -> None:
-    ended = run(*streamlit("--server.enableAgentApi", "true"))
-    assert (ended.returncode, "enableAgentApi" in ended.stderr) == (2, True)
+def test_the_programs_interface_to_its_buttons_stays_off(tmp_path: Path) -> None:
+    assert "enableAgentApi" in refusal(tmp_path / "log", "--server.enableAgentApi", "true")
 
 
-def test_secrets_that_cannot_be_read_do_not_open_what_they_should_close() -> None:
+def test_secrets_that_cannot_be_read_do_not_open_what_they_should_close(tmp_path: Path) -> None:
     Path(".streamlit").mkdir()
     Path(".streamlit/secrets.toml").write_text("[auth")
-    ended = run(*streamlit())
-    assert (ended.returncode, "Fix the file secrets.toml" in ended.stderr) == (2, True)
+    assert "Fix the file secrets.toml" in refusal(tmp_path / "log")
 
 
-def test_with_a_log_in_nobody_sees_a_page_before(server: Serve, page: Page) -> None:
+def test_with_a_log_in_nobody_sees_a_page_before(page: Page, tmp_path: Path) -> None:
     Path(".streamlit").mkdir()
     Path(".streamlit/secrets.toml").write_text(LOGIN)
-    running = server(command=streamlit("--server.address", "0.0.0.0"))
-    page.goto(running.url.replace("0.0.0.0", "127.0.0.1") + "/launch")
-    expect(page.get_by_role("button", name="Log in")).to_be_visible()
-    expect(page.get_by_test_id("stPageLink")).to_have_count(0)
+    with serving(started_alone(tmp_path / "log", "--server.address", "0.0.0.0"), tmp_path / "log") as running:
+        page.goto(running.url.replace("0.0.0.0", "127.0.0.1") + "/launch")
+        shown(page.get_by_role("button", name="Log in"))
+        expect(page.get_by_test_id("stPageLink")).to_have_count(0)
 
 
 def test_an_installed_wheel_has_the_dashboard_in_it(server: Serve, page: Page, tmp_path: Path) -> None:
     target = tmp_path / "installed"
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    subprocess.run(
-        [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path), str(ROOT)], check=True
-    )
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
-    top = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    with zipfile.ZipFile(wheel) as packed:
+        top = {name.split("/")[0] for name in packed.namelist()}
+        packed.extractall(target)
     assert {name for name in top if not name.endswith(".dist-info")} == {"koderz_core", "koderz_dashboard"}
-    subprocess.run(
-        [*pip, "install", "--no-deps", "--no-index", "--no-compile", "--target", str(target), str(wheel)], check=True
-    )
-    running = server(
-        environment={"PYTHONPATH": str(target)},
-        command=(str(target / "bin" / "koderz"), "ui", "--no-browser", "--port", "0"),
-    )
+    koderz = (sys.executable, "-P", "-c", "from koderz_core.cli import main; main()")
+    running = server(environment={"PYTHONPATH": str(target)}, command=(*koderz, "ui", "--no-browser", "--port", "0"))
     page.goto(f"{running.url}/launch")
     expect(page.get_by_test_id("stSidebar").get_by_test_id("stPageLink")).to_have_count(5)
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    shown(page.get_by_role("heading", level=1))
