@@ -32,7 +32,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """Every table with its primary key."""
 
-VERSION = 19
+VERSION = 20
 """The version of the tables below; increase it with every change to them."""
 
 _TABLES = """
@@ -73,6 +73,7 @@ create table calls (
     finish varchar, sampling json not null, honoured json, messages json not null, text varchar, message varchar,
     service_tier varchar, machine_seconds double, gpu_joules double, cpu_joules double, kwh double, energy_usd double,
     rental_usd double, status integer, wait_seconds double, arrived boolean, cached_from varchar, cached_usd double,
+    reasoning_tokens bigint,
     primary key (experiment, ordinal, attempt)
 );
 create table notes (
