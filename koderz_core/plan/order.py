@@ -106,6 +106,8 @@ def _check_efforts(parameters: Mapping[str, Scalar], models: Mapping[str, tuple[
     steps = steps_of(str(parameters.get("steps", "")))
     if f"coder.{EFFORT}" in parameters and any(isinstance(step, str) for step in steps):
         raise PlanError(f"steps={parameters['steps']} sets the effort of every attempt. Omit coder.{EFFORT}.")
+    if f"spec.{EFFORT}" in parameters and parameters.get("reuse_spec"):
+        raise PlanError(f"Reused specs were written without an effort. Omit reuse_spec or spec.{EFFORT}.")
     for role, overrides in overrides_by_role(parameters).items():
         efforts, members = str(overrides.get(EFFORT, "")).split(","), models[role]
         if len(efforts) not in (1, len(members)):
