@@ -15,7 +15,7 @@ from koderz_core.analysis.pairs import Key
 from koderz_core.analysis.tradeoff import Point
 from koderz_core.report.budget import in_unit
 from koderz_core.report.charts import COLOURS, GROUND, NEUTRAL, TEXT, TIERS, reaches, theme_color, tier_name
-from koderz_core.report.charts_frontier_efforts import EFFORT_LINE, draw_efforts, effort_lines
+from koderz_core.report.charts_frontier_efforts import EFFORT_LINE, draw_efforts, effort_lines, efforts_alt
 from koderz_core.report.charts_frontier_labels import (
     Canvas,
     Located,
@@ -103,8 +103,10 @@ def frontier_alt(comparison: Comparison) -> str:
         for usd, point, row in best
     )
     base = f" Baseline: {comparison.of(comparison.baseline).letter}." if comparison.baseline else ""
-    shown = numbered(len(located(comparison)), "configuration")
-    return f"Share of problems solved against cost per problem of {shown}. On the Pareto frontier: {names}.{base}"
+    shown, lines = numbered(len(located(comparison)), "configuration"), efforts_alt(located(comparison))
+    return (
+        f"Share of problems solved against cost per problem of {shown}. On the Pareto frontier: {names}.{base}{lines}"
+    )
 
 
 def chart_title(datasets: Sequence[str], problems: int, days: Sequence[str]) -> str:

@@ -11,6 +11,10 @@ from koderz_core.report.charts import NEUTRAL
 from koderz_core.report.charts_frontier_labels import Canvas, Located
 
 
+EFFORT_LINE = "reasoning effort, low to high"
+"""The entry of these lines in the legend."""
+
+
 def effort_lines(points: Sequence[Located]) -> list[list[Located]]:
     """The points of each group that differs only in one effort, from the lowest effort to the highest."""
     placed = [(point[2].effort, point) for point in points]
@@ -35,4 +39,7 @@ def draw_efforts(figure: go.Figure, canvas: Canvas, points: Sequence[Located]) -
         )
 
 
-EFFORT_LINE = "reasoning effort, low to high"
+def efforts_alt(points: Sequence[Located]) -> str:
+    """The lines in words, "" if there are none."""
+    lines = (" to ".join(row.letter for _, _, row in line) for line in effort_lines(points))
+    return "".join(f" A line joins {line}, which differ only in their reasoning effort." for line in lines)
