@@ -10,7 +10,6 @@ import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ship
 from koderz_core.report.charts import NEUTRAL
 from koderz_core.report.charts_frontier_labels import Canvas, Located
 
-
 EFFORT_LINE = "reasoning effort, low to high"
 """The entry of these lines in the legend."""
 

@@ -24,9 +24,9 @@ def test_an_effort_can_be_chosen_for_a_model_that_accepts_one(visit: Visit) -> N
     next(box for box in app.selectbox if box.label == "Strategy").set_value("direct").run()
     coder(app).set_value("openai/gpt-4o").run()
     assert not efforts(app)
-    coder(app).set_value("openai/o3").run()
+    coder(app).set_value("openai/gpt-5-mini").run()
     effort = next(box for box in app.selectbox if box.label == "Effort of the coder")
-    assert effort.options == ["Default of the model", "low", "medium", "high"]
+    assert effort.options == ["Default of the model", "minimal", "low", "medium", "high"]
     effort.set_value("high").run()
     assert not app.exception
     assert "coder.effort=high" in app.code[-1].value

@@ -232,7 +232,8 @@ def test_a_line_joins_configurations_that_differ_only_in_their_effort_from_the_l
         replace(row(name, 2, 0.1 + at / 10), parameters=_asked(name, text))
         for at, (name, text) in enumerate(efforts.items())
     ]
-    comparison = compare(rows, trials(rows))
+    found = [trial for at, name in enumerate(efforts) for trial in trials(name, 2, 0.1 + at / 10)]
+    comparison = compare(rows, found)
     assert [[found.label for _, _, found in line] for line in effort_lines(located(comparison))] == [
         ["low", "high", "most"]
     ]
