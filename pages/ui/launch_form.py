@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import get_args
 
@@ -98,14 +99,20 @@ def _rows(workspace: Workspace, opened: OpenDraft, draft: Draft, surveyed: Seque
     return tuple(rows)
 
 
-def choose_configuration(row: Row, key: str, forms: Mapping[str, StrategyForm], models: Models) -> Row:
-    """A configuration as the person has entered it now. ``key``: part of the keys of its widgets."""
+def choose_configuration(
+    row: Row, key: str, forms: Mapping[str, StrategyForm], models: Models, *, folded: bool = False
+) -> Row:
+    """A configuration as the person has entered it now.
+
+    ``key``: part of the keys of its widgets. ``folded``: the parameters are shown only on request.
+    """
     initial = row.wanted
     form = forms[str(st.selectbox("Strategy", list(forms), _place(forms, initial.strategy), key=f"strategy {key}"))]
     st.text(form.doc)
     st.caption(plain(calls_of(form)))
     place = st.container(horizontal=True, key=f"roles {key}")
-    parameters, policies = _parameters(form, initial, key)
+    with st.expander("Parameters", key=f"parameters {key}") if folded else nullcontext():
+        parameters, policies = _parameters(form, initial, key)
     try:
         used: Sequence[str] = form.asked(parameters)
     except KoderzError:  # the summary says which value is not valid
