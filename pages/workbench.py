@@ -63,12 +63,13 @@ def _enter(workspace: Workspace) -> None:
 def _configuration(workspace: Workspace, kind: str) -> Wanted:
     surveyed = survey(str(workspace.settings.home))
     allowed = [form for form in workspace.plans.strategies() if kind == FIX or form.name in ANSWERING]
-    forms = {form.name: replace(form, ablations=()) for form in allowed}
+    # A task has no ablations, and its gate tests are the tests that the person gives.
+    forms = {form.name: replace(form, ablations=(), tested=False) for form in allowed}
     ready = [row.id for row in surveyed if row.ready]
     coder = next((name for name in ready if not name.startswith("scripted/")), next(iter(ready), ""))
     with st.container(border=True, key="configuration"):
         initial = Row(Wanted(USUAL[kind], {"coder": coder} if coder else {}))
-        return choose_configuration(initial, f"task {kind}", forms, reasons(surveyed)).wanted
+        return choose_configuration(initial, f"task {kind}", forms, reasons(surveyed), folded=True).wanted
 
 
 def _start(workspace: Workspace, entered: Entered, wanted: Wanted, budget: Budget) -> None:

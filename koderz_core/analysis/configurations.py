@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from koderz_core.analysis.bounds import Cases
 from koderz_core.analysis.energy import rental_usd
 from koderz_core.analysis.rates import ClusteredRate, Rate, rate_of
-from koderz_core.records import Tier
+from koderz_core.records import Tier, fingerprint
+from koderz_core.records.completions import EFFORTS
 from koderz_core.records.marks import Marks
 from koderz_core.records.plans import IMPORTED, scripted
 from koderz_core.records.progress import SummaryRow, TierCost
@@ -18,6 +19,14 @@ _TIERS: Sequence[Tier] = ("local", "small_frontier", "frontier")
 DIRECT, SUPERVISED = "direct", "supervised"
 CODER, REVIEWER = "coder", "reviewer"
 FEWEST = 2  # ablations that make a set
+
+
+@dataclass(frozen=True, slots=True)
+class EffortStep:
+    """``family``: equal for configurations that differ only in this effort. ``rank``: larger for a higher effort."""
+
+    family: str
+    rank: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +42,8 @@ class ConfigurationFigures:
     ``composition``: the tiers of its models, in words. ``first``: the share of ``n`` solved with the first program.
     ``well_formed``: the share of tested replies with a complete program in one piece, None if none was tested.
     ``cached``: answers from the response cache. They cost nothing in ``cost_usd``, and make the costs and times per
-    experiment unknown.
+    experiment unknown. ``reasoning_tokens``: those of all answered calls, None if a provider did not report them.
+    ``effort``: its place among configurations that differ only in the reasoning effort of one role.
     """
 
     letter: str
@@ -63,6 +73,8 @@ class ConfigurationFigures:
     first: float | None = None
     well_formed: float | None = None
     cached: int = 0
+    reasoning_tokens: int | None = None
+    effort: EffortStep | None = None
 
     @property
     def standing(self) -> tuple[float, float]:
@@ -133,6 +145,8 @@ def figures_of(row: SummaryRow, place: int) -> ConfigurationFigures:
         composition=composition(row),
         first=row.solved_first / n if n else None,
         well_formed=row.well_formed / row.replies if row.replies else None,
+        reasoning_tokens=row.reasoning_tokens,
+        effort=_effort(row),
     )
 
 
@@ -190,6 +204,19 @@ def usual_baseline(rows: Sequence[SummaryRow]) -> SummaryRow | None:
         return whole
     asked_once = frontier_asked_once(rows) or [row for row in rows if row.strategy == DIRECT] or rows[:1]
     return max(asked_once, key=lambda row: (row.cost_usd or 0.0) / (row.planned or 1), default=None)
+
+
+def _effort(row: SummaryRow) -> EffortStep | None:
+    efforts = {name: str(value) for name, value in row.parameters.items() if name.endswith(".effort")}
+    if len(efforts) != 1:
+        return None
+    ((name, effort),) = efforts.items()
+    if effort not in EFFORTS and not effort.isdigit():  # one for each of several models
+        return None
+    others = {other: value for other, value in row.parameters.items() if other != name}
+    same = (row.benchmark, row.strategy, row.models, others, row.gate, row.feedback, name)
+    rank = EFFORTS.index(effort) if effort in EFFORTS else len(EFFORTS) + int(effort)
+    return EffortStep(fingerprint(same), rank)
 
 
 def frontier_asked_once(rows: Sequence[SummaryRow]) -> list[SummaryRow]:

@@ -22,6 +22,7 @@ from koderz_core.events import CallFinished
 from koderz_core.events.tally import ExperimentTally, Tally, added
 from koderz_core.models.providers import sets_context
 from koderz_core.records import Configuration, Plan, Verdict, fingerprint
+from koderz_core.records.marks import SEARCHED_SITES
 from koderz_core.times import iso
 
 KPI, JOURNAL, MANIFEST, README = "kpi.json", "journal.jsonl", "manifest.json", "README.md"
@@ -113,6 +114,7 @@ def kpi(told: Tally) -> Document:
             "calls": totals.calls,
             "cost_usd": totals.cost_usd,
             "seconds": totals.seconds,
+            **({"cached": totals.cached} if totals.cached else {}),
         },
         "config_digest": digest(told.plan),
         "models": models(told.plan),
@@ -197,6 +199,8 @@ def _experiment(one: ExperimentTally, of: Configuration) -> Document:
         "latency_ms": _latency(one),
         "iterations": totals.iterations,
         "calls": totals.calls,
+        **({"cached": totals.cached} if totals.cached else {}),
+        **({"searched": True} if of.parameters.get("search") in SEARCHED_SITES else {}),
         "token_usage": _usage(one),
         "cost_usd": totals.cost_usd,
         "seconds": one.seconds,
@@ -253,7 +257,8 @@ def _sampling(one: ExperimentTally) -> Document | None:
         return None
     sent = coded[0].honoured
     unsaid: Document = {"top_k": None, "presence_penalty": None, "frequency_penalty": None}
-    return {"temperature": sent.temperature, "top_p": sent.top_p, "max_tokens": sent.max_tokens, **unsaid}
+    effort = {"effort": sent.effort} if sent.effort else {}
+    return {"temperature": sent.temperature, "top_p": sent.top_p, "max_tokens": sent.max_tokens, **unsaid, **effort}
 
 
 def _exit(one: ExperimentTally) -> Document:

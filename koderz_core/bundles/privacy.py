@@ -47,6 +47,7 @@ from koderz_core.records import (
     Observed,
     Plan,
     Query,
+    Sampling,
     Usage,
     Verdict,
 )
@@ -246,6 +247,7 @@ WORDED: Mapping[type, frozenset[str]] = {
     CodeTested: frozenset({"how"}),
     Cost: frozenset({"source"}),
     Usage: frozenset({"service_tier"}),
+    Sampling: frozenset({"effort"}),
     TurnSpoken: frozenset({"speaker"}),
     ExperimentLabelled: frozenset({"label"}),
 }

@@ -83,7 +83,8 @@ def show(name: str, as_json: bool, data_dir: Path | None) -> None:
     table.add_row("model", plain(known.id))
     table.add_row("tier", known.tier)
     for field, value in asdict(known.capabilities).items():
-        table.add_row(field.replace("_", " "), plain("unknown" if value is None else str(value)))
+        shown = (", ".join(value) or "none accepted") if isinstance(value, tuple) else value
+        table.add_row(field.replace("_", " "), plain("unknown" if shown is None else str(shown)))
     table.add_row(
         "cost of a 60 s call with 1,000 input and 1,000 output tokens", f"{money(cost.usd)} ({plain(cost.source)})"
     )

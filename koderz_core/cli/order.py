@@ -25,6 +25,7 @@ from koderz_core.plan.presets import Preset
 from koderz_core.records import Budget, Plan, Scalar
 from koderz_core.strategies import MODES, complete, create, facts_of
 from koderz_core.strategies.facts import ROLES
+from koderz_core.strategies.parameters import EFFORT
 from koderz_core.workspace.datasets import in_period
 
 
@@ -123,10 +124,11 @@ def _combined(options: Mapping[str, Any], bases: Sequence[Wanted]) -> list[Wante
         replace(
             base,
             models={**base.models, **models},
-            parameters={**base.parameters, **_own(base.strategy, parameters)},
+            parameters={**base.parameters, **_own(base.strategy, parameters), **effort},
             **policy,
         )
         for base in bases
+        for effort in _efforts(options)
         for policy in (policies if facts_of(base.strategy).tests_programs else [{}])
     ]
     used = {
@@ -137,6 +139,13 @@ def _combined(options: Mapping[str, Any], bases: Sequence[Wanted]) -> list[Wante
     for role in models.keys() - used:
         raise PlanError(f"No chosen strategy uses the role {role}. Omit the option for the model of this role.")
     return configurations
+
+
+def _efforts(options: Mapping[str, Any]) -> list[dict[str, Scalar]]:
+    """The override of the coder's effort, for each effort that options name."""
+    if options[EFFORT] is None:
+        return [{}]
+    return [{f"{CODER}.{EFFORT}": effort} for effort in names_in(options[EFFORT], f"--{EFFORT}")]
 
 
 def _with_coders(strategies: Sequence[str], coders: Sequence[str]) -> list[tuple[str, str | tuple[str, ...]]]:

@@ -16,8 +16,10 @@ from koderz_core.plan.forms import Parameter, strategy_form
 from koderz_core.plan.order import MOST_SEEDS
 from koderz_core.plan.presets import CATALOGUE
 from koderz_core.records import VARIANTS
+from koderz_core.records.completions import EFFORTS
 from koderz_core.strategies import MODES, PRESETS, STRATEGIES, base_of, facts_of, offered
 from koderz_core.strategies.facts import ROLES
+from koderz_core.strategies.parameters import EFFORT
 from koderz_core.workspace.grading import FEEDBACKS
 
 Option = Callable[[Any], Any]  # Any: click's decorators take and give any command
@@ -128,6 +130,14 @@ def _role_flag(role: str) -> str:
     return f"--{role}-model" if f"--{role}" in taken else f"--{role}"
 
 
+_EFFORT = option(
+    "Models and roles",
+    f"--{EFFORT}",
+    metavar="EFFORT,...",
+    advanced=True,
+    help=f"Reasoning effort of the coder: {', '.join(EFFORTS)} or a number of tokens. With several values, koderz "
+    "makes one configuration for each value.",
+)
 PARAMETERS = _parameters()
 PARAMETER_OPTIONS: Options = tuple(_option(name, by_strategy) for name, by_strategy in PARAMETERS.items())
 
@@ -135,7 +145,7 @@ PARAMETER_OPTIONS: Options = tuple(_option(name, by_strategy) for name, by_strat
 def role_options(coder: str) -> Options:
     """The options of all roles, the coder's first. ``coder``: its default model."""
     others = (_role_option(role, "the coder's model") for role in ROLES if role != CODER)
-    return (_role_option(CODER, coder), *others)
+    return (_role_option(CODER, coder), _EFFORT, *others)
 
 
 FLAGS: Mapping[str, str] = {
@@ -147,7 +157,7 @@ FLAGS: Mapping[str, str] = {
 DEFAULT_STRATEGY = "direct"
 DEFAULT_CODER = "embedded/qwen2.5-coder-0.5b"
 REPLACED: Mapping[str, str] = {
-    **{name: f"--{name}" for name in ("strategy", "mode", "gate", "feedback")},
+    **{name: f"--{name}" for name in ("strategy", "mode", "gate", "feedback", EFFORT)},
     **FLAGS,
 }
 """The options that ``--configuration`` replaces, by the names they have after parsing."""

@@ -178,6 +178,7 @@ def usage(call: CallRow) -> Any:  # Any: a ModelUsage of inspect_ai, or None
         input_tokens_cache_read=call.cache_read_tokens,
         input_tokens_cache_write=call.cache_write_tokens,
         total_cost=call.cost_usd,
+        reasoning_tokens=call.reasoning_tokens,
     )
 
 
@@ -190,7 +191,15 @@ def config(sampling: Sampling) -> Any:  # Any: a GenerateConfig of inspect_ai
         top_p=sampling.top_p,
         max_tokens=sampling.max_tokens,
         seed=sampling.seed,
+        **_effort(sampling),
     )
+
+
+def _effort(sampling: Sampling) -> dict[str, Any]:  # Any: the arguments of a GenerateConfig
+    effort = sampling.effort
+    if not effort:
+        return {}
+    return {"reasoning_tokens": int(effort)} if effort.isdigit() else {"reasoning_effort": effort}
 
 
 def score_of(verdict: Verdict | IterationRow, program: str | None) -> Any:  # Any: a Score of inspect_ai

@@ -216,6 +216,7 @@ def _request(call: CallRow) -> Attributes:
     sampling = call.honoured or call.sampling
     return {
         names.REQUEST_TEMPERATURE: sampling.temperature,
+        names.REQUEST_EFFORT: sampling.effort or None,
         names.REQUEST_TOP_P: sampling.top_p,
         names.REQUEST_MAX_TOKENS: sampling.max_tokens,
         names.REQUEST_SEED: sampling.seed,
@@ -235,6 +236,7 @@ def _response(call: CallRow) -> Attributes:
         names.TIME_TO_FIRST_CHUNK: call.first_token_seconds,
         names.INPUT_TOKENS: call.input_tokens,
         names.OUTPUT_TOKENS: call.output_tokens,
+        names.REASONING_TOKENS: call.reasoning_tokens,
         names.CACHE_READ_TOKENS: call.cache_read_tokens,
         names.CACHE_WRITE_TOKENS: call.cache_write_tokens,
         names.COST_USD: call.cost_usd,

@@ -11,14 +11,15 @@ from dataclasses import replace
 from typing import Any
 
 from koderz_core.config import Settings
-from koderz_core.models.answer import Answer, Call, count_of, text_of, tier_of
-from koderz_core.models.capabilities import MILLION, Capabilities
+from koderz_core.models.answer import Answer, Call, count_of, member, text_of, tier_of
+from koderz_core.models.capabilities import LEVELS, MILLION, THOUGHTS, TOKENS, Capabilities
 from koderz_core.models.connection import connection, redact, times, without_environment
 from koderz_core.models.models_file import Thinking
 from koderz_core.models.provider import Advice, Key, ModelCard, ModelList, Provider, bearer
 from koderz_core.models.server import Server
 from koderz_core.protocols import OnText
-from koderz_core.records import Completion, Request, Usage
+from koderz_core.records import Completion, Request, Sampling, Usage
+from koderz_core.records.completions import EFFORTS
 
 KEY = Key("ANTHROPIC_API_KEY", "Anthropic")
 
@@ -71,8 +72,9 @@ class AnthropicModel:
             "messages": [message for message in call.chat() if message["role"] != "system"],
             "max_tokens": call.sampling.max_tokens,
             **({"system": system} if system else {}),
-            # The SDK has no arguments for parameters that only older models accept.
-            "extra_body": {name: value for name, value in sampling.items() if value is not None},
+            # The SDK has no arguments for parameters that only older models accept, and warns of their thinking.
+            "extra_body": {name: value for name, value in sampling.items() if value is not None}
+            | _thinking(call.sampling),
         }
 
     def _wait(self, arguments: dict[str, Any], answer: Answer) -> None:
@@ -97,6 +99,18 @@ class AnthropicModel:
             yield from stream
 
 
+def _thinking(sampling: Sampling) -> dict[str, object]:
+    """The effort in the form that a model of its generation accepts: a word, a number of tokens, or no thinking."""
+    effort = sampling.effort
+    if not effort:
+        return {}
+    if effort == EFFORTS[0]:
+        return {"thinking": {"type": "disabled"}}
+    if effort.isdigit():
+        return {"thinking": {"type": "enabled", "budget_tokens": int(effort)}}
+    return {"thinking": {"type": "adaptive"}, "output_config": {"effort": effort}}
+
+
 def _take(answer: Answer, event: object) -> str:
     """Keep what an event of a streamed answer brings, and return its text. The SDK does not check its records."""
     part = getattr(event, "delta", None) or getattr(event, "content_block", None)
@@ -115,6 +129,7 @@ def _usage(reported: object, so_far: Usage) -> Usage:
         "output_tokens": count_of(reported, "output_tokens"),
         "cache_read_tokens": count_of(reported, "cache_read_input_tokens"),
         "cache_write_tokens": count_of(reported, "cache_creation_input_tokens"),
+        "reasoning_tokens": count_of(member(reported, "output_tokens_details"), "thinking_tokens"),
     }
     tier = tier_of(reported) or so_far.service_tier
     return replace(so_far, **{name: count for name, count in counts.items() if count is not None}, service_tier=tier)
@@ -134,7 +149,9 @@ def _lists(settings: Settings) -> ModelList | None:
     return ModelList(f"{settings.anthropic_base_url}/v1/models", bearer(settings.anthropic_api_key))
 
 
-def _claude(context: int, *, free: bool = False, thinking: Thinking = "optional") -> Capabilities:
+def _claude(
+    context: int, effort: tuple[str, ...], *, free: bool = False, thinking: Thinking = "optional"
+) -> Capabilities:
     """``free``: accepts temperature or top_p, not both; it thinks only if asked to, unless it always does."""
     return Capabilities(
         context_tokens=context,
@@ -142,27 +159,33 @@ def _claude(context: int, *, free: bool = False, thinking: Thinking = "optional"
         top_p=free,
         both=False,
         seed=False,
-        effort=not free,
+        effort=effort,
+        exclusive=free,
         default_tokens=_DEFAULT_TOKENS,
         thinking=thinking,
-        thinking_tokens=_THOUGHTS if thinking == "always" else 0,
+        thinking_tokens=THOUGHTS if thinking == "always" else 0,
         cache=True,
         source="Anthropic's migration guides, November 2026",
     )
 
 
-_THOUGHTS = 16_384
+_ALL = (*LEVELS, "xhigh", "max")
 _DEFAULT_TOKENS = 16_384
 # Context windows: genai-prices 0.2.3, November 2026. Accepted parameters: the migration guides, read in November 2026.
 # Newer models are assumed to be like the newest known.
 _ROWS = (
+    (r"claude-3(-5)?-(opus|sonnet|haiku).*", _claude(200_000, (), free=True)),
     (
         r"claude-3\b.*|claude-(opus|sonnet)-4(-[015])?(-\d{8})?|claude-haiku-4-5(-\d{8})?",
-        _claude(200_000, free=True),
+        _claude(200_000, ("none", TOKENS), free=True),
     ),
-    (r"claude-(opus|sonnet)-4-6(-\d{8})?", _claude(MILLION, free=True)),
-    (r"claude-opus-(4-[78]|5)(-\d{8})?|claude-(sonnet-5|sonnet-5-5|haiku-5-5)(-\d{8})?", _claude(MILLION)),
-    (r"claude.*", _claude(MILLION, thinking="always")),
+    (r"claude-sonnet-4-6(-\d{8})?", _claude(MILLION, ("none", *LEVELS), free=True)),
+    (r"claude-opus-4-6(-\d{8})?", _claude(MILLION, ("none", *LEVELS, "max"), free=True)),
+    (
+        r"claude-opus-(4-[78]|5)(-\d{8})?|claude-(sonnet-5|sonnet-5-5|haiku-5-5)(-\d{8})?",
+        _claude(MILLION, ("none", *_ALL)),
+    ),
+    (r"claude.*", _claude(MILLION, _ALL, thinking="always")),
     (
         ".*",
         Capabilities(

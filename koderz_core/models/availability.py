@@ -148,7 +148,7 @@ def listing(at: ModelList, settings: Settings, seconds: float) -> Listing:
     """The models that a server lists within ``seconds``. Raises nothing: an absent server is a result."""
     shown = redact(at.url)
     try:
-        settings.check_egress(at.url, "its list of models")
+        settings.check_egress(at.url, "the list of models that the server offers")
         reply = msgspec.json.decode(_get(at, shown, seconds), type=_Reply)
     except OfflineError:
         return Listing(fault="KODERZ_OFFLINE is set", cure="Unset KODERZ_OFFLINE", absent=True)

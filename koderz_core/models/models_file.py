@@ -32,6 +32,7 @@ from koderz_core.input_files import read_text, require_file
 from koderz_core.records import Tier
 
 Thinking = Literal["never", "optional", "always"]
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max", "tokens"]
 
 FILE = "models.toml"
 MOST_USD = 1e6  # per million tokens: a higher price is a typing mistake
@@ -53,13 +54,16 @@ class StatedPrice(_Closed):
 
 
 class StatedCapabilities(_Closed):
-    """What a model accepts, None if not stated. The fields are those of ``Capabilities``."""
+    """What a model accepts, None if not stated. The fields are those of ``Capabilities``.
+
+    ``effort``: true means low, medium and high.
+    """
 
     temperature: bool | None = None
     top_p: bool | None = None
     both: bool | None = None
     seed: bool | None = None
-    effort: bool | None = None
+    effort: bool | tuple[Effort, ...] | None = None
     max_tokens_parameter: Literal["max_tokens", "max_completion_tokens", "num_predict"] | None = None
     default_tokens: int | None = Field(default=None, ge=1)
     thinking: Thinking | None = None

@@ -13,18 +13,22 @@ from koderz_core.addresses import is_loopback
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError
 from koderz_core.models.answer import Answer, Call, count_of, text_of
-from koderz_core.models.capabilities import THINKERS, Capabilities, thinker
+from koderz_core.models.capabilities import GPT_OSS, LEVELS, THINKERS, Capabilities, thinker
 from koderz_core.models.connection import connection, redact, times
 from koderz_core.models.provider import NO_KEY, Advice, ModelCard, ModelList, Provider, bearer
 from koderz_core.models.server import Server
 from koderz_core.models.server_memory import OllamaMemory
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request, Usage
+from koderz_core.records.completions import EFFORTS
 
 CLOUD = "https://ollama.com"
 MOST_NANOSECONDS = 1 << 53
 _SOURCE = "Ollama's API reference, November 2026"
 _THOUGHTS = 8_192
+# Ollama silently ignores a value of ``think`` that a model does not have, so these are only the families of which it
+# says that thinking can be switched off (its announcement of thinking, and its library).
+_SWITCHED = r"(?:.*/)?(qwen3(?!-coder|-?next-80b-a3b-instruct|.*(instruct|thinking))|deepseek-(r1|v3\.1)).*"
 
 
 class OllamaModel:
@@ -79,6 +83,7 @@ class OllamaModel:
             "options": {name: value for name, value in options.items() if value is not None},
             "truncate": False,  # a prompt that exceeds the context is an error, and
             "shift": False,  # a full context ends the answer: neither loses its beginning silently
+            **({"think": effort != EFFORTS[0] and effort} if (effort := call.sampling.effort) else {}),
         }
 
     def _parts(self, arguments: dict[str, Any], *, streamed: bool) -> Generator[object, None, None]:
@@ -162,6 +167,8 @@ PROVIDER = Provider(
     address=lambda settings: settings.ollama_base_url,
     lists=lambda settings: ModelList(f"{settings.ollama_base_url}/api/tags", _headers(settings)),
     rows=(
+        (GPT_OSS, thinker(_THOUGHTS, _SOURCE, "num_predict", LEVELS)),
+        (_SWITCHED, thinker(_THOUGHTS, _SOURCE, "num_predict", EFFORTS[:1])),
         (THINKERS, thinker(_THOUGHTS, _SOURCE, "num_predict")),
         (".*", Capabilities(max_tokens_parameter="num_predict", source=_SOURCE)),
     ),

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from koderz_core.config import Settings
-from koderz_core.models.capabilities import MILLION, SERVED, Capabilities
+from koderz_core.models.capabilities import LEVELS, MILLION, SERVED, Capabilities
 from koderz_core.models.openai_compatible import compatible
 from koderz_core.models.provider import Advice, Key
 
 # Context windows: genai-prices 0.2.3, November 2026. Accepted parameters: the API reference, read in November 2026.
 # Newer models are assumed to be like the newest known.
 _SOURCE = "OpenAI's API reference, November 2026"
+_SOME = ("none", *LEVELS, "xhigh")
 _THOUGHTS = 25_000  # OpenAI's guide to reasoning advises to leave at least this for thoughts and answer
 
 
-def _gpt(context: int | None, *, thinks: bool = False, always: bool = False) -> Capabilities:
-    """``thinks``: unless asked not to, and refuses temperature and top_p while it thinks."""
+def _gpt(context: int | None, effort: tuple[str, ...] = (), *, thinks: bool = False) -> Capabilities:
+    """``thinks``: unless the ``effort`` is none, and refuses temperature and top_p while it thinks."""
+    thinks = thinks or bool(effort)
     return Capabilities(
         context_tokens=context,
         temperature=not thinks,
         top_p=not thinks,
-        effort=thinks,
+        effort=effort,
+        exclusive=thinks,
         max_tokens_parameter="max_completion_tokens",
-        thinking=("always" if always else "optional") if thinks else "never",
+        thinking=("optional" if "none" in effort else "always") if thinks else "never",
         thinking_tokens=_THOUGHTS if thinks else 0,
         cache=True,
         source=_SOURCE,
@@ -59,13 +62,18 @@ PROVIDER = compatible(
     ),
     typed=r"(ft:)?(gpt-(?!oss)|chatgpt-|o\d)[^/\s]*",
     rows=(
-        (r"(ft:)?gpt-5(\.4)?-(mini|nano).*", _gpt(400_000, thinks=True)),
-        (r"(ft:)?gpt-5\.5.*", _gpt(MILLION, thinks=True)),
-        (r"(ft:)?gpt-(5\.[4-9]|6).*", _gpt(1_050_000, thinks=True)),
-        (r"(ft:)?gpt-5.*", _gpt(400_000, thinks=True)),
-        (r"(ft:)?gpt-([7-9]|\d\d).*", _gpt(None, thinks=True)),
-        (r"(ft:)?o1-(mini|preview).*", _gpt(128_000, thinks=True, always=True)),
-        (r"(ft:)?o\d.*", _gpt(200_000, thinks=True, always=True)),
+        (r"(ft:)?gpt-5(\.[0-3])?-(chat|pro).*", _gpt(400_000, thinks=True)),  # few efforts, which differ by model
+        (r"(ft:)?gpt-5\.4-(mini|nano).*", _gpt(400_000, _SOME)),
+        (r"(ft:)?gpt-5\.4.*", _gpt(1_050_000, _SOME)),
+        (r"(ft:)?gpt-5\.5.*", _gpt(MILLION, _SOME)),
+        (r"(ft:)?gpt-(5\.[6-9]|6).*", _gpt(1_050_000, (*_SOME, "max"))),
+        (r"(ft:)?gpt-5\.\d-codex.*", _gpt(400_000, LEVELS)),
+        (r"(ft:)?gpt-5\.1.*", _gpt(400_000, ("none", *LEVELS))),
+        (r"(ft:)?gpt-5\..*", _gpt(400_000, _SOME)),
+        (r"(ft:)?gpt-5.*", _gpt(400_000, ("minimal", *LEVELS))),
+        (r"(ft:)?gpt-([7-9]|\d\d).*", _gpt(None, (*_SOME, "max"))),
+        (r"(ft:)?o1-(mini|preview).*", _gpt(128_000, thinks=True)),
+        (r"(ft:)?o\d.*", _gpt(200_000, LEVELS)),
         (r"(ft:)?gpt-4\.1.*", _gpt(MILLION)),
         (r"(ft:)?gpt-4(o|-turbo).*", _gpt(128_000)),
         (r"(ft:)?gpt-3\.5.*", _gpt(16_385)),

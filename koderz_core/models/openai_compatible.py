@@ -6,6 +6,8 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import Any, cast
 
+from msgspec import UNSET
+
 from koderz_core.config import Settings
 from koderz_core.models.answer import Answer, Call, count_of, member, text_of, tier_of
 from koderz_core.models.connection import connection, is_at, redact, times, without_environment
@@ -90,6 +92,7 @@ class OpenAICompatibleModel:
             call.limit: call.sampling.max_tokens,
             "seed": call.sampling.seed,
             "service_tier": self._service_tier,
+            "reasoning_effort": call.sampling.effort or None,
         }
         return {
             "model": self._server.card.name,
@@ -136,12 +139,18 @@ def _usage(reply: object) -> Usage:
     # Some servers report 0 prompt tokens if they do not know them; no chat has an empty prompt.
     reported = member(reply, "usage")
     details = member(reported, "prompt_tokens_details")
+    sent, received = count_of(reported, "prompt_tokens"), count_of(reported, "completion_tokens")
+    reasoning = count_of(member(reported, "completion_tokens_details"), "reasoning_tokens")
+    if received is not None and reasoning:
+        apart = received + (sent or 0) + reasoning == count_of(reported, "total_tokens")
+        received += reasoning if apart else 0  # some servers count reasoning apart from the answer, as xAI's does
     return Usage(
-        input_tokens=count_of(reported, "prompt_tokens") or None,
-        output_tokens=count_of(reported, "completion_tokens"),
+        input_tokens=sent or None,
+        output_tokens=received,
         cache_read_tokens=count_of(details, "cached_tokens"),
         cache_write_tokens=count_of(details, "cache_write_tokens"),
         service_tier=tier_of(reply),
+        reasoning_tokens=UNSET if reasoning is None else reasoning,
     )
 
 

@@ -9,19 +9,22 @@ from dataclasses import dataclass
 from random import Random
 
 from koderz_core.errors import UnknownNameError
-from koderz_core.models.capabilities import Capabilities
+from koderz_core.models.capabilities import TOKENS, Capabilities
 from koderz_core.models.provider import Provider
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Finish, Message, Request, Sampling, Usage
+from koderz_core.records.completions import EFFORTS
 
 WORDS_PER_PIECE = 4
+TOKENS_PER_EFFORT = 50
 
 
 class ScriptedModel:
     """Answers each request with ``answer(request)``; a token is a word.
 
     It takes ``seconds_per_piece`` for each piece of a few words, with or without a listener, so that a screen has
-    something to show. It ignores temperature and top_p; ``max_tokens`` cuts its answer.
+    something to show. It ignores temperature and top_p; ``max_tokens`` cuts its answer. Under an effort it reports more
+    or fewer tokens of reasoning.
     """
 
     def __init__(self, id: str, answer: Callable[[Request], str], seconds_per_piece: float = 0.0) -> None:  # noqa: A002
@@ -45,9 +48,11 @@ class ScriptedModel:
         return Completion(
             text="".join(words),
             finish=_finish(script, words),
-            usage=Usage(sum(len(_words(message.content)) for message in request.messages), len(words), 0, 0),
+            usage=_usage(request, len(words)),
             seconds=time.monotonic() - started,
-            honoured=Sampling(max_tokens=request.sampling.max_tokens, seed=request.seed),
+            honoured=Sampling(
+                max_tokens=request.sampling.max_tokens, seed=request.seed, effort=request.sampling.effort
+            ),
             first_token_seconds=first,
         )
 
@@ -127,6 +132,15 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\s*\S+(?:\s+\Z)?", text)
 
 
+def _usage(request: Request, words: int) -> Usage:
+    """A token is a word. The reasoning is a part of the output."""
+    sent, effort = sum(len(_words(message.content)) for message in request.messages), request.sampling.effort
+    if not effort:
+        return Usage(sent, words, 0, 0)
+    thoughts = int(effort) if effort.isdigit() else TOKENS_PER_EFFORT * EFFORTS.index(effort)
+    return Usage(sent, words + thoughts, 0, 0, reasoning_tokens=thoughts)
+
+
 def _out_of_time(request: Request, seconds: float) -> Completion:
     """The answer of a model that the time limit of its turn ended."""
     return Completion("", "timeout", Usage(), seconds, Sampling(max_tokens=request.sampling.max_tokens))
@@ -145,5 +159,5 @@ PROVIDER = Provider(
     ready="SCRIPTED: mock mode",
     names=tuple(ACTORS),
     closed=True,
-    rows=((".*", Capabilities(source="a script")),),
+    rows=((".*", Capabilities(effort=(*EFFORTS, TOKENS), source="a script")),),
 )

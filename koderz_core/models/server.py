@@ -24,7 +24,7 @@ from typing import cast
 from koderz_core.config import Settings
 from koderz_core.errors import ContextError, LateError, ModelError, TurnTimeoutError
 from koderz_core.models.answer import Answer, Call, Send, member
-from koderz_core.models.capabilities import honoured
+from koderz_core.models.capabilities import check_effort, honoured
 from koderz_core.models.connection import is_silence, turn_is_over, turn_limited
 from koderz_core.models.provider import Advice, ModelCard, Provider
 from koderz_core.protocols import OnText
@@ -95,6 +95,7 @@ class Server:
         setting = self.advice.variable.split()[0] if away else ""
         self.settings.check_egress(away or self.url, f"a call to {self.card.id}", setting)
         takes = self.provider.capabilities(self.card.id, self.settings)
+        check_effort(request, self.card.id, takes)
         sampling, listener = honoured(request, takes), on_text if takes.streaming else None
         answer = Answer()
         with answer.in_time(), turn_limited(request.turn_seconds):

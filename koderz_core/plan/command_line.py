@@ -20,7 +20,7 @@ from koderz_core.prompts.debating import check
 from koderz_core.records import Scalar
 from koderz_core.strategies import base_of, create, recorded
 from koderz_core.strategies.outside import is_named_file, loaded, read_file
-from koderz_core.strategies.parameters import is_override
+from koderz_core.strategies.parameters import EFFORT, is_override
 
 SUPERVISED = "supervised"
 POLICIES = ("gate", "feedback")
@@ -249,7 +249,7 @@ def _names(word: str, value: str) -> tuple[str, ...]:
 
 def _value(form: StrategyForm, word: str, key: str, text: str) -> Scalar:
     """The value of a parameter, of the same kind as its default, or of an override of a role's sampling."""
-    of_sampling: Kind = "int" if key.endswith(".max_tokens") else "float"
+    of_sampling: Kind = _OF_SAMPLING.get(key.partition(".")[2], "float")
     kind = next((parameter.kind for parameter in form.parameters if parameter.name == key), of_sampling)
     parse, expected = _PARSERS[kind]
     try:
@@ -258,6 +258,7 @@ def _value(form: StrategyForm, word: str, key: str, text: str) -> Scalar:
         raise PlanError(f"{word!r}: {key} of {form.name} must be {expected}.") from None
 
 
+_OF_SAMPLING: Mapping[str, Kind] = {"max_tokens": "int", EFFORT: "str"}
 _PARSERS: Mapping[str, tuple[Callable[[str], Scalar], str]] = {
     "bool": (lambda text: SWITCH[text.strip().lower()], "true or false"),
     "int": (int, "a whole number"),

@@ -15,6 +15,8 @@ from koderz_core.records import Budget, Configuration, Scalar
 from koderz_core.records.plans import Selection
 from koderz_core.strategies import base_of, create, facts_of, recorded
 from koderz_core.strategies.facts import ROLES
+from koderz_core.strategies.ladder import steps_of
+from koderz_core.strategies.parameters import EFFORT, overrides_by_role
 
 MOST_SEEDS = 1 << 63
 FULL = "full"
@@ -74,6 +76,7 @@ def configuration(wanted: Wanted, settings: Settings) -> Configuration:
     }
     models = {role: named.get(role) or named["coder"][:1] for role in roles}
     _check_members(wanted.strategy, {role: members for role, members in named.items() if role in roles})
+    _check_efforts(parameters, models)
     # Empty texts are not recorded, so ids of configurations from before such a parameter existed stay the same.
     given = {name: value for name, value in parameters.items() if value != ""}
     resolved = Configuration(base_of(wanted.strategy), models, given, *_policies(wanted))
@@ -95,6 +98,22 @@ def _check_members(strategy: str, models: Mapping[str, tuple[str, ...]]) -> None
             raise PlanError(
                 f"{strategy} asks only one model as {role}, so {', '.join(others)} would be ignored. Name one model; "
                 "to compare several models, write a configuration for each model."
+            )
+
+
+def _check_efforts(parameters: Mapping[str, Scalar], models: Mapping[str, tuple[str, ...]]) -> None:
+    """Raise PlanError for efforts that do not match the models of their role, or for two efforts of one call."""
+    steps = steps_of(str(parameters.get("steps", "")))
+    if f"coder.{EFFORT}" in parameters and any(isinstance(step, str) for step in steps):
+        raise PlanError(f"steps={parameters['steps']} sets the effort of every attempt. Omit coder.{EFFORT}.")
+    if f"spec.{EFFORT}" in parameters and parameters.get("reuse_spec"):
+        raise PlanError(f"Reused specs were written without an effort. Omit reuse_spec or spec.{EFFORT}.")
+    for role, overrides in overrides_by_role(parameters).items():
+        efforts, members = str(overrides.get(EFFORT, "")).split(","), models[role]
+        if len(efforts) not in (1, len(members)):
+            raise PlanError(
+                f"{role}.{EFFORT} has {len(efforts)} values, but the role {role} has {len(members)} model(s). Write "
+                "one effort for all models of the role, or one for each."
             )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError
-from koderz_core.models.capabilities import Capabilities
+from koderz_core.models.capabilities import Capabilities, refusal
 from koderz_core.models.providers import capabilities_of
 from koderz_core.prompts.attempts import BYTES_PER_TOKEN, LATEST_TOKENS
 from koderz_core.prompts.coding import LIMITS
@@ -15,8 +15,8 @@ from koderz_core.records.marks import SEARCHED, SEARCHED_SITES
 from koderz_core.records.plans import scripted
 from koderz_core.strategies import called, complete, facts_of
 from koderz_core.strategies.facts import ROLES
-from koderz_core.strategies.ladder import ONCE
-from koderz_core.strategies.parameters import is_override, overrides_by_role
+from koderz_core.strategies.ladder import ONCE, steps_of
+from koderz_core.strategies.parameters import EFFORT, effort_of, is_override, overrides_by_role
 from koderz_core.strategies.reminders import ADVICE_TOKENS
 
 
@@ -25,17 +25,16 @@ def check_needs(configuration: Configuration, settings: Settings) -> None:
 
     A temperature other than the strategy's default is needed, because a person chose it, and only of roles that write
     programs. At the default, and in other roles, a model without temperature samples as its provider chooses.
-    A strategy that only draws fresh samples always needs its temperature: other settings of such a model, such as
-    reasoning effort, are not equal to a step of a ladder.
+    A strategy that only draws fresh samples needs its temperature, unless its steps are reasoning efforts.
     An answer must be shorter than the context. Raises ConfigError.
     """
     facts_of(configuration.strategy).require_packages()
     name = called(configuration.strategy, configuration.parameters)
     for role, models in configuration.models.items():
-        for model in models:
-            if not scripted([model]):  # a script accepts and ignores all sampling parameters
+        for member, model in enumerate(models):
+            if not scripted([model]):  # a script accepts all sampling parameters
                 takes = capabilities_of(model, settings)
-                for fault in _faults(configuration, role, takes):
+                for fault in _faults(configuration, role, member, takes):
                     raise PlanError(f"{model} cannot take the role {role} of {name}: {fault}")
 
 
@@ -54,7 +53,31 @@ def check_search(configurations: Iterable[Configuration], *, allowed: bool) -> N
         )
 
 
-def _faults(configuration: Configuration, role: str, takes: Capabilities) -> Iterator[str]:
+def _faults(configuration: Configuration, role: str, member: int, takes: Capabilities) -> Iterator[str]:
+    """``member``: which model of the role accepts ``takes``."""
+    asked = overrides_by_role(configuration.parameters).get(role, {})
+    effort = effort_of(asked[EFFORT], member) if EFFORT in asked else ""
+    steps = steps_of(str(configuration.parameters.get("steps", ""))) if role == "coder" else ()
+    efforts = [step for step in steps if isinstance(step, str)]
+    for word in dict.fromkeys(filter(None, (effort, *efforts))):
+        if not takes.accepts(word):
+            yield refusal(word, takes)
+    if not efforts or len(efforts) < len(steps):
+        yield from _sampling_faults(configuration, role, asked, takes.under(effort) if takes.accepts(effort) else takes)
+    limit = "max_tokens" if ROLES[role].writes_programs else "review_tokens"
+    longest = {limit: asked["max_tokens"]} if "max_tokens" in asked else {}
+    yield from _too_long({**_own(configuration), **longest}, role, takes.context_tokens)
+
+
+def _own(configuration: Configuration) -> dict[str, Scalar]:
+    """The parameters of the strategy."""
+    return {name: value for name, value in configuration.parameters.items() if not is_override(name)}
+
+
+def _sampling_faults(
+    configuration: Configuration, role: str, asked: Mapping[str, Scalar], takes: Capabilities
+) -> Iterator[str]:
+    """``asked``: the sampling of this role, ``takes``: what its model accepts under the effort of the role."""
     defaults, writes = complete(configuration.strategy, {}), ROLES[role].writes_programs
     steps, samples = configuration.parameters.get("steps"), facts_of(configuration.strategy).draws_samples
     if role == "coder" and samples and steps != ONCE and not takes.temperature:
@@ -62,20 +85,16 @@ def _faults(configuration: Configuration, role: str, takes: Capabilities) -> Ite
             f"it does not accept a temperature ({takes.source}), so it cannot draw samples at temperature "
             f"{steps or configuration.parameters.get('temperature')}. Choose another model."
         )
-    own = {name: value for name, value in configuration.parameters.items() if not is_override(name)}
-    asked = overrides_by_role(configuration.parameters).get(role, {})
     for what in asked.keys() & {"temperature", "top_p"}:
         if not getattr(takes, what):
             yield f"it does not accept {what} ({takes.source}), but {role}.{what} is {asked[what]}. Omit {role}.{what}."
-    for name, value in own.items():
+    for name, value in _own(configuration).items():
         if writes and name.endswith("temperature") and value != defaults[name] and not takes.temperature:
             yield (
                 f"it does not accept a temperature ({takes.source}), but {name} is {value}. Leave {name} at its "
                 f"default ({defaults[name]}), so that the provider uses its own sampling settings, or choose another "
                 "model."
             )
-    limit = {"max_tokens" if writes else "review_tokens": asked["max_tokens"]} if "max_tokens" in asked else {}
-    yield from _too_long({**own, **limit}, role, takes.context_tokens)
 
 
 def _too_long(parameters: Mapping[str, Scalar], role: str, context: int | None) -> Iterator[str]:

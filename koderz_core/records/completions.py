@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import UNSET, UnsetType
+
 Tier = Literal["local", "small_frontier", "frontier"]
 Finish = Literal["stop", "length", "refused", "empty", "timeout"]
 """``timeout``: the time limit that a configuration sets for a call ended it, so there is no text."""
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+"""The words for the reasoning effort of a request, from no reasoning to the most, as the official clients name them."""
 JOULES_PER_KWH = 3.6e6
 SECONDS_PER_HOUR = 3600.0
 
@@ -33,12 +37,15 @@ class Sampling:
     """The sampling options of a request; None leaves the provider's default.
 
     ``seed`` is set only in the options that were honoured, None if the model has no seed: each request has its own.
+    ``effort``: a word of ``EFFORTS``, or the most tokens of reasoning as digits. Unset, it is not written, so the
+    journals of benchmarks without it stay as they were.
     """
 
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: int | None = None
     seed: int | None = None
+    effort: str | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,8 @@ class Usage:
 
     ``service_tier``: how the provider processed the call, in its own word (``flex``, ``batch``, ...). For a model on
     this machine, ``machine_seconds`` is the call's share of the machine's time, ``gpu_joules`` of its GPUs' energy and
-    ``cpu_joules`` of its processors' energy, both as measured.
+    ``cpu_joules`` of its processors' energy, both as measured. ``reasoning_tokens``: the part of ``output_tokens`` that
+    was reasoning, which is billed as output; unset if not reported.
     """
 
     input_tokens: int | None = None
@@ -71,6 +79,7 @@ class Usage:
     machine_seconds: float | None = None
     gpu_joules: float | None = None
     cpu_joules: float | None = None
+    reasoning_tokens: int | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)

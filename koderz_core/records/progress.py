@@ -311,6 +311,7 @@ class SummaryRow:
     well_formed: int = 0
     solved_first: int = 0
     cached: int = 0
+    reasoning_tokens: int | None = None  # a part of the output tokens
 
     @property
     def marks(self) -> Marks:

@@ -213,6 +213,7 @@ class CallRow:
     wait_seconds: float | None = None
     arrived: bool | None = None
     cached_from: str | None = None  # the experiment of the call whose answer was used again
+    reasoning_tokens: int | None = None  # a part of the output tokens
     cached_usd: float | None = None  # the cost of that call
 
 

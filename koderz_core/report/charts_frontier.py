@@ -15,6 +15,7 @@ from koderz_core.analysis.pairs import Key
 from koderz_core.analysis.tradeoff import Point
 from koderz_core.report.budget import in_unit
 from koderz_core.report.charts import COLOURS, GROUND, NEUTRAL, TEXT, TIERS, reaches, theme_color, tier_name
+from koderz_core.report.charts_frontier_efforts import EFFORT_LINE, draw_efforts, effort_lines, efforts_alt
 from koderz_core.report.charts_frontier_labels import (
     Canvas,
     Located,
@@ -79,6 +80,7 @@ def cost_against_success(comparison: Comparison, view: View = View()) -> go.Figu
     _intervals(figure, canvas, points, colours)
     _cases(figure, canvas, points, colours)
     _frontier(figure, canvas, points, colours)
+    draw_efforts(figure, canvas, points)
     if view.budget is not None:
         budget_line(figure, canvas.costs, view.budget, (canvas.lowest, canvas.highest))
     _marks(figure, canvas, points, colours, view.chosen)
@@ -101,8 +103,10 @@ def frontier_alt(comparison: Comparison) -> str:
         for usd, point, row in best
     )
     base = f" Baseline: {comparison.of(comparison.baseline).letter}." if comparison.baseline else ""
-    shown = numbered(len(located(comparison)), "configuration")
-    return f"Share of problems solved against cost per problem of {shown}. On the Pareto frontier: {names}.{base}"
+    shown, lines = numbered(len(located(comparison)), "configuration"), efforts_alt(located(comparison))
+    return (
+        f"Share of problems solved against cost per problem of {shown}. On the Pareto frontier: {names}.{base}{lines}"
+    )
 
 
 def chart_title(datasets: Sequence[str], problems: int, days: Sequence[str]) -> str:
@@ -138,7 +142,7 @@ def _legend(figure: go.Figure, comparison: Comparison, view: View, points: Seque
     line, halo = {"color": NEUTRAL, "dash": "dot", "width": 2}, {"size": 18, "color": NEUTRAL, "opacity": 0.3}
     figure.add_scatter(x=[None], y=[None], mode="lines", name="Pareto frontier", line=line)
     figure.add_scatter(x=[None], y=[None], mode="markers", name="halo: P(frontier)", marker=halo)
-    return [*entries, "Pareto frontier", "halo: P(frontier)"]
+    return [*entries, "Pareto frontier", "halo: P(frontier)", *([EFFORT_LINE] if effort_lines(points) else [])]
 
 
 def canvas_of(points: Sequence[Located], view: View, entries: Sequence[str]) -> Canvas:

@@ -205,6 +205,13 @@ CONFIGURATIONS: Sequence[Column] = [
     *reasons("usd_per_experiment"),
     usd("cost_usd", "cost of all calls of the configuration so far", "a price is unknown"),
     whole("cached", "answers from the response cache; with them, costs per experiment and times are not measured"),
+    whole(
+        "reasoning_tokens",
+        "tokens of reasoning in all answered calls; they are a part of the output tokens and of the cost",
+        "a provider did not report them",
+        "tokens",
+        path="of.reasoning_tokens",
+    ),
     usd(
         "rental_usd",
         "price that a provider hosting the same weights would charge for the tokens of all local calls",

@@ -189,7 +189,7 @@ CALLS: tuple[Column, ...] = (
     number("seconds", "duration of the call", "the end of the call was not recorded", "s"),
     number("first_token_seconds", "time until the first token arrived", "the answer was not streamed", "s"),
     text("finish", "how the answer ended: `stop`, `length`, `refused`, `empty` or `timeout`", _OPEN),
-    json("sampling", "sampling parameters that the strategy requested; null means the provider's default"),
+    json("sampling", "sampling parameters that the strategy requested; null or missing: the provider's default"),
     json("honoured", "sampling parameters that koderz sent", _OPEN),
     json("messages", "messages that koderz sent: role and SHA-256 of each text"),
     text("text", "SHA-256 of the answer", _OPEN),
@@ -230,6 +230,7 @@ CALLS: tuple[Column, ...] = (
     text(
         "cached_from", "id of the experiment whose answer was used again", "the answer is not from the response cache"
     ),
+    whole("reasoning_tokens", "the part of `output_tokens` that was reasoning", "not reported", "tokens"),
     usd(
         "cached_usd", "cost of the original call", "the answer is not from the response cache, or the price is unknown"
     ),

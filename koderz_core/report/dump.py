@@ -169,7 +169,8 @@ def _head(call: CallRow) -> Iterator[str]:
 
 
 def _temperature(sampling: Sampling) -> str:
-    return "default" if sampling.temperature is None else str(sampling.temperature)
+    effort = f", effort {sampling.effort}" if sampling.effort else ""
+    return f"{'default' if sampling.temperature is None else sampling.temperature}{effort}"
 
 
 def _messages(call: CallRow, texts: Mapping[str, str]) -> Iterator[str]:

@@ -181,7 +181,7 @@ class Session:
         ordinal = self._next_ordinal()
         model = self._subject.models[ask.role][ask.member]
         seed = int(fingerprint((self._subject.experiment.seed, ordinal))[:8], 16) >> 1  # servers want signed 32 bit
-        sampling = with_overrides(ask.sampling or Sampling(), self._subject.sampling.get(ask.role, {}))
+        sampling = with_overrides(ask.sampling or Sampling(), self._subject.sampling.get(ask.role, {}), ask.member)
         asked = Request(tuple(ask.messages), sampling, seed, self._subject.turn_seconds)
         key = fingerprint((ask.role, ask.member, model, asked))
         request = replace(asked, messages=tuple(map(self._dependencies.redact.message, ask.messages)))

@@ -66,7 +66,8 @@ select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.st
     known_sum(r.input_tokens)::bigint as input_tokens, known_sum(r.output_tokens)::bigint as output_tokens,
     known_sum(if(r.outcome is null, 0, r.seconds)) as seconds,
     known_sum(r.cost_usd) as cost_usd, known_sum(if(r.outcome is null, 0, r.cost_usd)) as ended_cost_usd,
-    sum(r.unpriced)::bigint as unpriced, sum(r.cached)::bigint as cached
+    sum(r.unpriced)::bigint as unpriced, sum(r.cached)::bigint as cached,
+    known_sum(r.reasoning_tokens)::bigint as reasoning_tokens
 from results r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
 join benchmarks b on b.id = r.benchmark
 left join (

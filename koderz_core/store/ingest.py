@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import msgspec
+from msgspec import UNSET
 
 from koderz_core.events import (
     AllowanceSet,
@@ -271,7 +272,8 @@ def _call_finished(event: CallFinished, place: Place) -> Iterator[Change]:
     }
     if event.cached:
         answer |= {"cached_from": event.cached.experiment, "cached_usd": event.cached.cost.usd}
-    yield Change("calls", "amend", _call_key(place) | asdict(event.usage) | answer)
+    usage = {name: None if value is UNSET else value for name, value in asdict(event.usage).items()}
+    yield Change("calls", "amend", _call_key(place) | usage | answer)
 
 
 def _call_failed(event: CallFailed, place: Place) -> Iterator[Change]:

@@ -167,7 +167,7 @@ where n.kind = 'spec_written' and n.origin is null and n.prompt = $prompt and re
     and (f.models ->> '$.spec[0]') = $model
     and exists (
         from calls c where c.experiment = e.id and c.role = 'spec' and c.state = 'finished' and c.finish = 'stop'
-            and (c.sampling ->> 'temperature')::double = $temperature
+            and (c.sampling ->> 'temperature')::double = $temperature and (c.sampling ->> 'effort') is null
     )
 order by n."at" desc, n.experiment limit $limit
 """  # noqa: S608 (ours)

@@ -32,7 +32,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """Every table with its primary key."""
 
-VERSION = 19
+VERSION = 20
 """The version of the tables below; increase it with every change to them."""
 
 _TABLES = """
@@ -56,7 +56,7 @@ create table experiments (
     finished_at double, position bigint, calls bigint, unpriced bigint, input_tokens bigint, output_tokens bigint,
     cost_usd double, tries bigint, tried_at double, gate_passed boolean, gate_tests_passed integer,
     gate_tests_total integer, held_out_passed boolean, held_out_tests_passed integer, held_out_tests_total integer,
-    shared boolean, cached bigint
+    shared boolean, cached bigint, reasoning_tokens bigint
 );
 create table iterations (
     experiment varchar not null, iteration integer not null, ordinal integer, "at" double not null, code varchar,
@@ -73,6 +73,7 @@ create table calls (
     finish varchar, sampling json not null, honoured json, messages json not null, text varchar, message varchar,
     service_tier varchar, machine_seconds double, gpu_joules double, cpu_joules double, kwh double, energy_usd double,
     rental_usd double, status integer, wait_seconds double, arrived boolean, cached_from varchar, cached_usd double,
+    reasoning_tokens bigint,
     primary key (experiment, ordinal, attempt)
 );
 create table notes (
@@ -124,7 +125,8 @@ select e.id, e.benchmark, e.configuration, f.label, e.problem, e.repeat, e.state
     coalesce(e.calls, 0) as calls, if(e.calls is null, 0, e.input_tokens) as input_tokens,
     if(e.calls is null, 0, e.output_tokens) as output_tokens, if(e.calls is null, 0, e.cost_usd) as cost_usd,
     coalesce(e.unpriced, 0) as unpriced, e.seconds, e.started_at, e.finished_at, e.failure, e.error, b.isolation,
-    b.self_test, e.shared, coalesce(e.cached, 0) as cached
+    b.self_test, e.shared, coalesce(e.cached, 0) as cached,
+    if(e.calls is null, 0, e.reasoning_tokens) as reasoning_tokens
 from experiments e
 join benchmarks b on b.id = e.benchmark
 join configurations f on f.benchmark = e.benchmark and f.id = e.configuration;
@@ -194,7 +196,8 @@ update experiments set calls = t.calls, unpriced = t.unpriced, input_tokens = t.
     output_tokens = t.output_tokens, cost_usd = t.cost_usd, tries = t.tries, tried_at = t.tried_at,
     gate_passed = t.gate_passed, gate_tests_passed = t.gate_tests_passed, gate_tests_total = t.gate_tests_total,
     held_out_passed = t.held_out_passed, held_out_tests_passed = t.held_out_tests_passed,
-    held_out_tests_total = t.held_out_tests_total, shared = t.shared, cached = t.cached
+    held_out_tests_total = t.held_out_tests_total, shared = t.shared, cached = t.cached,
+    reasoning_tokens = t.reasoning_tokens
 from (
     select e.experiment as changed, c.*, i.*, s.*
     from (select id as experiment, code from experiments) e
@@ -203,6 +206,7 @@ from (
             count(*) filter (where answered and cost_usd is null) as unpriced,
             known_sum(if(answered, input_tokens, 0))::bigint as input_tokens,
             known_sum(if(answered, output_tokens, 0))::bigint as output_tokens,
+            known_sum(if(answered, reasoning_tokens, 0))::bigint as reasoning_tokens,
             known_sum(cost_usd, (ordinal, attempt)) as cost_usd, count(cached_from) as cached
         from (select *, state = 'finished' as answered from calls where {changed})
         where answered or cost_usd is not null group by experiment

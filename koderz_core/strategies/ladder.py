@@ -17,35 +17,45 @@ from koderz_core.prompts import coding
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
+from koderz_core.records.completions import EFFORTS
 from koderz_core.strategies.course import Best
 from koderz_core.strategies.parameters import WARMEST, parameter
 from koderz_core.strategies.reminders import Reminded, with_reminders
 
 MOST = 1000
-_STEP = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(?:\*(\d{1,4}))?", re.ASCII)
+_STEP = re.compile(
+    rf"(?:(?P<warm>\d+(?:\.\d*)?|\.\d+)|(?P<effort>{'|'.join(EFFORTS)}))(?:\*(?P<times>\d{{1,4}}))?", re.ASCII
+)
 
 
-def temperatures(text: str) -> tuple[float, ...]:
-    """One temperature per attempt; none for an empty text. Raises PlanError, which names the invalid step."""
-    steps: list[float] = []
+Step = float | str
+"""The temperature of an attempt, or its reasoning effort, with the provider's default temperature."""
+
+
+def steps_of(text: str) -> tuple[Step, ...]:
+    """One temperature or effort per attempt; none for an empty text. Raises PlanError, which names the invalid step."""
+    steps: list[Step] = []
     for step in text.split(",") if text.strip() else ():
         match = _STEP.fullmatch(step.strip())
-        temperature, times = (float(match[1]), int(match[2] or 1)) if match else (0.0, 0)
-        if not times or temperature > WARMEST:
+        times = int(match["times"] or 1) if match else 0
+        if match is None or not times or (match["warm"] and float(match["warm"]) > WARMEST):
             raise PlanError(
-                f"{step.strip()!r} in {text!r} is not a valid temperature. Write numbers from 0 to {WARMEST}, "
-                "separated by commas. To repeat a temperature N times, append *N, as in 0,0.3*2,0.5*2."
+                f"{step.strip()!r} in {text!r} is not a valid temperature or effort. Write numbers from 0 to "
+                f"{WARMEST} or words of {', '.join(EFFORTS)}, separated by commas. To repeat a step N times, append "
+                "*N, as in 0,0.3*2 or low*2,high."
             )
-        steps += [temperature] * times
+        steps += [match["effort"] or float(match["warm"])] * times
     if len(steps) > MOST:
-        raise PlanError(f"{text!r} sets {len(steps)} temperatures. Write at most {MOST}.")
+        raise PlanError(f"{text!r} sets {len(steps)} attempts. Write at most {MOST}.")
     return tuple(steps)
 
 
-def canonical(steps: tuple[float, ...]) -> str:
-    """The canonical text of these temperatures, so that one schedule is one configuration."""
-    counted = ((temperature, len(list(same))) for temperature, same in groupby(steps))
-    return ",".join(f"{temperature:g}" + (f"*{times}" if times > 1 else "") for temperature, times in counted)
+def canonical(steps: tuple[Step, ...]) -> str:
+    """The canonical text of these steps, so that one schedule is one configuration."""
+    counted = ((step, len(list(same))) for step, same in groupby(steps))
+    return ",".join(
+        (step if isinstance(step, str) else f"{step:g}") + (f"*{times}" if times > 1 else "") for step, times in counted
+    )
 
 
 USUAL = 0.8
@@ -58,9 +68,9 @@ class Ladder(Reminded):
     """Repeat the same prompt, at most ``max_iterations`` times, until a program passes the gate tests.
 
     Every call has its own seed, so each sample at a temperature above 0 is independent. ``steps`` sets the temperature
-    of each attempt, such as "0,0.3*2" (one attempt at 0, two at 0.3), and replaces ``temperature``. With several
-    coders, each coder makes all these attempts before the next coder makes its first attempt. Without ``steps``, the
-    coders share the iterations equally.
+    of each attempt, such as "0,0.3*2" (one attempt at 0, two at 0.3), and replaces ``temperature``. A step may also be
+    a reasoning effort, such as "low*2,high". With several coders, each coder makes all these attempts before the next
+    coder makes its first attempt. Without ``steps``, the coders share the iterations equally.
     """
 
     several: ClassVar = ("coder",)
@@ -73,16 +83,17 @@ class Ladder(Reminded):
     max_tokens: int = 1024
     steps: str = parameter(
         "",
-        "Temperature of each attempt: 0,0.3*2 is one attempt at 0 and two at 0.3. Replaces the parameter temperature.",
-        label="Temperature per attempt",
+        "Temperature of each attempt (0,0.3*2: one at 0, two at 0.3) or its effort (low*2,high). Replaces temperature.",
+        label="Temperature or effort per attempt",
         group="Prompt",
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "steps", canonical(temperatures(self.steps)))
+        object.__setattr__(self, "steps", canonical(steps_of(self.steps)))
         if self.steps and self.temperature != USUAL:
             raise PlanError(
-                f"steps={self.steps} sets the temperature of every attempt. Omit temperature={self.temperature}."
+                f"steps={self.steps} sets the temperature or effort of every attempt. Omit "
+                f"temperature={self.temperature}."
             )
 
     def roles(self) -> tuple[str, ...]:
@@ -92,16 +103,21 @@ class Ladder(Reminded):
         best = Best()
         brief = with_reminders(ctx, self, coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
         messages = coding.first_attempt(brief)
-        for member, temperature in islice(self._rungs(ctx.members("coder")), self.max_iterations):
-            reply = ctx.ask("coder", messages, Sampling(temperature, max_tokens=self.max_tokens), member)
+        for member, step in islice(self._rungs(ctx.members("coder")), self.max_iterations):
+            reply = ctx.ask("coder", messages, self._sampling(step), member)
             program = candidate(reply, ctx.problem)
             if best.keep(program, ctx.test(program)).passed:
                 break
         return best.code
 
-    def _rungs(self, members: int) -> Iterator[tuple[int, float]]:
-        """Coder and temperature of each attempt, in order."""
-        steps, (each, rest) = temperatures(self.steps), divmod(self.max_iterations, members)
+    def _sampling(self, step: Step) -> Sampling:
+        if isinstance(step, str):
+            return Sampling(max_tokens=self.max_tokens, effort=step)
+        return Sampling(step, max_tokens=self.max_tokens)
+
+    def _rungs(self, members: int) -> Iterator[tuple[int, Step]]:
+        """Coder and step of each attempt, in order."""
+        steps, (each, rest) = steps_of(self.steps), divmod(self.max_iterations, members)
         for member in range(members):
             shared = each + (member < rest)
-            yield from ((member, temperature) for temperature in steps or (self.temperature,) * shared)
+            yield from ((member, step) for step in steps or (self.temperature,) * shared)

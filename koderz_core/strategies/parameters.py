@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.records import Sampling, Scalar
+from koderz_core.records.completions import EFFORTS
 
 MOST = 10**9
 """The largest value of a number without a smaller bound; larger ones would overflow totals."""
@@ -137,7 +138,8 @@ def _docstring(strategy: type) -> str:
     return "" if text.startswith(f"{strategy.__name__}(") else text
 
 
-KINDS: Mapping[str, type] = {"temperature": float, "top_p": float, "max_tokens": int}
+EFFORT = "effort"
+KINDS: Mapping[str, type] = {"temperature": float, "top_p": float, "max_tokens": int, EFFORT: str}
 _RANGES: Mapping[str, tuple[int, int]] = {"temperature": (0, WARMEST), "top_p": (0, 1), "max_tokens": (1, MOST)}
 
 
@@ -158,8 +160,33 @@ def checked_override(roles: Sequence[str], name: str, value: Scalar) -> Scalar:
         raise UnknownNameError("role of this configuration", role, roles)
     if what not in KINDS:
         raise UnknownNameError("sampling parameter of a role", what, KINDS)
+    if what == EFFORT:
+        return checked_efforts(name, value)
     require_number(name, value, KINDS[what], _RANGES[what])
     return float(value) + 0.0 if KINDS[what] is float and isinstance(value, int | float) else value
+
+
+def checked_efforts(name: str, value: Scalar) -> str:
+    """One effort, or one for each model of a role, in its canonical text. Raises PlanError."""
+    efforts = [effort.strip() for effort in str(value).split(",")]
+    for effort in efforts:
+        if not is_effort(effort):
+            raise PlanError(
+                f"{name} must be a reasoning effort ({', '.join(EFFORTS)}, or a whole number of tokens), not "
+                f"{effort!r}. For a role with several models, write one effort for each model, separated by commas."
+            )
+    return efforts[0] if len({*efforts}) == 1 else ",".join(efforts)
+
+
+def is_effort(text: str) -> bool:
+    """Whether a text is a reasoning effort: one of the known words, or a number of tokens."""
+    return text in EFFORTS or bool(re.fullmatch(r"[1-9]\d{0,8}", text, re.ASCII))
+
+
+def effort_of(efforts: Scalar, member: int) -> str:
+    """The effort of one model of a role."""
+    listed = str(efforts).split(",")
+    return listed[member] if len(listed) > 1 else listed[0]
 
 
 def overrides_by_role(parameters: Mapping[str, Scalar]) -> dict[str, dict[str, Scalar]]:
@@ -172,6 +199,8 @@ def overrides_by_role(parameters: Mapping[str, Scalar]) -> dict[str, dict[str, S
     return overrides
 
 
-def with_overrides(sampling: Sampling, overrides: Mapping[str, Scalar]) -> Sampling:
-    """The sampling of a strategy, with the overrides of a role in place of its values."""
+def with_overrides(sampling: Sampling, overrides: Mapping[str, Scalar], member: int = 0) -> Sampling:
+    """The sampling of a strategy, with the overrides of a role in place of its values, for one model of the role."""
+    if EFFORT in overrides:
+        overrides = {**overrides, EFFORT: effort_of(overrides[EFFORT], member)}
     return replace(sampling, **overrides) if overrides else sampling  # type: ignore[arg-type]  # ``checked_override`` has checked them

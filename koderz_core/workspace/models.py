@@ -7,7 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from koderz_core.config import Settings
-from koderz_core.errors import ModelError
+from koderz_core.errors import ModelError, UnknownNameError
 from koderz_core.models import availability
 from koderz_core.models.availability import AboutModel, Availability
 from koderz_core.models.catalogue import address_of, identity, resolve
@@ -15,7 +15,7 @@ from koderz_core.models.free_memory import read_memory, reserve_bytes
 from koderz_core.models.in_memory import InMemory, in_memory
 from koderz_core.models.machine import gpu_memory
 from koderz_core.models.open_models import OpenModels
-from koderz_core.models.providers import PROVIDERS
+from koderz_core.models.providers import PROVIDERS, capabilities_of
 from koderz_core.models.residency import Residency, limit_of
 from koderz_core.models.weights import fetch
 from koderz_core.models.weights_download import Progress, Report
@@ -82,6 +82,16 @@ class Models:
     def about(self, name: str) -> AboutModel:
         """Return the capabilities, limits and price of a model. Raises UnknownNameError, ConfigError."""
         return availability.about(name, self._settings)
+
+    def efforts(self, name: str) -> tuple[str, ...]:
+        """Return the words for the reasoning effort of a model; ``TOKENS`` among them: it accepts a number of tokens.
+
+        Empty for a model that is not known or accepts no effort. Raises ConfigError.
+        """
+        try:
+            return capabilities_of(resolve(name, self._settings).id, self._settings).effort
+        except UnknownNameError:
+            return ()
 
     def full_name(self, name: str) -> str:
         """Return the id of the model with this short name. Raises UnknownNameError."""

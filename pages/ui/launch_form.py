@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import get_args
 
@@ -20,6 +21,7 @@ from koderz_core.workspace.drafts import Draft, Row, Typed
 from koderz_core.workspace.grading import FEEDBACKS, GATES
 from koderz_core.workspace.models import Availability
 from pages.ui.draft import OpenDraft
+from pages.ui.effort import choose_efforts
 from pages.ui.registration import choose_registration
 
 SAME = "Same as coder"
@@ -97,14 +99,20 @@ def _rows(workspace: Workspace, opened: OpenDraft, draft: Draft, surveyed: Seque
     return tuple(rows)
 
 
-def choose_configuration(row: Row, key: str, forms: Mapping[str, StrategyForm], models: Models) -> Row:
-    """A configuration as the person has entered it now. ``key``: part of the keys of its widgets."""
+def choose_configuration(
+    row: Row, key: str, forms: Mapping[str, StrategyForm], models: Models, *, folded: bool = False
+) -> Row:
+    """A configuration as the person has entered it now.
+
+    ``key``: part of the keys of its widgets. ``folded``: the parameters are shown only on request.
+    """
     initial = row.wanted
     form = forms[str(st.selectbox("Strategy", list(forms), _place(forms, initial.strategy), key=f"strategy {key}"))]
     st.text(form.doc)
     st.caption(plain(calls_of(form)))
     place = st.container(horizontal=True, key=f"roles {key}")
-    parameters, policies = _parameters(form, initial, key)
+    with st.expander("Parameters", key=f"parameters {key}") if folded else nullcontext():
+        parameters, policies = _parameters(form, initial, key)
     try:
         used: Sequence[str] = form.asked(parameters)
     except KoderzError:  # the summary says which value is not valid
@@ -112,14 +120,17 @@ def choose_configuration(row: Row, key: str, forms: Mapping[str, StrategyForm], 
     with place:
         roles = sorted((role for role in form.roles if role.name in used), key=lambda role: role.name != "coder")
         chosen = {role.name: _models(role, initial, key, models) for role in roles}
+    named = {role: names for role, names in chosen.items() if names and names != SAME}
     overrides = overrides_for(used, initial.parameters)
+    with st.container(horizontal=True, key=f"efforts {key}"):
+        efforts = choose_efforts({role: named.get(role, ()) for role in chosen}, overrides, key)
+    overrides = {name: value for name, value in overrides.items() if not name.endswith(".effort")}
     if overrides:
         st.text(
             "Sampling settings that apply to one role only: "
             + " ".join(f"{name}={value}" for name, value in overrides.items())
         )
-    named = {role: names for role, names in chosen.items() if names and names != SAME}
-    wanted = Wanted(form.name, named, parameters | overrides, **policies)
+    wanted = Wanted(form.name, named, parameters | overrides | efforts, **policies)
     return Row(wanted, _ablations(wanted, row.ablations, form.ablations, key) if form.ablations else ())
 
 

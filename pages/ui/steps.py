@@ -195,6 +195,7 @@ def _call_cells(call: CallRow) -> Mapping[str, object]:
         "model": call.model,
         "input tokens": count(call.input_tokens),
         "output tokens": count(call.output_tokens),
+        "reasoning tokens": count(call.reasoning_tokens),
         "time": duration(call.seconds),
         "cost": money(call.cost_usd) + " (cached)" * bool(call.cached_from) if call.state == "finished" else "",
         "finish reason or error": call.finish or call.message,
@@ -206,6 +207,7 @@ def _call_cells(call: CallRow) -> Mapping[str, object]:
         "time to first token": duration(call.first_token_seconds),
         "tokens/s": None if speed is None else round(speed, 1),
         "source of the price": call.cost_source,
+        "effort": call.sampling.effort or "",
         "requested temperature": call.sampling.temperature,
         "sent temperature": call.honoured.temperature if call.honoured else None,
     }

@@ -43,6 +43,19 @@ def test_a_log_for_another_tool_states_no_cost_and_no_time_of_a_cached_answer(ko
         )
 
 
+def test_the_figures_of_a_bundle_count_the_cached_answers_and_name_the_effort(koderz: Any, tmp_path: Path) -> None:
+    figures = []
+    for name in ("first", "second"):
+        koderz(*ONE, name, "--effort", "low")
+        path = tmp_path / f"{name}.zip"
+        assert koderz("bundle", name, "--out", path).code == koderz("verify", path).code == 0
+        with ZipFile(path) as packed:
+            figures.append(json.loads(packed.read(next(it for it in packed.namelist() if it.endswith("kpi.json")))))
+    assert [of["totals"].get("cached") for of in figures] == [None, 1]
+    assert [of["experiments"][0].get("cached") for of in figures] == [None, 1]
+    assert figures[0]["experiments"][0]["sampling"]["effort"] == "low"
+
+
 def test_a_csv_says_on_standard_error_that_it_is_repriced_and_a_report_is_refused(koderz: Any) -> None:
     koderz("example")
     assert "Re-priced with 130 W." in koderz("export", "--table", "experiments", "--out", "-", "--watts", "130").err

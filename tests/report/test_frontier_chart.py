@@ -25,6 +25,7 @@ from koderz_core.report.charts_frontier import (
     has_costs,
     outline,
 )
+from koderz_core.report.charts_frontier_efforts import EFFORT_LINE, effort_lines
 from koderz_core.report.charts_frontier_labels import labels, located
 from koderz_core.report.charts_success import success_alone
 from koderz_core.report.compositions import compositions_table
@@ -223,3 +224,24 @@ def test_an_outline_is_convex_and_has_only_corners() -> None:
     assert sorted(outline([*square, (1.0, 1.0), (1.0, 0.0)])) == sorted(square)
     assert outline([(1.0, 1.0)]) == [(1.0, 1.0)]
     assert sorted(outline([(1.0, 1.0), (2.0, 2.0)])) == [(1.0, 1.0), (2.0, 2.0)]
+
+
+def test_a_line_joins_configurations_that_differ_only_in_their_effort_from_the_lowest_to_the_highest() -> None:
+    efforts = {"high": "high", "low": "low", "plain": "", "most": "4096", "other": "low"}
+    rows = [
+        replace(row(name, 2, 0.1 + at / 10), parameters=_asked(name, text))
+        for at, (name, text) in enumerate(efforts.items())
+    ]
+    found = [trial for at, name in enumerate(efforts) for trial in trials(name, 2, 0.1 + at / 10)]
+    comparison = compare(rows, found)
+    assert [[found.label for _, _, found in line] for line in effort_lines(located(comparison))] == [
+        ["low", "high", "most"]
+    ]
+    (line,) = (trace for trace in cost_against_success(comparison).data if trace.name == EFFORT_LINE)
+    assert len(line.x) == 3
+    assert "B to A to D, which differ only" in frontier_alt(comparison)
+    assert "differ only" not in frontier_alt(drawn(STUDY))
+
+
+def _asked(name: str, effort: str) -> dict[str, str | float]:
+    return {"temperature": 0.5 if name == "other" else 0.0} | ({"coder.effort": effort} if effort else {})

@@ -1,4 +1,4 @@
-"""Ladders of temperatures and models: what is asked of whom, when they stop, how their steps are written."""
+"""Ladders of steps_of and models: what is asked of whom, when they stop, how their steps are written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stage import Stage
 
 from koderz_core.errors import PlanError
 from koderz_core.strategies import called, complete, create
-from koderz_core.strategies.ladder import Ladder, canonical, temperatures
+from koderz_core.strategies.ladder import Ladder, canonical, steps_of
 
 
 def asked(ladder: Ladder, passes: list[int], coders: int = 1) -> list[tuple[int, float | None]]:
@@ -54,7 +54,7 @@ def test_steps_beside_a_temperature_are_refused_since_one_of_them_would_be_ignor
 
 @given(some.lists(some.sampled_from([0.0, 0.2, 0.35, 1.0, 2.0]), max_size=9).map(tuple))
 def test_steps_are_read_as_they_are_written(steps: tuple[float, ...]) -> None:
-    assert temperatures(canonical(steps)) == steps
+    assert steps_of(canonical(steps)) == steps
 
 
 def test_however_steps_are_written_it_is_one_configuration_with_one_name() -> None:
