@@ -89,9 +89,7 @@ class _Pool:
         return (self.model, self.temperature) == (model, temperature) and same and known
 
 
-def _attempts(
-    trial: Trial, calls: Sequence[CoderCall], about: About, marks: _Marks
-) -> Iterator[RecordedAttempt]:
+def _attempts(trial: Trial, calls: Sequence[CoderCall], about: About, marks: _Marks) -> Iterator[RecordedAttempt]:
     """Without calls, costs are those of the trial up to each program."""
     spent = _differences(trial)
     codes = [(attempt.code, is_right(trial, attempt), attempt.error) for attempt in trial.tries]
@@ -126,8 +124,11 @@ def _differences(trial: Trial) -> list[tuple[float | None, float | None, int | N
     so_far = [(attempt.usd, attempt.seconds, attempt.tokens) for attempt in trial.tries[:-1]]
     totals = [(0.0, 0.0, 0), *so_far, (trial.usd, trial.seconds, trial.tokens)]
     return [
-        (_less(after[0], before[0]), _less(after[1], before[1]), None if after[2] is None or before[2] is None
-         else after[2] - before[2])
+        (
+            _less(after[0], before[0]),
+            _less(after[1], before[1]),
+            None if after[2] is None or before[2] is None else after[2] - before[2],
+        )
         for before, after in pairwise(totals)
     ]
 
@@ -156,9 +157,7 @@ def _fresh(attempts: Sequence[RecordedAttempt]) -> dict[tuple[str, float | None]
     return found
 
 
-def _source(
-    pool: _Pool, name: str, trials_by_key: Mapping[Key, Sequence[Trial]], about: Mapping[Key, About]
-) -> Source:
+def _source(pool: _Pool, name: str, trials_by_key: Mapping[Key, Sequence[Trial]], about: Mapping[Key, About]) -> Source:
     problems = {trial.problem for key in pool.keys for trial in trials_by_key[key] if trial.scored}
     fixed, chains = _divided(pool.attempts, about)
     return Source(

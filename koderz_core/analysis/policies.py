@@ -29,12 +29,12 @@ def policies(text: str, sources: Mapping[str, Source], aliases: Mapping[str, str
         raise UsageError(f"{text!r} is not a policy. Write one of these: {'; '.join(EXAMPLES)}.")
     if kind == "ladder" and "k" in options:
         raise UsageError(f"{text!r}: a ladder sets the tries of each stage as in SMALL*2>LARGE, not with k=.")
-    found: list[Policy | Mixture] = []
-    for tries in options.pop("k", "1").split(","):
-        steps = words.split(">") if kind == "ladder" else [f"{words}*{tries}"]
-        stages = tuple(_stage(step.strip(), sources, aliases) for step in steps)
-        found.append(_policy(kind, stages, options, sources))
-    return found
+    if kind == "ladder":
+        stages = tuple(_stage(step.strip(), sources, aliases) for step in words.split(">"))
+        return [_policy(kind, stages, options, sources)]
+    numbers = [_tries(number) for number in options.pop("k", "1").split(",")]
+    source = source_named(words, max(numbers), sources, aliases)
+    return [_policy(kind, (Stage(source, number),), options, sources) for number in numbers]
 
 
 def _policy(kind: str, stages: tuple[Stage, ...], options: Mapping[str, str], sources: Mapping[str, Source]) -> Policy:
@@ -87,10 +87,14 @@ def _stage(text: str, sources: Mapping[str, Source], aliases: Mapping[str, str])
     match = _STAGE.fullmatch(text)
     if match is None:
         raise UsageError("A stage of the ladder has no name. Write ladder SMALL>LARGE.")
-    word, tries = match[1].strip(), int(match[2] or 1)
-    if not 1 <= tries <= MOST_TRIES:
-        raise UsageError(f"The number of tries must be from 1 to {MOST_TRIES}, not {tries}.")
-    return Stage(source_named(word, tries, sources, aliases), tries)
+    tries = _tries(match[2] or "1")
+    return Stage(source_named(match[1].strip(), tries, sources, aliases), tries)
+
+
+def _tries(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_TRIES:
+        raise UsageError(f"The number of tries must be from 1 to {MOST_TRIES}, not {text!r}.")
+    return int(text)
 
 
 def source_named(word: str, tries: int, sources: Mapping[str, Source], aliases: Mapping[str, str]) -> str:
@@ -128,17 +132,21 @@ def _is_model(word: str, model: str) -> bool:
 
 
 def _gate(stated: str | None, stages: Sequence[Stage], sources: Mapping[str, Source]) -> str | None:
-    """The stated gate, else the only one whose marks are recorded. None for one attempt that no gate tested."""
+    """The stated gate, else the only one whose marks are recorded. None for a single attempt, which is submitted."""
     known = gates_of([sources[stage.source] for stage in stages])
+    if stated is None and sum(stage.tries for stage in stages) == 1:
+        return None
     if stated is not None:
         if stated not in known:
             raise UnknownNameError("gate with recorded marks", stated, list(known))
         return stated
     if len(known) > 1:
-        raise UsageError(f"The recorded programs were tested by several gates. Name one: gate={' or gate='.join(known)}.")
-    if not known and (len(stages) > 1 or stages[0].tries > 1):
+        raise UsageError(
+            f"The recorded programs were tested by several gates. Name one: gate={' or gate='.join(known)}."
+        )
+    if not known:
         raise UsageError("No gate tested these programs, so nothing tells when a policy would stop.")
-    return known[0] if known else None
+    return known[0]
 
 
 def gates_of(sources: Sequence[Source]) -> tuple[str, ...]:

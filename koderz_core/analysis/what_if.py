@@ -26,7 +26,6 @@ from koderz_core.sums import known_mean, known_sum
 ORDERS = 120
 """The most orders of the draws of one problem that are replayed."""
 _ALL = 5  # up to this many draws, every order
-_NAMED = 8  # problems in a message
 Policies = Policy | Mixture
 
 
@@ -99,8 +98,9 @@ def simulate(
     kept = [problem for problem in problems if all(_enough(part, sources, problem) for _, part in parts)]
     if not kept:
         raise UsageError(f"{policy.name}: no problem has the recorded attempts that this policy needs.")
-    replayed = tuple(_mixed(problem, [(weight, _replays(part, sources, problem)) for weight, part in parts])
-                     for problem in kept)
+    replayed = tuple(
+        _mixed(problem, [(weight, _replays(part, sources, problem)) for weight, part in parts]) for problem in kept
+    )
     left = set(problems) - set(kept)
     found = summarized(policy, replayed, wrong_usd)
     return replace(
@@ -226,7 +226,9 @@ def _enough(policy: Policy, sources: Mapping[str, Source], problem: str) -> bool
 def _mixed(problem: str, parts: Sequence[tuple[float, Replayed]]) -> Replayed:
     if len(parts) == 1:
         return parts[0][1]
-    return Replayed(problem, _mean([(weight, one.outcome) for weight, one in parts]), min(one.draws for _, one in parts))
+    return Replayed(
+        problem, _mean([(weight, one.outcome) for weight, one in parts]), min(one.draws for _, one in parts)
+    )
 
 
 def _replays(policy: Policy, sources: Mapping[str, Source], problem: str) -> Replayed:
@@ -321,9 +323,9 @@ def _judged(policy: Policy, attempt: RecordedAttempt, problem: str) -> tuple[boo
 
 def _lacking(policy: Policy, stage: Stage, problem: str) -> str:
     return (
-        f"{policy.name}: {stage.source} was not asked {stage.tries} times on {problem}, because the recorded strategy "
-        "stopped earlier. To leave such problems out would keep the ones that went well. Use fewer tries, or the gate "
-        "of the recorded strategy."
+        f"{policy.name}: {stage.source} was not asked often enough on some problems, such as {problem}, because the "
+        "recorded strategy stopped there. To leave such problems out would bias the result. Use fewer tries, or the "
+        "gate of the recorded strategy."
     )
 
 

@@ -13,8 +13,8 @@ from koderz_core.records.verdicts import ErrorClass
 class CoderCall(msgspec.Struct, frozen=True, gc=False):
     """A call that wrote a program: what it was asked with, and what it used. None: unknown.
 
-    ``prompt``: equal for equal messages and options, apart from the temperature. ``first``: no other role was asked before it. With an
-    answer from the response cache, dollars and seconds are unknown.
+    ``prompt``: equal for equal messages and options, apart from the temperature. ``first``: no other role was asked
+    before it. With an answer from the response cache, dollars and seconds are unknown.
     """
 
     experiment: str
@@ -45,8 +45,8 @@ class RecordedAttempt(msgspec.Struct, frozen=True, gc=False):
     ``gates``: the marks by gate (``examples``, ``tests``, ``split:0.5``), also those that the same program got in other
     experiments on the problem. ``right``: whether it passes all tests that score; None: not scored. ``code``: SHA-256,
     None without a program. ``fresh``: its prompt contains nothing of earlier attempts, reviews or specs, so it is a
-    draw of its model. ``usd``, ``seconds`` and ``tokens``: of its call; if it is not fresh, of all calls and tests since
-    the previous attempt. None: unknown. ``prompt``: as in ``CoderCall``, empty if unknown.
+    draw of its model. ``usd``, ``seconds`` and ``tokens``: of its call; if it is not fresh, of all calls and tests
+    since the previous attempt. None: unknown. ``prompt``: as in ``CoderCall``, empty if unknown.
     """
 
     benchmark: str

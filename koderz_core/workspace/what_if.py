@@ -51,8 +51,10 @@ class WhatIfs:
         calls = self.comparisons.results.coder_calls(sorted({row.benchmark for row in rows}))
         attempts = recorded_attempts(trials, calls, about)
         if not attempts:
-            raise UsageError("No problem has a result yet, so there is nothing to replay. To list all benchmarks, run: "
-                             "koderz results")
+            raise UsageError(
+                "No problem has a result yet, so there is nothing to replay. To list all benchmarks, run: "
+                "koderz results"
+            )
         found = sources_of(attempts, trials, about)
         named = {source.configurations[0]: source.name for source in found.values() if source.recorded}
         aliases = {}
