@@ -8,7 +8,7 @@ policy that does is refused: the problems without further draws are those whose 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, permutations, product
 from random import Random
@@ -16,12 +16,12 @@ from statistics import fmean
 
 import numpy as np
 
-from koderz_core.analysis.bootstrap import mean_interval, ratio_interval
+from koderz_core.analysis.bootstrap import Array, mean_interval, ratio_interval
 from koderz_core.analysis.paired import bonett_price
 from koderz_core.analysis.rates import Interval, mid_p_bounds
 from koderz_core.errors import UsageError
 from koderz_core.records.attempts import AS_RECORDED, Chain, Mixture, Outcome, Policy, RecordedAttempt, Source, Stage
-from koderz_core.sums import known_mean, known_sum
+from koderz_core.sums import all_known, known_mean, known_sum
 
 ORDERS = 120
 """The most orders of the draws of one problem that are replayed."""
@@ -151,41 +151,33 @@ def tune(
     every = [simulate(policy, sources, problems, wrong_usd) for policy in policies]
     shared = set.intersection(*({one.problem for one in found.problems} for found in every))
     kept = [problem for problem in problems if problem in shared]
-    results = [[one for one in found.problems if one.problem in shared] for found in every]
-    losses = [[_loss(one.outcome, wrong_usd) for one in result] for result in results]
-    if any(loss is None for of in losses for loss in of):
-        raise UsageError("A policy can be tuned only if the costs of all its attempts are known.")
     if len(kept) < folds:
         raise UsageError(f"{folds} folds need at least {folds} problems, not {len(kept)}.")
-    return _tuned(policies, results, np.array(losses, dtype=np.float64), kept, wrong_usd, folds, every)
+    results = [{one.problem: one for one in found.problems} for found in every]
+    losses = np.array([[_loss(result[problem].outcome, wrong_usd) for problem in kept] for result in results])
+    honest: dict[str, Replayed] = {}
+    chosen = dict.fromkeys((policy.name for policy in policies), 0)
+    for fold in folds_of(kept, folds):
+        others = np.array([problem not in fold for problem in kept])
+        best = int(losses[:, others].mean(axis=1).argmin())
+        chosen[policies[best].name] += 1
+        honest |= {problem: results[best][problem] for problem in fold}
+    best = int(losses.mean(axis=1).argmin())
+    judged = summarized(policies[best], tuple(honest[problem] for problem in kept), wrong_usd)
+    why = "; ".join(dict.fromkeys(found.why for found in every if found.why))
+    hindsight = summarized(policies[best], tuple(results[best][problem] for problem in kept), wrong_usd)
+    return Tuned(
+        honest=replace(judged, policy=replace(policies[best], name=f"best of {len(policies)}"), why=why, folds=folds),
+        hindsight=replace(hindsight, why=every[best].why),
+        chosen={name: times for name, times in chosen.items() if times},
+    )
 
 
 def folds_of(problems: Sequence[str], folds: int, seed: int = 0) -> tuple[frozenset[str], ...]:
     """The problems in folds of nearly equal size by chance, the same for the same seed."""
     mixed = sorted(problems)
-    Random(seed).shuffle(mixed)
+    Random(seed).shuffle(mixed)  # noqa: S311 (no secret)
     return tuple(frozenset(mixed[fold::folds]) for fold in range(folds))
-
-
-def _tuned(policies, results, losses, kept, wrong_usd, folds, every) -> Tuned:
-    place = {problem: at for at, problem in enumerate(kept)}
-    honest: dict[str, Replayed] = {}
-    chosen = dict.fromkeys((policy.name for policy in policies), 0)
-    for fold in folds_of(kept, folds):
-        others = [place[problem] for problem in kept if problem not in fold]
-        best = int(losses[:, others].mean(axis=1).argmin())
-        chosen[policies[best].name] += 1
-        honest |= {problem: results[best][place[problem]] for problem in fold}
-    best = int(losses.mean(axis=1).argmin())
-    why = "; ".join(dict.fromkeys(found.why for found in every if found.why))
-    name = f"best of {len(policies)}"
-    mixed = replace(policies[best], name=name)
-    judged = summarized(mixed, tuple(honest[problem] for problem in kept), wrong_usd)
-    return Tuned(
-        honest=replace(judged, why=why, folds=folds),
-        hindsight=replace(summarized(policies[best], tuple(results[best]), wrong_usd), why=every[best].why),
-        chosen={name: times for name, times in chosen.items() if times},
-    )
 
 
 def _parts(policy: Policies) -> tuple[tuple[float, Policy], ...]:
@@ -198,8 +190,8 @@ def _require_replayable(policy: Policy, sources: Mapping[str, Source]) -> None:
         source = sources[stage.source]
         if stage.tries > 1 and source.greedy:
             raise UsageError(
-                f"{policy.name}: a further answer of {source.name} would be the same one, because it was asked greedily "
-                f"(temperature 0 or unknown). Name draws at a temperature above 0, or ask it once."
+                f"{policy.name}: a further answer of {source.name} would be the same one, because it was asked "
+                "greedily (temperature 0, or unknown). Name draws at a temperature above 0, or ask it once."
             )
         own = {(attempt.experiment, attempt.place) for attempt in _attempts(source)}
         if stage.tries != AS_RECORDED and seen & own:
@@ -243,7 +235,7 @@ def _replays(policy: Policy, sources: Mapping[str, Source], problem: str) -> Rep
     if number <= ORDERS:
         every = list(product(*ways))
     else:
-        random = Random(problem)
+        random = Random(problem)  # noqa: S311 (no secret)
         every = list(zip(*(_repeated(way, random) for way in ways), strict=True))
     outcomes = [_outcome(policy, sequences, problem) for sequences in every]
     draws = min(_draws(sources[stage.source], problem, stage) for stage in policy.stages)
@@ -264,10 +256,9 @@ def _orders(source: Source, problem: str, stage: Stage) -> list[Chain]:
     if source.greedy or not source.independent:
         return [*singles, *chains] or [()]
     blocks = [*singles, *chains]
-    if len(blocks) <= _ALL:
-        orders = permutations(blocks)
-    else:
-        random = Random(problem)
+    orders: Iterable[Iterable[Chain]] = permutations(blocks)
+    if len(blocks) > _ALL:
+        random = Random(problem)  # noqa: S311 (no secret)
         orders = chain.from_iterable(_rotations(random.sample(blocks, len(blocks))) for _ in range(ORDERS))
     wanted = max(ORDERS, len(blocks))  # every draw comes first at least once
     return [tuple(islice(chain.from_iterable(order), stage.tries)) for order in islice(orders, wanted)]
@@ -315,8 +306,8 @@ def _judged(policy: Policy, attempt: RecordedAttempt, problem: str) -> tuple[boo
     marks = attempt.gates.get(policy.gate or "")
     if marks is None:
         raise UsageError(
-            f"{policy.name}: a program of {attempt.model or attempt.configuration} for {problem} was not run on the gate "
-            f"tests {policy.gate}. Name another gate, or a model whose programs were tested."
+            f"{policy.name}: a program of {attempt.model or attempt.configuration} for {problem} was not run on the "
+            f"gate tests {policy.gate}. Name another gate, or a model whose programs were tested."
         )
     return marks.passed if policy.threshold >= 1 else marks.share >= policy.threshold, marks.tests_passed
 
@@ -333,8 +324,8 @@ def _ended(made: Sequence[RecordedAttempt], submitted: RecordedAttempt | None, *
     right = submitted is not None and submitted.right
     if right is None and submitted is not None:
         raise UsageError(
-            f"A program of {submitted.model or submitted.configuration} for {submitted.problem} was not scored, so what "
-            "the policy would have solved is unknown."
+            f"A program of {submitted.model or submitted.configuration} for {submitted.problem} was not scored, so "
+            "what the policy would have solved is unknown."
         )
     return Outcome(
         solved=float(bool(right)),
@@ -361,12 +352,15 @@ def _mean(weighted: Sequence[tuple[float, Outcome]]) -> Outcome:
     )
 
 
-def _loss(outcome: Outcome, wrong_usd: float) -> float | None:
-    return None if outcome.usd is None else outcome.usd + wrong_usd * (1 - outcome.solved)
+def _loss(outcome: Outcome, wrong_usd: float) -> float:
+    if outcome.usd is None:
+        raise UsageError("A policy can be tuned only if the costs of all its attempts are known.")
+    return outcome.usd + wrong_usd * (1 - outcome.solved)
 
 
-def _known(values: Sequence[float | None]) -> np.ndarray | None:
-    return None if None in values else np.array(values, dtype=np.float64)
+def _known(values: Sequence[float | None]) -> Array | None:
+    known = all_known(values)
+    return None if known is None else np.array(known, dtype=np.float64)
 
 
 def _share(values: Sequence[float], most: float) -> Interval:

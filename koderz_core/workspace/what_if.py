@@ -57,7 +57,7 @@ class WhatIfs:
             )
         found = sources_of(attempts, trials, about)
         named = {source.configurations[0]: source.name for source in found.values() if source.recorded}
-        aliases = {}
+        aliases: dict[str, str] = {}
         for place, row in enumerate(rows):
             if name := named.get((row.benchmark, row.configuration)):
                 aliases |= {letter(place): name, row.configuration: name}
