@@ -22,7 +22,8 @@ from koderz_core.report.formats import (
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.rates import Interval
-    from koderz_core.analysis.what_if import Simulated, Tuned
+    from koderz_core.analysis.tuning import Tuned
+    from koderz_core.analysis.what_if import Simulated
 
 SIMULATED, RECORDED = "simulated", "as recorded"
 SOLVED = ("", "policy", "figures are", "solved [95 %]", "points more than 1 [95 %]", "accepted, wrong", "problems")
