@@ -125,7 +125,7 @@ def test_intervals_hold_the_truth_and_only_tuning_in_hindsight_is_biased() -> No
     times = 30
     tally = world.run("middle", 18, times, truths=20_000)
     for figure in ("share solved", "dollars with wrong answers", "difference of two policies"):
-        assert 0.92 <= sum(tally.held[figure]) / times
+        assert sum(tally.held[figure]) / times >= 0.92
         assert abs(sum(tally.apart[figure])) / times < 3 * world._error(tally.apart[figure])
     alike = world.alike(20, times)
     bias = {figure: sum(apart) / times / world._error(apart) for figure, apart in alike.apart.items()}
@@ -140,11 +140,12 @@ def test_the_figures_of_the_study_come_out(tmp_path: Path) -> None:
     (tmp_path / "journals" / packed.stem).write_bytes(gzip.decompress(packed.read_bytes()))
     with koderz_core.open_workspace(home=tmp_path) as opened:
         of = opened.what_if.sources(opened.comparisons.named(["study60"]))
-            texts = ("retry 0.5b", "retry 1.5b", "ladder qwen-0.5b>qwen-1.5b gate=examples", "retry D k=2", "recorded C")
+        texts = ("retry 0.5b", "retry 1.5b", "ladder qwen-0.5b>qwen-1.5b gate=examples", "retry D k=2", "recorded C")
         small, large, ladder, repair, escalation = (
             opened.what_if.simulate(opened.what_if.policies(text, of)[0], of) for text in texts
         )
-    both = [max(one.outcome.solved, other.outcome.solved) for one, other in zip(small.problems, large.problems, strict=True)]
+    pairs = zip(small.problems, large.problems, strict=True)
+    both = [max(one.outcome.solved, other.outcome.solved) for one, other in pairs]
     solved = [round(60 * one.solved.value, 6) for one in (large, ladder, escalation)]
     assert (sum(both), *solved) == (43, 38, 42, 42)
     assert [one.independent for one in (ladder, repair)] == [True, False]
