@@ -46,7 +46,7 @@ class Simulated:
     """What a policy would have done; means over problems, with 95 % intervals for this policy alone.
 
     ``problems``: the results by problem. ``left_out``: problems on which a model that it needs was not asked, or not
-    often enough by design. ``solved`` and ``accepted_wrong``: shares. ``usd``: per problem; ``usd_per_solved``:
+    often enough by design. ``solved``: the share; ``accepted_wrong``: of wrong programs that were accepted. ``usd``: per problem; ``usd_per_solved``:
     infinite if none is solved. ``loss``: dollars per problem with ``wrong_usd``, the price of a problem without a right
     program. None: a price or time is unknown. ``why``: why the attempts are not independent draws; empty if they are.
     ``simulated`` False: experiments as they ran. ``folds``: as many as a tuned policy was judged by.
@@ -57,7 +57,7 @@ class Simulated:
     left_out: tuple[str, ...]
     wrong_usd: float
     solved: Interval
-    accepted_wrong: Interval
+    accepted_wrong: float
     attempts: float
     usd: Interval | None
     usd_per_solved: Interval | None
@@ -108,8 +108,8 @@ def summarized(policy: Policies, replayed: tuple[Replayed, ...], wrong_usd: floa
         problems=replayed,
         left_out=(),
         wrong_usd=wrong_usd,
-        solved=_share([outcome.solved for outcome in outcomes], most),
-        accepted_wrong=_share([outcome.accepted_wrong for outcome in outcomes], most),
+        solved=Interval(float(solved.mean()), *mid_p_bounds(solved.tolist(), most)),
+        accepted_wrong=fmean(outcome.accepted_wrong for outcome in outcomes),
         attempts=fmean(outcome.attempts for outcome in outcomes),
         usd=None if usd is None else ratio_interval(usd, np.ones(len(usd))),
         usd_per_solved=None if usd is None else ratio_interval(usd, solved),
@@ -311,7 +311,3 @@ def _loss_interval(usd: Array, solved: Array, wrong_usd: float) -> Interval:
 def _known(values: Sequence[float | None]) -> Array | None:
     known = all_known(values)
     return None if known is None else np.array(known, dtype=np.float64)
-
-
-def _share(values: Sequence[float], most: float) -> Interval:
-    return Interval(fmean(values), *mid_p_bounds(values, most))

@@ -116,7 +116,7 @@ def _solved(place: int, one: Simulated, kind: str, first: Simulated) -> tuple[st
         kind,
         _span(one.solved),
         apart or NONE,
-        percent(one.accepted_wrong.value),
+        percent(one.accepted_wrong),
         str(len(one.problems)),
     )
 
@@ -168,6 +168,7 @@ def _numbers(one: Simulated, kind: str, first: Simulated | None) -> Numbers:
         "independent": one.independent,
         "why": one.why,
         "mixed": isinstance(one.policy, Mixture),
+        "accepted_wrong": one.accepted_wrong,
         "attempts": one.attempts,
         "seconds": one.seconds,
         "tokens": one.tokens,
@@ -176,7 +177,6 @@ def _numbers(one: Simulated, kind: str, first: Simulated | None) -> Numbers:
     }
     intervals = {
         "solved": one.solved,
-        "accepted_wrong": one.accepted_wrong,
         "usd": one.usd,
         "usd_per_solved": one.usd_per_solved,
         "loss_usd": one.loss,
