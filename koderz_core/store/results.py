@@ -106,6 +106,7 @@ class Results:
     failures = question(trials.failures, kept=False)
     spans = question(trials.spans, kept=False)
     energy_sources = question(trials.energy_sources, kept=False)
+    coder_calls = question(trials.coder_calls, kept=False)
     plan = question(benchmarks.plan, kept=False)
     recorded_plans = question(registrations.recorded_plans)
     extended = question(registrations.extended)
