@@ -35,7 +35,8 @@ from koderz_core import Order, Wanted, Workspace, open_workspace
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
 DASHBOARD = DEPLOY / "grafana" / "dashboards" / "koderz.json"
-MODEL = "openai/monitored"
+UNPRICED, PRICED = "openai/unpriced", "openai/priced"
+PRICES = f'["{PRICED}".price]\ninput_usd_per_mtok = 2000.0\noutput_usd_per_mtok = 8000.0\nsource = "a test"\ndate = 2026-01-01\n'
 START = "from koderz_core.cli import main; main()"
 TOKEN = "a-token-for-monitoring"
 VALUES: Mapping[str, str] = {"$__rate_interval": "10s", "$instance": ".*"}
@@ -51,6 +52,8 @@ def main() -> None:
     _promtool("test", "rules", "rules_test.yml")
     with tempfile.TemporaryDirectory() as name, ExitStack() as opened:
         folder = Path(name)
+        (folder / "home").mkdir()
+        (folder / "home" / "models.toml").write_text(PRICES)
         url = opened.enter_context(_provider())
         settings: dict[str, Any] = {"openai_api_key": "sk-monitoring", "openai_base_url": f"{url}/v1"}
         settings["tiers"] = {"openai": "small_frontier"}  # otherwise its calls cost electricity of this machine
@@ -86,7 +89,8 @@ def _plan(workspace: Workspace) -> Any:  # Any: a plan, which is not part of the
     scripted = [
         Wanted("supervised", {"coder": "scripted/weak", "reviewer": "scripted/strong", "spec": "scripted/strong"})
     ]
-    return workspace.plans.plan(Order([*scripted, Wanted("direct", {"coder": MODEL})], "0:60", name="monitored"))
+    answered = [Wanted("direct", {"coder": model}) for model in (UNPRICED, PRICED)]
+    return workspace.plans.plan(Order([*scripted, *answered], "0:40", name="monitored"))
 
 
 @contextmanager
@@ -103,7 +107,7 @@ def _provider() -> Iterator[str]:
                 "id": "x",
                 "object": "chat.completion",
                 "created": 1,
-                "model": "monitored",
+                "model": "served",
                 "choices": [
                     {
                         "index": 0,
@@ -248,7 +252,7 @@ def _compare(prometheus: str, workspace: Workspace, benchmark: str) -> int:
         'koderz_experiments_total{outcome="error"}': row.errors,
         'koderz_calls_total{result="answered"}': row.calls,
         "koderz_unpriced_calls_total": row.unpriced,
-        f'koderz_cost_usd_total{{model!="{MODEL}"}}': known,
+        f'koderz_cost_usd_total{{model!="{UNPRICED}"}}': known,
         'koderz_events_total{kind="experiment_finished"}': row.finished,
     }
     different = 0
@@ -256,8 +260,8 @@ def _compare(prometheus: str, workspace: Workspace, benchmark: str) -> int:
         found = sum(float(each["value"][1]) for each in _query(prometheus, f"sum({expression})"))
         different += abs(found - value) > 1e-9
         print(f"{expression}: Prometheus {found:g}, journal {value:g}")
-    absent = not _query(prometheus, f'koderz_cost_usd_total{{model="{MODEL}"}}')
-    print(f"the cost of {MODEL}, whose price is unknown, has {'no series' if absent else 'A SERIES'}")
+    absent = not _query(prometheus, f'koderz_cost_usd_total{{model="{UNPRICED}"}}')
+    print(f"the cost of {UNPRICED}, whose price is unknown, has {'no series' if absent else 'A SERIES'}")
     return different + (not absent)
 
 

@@ -62,7 +62,8 @@ def listen_address(text: str) -> str:
         return ""
     try:
         parts = address(f"http://{host or LOOPBACK}")
-        if parts.netloc != (host or LOOPBACK).lower() or "@" in host or not 0 <= int(port) <= MOST_PORT:
+        named = parts.netloc == (host or LOOPBACK).lower() and "@" not in host and parts.port is None
+        if not (named and 0 <= int(port) <= MOST_PORT):
             raise ValueError
     except ValueError:
         raise ValueError("this must be a port or HOST:PORT, such as 9464 or 127.0.0.1:9464") from None
