@@ -36,7 +36,13 @@ from koderz_core import Order, Wanted, Workspace, open_workspace
 DEPLOY = Path(__file__).parents[1] / "deploy"
 DASHBOARD = DEPLOY / "grafana" / "dashboards" / "koderz.json"
 UNPRICED, PRICED = "openai/unpriced", "openai/priced"
-PRICES = f'["{PRICED}".price]\ninput_usd_per_mtok = 2000.0\noutput_usd_per_mtok = 8000.0\nsource = "a test"\ndate = 2026-01-01\n'
+PRICES = f"""
+["{PRICED}".price]
+input_usd_per_mtok = 2000.0
+output_usd_per_mtok = 8000.0
+source = "a test"
+date = 2026-01-01
+"""
 START = "from koderz_core.cli import main; main()"
 TOKEN = "a-token-for-monitoring"
 VALUES: Mapping[str, str] = {"$__rate_interval": "10s", "$instance": ".*"}

@@ -48,6 +48,7 @@ class BenchmarkWatch:
         self._remaining = 0
         self._guard = threading.Lock()  # guards all of these
         self.last_at = 0.0
+        self.memory_level = 0
         self.paused = False
 
     def begin(self, header: BenchmarkOpened, remaining: int) -> None:
@@ -146,7 +147,7 @@ class BenchmarkWatch:
         if isinstance(event, ControlObeyed) and event.target is None:
             self.paused = event.what == "pause"
         elif isinstance(event, MemoryLevelChanged):
-            self._metrics.memory_level.set(MEMORY_LEVELS.index(event.level))
+            self.memory_level = MEMORY_LEVELS.index(event.level)
 
     def _count_answer(self, event: CallFinished, model: str) -> None:
         metrics = self._metrics

@@ -24,12 +24,14 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4 as MEDIA_TYPE
 
 from koderz_core.metrics.benchmark_watch import CALL_RESULTS, BenchmarkWatch
-from koderz_core.metrics.labels import Labels
 from koderz_core.models.free_memory import Memory, read_memory
 from koderz_core.records import Outcome
 
 __all__ = ["MEDIA_TYPE", "Metrics", "Queue"]
 
+MOST = 50
+OTHER = "other"
+LONGEST = 100  # characters
 CALL_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 LAG_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0)
 
@@ -59,8 +61,16 @@ class Metrics:
         self._queues: dict[str, Queue] = {}
         self._guard = threading.Lock()  # guards both
         disable_created_metrics()  # type: ignore[no-untyped-call]  # twice the series, and Prometheus ignores them
+        self._define_events(registry)
+        self._define_calls(registry)
+        self.requests = Counter(
+            "koderz_serve_requests", "Requests that koderz serve answered.", ["endpoint", "status"], registry=registry
+        )
         ProcessCollector(registry=registry)
         Gauge("koderz_info", "The version of koderz.", ["version"], registry=registry).labels(version).set(1)
+        registry.register(self)
+
+    def _define_events(self, registry: CollectorRegistry) -> None:
         self.events = Counter("koderz_events", "Events in journals.", ["kind"], registry=registry)
         self.event_lag = Histogram(
             "koderz_event_lag_seconds",
@@ -77,16 +87,6 @@ class Metrics:
             ["tests", "verdict"],
             registry=registry,
         )
-        self.memory_level = Gauge(
-            "koderz_memory_level",
-            "Level of the memory watchdog: 0 enough, 1 low (no experiment starts), 2 critical (experiments pause).",
-            registry=registry,
-        )
-        self._define_calls(registry)
-        self.requests = Counter(
-            "koderz_serve_requests", "Requests that koderz serve answered.", ["endpoint", "status"], registry=registry
-        )
-        registry.register(self)
 
     def _define_calls(self, registry: CollectorRegistry) -> None:
         """The metrics by model. Those of costs and tokens have no series until a value is known."""
@@ -156,6 +156,11 @@ class Metrics:
             ("koderz_calls_retrying", "Calls that failed and are retried.", (watch.retrying for watch in watches)),
         ):
             yield GaugeMetricFamily(name, what, sum(values))
+        yield GaugeMetricFamily(
+            "koderz_memory_level",
+            "Level of the memory watchdog: 0 enough, 1 low (no experiment starts), 2 critical (experiments pause).",
+            max((watch.memory_level for watch in watches), default=0),
+        )
         last = GaugeMetricFamily(
             "koderz_last_event_timestamp_seconds",
             "Time of the last event of the running benchmark that is silent for longest; absent if none is running.",
@@ -175,6 +180,35 @@ class Metrics:
     def _follow(self, watch: BenchmarkWatch, active: bool) -> None:
         with self._guard:
             (self._watches.add if active else self._watches.discard)(watch)
+
+
+class Labels:
+    """The values of each label: text from outside, made printable and limited in number. Beyond ``MOST``: ``OTHER``.
+
+    Every value costs memory, a server names its models itself, and a provider may answer any status. The library
+    escapes the values in its output. May be used from any thread.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, dict[str, str]] = {}
+        self._guard = threading.Lock()  # guards _known
+
+    def bounded(self, label: str, text: str) -> str:
+        """The value for a text: always the same one while the process runs."""
+        with self._guard:
+            known = self._known.setdefault(label, {})
+            if text in known:
+                return known[text]
+            if len(known) >= MOST:
+                return OTHER
+            known[text] = _printable(text)
+            return known[text]
+
+
+def _printable(text: str) -> str:
+    """A text of at most ``LONGEST`` characters; a question mark replaces each character that cannot be printed."""
+    cut = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return "".join(character if character.isprintable() else "?" for character in cut)
 
 
 def _of_queues(queues: Mapping[str, Queue]) -> Iterator[Metric]:
