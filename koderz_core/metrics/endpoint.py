@@ -11,6 +11,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socket import AF_INET, AF_INET6
+from socketserver import TCPServer
 
 from koderz_core.addresses import is_loopback, url_of
 from koderz_core.metrics.metrics import MEDIA_TYPE
@@ -48,6 +49,11 @@ class _Server(ThreadingHTTPServer):
         self.address_family = family
         self.text, self.checks_host = text, checks_host
         super().__init__(address, _Handler)
+
+    def server_bind(self) -> None:
+        """Without the base class, which asks a name server for the name of the address."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]  # also of IPv6
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from koderz_core import __version__
 from koderz_core.addresses import is_loopback
 from koderz_core.errors import RequestError
+from koderz_core.metrics.metrics import MEDIA_TYPE
 from koderz_core.serve import grading, results
 from koderz_core.serve.endpoint import HEADERS, Call, Endpoint, failure
 from koderz_core.serve.openapi import document
@@ -37,9 +38,6 @@ async def status(parts: Parts, _call: Call) -> StatusAnswer:
 
 
 async def metrics(parts: Parts, _call: Call) -> Response:
-    # `parts` has imported it already
-    from koderz_core.metrics.metrics import MEDIA_TYPE  # noqa: PLC0415 (heavy)
-
     return Response(parts.monitoring.metrics.text(), headers=HEADERS, media_type=MEDIA_TYPE)
 
 
