@@ -6,7 +6,7 @@ import asyncio
 import signal
 import webbrowser
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import click
@@ -18,7 +18,9 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from koderz_core.addresses import url_of
-from koderz_core.workspace import leave
+from koderz_core.config import load_settings
+from koderz_core.errors import KoderzError
+from koderz_core.workspace import leave, the_workspace
 from pages.ui import document, live_board
 from pages.ui.downloads import PATH, send
 from pages.ui.server import (
@@ -65,8 +67,16 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
     if isinstance(server, uvicorn.Server):  # otherwise it waits for every open browser
         server.config.timeout_graceful_shutdown = SHUTDOWN_SECONDS
+    asyncio.get_running_loop().run_in_executor(None, serve_metrics)
     yield
     await asyncio.to_thread(leave)
+
+
+def serve_metrics() -> None:
+    """If an address is set, serve the metrics before the first benchmark runs. Pages show the errors of settings."""
+    with suppress(KoderzError):
+        if load_settings().metrics_address:
+            the_workspace().monitoring.begin()
 
 
 if get_script_run_ctx(suppress_warning=True):

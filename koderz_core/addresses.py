@@ -8,6 +8,7 @@ from functools import lru_cache
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
 
 LOOPBACK = "127.0.0.1"  # the loopback interface
+MOST_PORT = 65_535
 _NAMES_SECRET = re.compile("(?i)key|token|secret|pass|pwd|auth|sig|cred|code")
 _RANDOM = re.compile(r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}")  # no person would choose this as a name
 
@@ -49,6 +50,24 @@ def ollama_address(text: str) -> str:
     name = LOOPBACK if parts.hostname in ("0.0.0.0", "::") else str(parts.hostname)  # noqa: S104 (replaced)
     port = parts.port or {"http": 80, "https": 443}.get(scheme.lower(), 11434)
     return f"{url_of(name, port, parts.scheme)}{parts.path}"
+
+
+def listen_address(text: str) -> str:
+    """The address HOST:PORT to listen on, "" for none; a port alone means loopback, port 0 any free port.
+
+    Raises ValueError.
+    """
+    host, _, port = text.strip().rpartition(":")
+    if not (host or port):
+        return ""
+    try:
+        parts = address(f"http://{host or LOOPBACK}")
+        named = parts.netloc == (host or LOOPBACK).lower() and "@" not in host and parts.port is None
+        if not (named and 0 <= int(port) <= MOST_PORT):
+            raise ValueError
+    except ValueError:
+        raise ValueError("this must be a port or HOST:PORT, such as 9464 or 127.0.0.1:9464") from None
+    return f"{parts.netloc}:{int(port)}"
 
 
 def secrets_of(url: str) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from platformdirs import user_data_path
 
 from koderz_core import egress
-from koderz_core.addresses import endpoint, is_loopback, normalised, ollama_address, secrets_of
+from koderz_core.addresses import endpoint, is_loopback, listen_address, normalised, ollama_address, secrets_of
 from koderz_core.errors import ConfigError, DataError, OfflineError
 from koderz_core.input_files import read_text
 from koderz_core.redaction import Redaction, redaction_of
@@ -69,9 +69,7 @@ class Settings:
     home: Path = _setting(default_home, "The folder of journals, index, model weights and settings.toml.")
     offline: bool = _setting(False, "Refuse connections to addresses outside this machine.")
     models_dir: Path | None = _setting(None, "The folder of GGUF files. Default: `models` in the data folder.")
-    datasets_dir: Path | None = _setting(
-        None, "The folder of published datasets. Default: `datasets` in the data folder."
-    )
+    datasets_dir: Path | None = _setting(None, "The folder of datasets. Default: `datasets` in the data folder.")
     humaneval_path: Path | None = _setting(None, "Your own HumanEval file (.jsonl, .jsonl.gz).")
 
     openai_api_key: SecretStr | None = _setting(None, "Your OpenAI key.", prefixed=False, check=key_of)
@@ -141,6 +139,9 @@ class Settings:
         "only this machine can reach it.",
         check=checked_token,
     )
+    metrics_address: str = _setting(
+        "", "The port or HOST:PORT where Prometheus reads metrics. A port alone is on loopback.", check=listen_address
+    )
 
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = _setting(
         dict, "A table of model ids or providers and their tiers, for models whose tier koderz cannot determine."
@@ -167,9 +168,7 @@ class Settings:
         least=0,
         most=604_800,
     )
-    limits: dict[str, Limits] = _setting(
-        dict, "The limits of each provider: concurrency, requests per minute and tokens per minute."
-    )
+    limits: dict[str, Limits] = _setting(dict, "The limits of each provider: concurrency, calls and tokens per minute.")
     sandbox: Literal["auto", "hardened", "strong", "limited"] = _setting(
         "auto", "The sandbox tier. 'auto': the strongest tier that works on this machine, but never 'limited'."
     )

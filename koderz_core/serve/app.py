@@ -20,8 +20,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from koderz_core import __version__
 from koderz_core.addresses import is_loopback
 from koderz_core.errors import RequestError
+from koderz_core.metrics.metrics import MEDIA_TYPE
 from koderz_core.serve import grading, results
-from koderz_core.serve.endpoint import Call, Endpoint, failure
+from koderz_core.serve.endpoint import HEADERS, Call, Endpoint, failure
 from koderz_core.serve.openapi import document
 from koderz_core.serve.parts import Parts
 from koderz_core.serve.records import StatusAnswer
@@ -36,6 +37,10 @@ async def status(parts: Parts, _call: Call) -> StatusAnswer:
     return StatusAnswer(__version__, parts.tier, queue.pending, queue.accepted, queue.refused)
 
 
+async def metrics(parts: Parts, _call: Call) -> Response:
+    return Response(parts.monitoring.metrics.text(), headers=HEADERS, media_type=MEDIA_TYPE)
+
+
 async def openapi(_parts: Parts, _call: Call) -> object:
     return document(ENDPOINTS)
 
@@ -45,6 +50,7 @@ ENDPOINTS: Sequence[Endpoint] = (
     *results.ENDPOINTS,
     Endpoint("GET", "/v1/status", "The state of the server.", status, StatusAnswer),
     Endpoint("GET", "/v1/ping", "Whether the server is there.", ping, str),
+    Endpoint("GET", "/metrics", "Metrics in the text format of Prometheus.", metrics, "text/plain"),
     Endpoint("GET", "/openapi.json", "The description of all endpoints.", openapi, dict),
 )
 """Everything that the server answers."""

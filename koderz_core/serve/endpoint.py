@@ -54,7 +54,7 @@ class Endpoint:
     path: str
     summary: str
     handle: Callable[[Any, Call], Awaitable[object]]  # Any: ``parts.Parts``, which this file need not know
-    answer: Any  # Any: a type or a generic alias
+    answer: Any  # Any: a type or a generic alias; a media type for an answer that is not JSON
     body: type[Sent] | None = None
     query: type[Sent] = NoQuery
     status: int = 200
@@ -69,9 +69,11 @@ class Endpoint:
         """The edge where every error becomes an answer."""
         try:
             answer = await self.handle(parts, await self._call(request))
+            response = answer if isinstance(answer, Response) else as_json(answer, self.status)
         except Exception as error:  # noqa: BLE001 (the edge of a request: each error is answered, bugs are logged)
-            return failure(error)
-        return answer if isinstance(answer, Response) else as_json(answer, self.status)
+            response = failure(error)
+        parts.monitoring.metrics.requests.labels(f"{self.method} {self.path}", response.status_code).inc()
+        return response
 
     async def _call(self, request: Request) -> Call:
         query = self._query(request)

@@ -21,7 +21,9 @@ _FAILURES = ("4XX", "5XX")
 def document(endpoints: Iterable[Endpoint]) -> Mapping[str, Any]:  # Any: JSON
     """The description of all endpoints."""
     listed = list(endpoints)
-    types = [kind for each in listed for kind in (each.body, each.query, each.answer) if kind]
+    types = [
+        kind for each in listed for kind in (each.body, each.query, each.answer) if kind and not isinstance(kind, str)
+    ]
     _, schemas = msgspec.json.schema_components([*types, ErrorAnswer], ref_template=_TEMPLATE)
     paths: dict[str, dict[str, object]] = {}
     for each in listed:
@@ -59,8 +61,8 @@ def _operation(endpoint: Endpoint, schemas: Mapping[str, Any]) -> Mapping[str, o
     }
 
 
-def _content(kind: Any) -> Mapping[str, object]:  # Any: a type or a generic alias; None for JSON lines
-    if kind is None:
-        return {"application/jsonl": {}}
+def _content(kind: Any) -> Mapping[str, object]:  # Any: as ``Endpoint.answer``
+    if isinstance(kind, str):
+        return {kind: {}}
     (schema,), _ = msgspec.json.schema_components([kind], ref_template=_TEMPLATE)
     return {JSON: {"schema": schema}}

@@ -33,6 +33,8 @@ class Parts:
         workers = os.cpu_count() or 1
         self.grading = Queue(workers, limits.queue, limits.client)
         self.reading = Queue(READERS, MOST_READS, MOST_READS)
+        self.monitoring = workspace.monitoring
+        self.monitoring.metrics.add_queues({"grading": self.grading, "reading": self.reading})
         self.programs = Programs(workspace, self.grading, trusted=bool(self.token))
 
     @cached_property

@@ -138,6 +138,11 @@ ENDPOINTS = (
         "GET", "/v1/comparison", "As `koderz compare --format json`.", comparison, dict[str, Any], query=ComparisonQuery
     ),
     Endpoint(
-        "GET", "/v1/tables/{table}", "JSON lines, as `koderz export --format json`.", table, None, query=TableQuery
+        "GET",
+        "/v1/tables/{table}",
+        "JSON lines, as `koderz export --format json`.",
+        table,
+        "application/jsonl",
+        query=TableQuery,
     ),
 )

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from koderz_core import __version__
 from koderz_core.bundles.creation import require_own
@@ -40,8 +41,12 @@ from koderz_core.store.results import Results
 from koderz_core.workspace.benchmark_result import BenchmarkResult
 from koderz_core.workspace.grading import Grading
 from koderz_core.workspace.models import Models
+from koderz_core.workspace.monitoring import Monitoring
 from koderz_core.workspace.registrations import stopping_rule
 from koderz_core.workspace.web_search import require_search
+
+if TYPE_CHECKING:
+    from koderz_core.metrics.benchmark_watch import BenchmarkWatch
 
 __all__ = ["MOST_AT_ONCE", "Runner", "Runs"]
 _LOG = logging.getLogger("koderz")
@@ -65,6 +70,7 @@ class Runs:
     follow: Callable[[str], None]
     background: Running
     result: Callable[[Plan], BenchmarkResult]
+    monitoring: Monitoring
     live: LiveText = field(default_factory=LiveText)
 
     def run(self, plan: Plan, concurrency: int | None = None) -> BenchmarkResult:
@@ -185,14 +191,17 @@ class Runs:
         self.grading.require_gradable(problems[name] for name in plan.problems if name in problems)
         opened = header(plan, self.settings, tested.isolation, __version__, forked_from, tested.score)
         journal = Journal(self.settings.journals_dir / f"{opened.benchmark}.jsonl")
+        metrics = self.monitoring.watch()
         try:
             runner = Runner(
                 Assignment(opened, problems, retry_errors, pilot, stopping_rule),
                 journal,
                 lambda names: self._parts(names, plan, opened.benchmark),
-                watches,
-                partial(self._send_notice, time.monotonic()),
+                (*watches, *([metrics] if metrics else [])),
+                partial(self._at_end, metrics, time.monotonic()),
             )
+            if metrics:
+                metrics.begin(runner.header, runner.remaining)
             self.follow(runner.benchmark)
             return runner
         except BaseException:
@@ -223,6 +232,11 @@ class Runs:
 
     def _price(self, name: str, usage: Usage, seconds: float) -> Cost:
         return price(resolve(name, self.settings), usage, seconds, self.settings)
+
+    def _at_end(self, metrics: BenchmarkWatch | None, started: float, runner: Runner) -> None:
+        if metrics:
+            metrics.end()
+        self._send_notice(started, runner)
 
     def _send_notice(self, started: float, runner: Runner) -> None:
         """A notice that does not arrive is a warning in the log, and delays the end by seconds at most."""

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.memories import Memories
     from koderz_core.workspace.mirror_thread import MirrorThread
     from koderz_core.workspace.models import Models
+    from koderz_core.workspace.monitoring import Monitoring
     from koderz_core.workspace.mutation import Mutation
     from koderz_core.workspace.network import Network
     from koderz_core.workspace.repositories import Repositories
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.what_if import WhatIfs
     from koderz_core.workspace.workbench import Workbench
 
-Closable = TypeVar("Closable", "Running", "MirrorThread", "Grading", "Workbench")
+Closable = TypeVar("Closable", "Running", "MirrorThread", "Grading", "Workbench", "Monitoring")
 
 
 def open_workspace(**settings: Any) -> Workspace:  # Any: settings by field name, validated
@@ -149,6 +150,7 @@ class Workspace:
             follow=self._mirror.follow,
             background=self._running,
             result=lambda plan: BenchmarkResult(plan, self.results, lambda: self.exports),
+            monitoring=self.monitoring,
         )
 
     @part
@@ -244,6 +246,12 @@ class Workspace:
         return Health(self.settings, self.models, self.upkeep)
 
     @part
+    def monitoring(self) -> Monitoring:
+        from koderz_core.workspace.monitoring import Monitoring
+
+        return self._closed_too(Monitoring(self.settings))
+
+    @part
     def network(self) -> Network:
         from koderz_core.workspace.network import Network
 
@@ -255,6 +263,7 @@ class Workspace:
 
         inside = Workspace(within(self.settings))
         shared = {"models": self.models, "grading": self.grading, "_evidence": self._evidence}
+        shared["monitoring"] = self.monitoring
         vars(inside).update(shared)  # parts that are already made: no model is loaded twice
         return self._closed_too(Workbench(inside))
 
@@ -328,6 +337,8 @@ class Workspace:
             models.close()
         if grading := Workspace.grading.made(self):
             grading.close()
+        if monitoring := Workspace.monitoring.made(self):
+            monitoring.close()
 
     def abandon(self) -> None:
         """Kill every child process, even during a call, because this process is about to exit."""

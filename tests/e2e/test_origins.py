@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
 from sample import thinned
-from serving import Serve
+from serving import WITHIN, Serve
 from test_shell_in_browser import refusal
 
 PUBLIC = "203.0.113.9"  # what the proxy says to whoever asks for this machine's public address
@@ -97,11 +99,26 @@ def test_no_foreign_origin_opens_the_dashboard_and_nobody_is_asked_about_one(
     assert proxy.requests == []
 
 
-def test_a_page_of_another_origin_gets_no_answer_either(server: Serve) -> None:
-    url = server().url
-    asked = Request(f"{url}/_stcore/health", headers={"Origin": "http://evil.example"})
-    with pytest.raises(OSError, match="403"):
-        urlopen(asked, timeout=60)
+def test_a_page_of_another_origin_gets_no_answer_and_no_metrics_either(server: Serve) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        metrics = f"127.0.0.1:{free.getsockname()[1]}"
+    url = server(environment={"KODERZ_METRICS_ADDRESS": metrics}).url
+    assert "koderz_info" in first_answer(f"http://{metrics}/metrics")
+    for address in (f"{url}/_stcore/health", f"http://{metrics}/metrics"):
+        with pytest.raises(OSError, match="403"):
+            urlopen(Request(address, headers={"Origin": "http://evil.example"}), timeout=60)
+
+
+def first_answer(url: str) -> str:
+    """The answer of a server that starts next to the dashboard."""
+    deadline = time.monotonic() + WITHIN
+    while True:
+        try:
+            with urlopen(url, timeout=60) as answer:
+                return str(answer.read().decode())
+        except URLError:
+            assert time.monotonic() < deadline, f"nothing answers at {url}"
+            time.sleep(0.1)
 
 
 @pytest.mark.parametrize(
