@@ -1,45 +1,61 @@
-"""Policies replayed on recorded attempts: what they would have solved and cost. Nothing is asked anew."""
+"""Policies replayed on recorded attempts: what they would have solved and cost. Nothing is asked anew.
+
+The recorded draws of a model on a problem are a sequence of independent draws, also if an experiment stopped because of
+their results: whether a further draw was made depends only on earlier ones. So a policy that takes the draws of such an
+experiment in the recorded order sees what it would have seen, as long as it never needs more than was recorded. A
+policy that does is refused: the problems without further draws are those whose earlier draws were good.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice, permutations, product
+from random import Random
+from statistics import fmean
 
-from koderz_core.analysis.rates import Interval
-from koderz_core.records.attempts import Mixture, Policy, Source
+import numpy as np
+
+from koderz_core.analysis.bootstrap import Array, mean_interval, ratio_interval
+from koderz_core.analysis.paired import bonett_price
+from koderz_core.analysis.rates import Interval, mid_p_bounds
+from koderz_core.errors import UsageError
+from koderz_core.records.attempts import AS_RECORDED, Chain, Mixture, Outcome, Policy, RecordedAttempt, Source, Stage
+from koderz_core.sums import all_known, known_mean, known_sum
+
+ORDERS = 120
+"""The most orders of the draws of one problem that are replayed."""
+_ALL = 5  # up to this many draws, every order
+Policies = Policy | Mixture
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """Means over the orders of the draws on one problem. None: a price or time is unknown.
+    """The mean outcome of a policy over orders of the draws on one problem.
 
-    ``accepted_wrong``: the share in which a wrong program was accepted.
+    ``draws``: how many independent replays the draws allow.
     """
 
     problem: str
-    solved: float
-    accepted_wrong: float
-    attempts: float
-    usd: float | None
-    seconds: float | None
-    tokens: float | None
+    outcome: Outcome
+    draws: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """What a policy would have done on recorded attempts; means over problems, with 95 % intervals for it alone.
+    """What a policy would have done; means over problems, with 95 % intervals for this policy alone.
 
-    ``problems``: the results by problem, in natural order. ``left_out``: problems of the benchmarks on which it needs a
-    model that was not asked. ``solved``: the share. ``usd``: per problem; ``usd_per_solved``: infinite if none is
-    solved. ``loss``: dollars per problem with the price of a wrong answer. None: a price is unknown. ``independent``:
-    whether its attempts are independent draws; ``why`` if not. ``folds``: of a tuned policy, on how many folds other
-    than those that judged it.
+    ``problems``: the results by problem. ``left_out``: problems on which a model that it needs was not asked, or not
+    often enough by design. ``solved`` and ``accepted_wrong``: shares. ``usd``: per problem; ``usd_per_solved``:
+    infinite if none is solved. ``loss``: dollars per problem with ``wrong_usd``, the price of a problem without a right
+    program. None: a price or time is unknown. ``why``: why the attempts are not independent draws; empty if they are.
+    ``simulated`` False: experiments as they ran. ``folds``: as many as a tuned policy was judged by.
     """
 
-    policy: Policy | Mixture
-    sources: tuple[str, ...]
+    policy: Policies
     problems: tuple[Replayed, ...]
     left_out: tuple[str, ...]
+    wrong_usd: float
     solved: Interval
     accepted_wrong: Interval
     attempts: float
@@ -48,18 +64,22 @@ class Simulated:
     loss: Interval | None
     seconds: float | None
     tokens: float | None
-    independent: bool
     why: str = ""
+    simulated: bool = True
     folds: int | None = None
+
+    @property
+    def independent(self) -> bool:
+        return not self.why
 
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """The best of several policies, chosen by the mean loss.
+    """The best of several policies, chosen by the mean loss on the same problems.
 
     ``honest``: each problem is judged with the policy that was best on the other folds. ``hindsight``: the policy that
-    is best on the same problems that judge it, which looks better than it is. ``chosen``: on how many folds each policy
-    was the best.
+    is best on the very problems that judge it, which looks better than it is. ``chosen``: by the name of a policy, on
+    how many folds it was the best.
     """
 
     honest: Simulated
@@ -68,23 +88,280 @@ class Tuned:
 
 
 def simulate(
-    policy: Policy | Mixture, sources: Mapping[str, Source], problems: Sequence[str], wrong_usd: float = 0.0
+    policy: Policies, sources: Mapping[str, Source], problems: Sequence[str], wrong_usd: float = 0.0
 ) -> Simulated:
-    """Raises UsageError if the recorded attempts do not determine what the policy would have done."""
-    raise NotImplementedError
+    """The outcome of a policy on these problems. Raises UsageError if the recorded attempts do not determine it."""
+    parts = _parts(policy)
+    used = [sources[stage.source] for _, part in parts for stage in part.stages]
+    for _, part in parts:
+        _require_replayable(part, sources)
+    kept = [problem for problem in problems if all(_enough(part, sources, problem) for _, part in parts)]
+    if not kept:
+        raise UsageError(f"{policy.name}: no problem has the recorded attempts that this policy needs.")
+    replayed = tuple(
+        _mixed(problem, [(weight, _replays(part, sources, problem)) for weight, part in parts]) for problem in kept
+    )
+    left = set(problems) - set(kept)
+    found = summarized(policy, replayed, wrong_usd)
+    return replace(
+        found,
+        left_out=tuple(problem for problem in problems if problem in left),
+        why="; ".join(dict.fromkeys(source.why for source in used if source.why)),
+        simulated=isinstance(policy, Mixture) or policy.stages[0].tries != AS_RECORDED,
+    )
+
+
+def summarized(policy: Policies, replayed: tuple[Replayed, ...], wrong_usd: float) -> Simulated:
+    """Means and intervals from results by problem, of which there must be one."""
+    outcomes = [one.outcome for one in replayed]
+    most = sum(one.draws for one in replayed)
+    usd = _known([outcome.usd for outcome in outcomes])
+    solved = np.array([outcome.solved for outcome in outcomes])
+    return Simulated(
+        policy=policy,
+        problems=replayed,
+        left_out=(),
+        wrong_usd=wrong_usd,
+        solved=_share([outcome.solved for outcome in outcomes], most),
+        accepted_wrong=_share([outcome.accepted_wrong for outcome in outcomes], most),
+        attempts=fmean(outcome.attempts for outcome in outcomes),
+        usd=None if usd is None else ratio_interval(usd, np.ones(len(usd))),
+        usd_per_solved=None if usd is None else ratio_interval(usd, solved),
+        loss=None if usd is None else mean_interval(usd + wrong_usd * (1 - solved)),
+        seconds=known_mean(outcome.seconds for outcome in outcomes),
+        tokens=known_mean(outcome.tokens for outcome in outcomes),
+    )
+
+
+def difference(a: Simulated, b: Simulated) -> tuple[int, Interval] | None:
+    """How many problems both have, and by what share of them a solves more than b; None without a shared problem."""
+    of_b = {one.problem: one.outcome.solved for one in b.problems}
+    apart = [one.outcome.solved - of_b[one.problem] for one in a.problems if one.problem in of_b]
+    return (len(apart), Interval(fmean(apart), *bonett_price(apart))) if apart else None
 
 
 def tune(
-    policies: Sequence[Policy | Mixture],
+    policies: Sequence[Policies],
     sources: Mapping[str, Source],
     problems: Sequence[str],
     wrong_usd: float,
     folds: int = 5,
 ) -> Tuned:
-    """Raises UsageError as ``simulate``, or if there is no price to tune by."""
-    raise NotImplementedError
+    """The best of the policies, judged on folds that did not choose it. Raises UsageError as ``simulate``."""
+    every = [simulate(policy, sources, problems, wrong_usd) for policy in policies]
+    shared = set.intersection(*({one.problem for one in found.problems} for found in every))
+    kept = [problem for problem in problems if problem in shared]
+    if len(kept) < folds:
+        raise UsageError(f"{folds} folds need at least {folds} problems, not {len(kept)}.")
+    results = [{one.problem: one for one in found.problems} for found in every]
+    losses = np.array([[_loss(result[problem].outcome, wrong_usd) for problem in kept] for result in results])
+    honest: dict[str, Replayed] = {}
+    chosen = dict.fromkeys((policy.name for policy in policies), 0)
+    for fold in folds_of(kept, folds):
+        others = np.array([problem not in fold for problem in kept])
+        best = int(losses[:, others].mean(axis=1).argmin())
+        chosen[policies[best].name] += 1
+        honest |= {problem: results[best][problem] for problem in fold}
+    best = int(losses.mean(axis=1).argmin())
+    judged = summarized(policies[best], tuple(honest[problem] for problem in kept), wrong_usd)
+    why = "; ".join(dict.fromkeys(found.why for found in every if found.why))
+    hindsight = summarized(policies[best], tuple(results[best][problem] for problem in kept), wrong_usd)
+    return Tuned(
+        honest=replace(judged, policy=replace(policies[best], name=f"best of {len(policies)}"), why=why, folds=folds),
+        hindsight=replace(hindsight, why=every[best].why),
+        chosen={name: times for name, times in chosen.items() if times},
+    )
 
 
 def folds_of(problems: Sequence[str], folds: int, seed: int = 0) -> tuple[frozenset[str], ...]:
-    """The problems in folds of equal size by chance, the same for the same seed."""
-    raise NotImplementedError
+    """The problems in folds of nearly equal size by chance, the same for the same seed."""
+    mixed = sorted(problems)
+    Random(seed).shuffle(mixed)  # noqa: S311 (no secret)
+    return tuple(frozenset(mixed[fold::folds]) for fold in range(folds))
+
+
+def _parts(policy: Policies) -> tuple[tuple[float, Policy], ...]:
+    return policy.parts if isinstance(policy, Mixture) else ((1.0, policy),)
+
+
+def _require_replayable(policy: Policy, sources: Mapping[str, Source]) -> None:
+    seen: set[tuple[str, int]] = set()
+    for stage in policy.stages:
+        source = sources[stage.source]
+        if stage.tries > 1 and source.greedy:
+            raise UsageError(
+                f"{policy.name}: a further answer of {source.name} would be the same one, because it was asked "
+                "greedily (temperature 0, or unknown). Name draws at a temperature above 0, or ask it once."
+            )
+        own = {(attempt.experiment, attempt.place) for attempt in _attempts(source)}
+        if stage.tries != AS_RECORDED and seen & own:
+            raise UsageError(f"{policy.name}: two of its stages would use the same recorded attempts.")
+        seen |= own
+
+
+def _attempts(source: Source) -> chain[RecordedAttempt]:
+    chains = (part for several in source.chains.values() for part in several)
+    return chain.from_iterable((*source.fixed.values(), *chains))
+
+
+def _enough(policy: Policy, sources: Mapping[str, Source], problem: str) -> bool:
+    """Whether the problem was given to every source, with enough draws if their number was fixed beforehand."""
+    for stage in policy.stages:
+        source = sources[stage.source]
+        if problem not in source.problems:
+            return False
+        if not source.chains.get(problem) and 0 < len(source.fixed.get(problem, ())) < stage.tries:
+            return False
+    return True
+
+
+def _mixed(problem: str, parts: Sequence[tuple[float, Replayed]]) -> Replayed:
+    if len(parts) == 1:
+        return parts[0][1]
+    return Replayed(
+        problem, _mean([(weight, one.outcome) for weight, one in parts]), min(one.draws for _, one in parts)
+    )
+
+
+def _replays(policy: Policy, sources: Mapping[str, Source], problem: str) -> Replayed:
+    """The mean over orders. The same orders whatever the policy: they depend on the problem and the draws alone."""
+    if policy.stages[0].tries == AS_RECORDED:
+        ran = sources[policy.stages[0].source].recorded[problem]
+        return Replayed(problem, _mean([(1 / len(ran), one) for one in ran]), len(ran))
+    ways = [_orders(sources[stage.source], problem, stage) for stage in policy.stages]
+    number = 1
+    for way in ways:
+        number *= len(way)
+    if number <= ORDERS:
+        every = list(product(*ways))
+    else:
+        random = Random(problem)  # noqa: S311 (no secret)
+        every = list(zip(*(_repeated(way, random) for way in ways), strict=True))
+    outcomes = [_outcome(policy, sequences, problem) for sequences in every]
+    draws = min(_draws(sources[stage.source], problem, stage) for stage in policy.stages)
+    return Replayed(problem, _mean([(1 / len(outcomes), one) for one in outcomes]), draws)
+
+
+def _repeated(way: Sequence[Chain], random: Random) -> list[Chain]:
+    """``ORDERS`` of them by chance, each as often as the others, or once more."""
+    mixed = [way[at % len(way)] for at in range(ORDERS)]
+    random.shuffle(mixed)
+    return mixed
+
+
+def _orders(source: Source, problem: str, stage: Stage) -> list[Chain]:
+    """The sequences in which the draws may be taken. Chains stay in their recorded order, one after the other."""
+    fixed, chains = source.fixed.get(problem, ()), source.chains.get(problem, ())
+    singles = [(attempt,) for attempt in fixed]
+    if source.greedy or not source.independent:
+        return [*singles, *chains] or [()]
+    blocks = [*singles, *chains]
+    orders: Iterable[Iterable[Chain]] = permutations(blocks)
+    if len(blocks) > _ALL:
+        random = Random(problem)  # noqa: S311 (no secret)
+        orders = chain.from_iterable(_rotations(random.sample(blocks, len(blocks))) for _ in range(ORDERS))
+    wanted = max(ORDERS, len(blocks))  # every draw comes first at least once
+    return [tuple(islice(chain.from_iterable(order), stage.tries)) for order in islice(orders, wanted)]
+
+
+def _rotations(blocks: list[Chain]) -> list[list[Chain]]:
+    return [blocks[at:] + blocks[:at] for at in range(len(blocks))]
+
+
+def _draws(source: Source, problem: str, stage: Stage) -> float:
+    """How many independent replays the draws allow."""
+    fixed, chains = source.fixed.get(problem, ()), source.chains.get(problem, ())
+    if source.greedy:
+        return 1.0
+    return max(1.0, len(fixed) / stage.tries + len(chains))
+
+
+def _outcome(policy: Policy, sequences: Sequence[Chain], problem: str) -> Outcome:
+    """One way through a policy. ``sequences``: the draws of each stage."""
+    made: list[RecordedAttempt] = []
+    best, rank = None, (False, -1)
+    for stage, sequence in zip(policy.stages, sequences, strict=True):
+        most, stale = -1, 0
+        for place in range(stage.tries):
+            if place >= len(sequence):
+                raise UsageError(_lacking(policy, stage, problem))
+            attempt = sequence[place]
+            made.append(attempt)
+            if policy.gate is None:
+                return _ended(made, attempt, accepted=True)
+            passed, tests = _judged(policy, attempt, problem)
+            if attempt.code is not None and (passed, tests) >= rank:
+                best, rank = attempt, (passed, tests)
+            if passed:
+                return _ended(made, best, accepted=True)
+            most, stale = max(most, tests), 0 if tests > most else stale + 1
+            if stale == policy.patience:
+                break
+    return _ended(made, best, accepted=False)
+
+
+def _judged(policy: Policy, attempt: RecordedAttempt, problem: str) -> tuple[bool, int]:
+    if attempt.code is None:
+        return False, 0
+    marks = attempt.gates.get(policy.gate or "")
+    if marks is None:
+        raise UsageError(
+            f"{policy.name}: a program of {attempt.model or attempt.configuration} for {problem} was not run on the "
+            f"gate tests {policy.gate}. Name another gate, or a model whose programs were tested."
+        )
+    return marks.passed if policy.threshold >= 1 else marks.share >= policy.threshold, marks.tests_passed
+
+
+def _lacking(policy: Policy, stage: Stage, problem: str) -> str:
+    return (
+        f"{policy.name}: {stage.source} was not asked often enough on some problems, such as {problem}, because the "
+        "recorded strategy stopped there. To leave such problems out would bias the result. Use fewer tries, or the "
+        "gate of the recorded strategy."
+    )
+
+
+def _ended(made: Sequence[RecordedAttempt], submitted: RecordedAttempt | None, *, accepted: bool) -> Outcome:
+    right = submitted is not None and submitted.right
+    if right is None and submitted is not None:
+        raise UsageError(
+            f"A program of {submitted.model or submitted.configuration} for {submitted.problem} was not scored, so "
+            "what the policy would have solved is unknown."
+        )
+    return Outcome(
+        solved=float(bool(right)),
+        accepted_wrong=float(accepted and not right),
+        attempts=float(len(made)),
+        usd=known_sum(attempt.usd for attempt in made),
+        seconds=known_sum(attempt.seconds for attempt in made),
+        tokens=known_sum(attempt.tokens for attempt in made),
+    )
+
+
+def _mean(weighted: Sequence[tuple[float, Outcome]]) -> Outcome:
+    def of(value: Callable[[Outcome], float | None]) -> float | None:
+        known = [(weight, value(one)) for weight, one in weighted]
+        return known_sum(None if one is None else weight * one for weight, one in known)
+
+    return Outcome(
+        solved=min(1.0, of(lambda one: one.solved) or 0.0),
+        accepted_wrong=min(1.0, of(lambda one: one.accepted_wrong) or 0.0),
+        attempts=of(lambda one: one.attempts) or 0.0,
+        usd=of(lambda one: one.usd),
+        seconds=of(lambda one: one.seconds),
+        tokens=of(lambda one: one.tokens),
+    )
+
+
+def _loss(outcome: Outcome, wrong_usd: float) -> float:
+    if outcome.usd is None:
+        raise UsageError("A policy can be tuned only if the costs of all its attempts are known.")
+    return outcome.usd + wrong_usd * (1 - outcome.solved)
+
+
+def _known(values: Sequence[float | None]) -> Array | None:
+    known = all_known(values)
+    return None if known is None else np.array(known, dtype=np.float64)
+
+
+def _share(values: Sequence[float], most: float) -> Interval:
+    return Interval(fmean(values), *mid_p_bounds(values, most))

@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, str] = {
     "bundle": "bundle:bundle",
     "verify": "bundle:verify",
     "problems": "difficulty:problems",
+    "what-if": "what_if:what_if",
     "grade": "grade:grade",
     "list-problems": "datasets:list_problems",
     "strengthen": "strengthen:strengthen",

@@ -13,14 +13,13 @@ from koderz_core.records.verdicts import ErrorClass
 class CoderCall(msgspec.Struct, frozen=True, gc=False):
     """A call that wrote a program: what it was asked with, and what it used. None: unknown.
 
-    ``prompt``: equal for equal messages. ``first``: no model was asked for anything else before it. With an answer from
-    the response cache, dollars and seconds are unknown.
+    ``prompt``: equal for equal messages and options, apart from the temperature. ``first``: no other role was asked
+    before it. With an answer from the response cache, dollars and seconds are unknown.
     """
 
     experiment: str
     model: str
     temperature: float | None
-    max_tokens: int | None
     prompt: str
     first: bool
     usd: float | None
@@ -46,8 +45,8 @@ class RecordedAttempt(msgspec.Struct, frozen=True, gc=False):
     ``gates``: the marks by gate (``examples``, ``tests``, ``split:0.5``), also those that the same program got in other
     experiments on the problem. ``right``: whether it passes all tests that score; None: not scored. ``code``: SHA-256,
     None without a program. ``fresh``: its prompt contains nothing of earlier attempts, reviews or specs, so it is a
-    draw of its model. ``usd``, ``seconds`` and ``tokens``: of this attempt, with the calls since the previous one if it
-    is not fresh. None: unknown.
+    draw of its model. ``usd``, ``seconds`` and ``tokens``: of its call; if it is not fresh, of all calls and tests
+    since the previous attempt. None: unknown. ``prompt``: as in ``CoderCall``, empty if unknown.
     """
 
     benchmark: str
@@ -66,6 +65,21 @@ class RecordedAttempt(msgspec.Struct, frozen=True, gc=False):
     usd: float | None
     seconds: float | None
     tokens: int | None
+    prompt: str = ""
+
+
+class Outcome(msgspec.Struct, frozen=True, gc=False):
+    """What one way through a policy solved and used. Shares and means are over several of them. None: unknown.
+
+    ``accepted_wrong``: a wrong program was accepted.
+    """
+
+    solved: float
+    accepted_wrong: float
+    attempts: float
+    usd: float | None
+    seconds: float | None
+    tokens: float | None
 
 
 Chain = tuple[RecordedAttempt, ...]
@@ -79,7 +93,8 @@ class Source:
     depend on earlier attempts. ``problems``: on which it was asked, whatever came out. ``fixed``: by problem, draws
     whose number was decided beforehand, in any order. ``chains``: by problem, draws that ended because of their results
     and are replayed in the recorded order. ``greedy``: a further draw would be the same answer. ``why``: why the
-    attempts are not independent draws; empty if they are.
+    attempts are not independent draws; empty if they are. ``recorded``: by problem, how the experiments of a
+    configuration ended; empty for a model.
     """
 
     name: str
@@ -91,15 +106,19 @@ class Source:
     chains: Mapping[str, tuple[Chain, ...]] = field(default_factory=dict)
     greedy: bool = False
     why: str = ""
+    recorded: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
 
     @property
     def independent(self) -> bool:
         return not self.why
 
 
+AS_RECORDED = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """At most ``tries`` attempts of a source (by name)."""
+    """At most ``tries`` attempts of a source (by name); ``AS_RECORDED``: the experiments exactly as they ran."""
 
     source: str
     tries: int = 1

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.uncertainty import Uncertainties
     from koderz_core.workspace.upkeep import Upkeep
     from koderz_core.workspace.web_search import WebSearch
+    from koderz_core.workspace.what_if import WhatIfs
     from koderz_core.workspace.workbench import Workbench
 
 Closable = TypeVar("Closable", "Running", "MirrorThread", "Grading", "Workbench")
@@ -179,6 +180,12 @@ class Workspace:
         from koderz_core.workspace.uncertainty import Uncertainties
 
         return Uncertainties(self.comparisons, self.datasets)
+
+    @part
+    def what_if(self) -> WhatIfs:
+        from koderz_core.workspace.what_if import WhatIfs
+
+        return WhatIfs(self.comparisons)
 
     @part
     def background(self) -> Awaiting:

@@ -1,0 +1,91 @@
+"""``koderz what-if``: what other policies would have solved and cost, from recorded attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from koderz_core.cli.options import Number, Whole, as_json, data_dir, print_json, report_faults, workspace
+from koderz_core.cli.reprice import MOST, Named, how_priced, repricing_options, under_prices
+from koderz_core.cli.tables import console, drawn
+from koderz_core.errors import UsageError
+from koderz_core.report.formats import TextTable, plain
+from koderz_core.report.what_if import numbers, policies_tables, remarks, sources_table
+from koderz_core.workspace.repricing import Repricing
+
+FOLDS = 5
+
+
+@click.command()
+@click.argument("configurations", nargs=-1, metavar="[BENCHMARK ...]")
+@click.option(
+    "--policy",
+    "texts",
+    multiple=True,
+    metavar="POLICY",
+    help="Policy to simulate, such as 'retry MODEL k=1,2,5' or 'ladder SMALL>LARGE gate=examples'. Repeatable.",
+)
+@click.option(
+    "--wrong-answer",
+    type=Number(0, MOST),
+    default=0.0,
+    metavar="USD",
+    help="Price of a problem that ends without a right program. Adds a column with this price included.",
+)
+@click.option("--tune", is_flag=True, help="Choose the policy with the lowest cost, and judge it on other problems.")
+@click.option("--folds", type=Whole(2, 100), default=FOLDS, show_default=True, help="Folds of --tune.")
+@repricing_options
+@as_json
+@data_dir
+def what_if(  # noqa: PLR0913, PLR0917 (one argument per option)
+    configurations: Sequence[str],
+    texts: Sequence[str],
+    wrong_answer: float,
+    tune: bool,
+    folds: int,
+    prices: Path | None,
+    watts: float | None,
+    kwh_price: float | None,
+    count_cached: bool,
+    as_json: bool,
+    data_dir: Path | None,
+) -> int:
+    """Simulate other policies on recorded attempts, without a new call of a model.
+
+    Policies: 'retry MODEL k=3', 'ladder SMALL*2>LARGE gate=examples', 'recorded A', 'mix 0.5 POLICY | 0.5 POLICY'.
+    MODEL may be MODEL@TEMPERATURE or the letter of a configuration. Further settings: threshold=0.8, patience=2.
+    Without --policy, the command lists the recorded attempts, and each configuration as it ran. Guide:
+    docs/what-if.md.
+    """
+    if tune and (len(texts) == 0 or not wrong_answer):
+        raise UsageError("--tune needs several policies (--policy) and the price of a wrong answer (--wrong-answer).")
+    how = how_priced(prices, watts, kwh_price, count_cached=count_cached)
+    names = Named(configurations, "", same_problems=False)
+    with workspace(data_dir) as here, under_prices(here, names, how) as opened:
+        of = opened.what_if.sources(opened.comparisons.named(configurations))
+        every = texts or [f"recorded {name}" for name, source in of.sources.items() if source.recorded]
+        policies = [policy for text in every for policy in opened.what_if.policies(text, of)]
+        found = [opened.what_if.simulate(policy, of, wrong_answer) for policy in policies]
+        tuned = opened.what_if.tune(policies, of, wrong_answer, folds) if tune else None
+        if as_json:
+            print_json({"prices": how.mark if how else "as recorded", "policies": numbers(found, tuned)})
+        else:
+            listed = () if texts else (sources_table(of.sources, of.aliases),)
+            _print((*listed, *policies_tables(found, tuned)), (*_about(how), *remarks(found, tuned)))
+        return report_faults(here)
+
+
+def _print(tables: Sequence[TextTable], notes: Sequence[str]) -> None:
+    screen = console()
+    for table in tables:
+        screen.print(table.title, style="bold")
+        screen.print(drawn(table, known=False, numbers=False))
+        screen.print()
+    for note in notes:
+        screen.print(plain(note), style="dim")
+
+
+def _about(how: Repricing | None) -> tuple[str, ...]:
+    return (f"{how.mark[0].upper()}{how.mark[1:]}. {how.rest}",) if how else ()

@@ -1,0 +1,187 @@
+"""Policies that were replayed on recorded attempts, as tables, remarks and rows for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from koderz_core.records.attempts import Mixture, Source
+from koderz_core.report.columns import Numbers, json_row
+from koderz_core.report.formats import (
+    NONE,
+    TextTable,
+    duration,
+    listed,
+    money,
+    money_span,
+    numbered,
+    percent,
+    points,
+    span,
+)
+
+if TYPE_CHECKING:  # numpy is slow to import
+    from koderz_core.analysis.rates import Interval
+    from koderz_core.analysis.what_if import Simulated, Tuned
+
+SIMULATED, RECORDED = "simulated", "as recorded"
+SOLVED = ("", "policy", "figures are", "solved [95 %]", "points more than 1 [95 %]", "accepted, wrong", "problems")
+SPENT = ("", "figures are", "$ per problem [95 %]", "$ per solved [95 %]", "attempts", "time")
+ABOUT = (
+    "Simulated: computed from recorded attempts, without a new call of a model. Each interval is for its policy alone, "
+    "over problems like these (95 %). The best of several policies looks better than it is on the problems that it was "
+    "chosen on."
+)
+HINDSIGHT = (
+    "In hindsight: the policy that is best on the same problems that judge it, so its result is too good. Use the row "
+    "judged on other problems instead."
+)
+_NAMED = 8  # problems in a remark
+
+
+def policies_tables(found: Sequence[Simulated], tuned: Tuned | None = None) -> tuple[TextTable, TextTable]:
+    """What policies solve, and what that costs; one line per policy, with the same number in both tables."""
+    lines = [(one, kind_of(one)) for one in found]
+    if tuned:
+        lines += [(tuned.honest, f"{SIMULATED}, on other folds"), (tuned.hindsight, f"{SIMULATED}, in hindsight")]
+    priced = any(one.wrong_usd for one in found)
+    solved = [_solved(place, *line, found[0]) for place, line in enumerate(lines, 1)]
+    spent = [_spent(place, *line, priced=priced) for place, line in enumerate(lines, 1)]
+    of_wrong = ("with wrong answers [95 %]",) if priced else ()
+    return (
+        TextTable("What policies would have solved", SOLVED, tuple(solved)),
+        TextTable("What policies would have cost", (*SPENT[:3], *of_wrong, *SPENT[3:]), tuple(spent)),
+    )
+
+
+def sources_table(sources: Mapping[str, Source], aliases: Mapping[str, str]) -> TextTable:
+    """What a policy may name, and how many attempts of it are recorded."""
+    letters = {name: alias for alias, name in aliases.items() if not alias.startswith("conf_")}
+    rows = [
+        (
+            letters.get(name, ""),
+            name,
+            str(len(source.problems)),
+            str(len(list(_attempts(source)))),
+            "one answer per problem (greedy)" if source.greedy else source.why or "independent draws",
+        )
+        for name, source in sources.items()
+    ]
+    return TextTable(
+        "Recorded attempts", ("", "model or configuration", "problems", "attempts", "attempts are"), tuple(rows)
+    )
+
+
+def remarks(found: Sequence[Simulated], tuned: Tuned | None = None) -> Iterator[str]:
+    """What a reader must know about these figures."""
+    yield ABOUT
+    for why in dict.fromkeys(one.why for one in found if one.why and one.simulated):
+        names = listed([one.policy.name for one in found if one.why == why and one.simulated])
+        yield (
+            f"Not independent draws: {names}, because {why}. The attempts were replayed only in the recorded order, up "
+            "to the recorded number."
+        )
+    for one in found:
+        if one.left_out:
+            named = listed(list(one.left_out[:_NAMED])) + (" and others" if len(one.left_out) > _NAMED else "")
+            number = numbered(len(one.left_out), "problem")
+            yield f"{one.policy.name}: {number} left out, because attempts that it needs were not planned: {named}."
+    if any(one.usd is None for one in found):
+        yield "Costs are unknown if the price of one attempt is unknown."
+    if tuned:
+        chosen = listed([f"{name} ({numbered(times, 'fold')})" for name, times in tuned.chosen.items()])
+        yield f"Best on the other folds by dollars with wrong answers: {chosen}. {HINDSIGHT}"
+
+
+def numbers(found: Sequence[Simulated], tuned: Tuned | None = None) -> list[Numbers]:
+    """A row per policy, safe for JSON."""
+    rows = [_numbers(one, kind_of(one), found[0] if place else None) for place, one in enumerate(found)]
+    if tuned:
+        rows.append(_numbers(tuned.honest, "simulated on other folds", found[0]) | {"chosen": dict(tuned.chosen)})
+        rows.append(_numbers(tuned.hindsight, "simulated in hindsight", found[0]))
+    return rows
+
+
+def kind_of(one: Simulated) -> str:
+    """Whether a figure is simulated or recorded."""
+    return SIMULATED if one.simulated else RECORDED
+
+
+def _solved(place: int, one: Simulated, kind: str, first: Simulated) -> tuple[str, ...]:
+    apart = None if one is first else _points(one, first)
+    return (
+        str(place),
+        one.policy.name,
+        kind,
+        _span(one.solved),
+        apart or NONE,
+        percent(one.accepted_wrong.value),
+        str(len(one.problems)),
+    )
+
+
+def _spent(place: int, one: Simulated, kind: str, *, priced: bool) -> tuple[str, ...]:
+    with_wrong = (_money(one.loss),) if priced else ()
+    return (
+        str(place),
+        kind,
+        _money(one.usd),
+        *with_wrong,
+        _money(one.usd_per_solved),
+        f"{one.attempts:.2f}",
+        duration(one.seconds),
+    )
+
+
+def _points(one: Simulated, first: Simulated) -> str | None:
+    found = _difference(one, first)
+    return None if found is None else points(found[1].value, found[1].low, found[1].high)
+
+
+def _difference(one: Simulated, first: Simulated | None) -> tuple[int, Interval] | None:
+    from koderz_core.analysis.what_if import difference  # noqa: PLC0415 (numpy is slow to import)
+
+    return difference(one, first) if first else None
+
+
+def _span(share: Interval) -> str:
+    return span(share.value, share.low, share.high)
+
+
+def _money(usd: Interval | None) -> str:
+    return money(None) if usd is None else money_span(usd.value, usd.low, usd.high)
+
+
+def _attempts(source: Source) -> Iterator[object]:
+    for drawn in (*source.fixed.values(), *(chain for several in source.chains.values() for chain in several)):
+        yield from drawn
+
+
+def _numbers(one: Simulated, kind: str, first: Simulated | None) -> Numbers:
+    apart = _difference(one, first)
+    row: dict[str, object] = {
+        "policy": one.policy.name,
+        "kind": kind,
+        "problems": len(one.problems),
+        "left_out": list(one.left_out),
+        "independent": one.independent,
+        "why": one.why,
+        "mixed": isinstance(one.policy, Mixture),
+        "attempts": one.attempts,
+        "seconds": one.seconds,
+        "tokens": one.tokens,
+        "wrong_usd": one.wrong_usd,
+        "shared_with_first": None if apart is None else apart[0],
+    }
+    intervals = {
+        "solved": one.solved,
+        "accepted_wrong": one.accepted_wrong,
+        "usd": one.usd,
+        "usd_per_solved": one.usd_per_solved,
+        "loss_usd": one.loss,
+        "difference": None if apart is None else apart[1],
+    }
+    for name, interval in intervals.items():
+        ends = (None,) * 3 if interval is None else (interval.value, interval.low, interval.high)
+        row |= dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
+    return json_row(row)

@@ -1,0 +1,85 @@
+"""What other policies would have solved and cost, from recorded attempts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from koderz_core.analysis.draws import About, recorded_attempts, sources_of
+from koderz_core.analysis.policies import EXAMPLES, gates_of, policies
+from koderz_core.analysis.what_if import Replayed, Simulated, Tuned, difference, folds_of, simulate, tune
+from koderz_core.errors import UsageError
+from koderz_core.records.attempts import Mixture, Policy, RecordedAttempt, Source
+from koderz_core.records.plans import IMPORTED, natural
+from koderz_core.records.progress import SummaryRow
+from koderz_core.strategies import facts_of
+from koderz_core.workspace.comparisons import Comparisons
+from koderz_core.workspace.names import letter
+
+__all__ = ["EXAMPLES", "Replayed", "Simulated", "Sources", "Tuned", "WhatIfs", "difference", "folds_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The recorded attempts of configurations. ``problems``: all that were given to one of them, in natural order.
+
+    ``sources``: by name. ``aliases``: the letters and ids of configurations, each with the name of its source.
+    """
+
+    rows: tuple[SummaryRow, ...]
+    attempts: tuple[RecordedAttempt, ...]
+    sources: Mapping[str, Source]
+    aliases: Mapping[str, str]
+    problems: tuple[str, ...]
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """The gates whose marks are recorded."""
+        return gates_of(list(self.sources.values()))
+
+
+@dataclass(frozen=True)
+class WhatIfs:
+    """Replays policies on the current content of the store. Every method may raise StoreError."""
+
+    comparisons: Comparisons
+
+    def sources(self, rows: Sequence[SummaryRow]) -> Sources:
+        """Return the attempts of configurations. Those of experiments without a result are omitted."""
+        trials = self.comparisons.trials_of_each(rows)
+        about = {(row.benchmark, row.configuration): _about(row) for row in rows}
+        calls = self.comparisons.results.coder_calls(sorted({row.benchmark for row in rows}))
+        attempts = recorded_attempts(trials, calls, about)
+        if not attempts:
+            raise UsageError(
+                "No problem has a result yet, so there is nothing to replay. To list all benchmarks, run: "
+                "koderz results"
+            )
+        found = sources_of(attempts, trials, about)
+        named = {source.configurations[0]: source.name for source in found.values() if source.recorded}
+        aliases: dict[str, str] = {}
+        for place, row in enumerate(rows):
+            if name := named.get((row.benchmark, row.configuration)):
+                aliases |= {letter(place): name, row.configuration: name}
+        problems = {problem for source in found.values() for problem in source.problems}
+        return Sources(tuple(rows), attempts, found, aliases, tuple(sorted(problems, key=natural)))
+
+    def policies(self, text: str, of: Sources) -> list[Policy | Mixture]:
+        """Return the policies that a text names. Raises UsageError, UnknownNameError."""
+        return policies(text, of.sources, of.aliases)
+
+    def simulate(self, policy: Policy | Mixture, of: Sources, wrong_usd: float = 0.0) -> Simulated:
+        """Return what a policy would have done. Raises UsageError if the recorded attempts do not determine it."""
+        return simulate(policy, of.sources, of.problems, wrong_usd)
+
+    def tune(self, among: Sequence[Policy | Mixture], of: Sources, wrong_usd: float, folds: int = 5) -> Tuned:
+        """Return the best of several policies, judged on folds that did not choose it. Raises UsageError."""
+        return tune(among, of.sources, of.problems, wrong_usd, folds)
+
+
+def _about(row: SummaryRow) -> About:
+    coders = row.models.get("coder", ())
+    imported = row.strategy == IMPORTED
+    facts = None if imported else facts_of(row.strategy)
+    fixed = facts is None or facts.independent_samples or not facts.tests_programs
+    return About(row.label, row.strategy, row.gate, coders[0] if len(coders) == 1 else "", fixed)
