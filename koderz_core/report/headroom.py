@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from koderz_core.records.progress import SummaryRow
 from koderz_core.report.columns import NAMED, Row, Shown, if_known, interval, json, number, share, text
 from koderz_core.report.formats import NONE, numbered, percent, plain, points, span
 from koderz_core.report.sections import Listing, Section
@@ -35,11 +36,12 @@ WHY: Mapping[Why, str] = {
 ABOUT = (
     "Oracle: a problem counts as solved if at least one configuration solved it. The best single configuration, the "
     "two of the oracle of two, and the limit of the length are chosen on other folds of problems than those that judge "
-    "them (means over 20 divisions into 10 folds). Intervals are paired by problem and hold for all differences at once."
+    "them (means over 20 divisions into 10 folds). Intervals are paired by problem and hold for all differences at "
+    "once."
 )
 _LUCK = (
-    "Each problem has one result of a configuration, so an unknown part of the oracle's gain is luck of single answers. "
-    "To separate it, run the benchmark with --repeats 2 or more."
+    "Each configuration has one result of a problem, so an unknown part of the oracle's gain is luck of single "
+    "answers. To separate it, run the benchmark with --repeats 2 or more."
 )
 
 
@@ -109,11 +111,9 @@ MEMBERS = (
 MATRIX = (*NAMED, json("only", "problems that it solves and the other does not, by id of the other", path="ids"))
 
 
-def headroom_section(
-    configurations: Sequence[ConfigurationFigures], found: Headroom, most: int | None = None
-) -> Section:
-    """``most``: configurations in the last table, those that solve most."""
-    facts = {
+def headroom_section(rows: Sequence[SummaryRow], found: Headroom, most: int | None = None) -> Section:
+    """``rows``: of the configurations. ``most``: of them in the last table, those that solve most."""
+    facts: dict[str, object] = {
         "problems": found.problems,
         "omitted_problems": found.omitted,
         "repeats": found.repeats,
@@ -125,7 +125,7 @@ def headroom_section(
     if found.why:
         remark = f"The headroom of a choice per problem is not computed. {WHY[found.why]}"
         return Section((), (remark,), facts)
-    by_key = {row.key: row for row in configurations}
+    by_key = figures_by_key(rows)
     choices = [ChoiceRow(choice, choice.share.value * found.problems) for choice in found.choices]
     members = [Row(by_key[member.key], member) for member in ranked(found)]
     first = f", the best {most} of {len(members)}" if most and most < len(members) else ""
@@ -141,6 +141,13 @@ def headroom_section(
     facts["pair"] = [by_key[key].full_id for key in found.pair.keys] if found.pair else None
     facts["pair_share"] = found.pair.share if found.pair else None
     return Section(listings, tuple(_remarks(by_key, found)), facts)
+
+
+def figures_by_key(rows: Sequence[SummaryRow]) -> dict[Key, ConfigurationFigures]:
+    """Configurations with their letters."""
+    from koderz_core.analysis.configurations import figures_of  # noqa: PLC0415 (slow to import)
+
+    return {(row.benchmark, row.configuration): figures_of(row, place) for place, row in enumerate(rows)}
 
 
 def ranked(found: Headroom) -> list[Member]:
@@ -178,7 +185,9 @@ def _cell(letters: Mapping[str, float], letter: str) -> str:
 def conclusion(found: Headroom) -> str:
     """What a choice per problem can gain, in a sentence; our words."""
     gain = found.of("oracle")
-    assert gain is not None and gain.difference is not None and found.verdict is not None, "a computed headroom"
+    assert gain is not None, "a computed headroom"
+    assert gain.difference is not None, "of the oracle"
+    assert found.verdict is not None, "of a computed headroom"
     of, n = gain.difference, numbered(found.problems, "problem")
     reach = f"{points(of.value, of.low, of.high)} percentage points"
     perfect, usual = (f"{100 * value:.0f}" if value is not None else None for value in (found.perfect, found.usual))
@@ -202,9 +211,9 @@ def _remarks(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -> Ite
     best = found.of("best")
     assert best is not None, "a computed headroom"
     yield (
-        f"Best single configuration in hindsight: {_named(by_key[found.best.key])}, {percent(found.best.share)}. Chosen "
-        f"on other folds: {percent(best.share.value)}. The difference, {100 * found.bias:.1f} points, is the bias of a "
-        "choice that is judged on the same problems."
+        f"Best single configuration in hindsight: {_named(by_key[found.best.key])}, {percent(found.best.share)}. "
+        f"Chosen on other folds: {percent(best.share.value)}. The difference, {100 * found.bias:.1f} points, is the "
+        "bias of a choice that is judged on the same problems."
     )
     if found.pair:
         a, b = (by_key[key] for key in found.pair.keys)
