@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from made_trials import once, trials
+from numpy.typing import NDArray
 
-from koderz_core.analysis.bootstrap import Array
 from koderz_core.analysis.choices import by_length, folds_of, single, union_of_pairs
 from koderz_core.analysis.difficulty import Key
 from koderz_core.analysis.headroom import Headroom, headroom
 from koderz_core.records.trials import Trial
 
 
-def of(draws: Array) -> dict[Key, list[Trial]]:
+def of(draws: NDArray[np.bool_]) -> dict[Key, list[Trial]]:
     """``draws``: by configuration, problem and repeat."""
     return {
         ("bench", f"c{row}"): trials(
