@@ -84,7 +84,6 @@ def _truth(count: int, rate: float, gap: float, fixed: float) -> dict[str, float
 
 
 def _trial(configuration: str, place: int, outcome: bool) -> Trial:
-    unknown = {"usd": None, "frontier_usd": None, "tokens": None, "frontier_tokens": None, "seconds": None}
     return Trial(
         benchmark="world",
         configuration=configuration,
@@ -97,7 +96,11 @@ def _trial(configuration: str, place: int, outcome: bool) -> Trial:
         gate_passed=None,
         code=None,
         iterations=0,
-        **unknown,
+        usd=None,
+        frontier_usd=None,
+        tokens=None,
+        frontier_tokens=None,
+        seconds=None,
     )
 
 

@@ -4,14 +4,15 @@ Run: ``python benchmarks/what_if.py`` (some minutes). Each world has problems wi
 large model, false passes of the gate that differ between problems, and costs that depend on the problem. The records
 are those of real strategies: two `retry` experiments of the small model, each of which stops at the first program that
 passes (at most 5 attempts), and three draws of the large model whose number was fixed beforehand. The true values come
-from new draws on 200,000 problems. The grid was chosen before the first run.
+from new draws on 200,000 problems. A second simulation chooses among eight models that are equally good, where the best
+in hindsight is only the luckiest. The grid was chosen before the first run.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from statistics import fmean
@@ -20,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from koderz_core.analysis.rates import Interval
-from koderz_core.analysis.what_if import difference, simulate, tune
+from koderz_core.analysis.tuning import Tuned, tune
+from koderz_core.analysis.what_if import difference, simulate
 from koderz_core.records.attempts import GateMarks, Policy, RecordedAttempt, Source, Stage
 
 Array = NDArray[np.float64]
@@ -137,22 +139,29 @@ def truth(random: np.random.Generator, of: World, policy: Policy) -> tuple[float
 
 @dataclass(slots=True)
 class Tally:
-    held: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
+    """By figure, for each simulated benchmark, the share of intervals with the truth and the mean distance from it."""
+
+    held: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     apart: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, what: str, found: Interval, true: float) -> None:
-        low, high = (found.value if end is None else end for end in (found.low, found.high))
-        self.held[what].append(low <= true <= high)
-        self.apart[what].append(found.value - true)
+    def add(self, what: str, pairs: Sequence[tuple[Interval, float]]) -> None:
+        ends = [[one.value if end is None else end for end in (one.low, one.high)] for one, _ in pairs]
+        self.held[what].append(fmean(low <= true <= high for (low, high), (_, true) in zip(ends, pairs, strict=True)))
+        self.apart[what].append(fmean(one.value - true for one, true in pairs))
 
     def __str__(self) -> str:
-        cells = []
+        lines = []
         for what, held in self.held.items():
-            share, away = fmean(held), self.apart[what]
-            error = sqrt(share * (1 - share) / len(held))
-            of_mean = float(np.std(away, ddof=1)) / sqrt(len(away)) if len(away) > 1 else 0.0
-            cells.append(f"| {what} | {share:.1%} ± {error:.1%} | {fmean(away):+.5f} ± {of_mean:.5f} |")
-        return "\n".join(cells)
+            away = self.apart[what]
+            lines.append(
+                f"| {what} | {fmean(held):.1%} ± {_error(held):.1%} | {fmean(away):+.5f} ± {_error(away):.5f} |"
+            )
+        return "\n".join(lines)
+
+
+def _error(values: Sequence[float]) -> float:
+    """The Monte-Carlo standard error of their mean."""
+    return float(np.std(values, ddof=1)) / sqrt(len(values))
 
 
 def run(name: str, n: int, times: int, seed: int = 0, truths: int = TRUTHS) -> Tally:
@@ -164,20 +173,43 @@ def run(name: str, n: int, times: int, seed: int = 0, truths: int = TRUTHS) -> T
     for _ in range(times):
         sources, problems = recorded(random, world(random, name, n))
         found = [simulate(policy, sources, problems, WRONG_USD) for policy in POLICIES]
-        for one in found:
-            solved, usd = true[one.policy.name]
-            tally.add("share solved", one.solved, solved)
-            tally.add("dollars", one.usd, usd)
-            tally.add("dollars with wrong answers", one.loss, loss[one.policy.name])
-            tally.add("dollars per solved", one.usd_per_solved, usd / solved)
-        apart = difference(found[-1], found[0])
-        tally.add("difference of two", apart[1], true[found[-1].policy.name][0] - true[found[0].policy.name][0])
-        tuned = tune(POLICIES, sources, problems, WRONG_USD)
-        folds = sum(tuned.chosen.values())
-        chosen = sum(loss[policy] * number for policy, number in tuned.chosen.items()) / folds
-        tally.add("best, on other folds", tuned.honest.loss, chosen)
-        tally.add("best, in hindsight", tuned.hindsight.loss, loss[tuned.hindsight.policy.name])
+        of = [(one, *true[one.policy.name], loss[one.policy.name]) for one in found]
+        tally.add("share solved", [(one.solved, solved) for one, solved, _, _ in of])
+        tally.add("dollars", [(one.usd, usd) for one, _, usd, _ in of])
+        tally.add("dollars with wrong answers", [(one.loss, lost) for one, _, _, lost in of])
+        tally.add("dollars per solved", [(one.usd_per_solved, usd / solved) for one, solved, usd, _ in of])
+        ladder, once = found[-2].policy.name, found[0].policy.name
+        apart = difference(found[-2], found[0])
+        tally.add("difference of two policies", [(apart[1], true[ladder][0] - true[once][0])])
+        _tuned(tally, tune(found), loss)
     return tally
+
+
+def alike(n: int, times: int, seed: int = 0) -> Tally:
+    """Eight models that solve half of the problems and cost the same, of which the best is chosen."""
+    random, tally = np.random.default_rng([seed, n, 8]), Tally()
+    problems = [f"p/{place}" for place in range(n)]
+    policies = [Policy(name, (Stage(name),)) for name in (f"model {number}@0" for number in range(8))]
+    loss = {policy.name: 0.001 + WRONG_USD / 2 for policy in policies}
+    for _ in range(times):
+        sources = {}
+        for name in loss:
+            right = random.random(n) < 0.5
+            fixed = {
+                problem: _attempts(name, problem, 0, 0.001, [(right[place], 0)])
+                for place, problem in enumerate(problems)
+            }
+            sources[name] = Source(name, name, 0.0, (("b", name),), tuple(problems), fixed=fixed, greedy=True)
+        _tuned(tally, tune([simulate(policy, sources, problems, WRONG_USD) for policy in policies]), loss)
+    return tally
+
+
+def _tuned(tally: Tally, tuned: Tuned, loss: Mapping[str, float]) -> None:
+    """The truth of a choice on other folds: the mean over the folds of the true value of the policy chosen for each."""
+    folds = sum(tuned.chosen.values())
+    chosen = sum(loss[policy] * number for policy, number in tuned.chosen.items()) / folds
+    tally.add("best, on other folds", [(tuned.honest.loss, chosen)])
+    tally.add("best, in hindsight", [(tuned.hindsight.loss, loss[tuned.hindsight.policy.name])])
 
 
 def main() -> None:
@@ -189,6 +221,10 @@ def main() -> None:
         for name in WORLDS:
             print(f"\n{name}, {n} problems\n| figure | holds the truth | mean less truth |\n|---|---|---|")
             print(run(name, n, times), flush=True)
+        print(
+            f"\neight equally good models, {n} problems\n| figure | holds the truth | mean less truth |\n|---|---|---|"
+        )
+        print(alike(n, times), flush=True)
 
 
 if __name__ == "__main__":

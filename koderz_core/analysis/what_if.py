@@ -46,7 +46,7 @@ class Simulated:
     """What a policy would have done; means over problems, with 95 % intervals for this policy alone.
 
     ``problems``: the results by problem. ``left_out``: problems on which a model that it needs was not asked, or not
-    often enough by design. ``solved`` and ``accepted_wrong``: shares. ``usd``: per problem; ``usd_per_solved``:
+    often enough by design. ``solved``: the share; ``accepted_wrong``: of wrong programs that were accepted. ``usd``: per problem; ``usd_per_solved``:
     infinite if none is solved. ``loss``: dollars per problem with ``wrong_usd``, the price of a problem without a right
     program. None: a price or time is unknown. ``why``: why the attempts are not independent draws; empty if they are.
     ``simulated`` False: experiments as they ran. ``folds``: as many as a tuned policy was judged by.
@@ -57,7 +57,7 @@ class Simulated:
     left_out: tuple[str, ...]
     wrong_usd: float
     solved: Interval
-    accepted_wrong: Interval
+    accepted_wrong: float
     attempts: float
     usd: Interval | None
     usd_per_solved: Interval | None
@@ -71,20 +71,6 @@ class Simulated:
     @property
     def independent(self) -> bool:
         return not self.why
-
-
-@dataclass(frozen=True, slots=True)
-class Tuned:
-    """The best of several policies, chosen by the mean loss on the same problems.
-
-    ``honest``: each problem is judged with the policy that was best on the other folds. ``hindsight``: the policy that
-    is best on the very problems that judge it, which looks better than it is. ``chosen``: by the name of a policy, on
-    how many folds it was the best.
-    """
-
-    honest: Simulated
-    hindsight: Simulated
-    chosen: Mapping[str, int]
 
 
 def simulate(
@@ -122,12 +108,12 @@ def summarized(policy: Policies, replayed: tuple[Replayed, ...], wrong_usd: floa
         problems=replayed,
         left_out=(),
         wrong_usd=wrong_usd,
-        solved=_share([outcome.solved for outcome in outcomes], most),
-        accepted_wrong=_share([outcome.accepted_wrong for outcome in outcomes], most),
+        solved=Interval(float(solved.mean()), *mid_p_bounds(solved.tolist(), most)),
+        accepted_wrong=fmean(outcome.accepted_wrong for outcome in outcomes),
         attempts=fmean(outcome.attempts for outcome in outcomes),
         usd=None if usd is None else ratio_interval(usd, np.ones(len(usd))),
         usd_per_solved=None if usd is None else ratio_interval(usd, solved),
-        loss=None if usd is None else mean_interval(usd + wrong_usd * (1 - solved)),
+        loss=None if usd is None else _loss_interval(usd, solved, wrong_usd),
         seconds=known_mean(outcome.seconds for outcome in outcomes),
         tokens=known_mean(outcome.tokens for outcome in outcomes),
     )
@@ -138,46 +124,6 @@ def difference(a: Simulated, b: Simulated) -> tuple[int, Interval] | None:
     of_b = {one.problem: one.outcome.solved for one in b.problems}
     apart = [one.outcome.solved - of_b[one.problem] for one in a.problems if one.problem in of_b]
     return (len(apart), Interval(fmean(apart), *bonett_price(apart))) if apart else None
-
-
-def tune(
-    policies: Sequence[Policies],
-    sources: Mapping[str, Source],
-    problems: Sequence[str],
-    wrong_usd: float,
-    folds: int = 5,
-) -> Tuned:
-    """The best of the policies, judged on folds that did not choose it. Raises UsageError as ``simulate``."""
-    every = [simulate(policy, sources, problems, wrong_usd) for policy in policies]
-    shared = set.intersection(*({one.problem for one in found.problems} for found in every))
-    kept = [problem for problem in problems if problem in shared]
-    if len(kept) < folds:
-        raise UsageError(f"{folds} folds need at least {folds} problems, not {len(kept)}.")
-    results = [{one.problem: one for one in found.problems} for found in every]
-    losses = np.array([[_loss(result[problem].outcome, wrong_usd) for problem in kept] for result in results])
-    honest: dict[str, Replayed] = {}
-    chosen = dict.fromkeys((policy.name for policy in policies), 0)
-    for fold in folds_of(kept, folds):
-        others = np.array([problem not in fold for problem in kept])
-        best = int(losses[:, others].mean(axis=1).argmin())
-        chosen[policies[best].name] += 1
-        honest |= {problem: results[best][problem] for problem in fold}
-    best = int(losses.mean(axis=1).argmin())
-    judged = summarized(policies[best], tuple(honest[problem] for problem in kept), wrong_usd)
-    why = "; ".join(dict.fromkeys(found.why for found in every if found.why))
-    hindsight = summarized(policies[best], tuple(results[best][problem] for problem in kept), wrong_usd)
-    return Tuned(
-        honest=replace(judged, policy=replace(policies[best], name=f"best of {len(policies)}"), why=why, folds=folds),
-        hindsight=replace(hindsight, why=every[best].why),
-        chosen={name: times for name, times in chosen.items() if times},
-    )
-
-
-def folds_of(problems: Sequence[str], folds: int, seed: int = 0) -> tuple[frozenset[str], ...]:
-    """The problems in folds of nearly equal size by chance, the same for the same seed."""
-    mixed = sorted(problems)
-    Random(seed).shuffle(mixed)  # noqa: S311 (no secret)
-    return tuple(frozenset(mixed[fold::folds]) for fold in range(folds))
 
 
 def _parts(policy: Policies) -> tuple[tuple[float, Policy], ...]:
@@ -352,16 +298,16 @@ def _mean(weighted: Sequence[tuple[float, Outcome]]) -> Outcome:
     )
 
 
-def _loss(outcome: Outcome, wrong_usd: float) -> float:
-    if outcome.usd is None:
-        raise UsageError("A policy can be tuned only if the costs of all its attempts are known.")
-    return outcome.usd + wrong_usd * (1 - outcome.solved)
+def _loss_interval(usd: Array, solved: Array, wrong_usd: float) -> Interval:
+    """Student's interval after one solved and one unsolved problem of average cost are added, as ``bonett_price`` does.
+
+    Without them, it is too narrow if nearly all problems are solved, or nearly none.
+    """
+    losses = usd + wrong_usd * (1 - solved)
+    added = mean_interval(np.append(losses, [usd.mean(), usd.mean() + wrong_usd]))
+    return Interval(float(losses.mean()), added.low, added.high)
 
 
 def _known(values: Sequence[float | None]) -> Array | None:
     known = all_known(values)
     return None if known is None else np.array(known, dtype=np.float64)
-
-
-def _share(values: Sequence[float], most: float) -> Interval:
-    return Interval(fmean(values), *mid_p_bounds(values, most))

@@ -16,9 +16,12 @@ from koderz_core.report.headroom import headroom_section
 from koderz_core.report.what_if import numbers, policies_tables, remarks, sources_table
 from koderz_core.workspace.repricing import Repricing
 
+<<<<<<< HEAD
 FOLDS = 5
 MOST_SHOWN = 10  # configurations in a table of the headroom
 
+=======
+>>>>>>> h_whatif
 
 @click.command()
 @click.argument("configurations", nargs=-1, metavar="[BENCHMARK ...]")
@@ -37,7 +40,7 @@ MOST_SHOWN = 10  # configurations in a table of the headroom
     help="Price of a problem that ends without a right program. Adds a column with this price included.",
 )
 @click.option("--tune", is_flag=True, help="Choose the policy with the lowest cost, and judge it on other problems.")
-@click.option("--folds", type=Whole(2, 100), default=FOLDS, show_default=True, help="Folds of --tune.")
+@click.option("--folds", type=Whole(2, 100), default=5, show_default=True, help="Folds of --tune.")
 @repricing_options
 @as_json
 @data_dir
@@ -72,7 +75,7 @@ def what_if(  # noqa: PLR0913, PLR0917 (one argument per option)
         every = texts or [f"recorded {name}" for name, source in of.sources.items() if source.recorded]
         policies = [policy for text in every for policy in opened.what_if.policies(text, of)]
         found = [opened.what_if.simulate(policy, of, wrong_answer) for policy in policies]
-        tuned = opened.what_if.tune(policies, of, wrong_answer, folds) if tune else None
+        tuned = opened.what_if.tune(found, folds) if tune else None
         if as_json:
             prices_ = how.mark if how else "as recorded"
             print_json({"prices": prices_, "headroom": headroom.numbers, "policies": numbers(found, tuned)})

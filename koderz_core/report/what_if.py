@@ -22,7 +22,8 @@ from koderz_core.report.formats import (
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.rates import Interval
-    from koderz_core.analysis.what_if import Simulated, Tuned
+    from koderz_core.analysis.tuning import Tuned
+    from koderz_core.analysis.what_if import Simulated
 
 SIMULATED, RECORDED = "simulated", "as recorded"
 SOLVED = ("", "policy", "figures are", "solved [95 %]", "points more than 1 [95 %]", "accepted, wrong", "problems")
@@ -115,7 +116,7 @@ def _solved(place: int, one: Simulated, kind: str, first: Simulated) -> tuple[st
         kind,
         _span(one.solved),
         apart or NONE,
-        percent(one.accepted_wrong.value),
+        percent(one.accepted_wrong),
         str(len(one.problems)),
     )
 
@@ -167,6 +168,7 @@ def _numbers(one: Simulated, kind: str, first: Simulated | None) -> Numbers:
         "independent": one.independent,
         "why": one.why,
         "mixed": isinstance(one.policy, Mixture),
+        "accepted_wrong": one.accepted_wrong,
         "attempts": one.attempts,
         "seconds": one.seconds,
         "tokens": one.tokens,
@@ -175,7 +177,6 @@ def _numbers(one: Simulated, kind: str, first: Simulated | None) -> Numbers:
     }
     intervals = {
         "solved": one.solved,
-        "accepted_wrong": one.accepted_wrong,
         "usd": one.usd,
         "usd_per_solved": one.usd_per_solved,
         "loss_usd": one.loss,

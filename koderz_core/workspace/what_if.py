@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from koderz_core.analysis.draws import About, recorded_attempts, sources_of
 from koderz_core.analysis.policies import EXAMPLES, gates_of, policies
-from koderz_core.analysis.what_if import Replayed, Simulated, Tuned, difference, folds_of, simulate, tune
+from koderz_core.analysis.tuning import FOLDS, Tuned, folds_of, tune
+from koderz_core.analysis.what_if import Replayed, Simulated, difference, simulate
 from koderz_core.errors import UsageError
 from koderz_core.records.attempts import Mixture, Policy, RecordedAttempt, Source
 from koderz_core.records.plans import IMPORTED, natural
@@ -16,7 +17,7 @@ from koderz_core.strategies import facts_of
 from koderz_core.workspace.comparisons import Comparisons
 from koderz_core.workspace.names import letter
 
-__all__ = ["EXAMPLES", "Replayed", "Simulated", "Sources", "Tuned", "WhatIfs", "difference", "folds_of"]
+__all__ = ["EXAMPLES", "FOLDS", "Replayed", "Simulated", "Sources", "Tuned", "WhatIfs", "difference", "folds_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +73,9 @@ class WhatIfs:
         """Return what a policy would have done. Raises UsageError if the recorded attempts do not determine it."""
         return simulate(policy, of.sources, of.problems, wrong_usd)
 
-    def tune(self, among: Sequence[Policy | Mixture], of: Sources, wrong_usd: float, folds: int = 5) -> Tuned:
-        """Return the best of several policies, judged on folds that did not choose it. Raises UsageError."""
-        return tune(among, of.sources, of.problems, wrong_usd, folds)
+    def tune(self, found: Sequence[Simulated], folds: int = FOLDS) -> Tuned:
+        """Return the best of several simulated policies, judged on folds that did not choose it. Raises UsageError."""
+        return tune(found, folds)
 
 
 def _about(row: SummaryRow) -> About:

@@ -20,8 +20,8 @@ from pages.ui.slow_results import cached
 from pages.ui.tables import frame, show_numbers, show_picture
 
 CAPTION = (
-    "Differences to the best single configuration, with paired 95 % intervals for all at once; the shares solved are in "
-    "bold. Hollow marks: oracles, which know the results. Shaded: gains too small to be shown by this number of "
+    "Differences to the best single configuration, with paired 95 % intervals for all at once. Bold: the shares "
+    "solved. Hollow marks: oracles, which know the results. Shaded: gains too small to be shown by this number of "
     "problems, even for a choice that never loses one."
 )
 CELLS = "Number of problems that the configuration of the row solves and that of the column does not, the best first."
@@ -47,4 +47,4 @@ def show_headroom(workspace: Workspace, rows: Sequence[SummaryRow]) -> None:
     choices, members = section.listing("choices"), section.listing("configurations")
     show_numbers("headroom", "Headroom", frame(choices.table), choices.numbers)
     show_numbers("complementarity", "Complementarity", frame(members.table), members.numbers)
-    show_remarks(others)
+    show_remarks(others, "about headroom")

@@ -164,4 +164,4 @@ def _draw(replay: Replay, about: str) -> None:
         st.caption(table.title.replace("$", r"\$"))
         show_words(table)
     show_numbers("what-if", alt, frame(solved), numbers(replay.found, replay.tuned))
-    show_remarks(remarks(replay.found, replay.tuned))
+    show_remarks(remarks(replay.found, replay.tuned), "about policies")

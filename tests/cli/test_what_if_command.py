@@ -1,0 +1,41 @@
+"""``koderz what-if`` on recorded attempts of scripted models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+CONFIGURATIONS = (
+    "direct coder=scripted/weak",
+    "direct coder=scripted/strong",
+    "retry coder=scripted/weak max_iterations=3",
+)
+
+
+@pytest.fixture
+def asked(koderz: Any) -> None:
+    given = [part for text in CONFIGURATIONS for part in ("--configuration", text)]
+    plan = ("--problems", "0:8", "--name", "asked", "--no-baselines")
+    assert koderz("benchmark", "--dataset", "humaneval", *plan, *given).code == 0
+
+
+def test_policies_are_simulated_beside_what_was_recorded(koderz: Any, asked: None) -> None:
+    policies = ("--policy", "recorded A", "--policy", "retry weak k=1,3", "--wrong-answer", "0.01", "--tune")
+    rows = koderz("what-if", "asked", *policies, "--folds", "2", "--json").json["policies"]
+    kinds = [row["kind"] for row in rows]
+    assert kinds == ["as recorded", "simulated", "simulated", "simulated on other folds", "simulated in hindsight"]
+    shown = koderz("what-if", "asked", *policies)
+    assert shown.out.count("simulated") > 4
+    assert "without a new call of a model" in shown.out
+    assert "independent draws" in koderz("what-if", "asked").out
+
+
+def test_bad_options_are_refused(koderz: Any, asked: None) -> None:
+    for options, said in (
+        (("--tune",), "--tune needs"),
+        (("--policy", "retry weak k=9"), "not asked often enough"),
+        (("--policy", "retry nobody"), "Unknown model"),
+    ):
+        refused = koderz("what-if", "asked", *options)
+        assert (refused.code, said in refused.err) == (2, True), refused.err
