@@ -16,12 +16,7 @@ from koderz_core.report.headroom import headroom_section
 from koderz_core.report.what_if import numbers, policies_tables, remarks, sources_table
 from koderz_core.workspace.repricing import Repricing
 
-<<<<<<< HEAD
-FOLDS = 5
 MOST_SHOWN = 10  # configurations in a table of the headroom
-
-=======
->>>>>>> h_whatif
 
 @click.command()
 @click.argument("configurations", nargs=-1, metavar="[BENCHMARK ...]")
