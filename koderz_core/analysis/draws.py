@@ -12,6 +12,7 @@ from koderz_core.analysis.sampling import is_right
 from koderz_core.records.attempts import Chain, CoderCall, GateMarks, Outcome, RecordedAttempt, Source
 from koderz_core.records.plans import IMPORTED, natural
 from koderz_core.records.trials import Trial
+from koderz_core.sums import known_sum
 
 DEPENDENT = "later prompts contain earlier answers, reviews or specs"
 SEVERAL = "its attempts come from several models, temperatures or prompts"
@@ -122,7 +123,8 @@ def _attempts(trial: Trial, calls: Sequence[CoderCall], about: About, marks: _Ma
 def _differences(trial: Trial) -> list[tuple[float | None, float | None, int | None]]:
     """Dollars, seconds and tokens attempt by attempt; those after the last test belong to the last attempt."""
     so_far = [(attempt.usd, attempt.seconds, attempt.tokens) for attempt in trial.tries[:-1]]
-    totals = [(0.0, 0.0, 0), *so_far, (trial.usd, trial.seconds, trial.tokens)]
+    seconds = trial.tries[-1].seconds if trial.tries else trial.seconds  # without waiting
+    totals = [(0.0, 0.0, 0), *so_far, (trial.usd, seconds, trial.tokens)]
     return [
         (
             _less(after[0], before[0]),
@@ -186,8 +188,12 @@ def _configuration(
     fixed, chains = _divided(own, {} if why else about)
     scored = [trial for trial in trials_by_key[key] if trial.scored]
     recorded: defaultdict[str, list[Outcome]] = defaultdict(list)
+    by_experiment: defaultdict[str, list[RecordedAttempt]] = defaultdict(list)
+    for attempt in own:
+        by_experiment[attempt.experiment].append(attempt)
     for trial in scored:
-        recorded[trial.problem].append(_as_it_ran(trial))
+        spent = known_sum(attempt.seconds for attempt in by_experiment[trial.experiment])
+        recorded[trial.problem].append(_as_it_ran(trial, spent))
     model, temperature = kinds.pop() if len(kinds) == 1 else ("", None)
     return Source(
         name=name,
@@ -203,13 +209,13 @@ def _configuration(
     )
 
 
-def _as_it_ran(trial: Trial) -> Outcome:
+def _as_it_ran(trial: Trial, seconds: float | None) -> Outcome:
     return Outcome(
         solved=float(trial.solved),
         accepted_wrong=float(trial.gate_passed is not False and not trial.solved),
         attempts=float(len(trial.tries) or 1),
         usd=trial.usd,
-        seconds=trial.seconds,
+        seconds=seconds,
         tokens=trial.tokens,
     )
 

@@ -46,10 +46,11 @@ class Simulated:
     """What a policy would have done; means over problems, with 95 % intervals for this policy alone.
 
     ``problems``: the results by problem. ``left_out``: problems on which a model that it needs was not asked, or not
-    often enough by design. ``solved``: the share; ``accepted_wrong``: of wrong programs that were accepted. ``usd``: per problem; ``usd_per_solved``:
-    infinite if none is solved. ``loss``: dollars per problem with ``wrong_usd``, the price of a problem without a right
-    program. None: a price or time is unknown. ``why``: why the attempts are not independent draws; empty if they are.
-    ``simulated`` False: experiments as they ran. ``folds``: as many as a tuned policy was judged by.
+    often enough by design. ``solved``: the share. ``accepted_wrong``: the share on which a wrong program was accepted.
+    ``usd``: per problem; ``usd_per_solved``: infinite if none is solved. ``loss``: dollars per problem with
+    ``wrong_usd``, the price of a problem without a right program. ``seconds``: of calls. None: a price or time is
+    unknown. ``why``: why the attempts are not independent draws; empty if they are. ``simulated`` False: experiments as
+    they ran. ``folds``: as many as a tuned policy was judged by.
     """
 
     policy: Policies

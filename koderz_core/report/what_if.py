@@ -42,12 +42,14 @@ _NAMED = 8  # problems in a remark
 
 def policies_tables(found: Sequence[Simulated], tuned: Tuned | None = None) -> tuple[TextTable, TextTable]:
     """What policies solve, and what that costs; one line per policy, with the same number in both tables."""
-    lines = [(one, kind_of(one)) for one in found]
+    lines: list[tuple[Simulated, str, Simulated | None]]
+    lines = [(one, kind_of(one), found[0] if place else None) for place, one in enumerate(found)]
     if tuned:
-        lines += [(tuned.honest, f"{SIMULATED}, on other folds"), (tuned.hindsight, f"{SIMULATED}, in hindsight")]
+        lines.append((tuned.honest, f"{SIMULATED}, on other folds", None))
+        lines.append((tuned.hindsight, f"{SIMULATED}, in hindsight", None))
     priced = any(one.wrong_usd for one in found)
-    solved = [_solved(place, *line, found[0]) for place, line in enumerate(lines, 1)]
-    spent = [_spent(place, *line, priced=priced) for place, line in enumerate(lines, 1)]
+    solved = [_solved(place, *line) for place, line in enumerate(lines, 1)]
+    spent = [_spent(place, one, kind, priced=priced) for place, (one, kind, _) in enumerate(lines, 1)]
     of_wrong = ("with wrong answers [95 %]",) if priced else ()
     return (
         TextTable("What policies would have solved", SOLVED, tuple(solved)),
@@ -98,8 +100,8 @@ def numbers(found: Sequence[Simulated], tuned: Tuned | None = None) -> list[Numb
     """A row per policy, safe for JSON."""
     rows = [_numbers(one, kind_of(one), found[0] if place else None) for place, one in enumerate(found)]
     if tuned:
-        rows.append(_numbers(tuned.honest, "simulated on other folds", found[0]) | {"chosen": dict(tuned.chosen)})
-        rows.append(_numbers(tuned.hindsight, "simulated in hindsight", found[0]))
+        rows.append(_numbers(tuned.honest, "simulated on other folds", None) | {"chosen": dict(tuned.chosen)})
+        rows.append(_numbers(tuned.hindsight, "simulated in hindsight", None))
     return rows
 
 
@@ -108,14 +110,13 @@ def kind_of(one: Simulated) -> str:
     return SIMULATED if one.simulated else RECORDED
 
 
-def _solved(place: int, one: Simulated, kind: str, first: Simulated) -> tuple[str, ...]:
-    apart = None if one is first else _points(one, first)
+def _solved(place: int, one: Simulated, kind: str, first: Simulated | None) -> tuple[str, ...]:
     return (
         str(place),
         one.policy.name,
         kind,
         _span(one.solved),
-        apart or NONE,
+        _points(one, first),
         percent(one.accepted_wrong),
         str(len(one.problems)),
     )
@@ -134,9 +135,10 @@ def _spent(place: int, one: Simulated, kind: str, *, priced: bool) -> tuple[str,
     )
 
 
-def _points(one: Simulated, first: Simulated) -> str | None:
+def _points(one: Simulated, first: Simulated | None) -> str:
+    """The difference to the first; no interval is known for that of a tuned policy."""
     found = _difference(one, first)
-    return None if found is None else points(found[1].value, found[1].low, found[1].high)
+    return NONE if found is None else points(found[1].value, found[1].low, found[1].high)
 
 
 def _difference(one: Simulated, first: Simulated | None) -> tuple[int, Interval] | None:
