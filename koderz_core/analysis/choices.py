@@ -43,19 +43,28 @@ def folds_of(problems: int, seed: int = 0) -> Folds:
     return Folds(orders, edges)
 
 
-def single(shares: Array, folds: Folds) -> Array:
-    """By problem, the success of the configuration that solves most of the other folds; equals count equally."""
-    total, solved = shares.sum(axis=1), np.zeros(shares.shape[1])
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """By problem, the success of what the other folds chose. ``stable``: all folds made the same choice."""
+
+    solved: Array
+    stable: bool
+
+
+def single(shares: Array, folds: Folds) -> Judged:
+    """The configuration that solves most of the other folds; equals count equally."""
+    total, solved, chosen = shares.sum(axis=1), np.zeros(shares.shape[1]), set()
     for fold in folds.each():
         others = total - shares[:, fold].sum(axis=1)
-        best = others >= others.max() - _NEARLY
+        best = np.flatnonzero(others >= others.max() - _NEARLY)
         solved[fold] += shares[best][:, fold].mean(axis=0)
-    return solved / len(folds.orders)
+        chosen.add(tuple(best.tolist()))
+    return Judged(solved / len(folds.orders), len(chosen) == 1)
 
 
-def union_of_pairs(shares: Array, folds: Folds) -> Array:
-    """By problem, the success of an oracle of the two configurations that solve most of the other folds together."""
-    solved = np.zeros(shares.shape[1])
+def union_of_pairs(shares: Array, folds: Folds) -> Judged:
+    """The oracle of the two configurations that solve most of the other folds together."""
+    solved, chosen = np.zeros(shares.shape[1]), set()
     missed = 1 - shares
     whole = np.einsum("ap,bp->ab", missed, missed)
     for fold in folds.each():
@@ -64,18 +73,20 @@ def union_of_pairs(shares: Array, folds: Folds) -> Array:
         np.fill_diagonal(others, np.inf)
         a, b = np.nonzero(others <= others.min() + _NEARLY)
         solved[fold] += (1 - part[a] * part[b]).mean(axis=0)
-    return solved / len(folds.orders)
+        chosen.add((tuple(a.tolist()), tuple(b.tolist())))
+    return Judged(solved / len(folds.orders), len(chosen) == 1)
 
 
-def by_length(shares: Array, lengths: Array, folds: Folds) -> Array:
-    """By problem, the success of the rule of ``length_rule`` that is the best on the other folds."""
-    solved = np.zeros(shares.shape[1])
+def by_length(shares: Array, lengths: Array, folds: Folds) -> Judged:
+    """The rule of ``length_rule`` that is the best on the other folds."""
+    solved, chosen = np.zeros(shares.shape[1]), set()
     for fold in folds.each():
         others = np.ones(shares.shape[1], dtype=bool)
         others[fold] = False
         short, long, characters = length_rule(shares[:, others], lengths[others])
         solved[fold] += shares[np.where(lengths[fold] > characters, long, short), fold]
-    return solved / len(folds.orders)
+        chosen.add((short, long, characters))
+    return Judged(solved / len(folds.orders), len(chosen) == 1)
 
 
 def length_rule(shares: Array, lengths: Array) -> tuple[int, int, int]:

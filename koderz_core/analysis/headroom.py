@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, sqrt
 from statistics import median
 from typing import Literal
 
 import numpy as np
 
 from koderz_core.analysis.bootstrap import Array
-from koderz_core.analysis.choices import Folds, by_length, folds_of, length_rule, single, union_of_pairs
+from koderz_core.analysis.choices import FOLDS, Folds, Judged, by_length, folds_of, length_rule, single, union_of_pairs
 from koderz_core.analysis.difficulty import Key
 from koderz_core.analysis.paired import bonett_price
 from koderz_core.analysis.power import detectable, observed_discordance
@@ -26,6 +26,9 @@ ChoiceKind = Literal["oracle", "repeated", "pair", "best", "length", "random"]
 Verdict = Literal["nothing", "luck", "little", "some"]
 Why = Literal["few problems", "few configurations", "many configurations"]
 _NEARLY = 1e-9
+_UNSTABLE = sqrt(1 + FOLDS / (FOLDS - 1))
+"""How much longer an interval is if folds make different choices: Nadeau and Bengio, "Inference for the Generalization
+Error", Machine Learning 52 (2003) 239-281, for as many divisions as there are folds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,7 @@ def headroom(
     it includes luck, so it bounds what can be learned from above. With repeats, ``repeated`` chooses by the other
     repeats of the same problem and the best single among equals: a choice that a selector could reach, so its gain
     bounds what can be learned from below. ``lengths``: characters of prompts by problem; choosing by length needs
-    those of all problems. Intervals are Bonett and Price's, by problem. The measures are those of RouterBench (Hu et
+    those of all problems. Intervals are Bonett and Price's, by problem, and longer if folds chose differently. The measures are those of RouterBench (Hu et
     al., arXiv 2403.12031, 2024) and LLMRouterBench (arXiv 2601.07206, 2026), of which the latter finds that the best
     single model is hard to beat.
     """
@@ -199,25 +202,31 @@ def _refusal(results: _Results) -> Why | None:
 
 def _choices(results: _Results, folds: Folds, lengths: Array | None) -> tuple[Choice, ...]:
     shares, best = results.shares, single(results.shares, folds)
-    solved: dict[ChoiceKind, Array] = {"oracle": _any(results)}
+    of: dict[ChoiceKind, Judged] = {"oracle": Judged(_any(results), stable=True)}
     if results.repeats > 1:
-        solved["repeated"] = _by_other_repeats(results)
+        of["repeated"] = Judged(_by_other_repeats(results), stable=True)
     if len(results.keys) > 2:
-        solved["pair"] = union_of_pairs(shares, folds)
-    solved["best"] = best
+        of["pair"] = union_of_pairs(shares, folds)
+    of["best"] = best
     if lengths is not None:
-        solved["length"] = by_length(shares, lengths, folds)
-    solved["random"] = shares.mean(axis=0)
-    at_once = len(solved) - 1
-    return tuple(_choice(kind, values, best, at_once) for kind, values in solved.items())
+        of["length"] = by_length(shares, lengths, folds)
+    of["random"] = Judged(shares.mean(axis=0), stable=True)
+    at_once = len(of) - 1
+    return tuple(_choice(kind, judged, best, at_once) for kind, judged in of.items())
 
 
-def _choice(kind: ChoiceKind, solved: Array, best: Array, at_once: int) -> Choice:
-    values, difference = solved.tolist(), None
-    if kind != "best":
-        apart = (solved - best).tolist()
-        difference = Interval(float(np.mean(apart)), *bonett_price(apart, at_once))
-    return Choice(kind, Interval(float(solved.mean()), *share_bounds(values, len(values))), difference)
+def _choice(kind: ChoiceKind, judged: Judged, best: Judged, at_once: int) -> Choice:
+    values, n = judged.solved.tolist(), len(judged.solved)
+    share = Interval(float(judged.solved.mean()), *share_bounds(values, n))
+    if kind == "best":
+        return Choice(kind, share, None)
+    apart = judged.solved - best.solved
+    mean = float(apart.mean())
+    low, high = bonett_price(apart.tolist(), at_once)
+    if not (judged.stable and best.stable):
+        middle, reach = (low + high) / 2, _UNSTABLE * (high - low) / 2
+        low, high = max(-1.0, middle - reach), min(1.0, middle + reach)
+    return Choice(kind, share, Interval(mean, low, high))
 
 
 def _any(results: _Results) -> Array:

@@ -18,6 +18,7 @@ from koderz_core.workspace.repricing import Repricing
 
 MOST_SHOWN = 10  # configurations in a table of the headroom
 
+
 @click.command()
 @click.argument("configurations", nargs=-1, metavar="[BENCHMARK ...]")
 @click.option(

@@ -72,7 +72,7 @@ def cost_against_success(comparison: Comparison, view: View = View()) -> go.Figu
     """
     figure, points = go.Figure(), located(comparison)
     colours = colours_of(comparison, view)
-    entries = _legend(figure, comparison, view, points)
+    entries = [*_legend(figure, comparison, view, points), *["simulated"] * bool(view.room)]
     canvas = canvas_of(points, view, entries)
     corner = corner_label(comparison, canvas, points)
     _baseline(figure, canvas, [(usd, point) for usd, point, row in points if row.key == comparison.baseline])

@@ -36,8 +36,8 @@ WHY: Mapping[Why, str] = {
 ABOUT = (
     "Oracle: a problem counts as solved if at least one configuration solved it. The best single configuration, the "
     "two of the oracle of two, and the limit of the length are chosen on other folds of problems than those that judge "
-    "them (means over 20 divisions into 10 folds). Intervals are paired by problem and hold for all differences at "
-    "once."
+    "them (means over 20 divisions into 10 folds). Intervals are paired by problem, hold for all differences at once, "
+    "and are longer if different folds chose different configurations."
 )
 _LUCK = (
     "Each configuration has one result of a problem, so an unknown part of the oracle's gain is luck of single "

@@ -40,11 +40,12 @@ def show_headroom(workspace: Workspace, rows: Sequence[SummaryRow]) -> None:
     with left:
         show_picture(headroom_chart(found), "headroom", headroom_alt(found), rows[0].benchmark)
         st.caption(CAPTION)
+        choices = section.listing("choices")
+        show_numbers("headroom", "Headroom", frame(choices.table), choices.numbers)
     with right:
         alt = complementarity_alt(rows, found)
         show_picture(complementarity_chart(rows, found), "complementarity", alt, rows[0].benchmark)
         st.caption(CELLS)
-    choices, members = section.listing("choices"), section.listing("configurations")
-    show_numbers("headroom", "Headroom", frame(choices.table), choices.numbers)
-    show_numbers("complementarity", "Complementarity", frame(members.table), members.numbers)
+        members = section.listing("configurations")
+        show_numbers("complementarity", "Complementarity", frame(members.table), members.numbers)
     show_remarks(others, "about headroom")

@@ -70,7 +70,7 @@ def show_policies(workspace: Workspace, compared: Compared, about: str) -> None:
 
 def _asked(sources: Sources, comparison: Comparison) -> Asked:
     drawn = {name: source for name, source in sources.sources.items() if not source.recorded}
-    names = sorted(drawn, key=lambda name: not drawn[name].independent) or list(sources.sources)
+    names = sorted(drawn, key=lambda name: (drawn[name].greedy, not drawn[name].independent)) or list(sources.sources)
     with st.container(horizontal=True, key="policy"):
         model = choice("model", "Model", names)
         then = choice("then", "If no program passes, ask", [NO_MODEL, *(name for name in names if name != model)])
@@ -153,7 +153,7 @@ def _draw(replay: Replay, about: str) -> None:
     if has_costs(comparison) and placed(replay.found):
         with st.container(key="pictures"):
             for narrow in (False, True):
-                figure = what_if_chart(comparison, replay.found, View(f"{about} · simulated", narrow=narrow))
+                figure = what_if_chart(comparison, replay.found, View(about, narrow=narrow))
                 variant = "-narrow" if narrow else ""
                 with st.container(key=f"picture{variant or '-wide'}"):
                     show_picture(figure, "what-if", alt, file_subject(comparison), variant)

@@ -49,7 +49,7 @@ def test_the_best_of_equal_configurations_looks_better_in_hindsight_than_it_is()
     random = np.random.default_rng(1)
     worlds = [(random.random((8, 40)) < 0.5).astype(float) for _ in range(100)]
     assert np.mean([shares.mean(axis=1).max() for shares in worlds]) > 0.59
-    assert np.mean([single(shares, folds_of(40)).mean() for shares in worlds]) == pytest.approx(0.5, abs=0.03)
+    assert np.mean([single(shares, folds_of(40)).solved.mean() for shares in worlds]) == pytest.approx(0.5, abs=0.03)
 
 
 def test_without_anything_to_learn_repeats_show_that_the_gain_is_luck_and_with_it_they_do_not() -> None:
@@ -63,6 +63,18 @@ def test_without_anything_to_learn_repeats_show_that_the_gain_is_luck_and_with_i
     assert 0.2 < gain(real, "repeated") < gain(real, "oracle")
 
 
+@pytest.mark.parametrize("gap", [0.0, 0.4])
+def test_intervals_hold_the_truth_whether_or_not_folds_choose_differently(gap: float) -> None:
+    random, held = np.random.default_rng(6), 0
+    for _ in range(60):
+        found = headroom(of(random.random((2, 60, 1)) < np.array([[[0.4 + gap]], [[0.4]]])))
+        choice = found.of("random")
+        assert choice is not None
+        assert choice.difference is not None
+        held += (choice.difference.low or -1) <= -gap / 2 <= (choice.difference.high or 1)
+    assert held >= 55  # of 60 at 95 %: fewer in 2 of 100 runs
+
+
 def test_equal_results_leave_nothing_to_learn() -> None:
     same = [at % 3 for at in range(30)]
     assert headroom({("bench", name): once(name, same) for name in "ab"}).verdict == "nothing"
@@ -74,15 +86,15 @@ def test_a_choice_by_length_is_judged_on_other_folds() -> None:
     by_size = np.where(lengths < 100, [[0.9], [0.3]], [[0.3], [0.9]])
     folds = folds_of(200)
     shares = (random.random((2, 200)) < by_size).astype(float)
-    assert by_length(shares, lengths, folds).mean() - single(shares, folds).mean() > 0.15
+    assert by_length(shares, lengths, folds).solved.mean() - single(shares, folds).solved.mean() > 0.15
     noise = [(random.random((2, 200)) < 0.5).astype(float) for _ in range(10)]
-    assert np.mean([by_length(each, lengths, folds).mean() for each in noise]) == pytest.approx(0.5, abs=0.03)
+    assert np.mean([by_length(each, lengths, folds).solved.mean() for each in noise]) == pytest.approx(0.5, abs=0.03)
 
 
 def test_the_best_pair_is_chosen_on_other_folds() -> None:
     random = np.random.default_rng(4)
     worlds = [(random.random((10, 40)) < 0.5).astype(float) for _ in range(20)]
-    honest = [union_of_pairs(shares, folds_of(40)).mean() for shares in worlds]
+    honest = [union_of_pairs(shares, folds_of(40)).solved.mean() for shares in worlds]
     assert np.mean(honest) == pytest.approx(0.75, abs=0.03)
 
 
