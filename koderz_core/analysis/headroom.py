@@ -144,9 +144,9 @@ def headroom(
     it includes luck, so it bounds what can be learned from above. With repeats, ``repeated`` chooses by the other
     repeats of the same problem and the best single among equals: a choice that a selector could reach, so its gain
     bounds what can be learned from below. ``lengths``: characters of prompts by problem; choosing by length needs
-    those of all problems. Intervals are Bonett and Price's, by problem, and longer if folds chose differently. The measures are those of RouterBench (Hu et
-    al., arXiv 2403.12031, 2024) and LLMRouterBench (arXiv 2601.07206, 2026), of which the latter finds that the best
-    single model is hard to beat.
+    those of all problems. Intervals are Bonett and Price's, by problem, and longer if folds chose differently. The
+    measures are those of RouterBench (Hu et al., arXiv 2403.12031, 2024) and LLMRouterBench (arXiv 2601.07206, 2026),
+    of which the latter finds that the best single model is hard to beat.
     """
     results = _results(trials_by_key)
     if why := _refusal(results):

@@ -136,7 +136,7 @@ def _replayed(workspace: Workspace, rows: Sequence[SummaryRow], asked: Asked) ->
             policies = [policy for text in asked.texts for policy in opened.what_if.policies(text, sources)]
             found = tuple(opened.what_if.simulate(policy, sources, asked.wrong) for policy in policies)
             several = asked.wrong > 0 and len(policies) > 1
-            tuned = opened.what_if.tune(policies, sources, asked.wrong) if several else None
+            tuned = opened.what_if.tune(found) if several else None
             return Replay(opened.comparisons.compare(rows, None, (), trust=False), found, tuned)
 
     work = partial(cached, workspace, rows, replay, asked)

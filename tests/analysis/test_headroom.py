@@ -47,9 +47,9 @@ def test_two_models_are_counted_as_by_hand() -> None:
 
 def test_the_best_of_equal_configurations_looks_better_in_hindsight_than_it_is() -> None:
     random = np.random.default_rng(1)
-    worlds = [(random.random((8, 40)) < 0.5).astype(float) for _ in range(100)]
+    worlds = [(random.random((8, 40)) < 0.5).astype(float) for _ in range(60)]
     assert np.mean([shares.mean(axis=1).max() for shares in worlds]) > 0.59
-    assert np.mean([single(shares, folds_of(40)).solved.mean() for shares in worlds]) == pytest.approx(0.5, abs=0.03)
+    assert np.mean([single(shares, folds_of(40)).solved.mean() for shares in worlds]) == pytest.approx(0.5, abs=0.04)
 
 
 def test_without_anything_to_learn_repeats_show_that_the_gain_is_luck_and_with_it_they_do_not() -> None:
@@ -63,16 +63,14 @@ def test_without_anything_to_learn_repeats_show_that_the_gain_is_luck_and_with_i
     assert 0.2 < gain(real, "repeated") < gain(real, "oracle")
 
 
-@pytest.mark.parametrize("gap", [0.0, 0.4])
-def test_intervals_hold_the_truth_whether_or_not_folds_choose_differently(gap: float) -> None:
+def test_intervals_hold_the_truth_though_folds_choose_differently() -> None:
     random, held = np.random.default_rng(6), 0
-    for _ in range(60):
-        found = headroom(of(random.random((2, 60, 1)) < np.array([[[0.4 + gap]], [[0.4]]])))
-        choice = found.of("random")
+    for _ in range(40):
+        choice = headroom(of(random.random((2, 60, 1)) < 0.4)).of("random")
         assert choice is not None
         assert choice.difference is not None
-        held += (choice.difference.low or -1) <= -gap / 2 <= (choice.difference.high or 1)
-    assert held >= 55  # of 60 at 95 %: fewer in 2 of 100 runs
+        held += (choice.difference.low or -1) <= 0 <= (choice.difference.high or 1)
+    assert held >= 36  # of 40 at 95 %: fewer in 1 of 20 runs; 33 if the choice is not counted
 
 
 def test_equal_results_leave_nothing_to_learn() -> None:
