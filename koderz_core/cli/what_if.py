@@ -12,8 +12,11 @@ from koderz_core.cli.reprice import MOST, Named, how_priced, repricing_options, 
 from koderz_core.cli.tables import console, drawn
 from koderz_core.errors import UsageError
 from koderz_core.report.formats import TextTable, plain
+from koderz_core.report.headroom import headroom_section
 from koderz_core.report.what_if import numbers, policies_tables, remarks, sources_table
 from koderz_core.workspace.repricing import Repricing
+
+MOST_SHOWN = 10  # configurations in a table of the headroom
 
 
 @click.command()
@@ -62,14 +65,18 @@ def what_if(  # noqa: PLR0913, PLR0917 (one argument per option)
     how = how_priced(prices, watts, kwh_price, count_cached=count_cached)
     names = Named(configurations, "", same_problems=False)
     with workspace(data_dir) as here, under_prices(here, names, how) as opened:
-        of = opened.what_if.sources(opened.comparisons.named(configurations))
+        rows = opened.comparisons.named(configurations)
+        of = opened.what_if.sources(rows)
+        headroom = headroom_section(rows, opened.uncertainty.headroom(rows), MOST_SHOWN)
         every = texts or [f"recorded {name}" for name, source in of.sources.items() if source.recorded]
         policies = [policy for text in every for policy in opened.what_if.policies(text, of)]
         found = [opened.what_if.simulate(policy, of, wrong_answer) for policy in policies]
         tuned = opened.what_if.tune(found, folds) if tune else None
         if as_json:
-            print_json({"prices": how.mark if how else "as recorded", "policies": numbers(found, tuned)})
+            prices_ = how.mark if how else "as recorded"
+            print_json({"prices": prices_, "headroom": headroom.numbers, "policies": numbers(found, tuned)})
         else:
+            _print(headroom.tables, headroom.remarks)
             listed = () if texts else (sources_table(of.sources, of.aliases),)
             _print((*listed, *policies_tables(found, tuned)), (*_about(how), *remarks(found, tuned)))
         return report_faults(here)

@@ -50,7 +50,8 @@ class View:
 
     ``about``: dataset, problems and date, for its title. ``narrow``: for about 350 pixels, else for about 1000.
     ``by_tier``: colours mean compositions of tiers, else configurations. ``chosen``: their names come first, and their
-    points have a ring. ``budget``: dollars per problem, drawn as a vertical line.
+    points have a ring. ``budget``: dollars per problem, drawn as a vertical line. ``room``: dollars and shares of
+    further points, which both axes show as well.
     """
 
     about: str = ""
@@ -58,6 +59,7 @@ class View:
     by_tier: bool = False
     chosen: Sequence[Key] = ()
     budget: float | None = None
+    room: Sequence[tuple[float, float]] = ()
 
     @property
     def width(self) -> int:
@@ -71,7 +73,7 @@ def cost_against_success(comparison: Comparison, view: View = View()) -> go.Figu
     """
     figure, points = go.Figure(), located(comparison)
     colours = colours_of(comparison, view)
-    entries = _legend(figure, comparison, view, points)
+    entries = [*_legend(figure, comparison, view, points), *["simulated"] * bool(view.room)]
     canvas = canvas_of(points, view, entries)
     corner = corner_label(comparison, canvas, points)
     _baseline(figure, canvas, [(usd, point) for usd, point, row in points if row.key == comparison.baseline])
@@ -154,14 +156,17 @@ def canvas_of(points: Sequence[Located], view: View, entries: Sequence[str]) -> 
     shares = [share for _, point, _ in points for share in (point.success, point.success_low, point.success_high)]
     known = [100 * share for share in shares if share is not None]
     known += [100 * bound for _, point, _ in points if point.cases for bound in (point.cases.worst, point.cases.best)]
-    return Canvas(frame, axis_of(points), max(-4.0, min(known) - 6), min(104.0, max(known) + 6))
+    known += [100 * share for _, share in view.room]
+    return Canvas(
+        frame, axis_of(points, [usd for usd, _ in view.room]), max(-4.0, min(known) - 6), min(104.0, max(known) + 6)
+    )
 
 
-def axis_of(points: Sequence[Located]) -> CostAxis:
-    """The axis of costs, which shows all points, and their intervals up to ``FURTHEST``."""
+def axis_of(points: Sequence[Located], others: Sequence[float] = ()) -> CostAxis:
+    """The axis of costs, which shows all points and ``others``, and the intervals of points up to ``FURTHEST``."""
     most = FURTHEST * max(usd for usd, _, _ in points)
     bounds = [bound for _, point, _ in points for bound in (point.usd_low, point.usd_high) if bound is not None]
-    return cost_axis([usd for usd, _, _ in points] + [min(bound, most) for bound in bounds if bound > 0])
+    return cost_axis([*others, *(usd for usd, _, _ in points)] + [min(bound, most) for bound in bounds if bound > 0])
 
 
 def _baseline(figure: go.Figure, canvas: Canvas, base: Sequence[tuple[float, Point[Key]]]) -> None:

@@ -1,4 +1,4 @@
-"""Where the uncertainty of a comparison comes from, and what it allows to say at equal cost."""
+"""Where the uncertainty of a comparison comes from, and what it allows to say at equal cost and of choices."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from koderz_core.analysis.equal_cost import COSTS, EqualCost, equal_cost
+from koderz_core.analysis.headroom import Headroom, headroom
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.noise import Noise, Uncertainty, uncertainty
 from koderz_core.errors import KoderzError
+from koderz_core.records import Dataset
 from koderz_core.records.progress import SummaryRow
 from koderz_core.workspace.comparisons import Comparisons, Key
 from koderz_core.workspace.datasets import Datasets
 
-__all__ = ["COSTS", "EqualCost", "Noise", "Uncertainties", "Uncertainty"]
+__all__ = ["COSTS", "EqualCost", "Headroom", "Noise", "Uncertainties", "Uncertainty"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,18 @@ class Uncertainties:
             energy = sorted({source for key in trials for source in sources.get(key, ())})
         return equal_cost(trials, axis, baseline, energy)
 
+    def headroom(self, rows: Sequence[SummaryRow]) -> Headroom:
+        """Return what a choice of one configuration per problem could gain over the best single configuration."""
+        trials = self.comparisons.trials_of_each(rows, tries=False)
+        dataset = self._dataset(rows)
+        lengths = {problem.id: len(problem.public.prompt) for problem in dataset.problems} if dataset else {}
+        return headroom(trials, lengths)
+
     def _problems_of_dataset(self, rows: Sequence[SummaryRow]) -> int | None:
+        dataset = self._dataset(rows)
+        return len(dataset.problems) if dataset else None
+
+    def _dataset(self, rows: Sequence[SummaryRow]) -> Dataset | None:
         """None if there are several datasets, or if the dataset is not on this machine in the same version."""
         origins = {row.origin for row in rows}
         if len(origins) != 1:
@@ -50,4 +63,4 @@ class Uncertainties:
             dataset = self.datasets.load(origin.name)
         except KoderzError:
             return None
-        return len(dataset.problems) if dataset.origin.sha256 == origin.sha256 else None
+        return dataset if dataset.origin.sha256 == origin.sha256 else None

@@ -67,9 +67,9 @@ def switch(name: str, label: str, options: Sequence[str], label_of: Callable[[st
     return str(chosen)
 
 
-def scale(name: str, label: str, options: Mapping[str, str]) -> str:
-    """``choice`` on a slider. ``options``: name to label; the last option is the default."""
-    usual = list(options)[-1]
+def scale(name: str, label: str, options: Mapping[str, str], default: str = "") -> str:
+    """``choice`` on a slider. ``options``: name to label; the default is the last option if not given."""
+    usual = default or list(options)[-1]
     key = _widget_key(name, list(options), usual)
     chosen = str(st.select_slider(label, list(options), key=key, format_func=options.__getitem__))
     _remember(name, chosen, usual)

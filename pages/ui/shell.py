@@ -22,6 +22,7 @@ COMPARED = ("configurations", "problems", "baseline", "pair")  # the choices tha
 WITHIN = (
     *(*COMPARED, BENCHMARK, "configuration", "problem", "experiment", "step", "beside"),
     *("label", "one", "other", "show", "part", "within", "budget"),
+    *("model", "then", "gate", "tries", "wrong"),
 )
 """Addressed choices that mean nothing for other benchmarks."""
 ABOUT_PICKER = "All pages show these benchmarks. The list contains the newest {0}; Home has a table of all benchmarks."
@@ -44,6 +45,7 @@ PAGES: Mapping[str, Place] = {
     "problems": Place("Benchmark", "Problems", ":material/grid_on:"),
     "experiment": Place("Benchmark", "Experiments", ":material/science:"),
     "statistics": Place("Benchmark", "Statistics", ":material/functions:"),
+    "what_if": Place("Benchmark", "What if", ":material/alt_route:"),
     "export": Place("Benchmark", "Export", ":material/download:"),
     "workbench": Place("Workbench", "Fix and ask", ":material/build:"),
     "repository": Place("Workbench", "Repository", ":material/account_tree:"),

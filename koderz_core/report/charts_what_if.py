@@ -1,0 +1,81 @@
+"""Simulated policies over the chart of cost against success: hollow marks with their numbers in the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+
+import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
+
+from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.what_if import Simulated
+from koderz_core.report.charts import GROUND, NEUTRAL, TEXT, reaches
+from koderz_core.report.charts_frontier import HIDDEN, View, axis_of, cost_against_success
+from koderz_core.report.charts_frontier_labels import located
+from koderz_core.report.formats import money_span, plain, span
+from koderz_core.report.what_if import SIMULATED
+
+MARK, NUMBER = 19, 11  # pixels of a mark, and of the number in it
+CAPTION = (
+    "Filled marks are recorded configurations; the dotted line is their Pareto frontier. Hollow marks are simulated "
+    "policies with their number in the table, and their intervals are for each policy alone. No model was asked."
+)
+Placed = tuple[int, Simulated, float]
+"""Its number in the table, and its dollars per problem."""
+
+
+def placed(found: Sequence[Simulated]) -> list[Placed]:
+    """The simulated policies with a known cost."""
+    numbered = enumerate(found, 1)
+    return [(place, one, one.usd.value) for place, one in numbered if one.simulated and one.usd is not None]
+
+
+def what_if_chart(comparison: Comparison, found: Sequence[Simulated], view: View) -> go.Figure:
+    """At least one recorded configuration has a known cost above 0."""
+    shown = placed(found)
+    view = replace(view, room=[(usd, one.solved.value) for _, one, usd in shown])
+    figure = cost_against_success(comparison, view)
+    axis = axis_of(located(comparison), [usd for _, _, usd in shown])
+    x, y = [axis.shown(usd) for _, _, usd in shown], [100 * one.solved.value for _, one, _ in shown]
+    costs = [(one.usd.low, one.usd.high) if one.usd else (None, None) for _, one, _ in shown]
+    known = [(None if low is None else max(axis.shown(low), axis.low), high) for low, high in costs]
+    shares = [(_percent(one.solved.low), _percent(one.solved.high)) for _, one, _ in shown]
+    bars = {"thickness": 1, "width": 0, "color": NEUTRAL}
+    reach = {"error_x": {**reaches(x, known), **bars}, "error_y": {**reaches(y, shares), **bars}}
+    figure.add_scatter(x=x, y=y, **reach, mode="markers", marker={"opacity": 0}, opacity=0.45, **HIDDEN)
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="markers+text",
+        marker={"symbol": "circle", "color": GROUND, "size": MARK, "line": {"width": 1.6, "color": TEXT}},
+        text=[str(place) for place, _, _ in shown],
+        textfont={"size": NUMBER, "color": TEXT},
+        customdata=[_hover(place, one) for place, one, _ in shown],
+        hovertemplate="%{customdata}<extra></extra>",
+        name=SIMULATED,
+    )
+    return figure
+
+
+def what_if_alt(found: Sequence[Simulated]) -> str:
+    """The simulated points in words. Hostile text."""
+    said = [f"{place} {plain(one.policy.name)} {_solved(one)} for {_cost(one)}" for place, one, _ in placed(found)]
+    return f"Simulated policies over the recorded chart of cost against success: {'; '.join(said)}."
+
+
+def _hover(place: int, one: Simulated) -> str:
+    why = f"<br>not independent draws: {escape(one.why)}" if one.why else ""
+    return f"<b>{place}</b> {escape(one.policy.name)} ({SIMULATED})<br>{_solved(one)}, {_cost(one)} per problem{why}"
+
+
+def _solved(one: Simulated) -> str:
+    return span(one.solved.value, one.solved.low, one.solved.high)
+
+
+def _cost(one: Simulated) -> str:
+    return money_span(one.usd.value, one.usd.low, one.usd.high) if one.usd else "unpriced"
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share

@@ -1,0 +1,240 @@
+"""The headroom of choices between configurations: tables, rows of numbers, and sentences that say what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from koderz_core.records.progress import SummaryRow
+from koderz_core.report.columns import NAMED, Row, Shown, if_known, interval, json, number, share, text
+from koderz_core.report.formats import NONE, numbered, percent, plain, points, span
+from koderz_core.report.sections import Listing, Section
+
+if TYPE_CHECKING:  # numpy is slow to import
+    from koderz_core.analysis.configurations import ConfigurationFigures
+    from koderz_core.analysis.difficulty import Key
+    from koderz_core.analysis.headroom import Choice, ChoiceKind, Headroom, Member, Verdict, Why
+    from koderz_core.analysis.rates import Interval
+
+TITLE = "Headroom of a choice per problem"
+MOST_COLUMNS = 8  # configurations in the matrix for people
+NAMES: Mapping[ChoiceKind, str] = {
+    "oracle": "best of all, per problem (oracle)",
+    "repeated": "best in other repeats of the problem",
+    "pair": "best of two, per problem (oracle of two)",
+    "best": "best single configuration",
+    "length": "by length of the prompt",
+    "random": "random choice",
+}
+WHY: Mapping[Why, str] = {
+    "few problems": "At least 10 problems with a result of each configuration are needed.",
+    "few configurations": "At least two configurations are needed.",
+    "many configurations": "At most 400 configurations can be compared.",
+}
+ABOUT = (
+    "Oracle: a problem counts as solved if at least one configuration solved it. The best single configuration, the "
+    "two of the oracle of two, and the limit of the length are chosen on other folds of problems than those that judge "
+    "them (means over 20 divisions into 10 folds). Intervals are paired by problem, hold for all differences at once, "
+    "and are longer if different folds chose different configurations."
+)
+_LUCK = (
+    "Each configuration has one result of a problem, so an unknown part of the oracle's gain is luck of single "
+    "answers. To separate it, run the benchmark with --repeats 2 or more."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceRow:
+    """A choice with the number of ``problems`` that it solves (fractional if it is a mean)."""
+
+    of: Choice
+    solved: float
+
+    @property
+    def name(self) -> str:
+        return NAMES[self.of.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """A configuration, and by letter and by full id the number of problems that it solves and the other does not."""
+
+    configuration: ConfigurationFigures
+    letters: Mapping[str, float]
+    ids: Mapping[str, float]
+
+
+def _rate(of: Interval) -> str:
+    return span(of.value, of.low, of.high)
+
+
+def _difference(of: Interval) -> str:
+    return points(of.value, of.low, of.high)
+
+
+def in_problems(problems: float) -> str:
+    """``12``, or ``12.3`` if it is a mean."""
+    return f"{problems:.0f}" if abs(problems - round(problems)) < 0.05 else f"{problems:.1f}"
+
+
+CHOICES = (
+    text("choice", "how the configuration is chosen", path="name", shown=Shown("choice", 1)),
+    text("kind", "`oracle`, `repeated`, `pair`, `best`, `length` or `random`", path="of.kind"),
+    number("solved", "problems solved", unit="problems", path="solved", shown=Shown("solved", 3, in_problems)),
+    *interval(share("share", "share of problems solved", shown=Shown("share [95 %]", 4, _rate, "of.share"))),
+    *interval(
+        share(
+            "difference",
+            "share minus that of the best single configuration, paired by problem; all intervals hold at once",
+            "the row is the best single configuration",
+            shown=Shown("points to best single [95 %]", 2, if_known(_difference), "of.difference"),
+        )
+    ),
+)
+MEMBERS = (
+    *NAMED,
+    share("share", "share of problems solved", shown=Shown("solved", 3, percent)),
+    number("alone", "problems that no other configuration solves", shown=Shown("only it", 4, in_problems)),
+    number(
+        "gained",
+        "problems that it solves and the best single configuration does not",
+        shown=Shown("not best single", 5, in_problems),
+    ),
+    number(
+        "lost",
+        "problems that the best single configuration solves and it does not",
+        shown=Shown("only best single", 6, in_problems),
+    ),
+)
+MATRIX = (*NAMED, json("only", "problems that it solves and the other does not, by id of the other", path="ids"))
+
+
+def headroom_section(rows: Sequence[SummaryRow], found: Headroom, most: int | None = None) -> Section:
+    """``rows``: of the configurations. ``most``: of them in the last table, those that solve most."""
+    facts: dict[str, object] = {
+        "problems": found.problems,
+        "omitted_problems": found.omitted,
+        "repeats": found.repeats,
+        "verdict": found.verdict,
+        "detectable_without_loss": found.perfect,
+        "detectable": found.usual,
+        "why": found.why,
+    }
+    if found.why:
+        remark = f"The headroom of a choice per problem is not computed. {WHY[found.why]}"
+        return Section((), (remark,), facts)
+    by_key = figures_by_key(rows)
+    choices = [ChoiceRow(choice, choice.share.value * found.problems) for choice in found.choices]
+    members = [Row(by_key[member.key], member) for member in ranked(found)]
+    first = f", the best {most} of {len(members)}" if most and most < len(members) else ""
+    listings = (
+        Listing("choices", f"{TITLE}, on {numbered(found.problems, 'problem')}", CHOICES, choices),
+        matrix(by_key, found),
+        Listing("matrix", "", MATRIX, list(matrix_rows(by_key, found))),
+        Listing("", f"Problems that only some configurations solve{first}", MEMBERS, members[:most]),
+        Listing("configurations", "", MEMBERS, members),
+    )
+    facts["best"] = by_key[found.best.key].full_id
+    facts["selection_bias"] = found.bias
+    facts["pair"] = [by_key[key].full_id for key in found.pair.keys] if found.pair else None
+    facts["pair_share"] = found.pair.share if found.pair else None
+    return Section(listings, tuple(_remarks(by_key, found)), facts)
+
+
+def figures_by_key(rows: Sequence[SummaryRow]) -> dict[Key, ConfigurationFigures]:
+    """Configurations with their letters."""
+    from koderz_core.analysis.configurations import figures_of  # noqa: PLC0415 (slow to import)
+
+    return {(row.benchmark, row.configuration): figures_of(row, place) for place, row in enumerate(rows)}
+
+
+def ranked(found: Headroom) -> list[Member]:
+    """The configurations, the best first."""
+    return sorted(found.members, key=lambda member: -member.share)
+
+
+def matrix(by_key: Mapping[Key, ConfigurationFigures], found: Headroom, most: int = MOST_COLUMNS) -> Listing:
+    """Complementarity in words, of the ``most`` configurations that solve most."""
+    shown = [by_key[member.key].letter for member in ranked(found)[:most]]
+    rows = [row for row in matrix_rows(by_key, found) if row.configuration.letter in shown]
+    columns = (
+        Shown("", 1, path="configuration.letter"),
+        Shown("configuration", 2, path="configuration.label"),
+        *(Shown(f"not {letter}", 3, partial(_cell, letter=letter), "letters") for letter in shown),
+    )
+    rows.sort(key=lambda row: shown.index(row.configuration.letter))
+    return Listing("", "Problems that the row solves and the column does not", columns, rows)
+
+
+def matrix_rows(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -> Iterator[MatrixRow]:
+    """One row per configuration, in their order."""
+    others = [by_key[member.key] for member in found.members]
+    for configuration, shares in zip(others, found.matrix, strict=True):
+        numbers = [found.problems * only for only in shares]
+        pairs = [(other, n) for other, n in zip(others, numbers, strict=True) if other is not configuration]
+        letters, ids = ({getattr(other, name): n for other, n in pairs} for name in ("letter", "full_id"))
+        yield MatrixRow(configuration, letters, ids)
+
+
+def _cell(letters: Mapping[str, float], letter: str) -> str:
+    return in_problems(letters[letter]) if letter in letters else NONE
+
+
+def conclusion(found: Headroom) -> str:
+    """What a choice per problem can gain, in a sentence; our words."""
+    gain = found.of("oracle")
+    assert gain is not None, "a computed headroom"
+    assert gain.difference is not None, "of the oracle"
+    assert found.verdict is not None, "of a computed headroom"
+    of, n = gain.difference, numbered(found.problems, "problem")
+    reach = f"{points(of.value, of.low, of.high)} percentage points"
+    perfect, usual = (f"{100 * value:.0f}" if value is not None else None for value in (found.perfect, found.usual))
+    least = f"{n} show a gain only from {perfect} points on (power 80 %)" if perfect else f"{n} can show no gain"
+    repeated = found.of("repeated")
+    others = repeated.difference if repeated else None
+    luck = f" ({points(others.value, others.low, others.high)} points)" if others else ""
+    said: Mapping[Verdict, str] = {
+        "nothing": f"Nothing to learn here: even a perfect choice per problem would gain {reach}, and {least}.",
+        "luck": f"Nothing shown to be learnable: the oracle gains {reach}, but a choice by other repeats of the same "
+        f"problem does not gain{luck}, so the gain may be luck.",
+        "little": f"Little to learn here: a perfect choice per problem would gain {reach}. A choice that also errs "
+        f"{f'is shown to gain only from {usual} points on' if usual else 'cannot be shown to gain'} (power 80 %).",
+        "some": f"Headroom: a perfect choice per problem would gain {reach} over the best single configuration.",
+    }
+    return said[found.verdict]
+
+
+def _remarks(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -> Iterator[str]:
+    yield conclusion(found)
+    best = found.of("best")
+    assert best is not None, "a computed headroom"
+    yield (
+        f"Best single configuration in hindsight: {_named(by_key[found.best.key])}, {percent(found.best.share)}. "
+        f"Chosen on other folds: {percent(best.share.value)}. The difference, {100 * found.bias:.1f} points, is the "
+        "bias of a choice that is judged on the same problems."
+    )
+    if found.pair:
+        a, b = (by_key[key] for key in found.pair.keys)
+        yield f"Best two in hindsight: {_named(a)} and {_named(b)}, together {percent(found.pair.share)}."
+    yield _about_length(by_key, found)
+    if found.repeats == 1 and found.verdict != "nothing":
+        yield _LUCK
+    if found.omitted:
+        yield f"Left out: {numbered(found.omitted, 'problem')} without a result of each configuration."
+    yield ABOUT
+
+
+def _about_length(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -> str:
+    rule = found.rule
+    if rule is None:
+        return "Choice by length: unknown, because the dataset is not on this machine in the recorded version."
+    if rule.short == rule.long:
+        return "Choice by length in hindsight: no limit on the length of the prompt solves more than one configuration."
+    short, long = (by_key[key].letter for key in (rule.short, rule.long))
+    return f"Choice by length in hindsight: {short} for prompts up to {rule.characters:.0f} characters, {long} above."
+
+
+def _named(row: ConfigurationFigures) -> str:
+    return f"{row.letter} {plain(row.label)}"

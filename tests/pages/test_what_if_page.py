@@ -1,0 +1,26 @@
+"""What if: the headroom comes before policies, figures are marked as simulated, and the address holds the choices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+from koderz_core import Order, Wanted, open_workspace
+
+Visit = Callable[..., AppTest]
+
+
+def test_the_headroom_comes_first_and_policies_are_marked_as_simulated(visit: Visit) -> None:
+    weak = Wanted("retry", {"coder": "scripted/weak"}, {"max_iterations": 3})
+    with open_workspace() as workspace:
+        plan = workspace.plans.plan(Order([weak, Wanted("direct", {"coder": "scripted/strong"})], "0:12"))
+        workspace.runs.run(plan)
+    app = visit("what_if", benchmarks=plan.id, tries="2")
+    assert not app.exception
+    assert [header.value for header in app.header] == ["Headroom of a choice per problem", "Simulated policies"]
+    assert any("a perfect choice per problem would gain" in text.value for text in app.markdown)
+    table = next(table.value for table in app.dataframe if "figures are" in table.value and "policy" in table.value)
+    assert list(table["figures are"]) == ["as recorded", "simulated", "simulated"]
+    assert table["policy"][2].startswith("retry weak@0.8 k=2")
+    assert any(text.value.startswith("Simulated: computed from recorded attempts") for text in app.text)
