@@ -14,7 +14,7 @@ from typing import Any
 import uvicorn
 
 from koderz_core import Workspace
-from koderz_core.serve.app import application
+from koderz_core.serve.app import Application
 from koderz_core.serve.parts import Limits, Parts
 
 JSON = {"Content-Type": "application/json"}
@@ -67,7 +67,7 @@ class Served:
 def serving(workspace: Workspace, limits: Limits | None = None, *, is_open: bool = False) -> Iterator[Served]:
     parts = Parts(workspace, limits or Limits(), is_open=is_open)
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(application(parts), log_level="critical", lifespan="off", ws="none"))
+    server = uvicorn.Server(uvicorn.Config(Application(parts), log_level="critical", lifespan="off", ws="none"))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     try:
