@@ -1,8 +1,8 @@
 """What `koderz serve` answers to requests that no client should send: each must get a 4xx status and no traceback.
 
-Run: ``python benchmarks/bad_requests.py`` (about a minute). The requests are those of ``tests/serve``, here all of them,
-sent to a server in a process of its own, and a body that never ends and one that is too large. Exits with 1 if a request
-gets another status or none, or if the server writes a traceback or does not grade afterwards.
+Run: ``python benchmarks/bad_requests.py`` (about a minute). The requests are all those of ``tests/serve``, a body that
+never ends and one that is too large; the server has a process of its own. Exits with 1 if a request gets another status
+or none, or if the server writes a traceback or does not grade afterwards.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ LINES: Mapping[str, str] = {
     "many headers": f"GET /v1/ping HTTP/1.1\r\n{SURE}" + "".join(f"\r\nX-{n}: y" for n in range(20_000)),
     "an origin": f"GET /v1/ping HTTP/1.1\r\n{SURE}\r\nOrigin: https://example.com",
     "a preflight request": f"OPTIONS /submit HTTP/1.1\r\n{SURE}\r\nOrigin: null\r\nAccess-Control-Request-Method: POST",
-    "two types": f"{POST.replace('application/json', 'text/plain')}\r\nContent-Type: application/json\r\nContent-Length: 2",
+    "two types": f"{POST.replace('application/json', 'a/b')}\r\nContent-Type: application/json\r\nContent-Length: 2",
 }  # fmt: skip
 LENGTHS = (
     "-1", "+5", "5,6", "0x5", "5.0", "1_0", "x", "", "5 5", "\u00b2", "9" * 30, "9" * 5000, "1073741824", "33554433",
