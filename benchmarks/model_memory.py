@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.models.free_memory import GB, read_memory, reserve_bytes
@@ -31,7 +32,6 @@ from koderz_core.models.residency import Residency
 
 MODELS = ("embedded/smollm2-135m", "embedded/qwen2.5-coder-0.5b")
 MODELS_GB = 1.5  # holds only one of them
-PROBLEMS = "0:6"
 GROUPS = Path("/sys/fs/cgroup")
 LIMIT = 800 << 20
 REPEATS = 8
@@ -44,18 +44,19 @@ CRITICAL = "critical"
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("what", choices=("order", "watchdog", "inside"))
+    parser.add_argument("--problems", default="0:6", help="of ``order``")
     parser.add_argument("--home", type=Path, help="of the process in the control group, which this script starts")
     asked = parser.parse_args()
     if asked.what == "inside":
         return _inside(asked.home)
     with tempfile.TemporaryDirectory() as folder:
-        return _order(Path(folder)) if asked.what == "order" else _watchdog(Path(folder))
+        return _order(Path(folder), asked.problems) if asked.what == "order" else _watchdog(Path(folder))
 
 
-def _order(folder: Path) -> int:
-    chosen = _loads(folder / "chosen", "koderz' order")
-    Residency.loads = _any  # type: ignore[method-assign]
-    naive = _loads(folder / "naive", "the order of the plan")
+def _order(folder: Path, problems: str) -> int:
+    chosen = _loads(folder / "chosen", problems, "koderz' order")
+    Residency.loads = _any  # type: ignore[method-assign, assignment]
+    naive = _loads(folder / "naive", problems, "the order of the plan")
     return int(chosen > len(MODELS) or chosen >= naive)
 
 
@@ -64,11 +65,11 @@ def _any(_residency: Residency, models: frozenset[str]) -> int | None:  # noqa: 
     return 0
 
 
-def _loads(home: Path, name: str) -> int:
+def _loads(home: Path, problems: str, name: str) -> int:
     """How many models were loaded for the benchmark."""
     with open_workspace(home=home, model_memory_gb=MODELS_GB) as opened:
         wanted = [Wanted("direct", {"coder": model}) for model in MODELS]
-        plan = opened.plans.plan(Order(wanted, PROBLEMS, name=name))
+        plan = opened.plans.plan(Order(wanted, problems, name=name))
         began = time.monotonic()
         result = opened.runs.run(plan, 2)
         seconds = time.monotonic() - began
@@ -140,23 +141,24 @@ ENDED = "experiment_finished"
 Span = tuple[str, float, int, float, Counter[str]]
 
 
-def _spans(rows: Sequence[dict[str, object]]) -> Iterator[Span]:
+def _spans(rows: Sequence[dict[str, Any]]) -> Iterator[Span]:  # Any: JSON
     """Each level: when it began, the free memory, its seconds, and how many events of a kind it had.
 
-    Events in the first moments of a level belong to the level before, because calls and tests are not interrupted.
+    Events in the first moments of a pause belong to the level before, because calls and tests are not interrupted.
     """
-    began = float(str(rows[0]["at"]))
+    began = rows[0]["at"]
     level, at, free, seen = "enough", began, 0, Counter[str]()
     changed: list[tuple[str, float, int]] = []
     for row in rows:
-        now = float(str(row["at"]))
-        if changed and now > changed[0][1] + SETTLING_SECONDS:
+        now = row["at"]
+        if changed and now > changed[0][1] + (0 if changed[0][0] == "enough" else SETTLING_SECONDS):
             following = changed.pop()
             yield level, at - began, free, following[1] - at, seen
             (level, at, free), seen = following, Counter()
         if row["kind"] == "memory_level_changed":
-            changed = [(str(row["level"]), now, int(str(row["free_bytes"])))]
-        seen[str(row["kind"])] += 1
+            event = row["event"]
+            changed = [(event["level"], now, event["free_bytes"])]
+        seen[row["kind"]] += 1
     yield level, at - began, free, now - at, seen
 
 
