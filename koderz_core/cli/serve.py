@@ -8,7 +8,7 @@ import socket
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import click
@@ -51,7 +51,7 @@ def serve(host: str, port: int, path: Path | None, queue: int, client_queue: int
     """
     import uvicorn  # noqa: PLC0415 (heavy)
 
-    from koderz_core.serve.app import application  # noqa: PLC0415 (heavy)
+    from koderz_core.serve.app import Application  # noqa: PLC0415 (heavy)
     from koderz_core.serve.parts import Limits, Parts  # noqa: PLC0415 (as above)
 
     is_open = path is None and not is_loopback(url_of(host))
@@ -67,7 +67,8 @@ def serve(host: str, port: int, path: Path | None, queue: int, client_queue: int
         where = path or url_of(host, listener.getsockname()[1])
         click.echo(f"koderz serve is at {where}  (Ctrl-C stops the server)")
         config = uvicorn.Config(
-            application(parts),
+            Application(parts),
+            lifespan="off",
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -78,7 +79,8 @@ def serve(host: str, port: int, path: Path | None, queue: int, client_queue: int
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
         _end_by_signals()
-        uvicorn.Server(config).run([listener])
+        with closing(parts):
+            uvicorn.Server(config).run([listener])
 
 
 def _end_by_signals() -> None:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from functools import partial
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from secrets import compare_digest
-from typing import Any
 
-from starlette.applications import Starlette
 from starlette.datastructures import Headers
-from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.routing import compile_path
+from starlette.types import Receive, Scope, Send
 
 from koderz_core import __version__
 from koderz_core.addresses import is_loopback
@@ -56,53 +50,37 @@ ENDPOINTS: Sequence[Endpoint] = (
 """Everything that the server answers."""
 
 
-def application(parts: Parts) -> Starlette:
-    """The application. It closes ``parts`` when the server ends."""
-
-    @asynccontextmanager
-    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        yield
-        await asyncio.to_thread(parts.close)
-
-    app = Starlette(
-        routes=[Route(each.path, partial(each.respond, parts), methods=[each.method]) for each in ENDPOINTS],
-        middleware=[Middleware(Guard, parts=parts)],
-        exception_handlers={404: _not_found, 405: _not_found},
-        lifespan=lifespan,
-    )
-    app.router.redirect_slashes = False  # a client would not send its body again
-    return app
-
-
-class Guard:
-    """ASGI middleware that refuses requests of websites and requests without the token.
+class Application:
+    """The ASGI application. It refuses requests of websites and requests without the token.
 
     A website can send requests to this machine from the browser of its visitor. Such a request has an ``Origin``, or,
-    after DNS rebinding, the host name of the website. Source: RFC 6454, section 7.
+    after DNS rebinding, the host name of the website. Source: RFC 6454, section 7. There is no middleware and no
+    router of Starlette, because they double the time of a request.
     """
 
-    def __init__(self, app: ASGIApp, parts: Parts) -> None:
-        self._app, self._parts = app, parts
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            try:
-                self._check(Headers(scope=scope), on_network=bool(scope.get("client")))
-            except RequestError as error:
-                await failure(error)(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+        request = Request(scope, receive)
+        try:
+            self._check(request.headers, on_network=bool(scope.get("client")))
+            response = await _endpoint(request).respond(self._parts, request)
+        except RequestError as error:
+            response = failure(error)
+        await response(scope, receive, send)
 
     def _check(self, headers: Headers, *, on_network: bool) -> None:
         if "origin" in headers:
             raise RequestError("Websites may not use this server. Send the request without the header Origin.", 403)
-        if on_network and not self._parts.is_open and not _names_this_machine(headers.getlist("host")):
+        if on_network and not self._parts.is_open and not _names_this_machine(*headers.getlist("host")):
             raise RequestError("The header Host does not name this machine. Send the request to 127.0.0.1.", 403)
         if self._parts.token and not _has_token(headers.getlist("authorization"), self._parts.token):
             raise RequestError("The token is missing or wrong. Send the header Authorization: Bearer TOKEN.", 401)
 
 
-def _names_this_machine(hosts: Sequence[str]) -> bool:
+@lru_cache(64)
+def _names_this_machine(*hosts: str) -> bool:
     try:
         return len(hosts) == 1 and is_loopback(f"http://{hosts[0]}")
     except ValueError:  # brackets that hold no address
@@ -115,9 +93,21 @@ def _has_token(given: Sequence[str], token: bytes) -> bool:
     return scheme.lower() == "bearer" and compare_digest(sent.strip().encode("latin-1", "replace"), token)
 
 
-async def _not_found(
-    request: Request, error: Any
-) -> Response:  # Any: an HTTPException, which starlette types as Exception
-    paths = sorted({f"{each.method} {each.path}" for each in ENDPOINTS})
-    what = f"{request.method} {request.url.path[:200]}"
-    return failure(RequestError(f"There is no {what}. Endpoints: {', '.join(paths)}.", error.status_code))
+def _endpoint(request: Request) -> Endpoint:
+    """The endpoint of a request, whose parameters in the path are then known. Raises RequestError."""
+    method, path = "GET" if request.method == "HEAD" else request.method, request.scope["path"]
+    if found := _FIXED.get((method, path)):
+        return found
+    matches = [(each, match) for each, pattern in _PATTERNS if (match := pattern.match(path))]
+    for each, match in matches:
+        if each.method == method:
+            request.scope["path_params"] = match.groupdict()
+            return each
+    known = ", ".join(sorted(f"{each.method} {each.path}" for each in ENDPOINTS))
+    raise RequestError(f"There is no {method[:20]} {path[:200]}. Endpoints: {known}.", 405 if matches else 404)
+
+
+_FIXED: Mapping[tuple[str, str], Endpoint] = {
+    (each.method, each.path): each for each in ENDPOINTS if not each.parameters
+}
+_PATTERNS = [(each, compile_path(each.path)[0]) for each in ENDPOINTS]

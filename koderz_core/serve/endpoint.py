@@ -124,7 +124,7 @@ def client_of(request: Request) -> str:
 
 def as_json(answer: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """An answer; not a number and infinity are null in it."""
-    return Response(_encode(answer), status, {**HEADERS, **(headers or {})}, JSON)
+    return Response(_encode(answer), status, {**HEADERS, **headers} if headers else HEADERS, JSON)
 
 
 def failure(error: Exception) -> Response:

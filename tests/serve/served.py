@@ -6,7 +6,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import uvicorn
 
 from koderz_core import Workspace
-from koderz_core.serve.app import application
+from koderz_core.serve.app import Application
 from koderz_core.serve.parts import Limits, Parts
 
 JSON = {"Content-Type": "application/json"}
@@ -56,6 +56,15 @@ class Served:
     def get(self, path: str, **headers: str) -> Heard:
         return self.send("GET", path, headers=headers)
 
+    def status_of(self, sent: bytes) -> int:
+        """The status of the answer to these bytes; 0 if the server closes the connection without one."""
+        with socket.create_connection(("127.0.0.1", self.port), 60) as connection, suppress(ConnectionError):
+            with suppress(ConnectionError):  # the server may answer before it has read all
+                connection.sendall(sent)
+            received = connection.recv(1000)
+            return int(received.split()[1]) if received.startswith(b"HTTP/1.1 ") else 0
+        return 0
+
     def grade(self, *programs: Mapping[str, object]) -> list[Any]:
         """The results of programs, which must all be accepted."""
         answer = self.post("/v1/grade", {"programs": programs})
@@ -67,7 +76,7 @@ class Served:
 def serving(workspace: Workspace, limits: Limits | None = None, *, is_open: bool = False) -> Iterator[Served]:
     parts = Parts(workspace, limits or Limits(), is_open=is_open)
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(application(parts), log_level="critical", lifespan="off", ws="none"))
+    server = uvicorn.Server(uvicorn.Config(Application(parts), log_level="critical", lifespan="off", ws="none"))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bad_requests import AUTHORIZED, LAUNCH, TOKEN
+from bad_fields import AUTHORIZED, LAUNCH, TOKEN
 from served import ADDING, Served, serving
 
 from koderz_core import open_workspace

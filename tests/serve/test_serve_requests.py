@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bad_requests import AUTHORIZED, LAUNCH, POSTS, TOKEN, Bad, bad_requests
+from bad_bytes import END, POST, bad_bytes
+from bad_fields import AUTHORIZED, LAUNCH, POSTS, TOKEN, Bad, bad_requests
+from sample import thinned
 from served import ADDING, Served, serving
 
 from koderz_core import open_workspace
@@ -52,13 +53,15 @@ def _fault(served: Served, bad: Bad) -> str:
     return "" if fine and str(Path(__file__).parents[2]) not in error else error
 
 
-@pytest.mark.parametrize(
-    "line", ["GET", "GET / HTTP/9", "\0\0\0", "GET /\r\nno colon", "POST /submit HTTP/1.1\r\nHost: a\r\nHost: b"]
-)
-def test_what_is_not_http_is_refused(served: Served, line: str) -> None:
-    with socket.create_connection(("127.0.0.1", served.port), 10) as connection:
-        connection.sendall(f"{line}\r\n\r\n".encode())
-        assert connection.recv(1000).split()[1] in (b"400", b"403")
+def test_bytes_that_are_no_valid_request_are_refused(with_token: Served, caplog: pytest.LogCaptureFixture) -> None:
+    found = {name: with_token.status_of(sent) for name, sent in thinned(list(bad_bytes()), "malformed requests")}
+    assert {name: status for name, status in found.items() if not 400 <= status < 500} == {}
+    assert not caplog.records
+
+
+def test_a_body_that_does_not_arrive_in_time_is_refused(with_token: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("koderz_core.serve.endpoint.BODY_SECONDS", 0.1)
+    assert with_token.status_of(f"{POST}\r\nContent-Length: 100{END}{{".encode()) == 408
 
 
 def test_a_client_with_too_many_programs_waits_and_another_is_still_served(served: Served) -> None:

@@ -24,6 +24,8 @@ POSTS: Mapping[str, Any] = {  # Any: JSON
 }
 NOT_JSON = (
     b"", b"{", b"nul", b"{'a': 1}", b"[1, 2", b'{"a": 1}}', b"\xff\xfe{}", b'{"a": "\xff"}', b"[" * 100_000,
+    b'{"dataset": "\\ud800"}', b'{"seconds": 1e}', b"\xef\xbb\xbf{}", b"{}{}", b'{"a": 01}', b'{"a": "\0"}', b"{\0}",
+    b'{"a":' * 50_000,
     '{"a": 1}'.encode("utf-16"), b'{"a": NaN}', b"a=1&b=2", b'{"a": "\\ud800x', b'"' * 3, b'{"a" 1}',
 )  # fmt: skip
 OTHER_TYPES = ([], [1], "text", 1, 1.5, None, True, {})
@@ -72,6 +74,14 @@ PROGRAMS: Mapping[str, Mapping[str, object]] = {
     "a file as a dataset": {"solution": "x", "dataset": "/etc/passwd", "problem": "root"},
     "a file above": {"solution": "x", "dataset": "../problems.jsonl", "problem": "1"},
     "an unknown variant": {"solution": "x", "dataset": "humaneval, variant inverted", "problem": "HumanEval/0"},
+    "a dataset with a null byte": {"solution": "x", "dataset": "humaneval\0", "problem": "HumanEval/0"},
+    "a dataset in another case": {"solution": "x", "dataset": "HumanEval", "problem": "HumanEval/0"},
+    "a problem above": {"solution": "x", "dataset": "humaneval", "problem": "../../etc/passwd"},
+    "a problem with a null byte": {"solution": "x", "dataset": "humaneval", "problem": "HumanEval/0\0"},
+    "a long problem": {"solution": "x", "dataset": "humaneval", "problem": "0" * 301},
+    "a long id": ADDING | {"id": "0" * 301},
+    "an id of many digits": ADDING | {"id": 10**4000},
+    "tests that repeat without end": ADDING | {"tests": "assert add(1, 2) == 3 if True else yield"},
     "tests without an assert": ADDING | {"tests": "add(1, 2)"},
     "tests that are not Python": ADDING | {"tests": "assert add(1, 2 =="},
     "tests that never run": ADDING | {"tests": "def helper():\n    assert add(1, 2) == 3"},
@@ -149,6 +159,16 @@ PATHS = (
     "/v1/tables/none", "/v1/tables/experiments?columns=none", "/v1/tables/experiments?of=none",
     "/v1/tables/experiments?unknown=1", "/v1/tables/pairs", "/v1/comparison", "/v1/comparison?of=none",
     "/v1/comparison?baseline=A&baseline=B", "/v1/comparison?same_problems=maybe", "/v1/status?x=1", "/openapi.json?x=",
+    "/v1/benchmarks/..", "/v1/benchmarks/..%2f..%2f..%2fetc%2fpasswd", "/v1/benchmarks/%2fetc%2fpasswd",
+    "/v1/benchmarks/%ff%fe",
+    "/v1/benchmarks/%ed%a0%80", "/v1/benchmarks/" + "a" * 20_000, "/v1/benchmarks/none/experiments?problem=%00",
+    "/v1/benchmarks/none/experiments?problem=%ff", "/v1/benchmarks/none/experiments?limit=1e9",
+    "/v1/benchmarks/none/experiments?limit=" + "9" * 5000, "/v1/benchmarks/none/experiments?=", "/v1/benchmarks/*",
+    "/v1/benchmarks/none'%20or%201=1--", "/v1/tables/..%2f..%2fkeys", "/v1/tables/%00",
+    "/v1/tables/experiments?of=..%2f..%2fa",
+    "/v1/tables/experiments?columns=none%00", "/v1/tables/experiments?" + "of=none&" * 5000, "//v1/ping", "/v1/ping%00",
+    "/V1/PING", "/v1//ping", "/v1/./ping", "/v1/ping;a=b", "/v1/grade", "/submit", "/run_code", "/.env", "/.git/config",
+    "/v1/ping#a?b", "/openapi.json/", "/favicon.ico", "/metrics.php",
 )  # fmt: skip
 
 
@@ -167,7 +187,10 @@ def bad_requests() -> Iterator[Bad]:
     """All of them."""
     for path, good in POSTS.items():
         yield from _bad_posts(path, good)
-        yield from (Bad(f"{method} {path}", method, path, b"", AUTHORIZED) for method in ("PUT", "DELETE", "PATCH"))
+        yield from (
+            Bad(f"{method} {path}", method, path, b"", AUTHORIZED)
+            for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "post", "get")
+        )
     for name, program in PROGRAMS.items():
         yield _post(f"program: {name}", "/v1/grade", {"programs": [ADDING, program]})
     for number in (0, 101, 10_001):
