@@ -14,7 +14,7 @@ from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
 WITHIN = 60.0  # seconds until a page is drawn
-LIVE_LINK = re.compile(rb"/api/live\?[\w=&%.~-]+")
+LIVE_LINK = re.compile(rb"api/live\?[\w=&%.~-]+")
 PAGES = (
     *("overview", "compare", "live", "problems", "experiment", "statistics", "export"),
     *("launch", "workbench", "models", "memory", "network", "settings"),
@@ -69,7 +69,7 @@ class Tab:
         if link := LIVE_LINK.search(received):
             if self._news:
                 self._news.close()
-            self._news = connect(self._address + link[0].decode())
+            self._news = connect(f"{self._address}/{link[0].decode()}")
 
 
 def walk(port: int, page: str, query: Mapping[str, str]) -> list[str]:
