@@ -1,10 +1,10 @@
 """Builds the image of ``deploy/Dockerfile`` without Docker and without a registry, and tests a container of it.
 
 Run: ``python benchmarks/container.py`` (as root, on Linux, with debootstrap and buildah; ten minutes). The base image is
-made of the packages of Debian, because nothing is pulled. ``buildah --isolation chroot`` needs no privileges of a
-container engine, but it is less than Docker: the file system is that of the image and the user is the image's; there
-are no namespaces and no seccomp profile, and a program in a chroot cannot create user namespaces. Exits with 1 if a
-check fails. ``--option`` passes an option to ``buildah build``, such as ``--option=--volume=/etc/pip.conf:/etc/pip.conf:ro``.
+made of Debian's packages, because nothing is pulled. ``buildah --isolation chroot`` works without a container engine,
+but it isolates less than Docker: the files and the user are those of the image, but there are no separate namespaces
+and no seccomp profile. As under Docker's default profile, a program in it cannot create user namespaces. ``--option``
+passes an option to ``buildah build``, such as a ``--volume`` with pip's configuration. Exits with 1 if a check fails.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def _end(process: subprocess.Popen[bytes], words: Sequence[str], check: Any) -> 
     """SIGTERM to the process of koderz, as `docker stop` sends it; buildah would not pass it on."""
     marks = "\0".join(words[1:]).encode()
     pids = [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/cmdline") if marks in _read(path)]
-    inside = [pid for pid in pids if os.stat(f"/proc/{pid}").st_uid == 1000]
+    inside = [pid for pid in pids if Path(f"/proc/{pid}").stat().st_uid == 1000]
     began = time.monotonic()
     for pid in inside:
         os.kill(pid, signal.SIGTERM)
