@@ -1,6 +1,6 @@
 """Builds the image of ``deploy/Dockerfile`` without Docker and without a registry, and tests a container of it.
 
-Run: ``python benchmarks/container.py`` (as root, on Linux, with debootstrap and buildah; ten minutes). The base image is
+Run: ``python benchmarks/container.py`` (as root, on Linux, with debootstrap and buildah; ten minutes). The base is
 made of Debian's packages, because nothing is pulled. ``buildah --isolation chroot`` works without a container engine,
 but it isolates less than Docker: the files and the user are those of the image, but there are no separate namespaces
 and no seccomp profile. As under Docker's default profile, a program in it cannot create user namespaces. ``--option``
