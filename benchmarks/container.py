@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,9 +29,11 @@ ROOT = Path(__file__).parents[1]
 COMPOSE = ROOT / "deploy" / "compose.yaml"
 SUITE, MIRROR = "bookworm", "http://deb.debian.org/debian"
 BASE, IMAGE = "localhost/koderz-base", "localhost/koderz"
+USER = 1000
 URL = "http://127.0.0.1:8501"
 START_SECONDS, END_SECONDS = 90.0, 30.0
 COMPILERS = ("gcc", "cc", "c++", "clang", "make", "pip", "pip3")
+ONLY_MODELS = "Missing or not working: any model (only scripted models can answer)."  # the image contains no weights
 BENCHMARK = ("benchmark", "--name", "container", "--problems", "0:10", "--coder", "scripted/strong", "--quiet")
 
 
@@ -121,19 +123,20 @@ def _check_image(builder: Builder) -> None:
     config = json.loads(builder.run("inspect", "--type", "image", IMAGE))["Docker"]["config"]
     data = builder.work / "data"
     data.mkdir(exist_ok=True)
-    os.chown(data, 1000, 1000)
+    os.chown(data, USER, USER)
     with _container(builder, config, data) as container:
         _check_contents(container)
         _check_commands(container)
         _check_dashboard(container)
     with _container(builder, config, data) as container:
-        code, said = container.koderz("results", "container")
-        builder.check("a new container shows the benchmark of the old one", code == 0 and "10/10" in said, f"\n{said}")
+        said = container.koderz("results", "container", "--json")[1]
+        builder.check("a new container shows the benchmark of the old one", '"solved": 10' in said)
 
 
 @contextmanager
 def _container(builder: Builder, config: dict[str, Any], data: Path) -> Iterator[Container]:
     name = builder.run("from", "--pull-never", IMAGE)
+    builder.run("config", "--volume", "/data-", name)  # otherwise buildah hides the folder behind a volume of its own
     try:
         yield Container(builder, name, data, config)
     finally:
@@ -142,23 +145,25 @@ def _container(builder: Builder, config: dict[str, Any], data: Path) -> Iterator
 
 def _check_contents(container: Container) -> None:
     check = container.builder.check
-    check("the user is not root", container.said("id", "--user")[1] == "1000", container.said("id")[1])
+    check("the user is not root", container.said("id", "--user")[1] == str(USER), container.said("id")[1])
     found = [name for name in COMPILERS if container.said("sh", "-c", f"command -v {name}")[0] == 0]
     check("the image has no compiler and no pip", not found, " ".join(found))
     names = [variable.partition("=")[0] for variable in container.config["Env"]]
     check("its environment has no keys", set(names) <= {"PATH", "KODERZ_HOME"}, " ".join(names))
-    files = container.said("find", "/", "-xdev", "-name", ".env", "-o", "-xdev", "-name", "*.jsonl", "-size", "+1M")[1]
-    check("it has no .env and no journals", ".env" not in files.split(), files[:200])
+    found = container.said("sh", "-c", "find / -xdev -name .env -o -xdev -name '*.jsonl' 2>/dev/null")[1].splitlines()
+    found = [name for name in found if name.startswith("/")]
+    check("it has no .env and no journals", not found, " ".join(found))
     check("its own files are read-only for the user", container.said("touch", "/opt/koderz/x")[0] != 0)
-    print(f"       size {container.said('du', '-xsm', '/')[1].splitlines()[-1].split()[0]} MB")
+    print(f"       koderz with its packages: {container.said('du', '-sm', '/opt/koderz')[1].split()[0]} MB")
 
 
 def _check_commands(container: Container) -> None:
     check = container.builder.check
-    code, said = container.koderz("doctor")
-    check("koderz doctor", code == 0, f"\n{said}")
+    said = container.koderz("doctor")[1]
+    tier = [line.strip() for line in said.splitlines() if "tier in use" in line]
+    check("koderz doctor misses a model and nothing else", f"\n{ONLY_MODELS}" in said, " ".join(tier))
     code, said = container.koderz(*BENCHMARK)
-    check("a scripted benchmark", code == 0 and "10/10" in said, f"\n{said[-600:]}")
+    check("a scripted benchmark", code == 0, said[-300:] if code else "")
 
 
 def _check_dashboard(container: Container) -> None:
@@ -171,7 +176,7 @@ def _check_dashboard(container: Container) -> None:
             check(f"the dashboard answers at {URL}", _answers(process))
             check("the health check passes", container.said(*health)[0] == 0)
         finally:
-            _end(process, words, check)
+            _end(process, check)
 
 
 def _answers(process: subprocess.Popen[bytes]) -> bool:
@@ -183,25 +188,19 @@ def _answers(process: subprocess.Popen[bytes]) -> bool:
     return False
 
 
-def _end(process: subprocess.Popen[bytes], words: Sequence[str], check: Any) -> None:  # Any: Builder.check
+def _end(process: subprocess.Popen[bytes], check: Any) -> None:  # Any: Builder.check
     """SIGTERM to the process of koderz, as `docker stop` sends it; buildah would not pass it on."""
-    marks = "\0".join(words[1:]).encode()
-    pids = [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/cmdline") if marks in _read(path)]
-    inside = [pid for pid in pids if Path(f"/proc/{pid}").stat().st_uid == 1000]
     began = time.monotonic()
-    for pid in inside:
-        os.kill(pid, signal.SIGTERM)
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            command = (path / "cmdline").read_bytes()
+            if path.stat().st_uid == USER and b"streamlit" in command and b"buildah" not in command:
+                os.kill(int(path.name), signal.SIGTERM)
     try:
         process.wait(END_SECONDS)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
     check("it ends after SIGTERM", time.monotonic() - began < END_SECONDS, f"{time.monotonic() - began:.1f} s")
-
-
-def _read(path: Path) -> bytes:
-    with suppress(OSError):
-        return path.read_bytes()
-    return b""
 
 
 if __name__ == "__main__":
