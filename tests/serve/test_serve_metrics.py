@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bad_requests import AUTHORIZED, TOKEN
+from bad_fields import AUTHORIZED, TOKEN
 from served import ADDING, serving
 
 from koderz_core import open_workspace
