@@ -215,9 +215,11 @@ def _tuned(tally: Tally, tuned: Tuned, loss: Mapping[str, float]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--times", type=int, default=1000, help="simulated benchmarks for each point of the grid")
-    times = parser.parse_args().times
+    parser.add_argument("--problems", type=int, help="only this number of problems")
+    given = parser.parse_args()
+    times = given.times
     print(f"{times} simulated benchmarks for each point of the grid; nominal coverage 95 %.")
-    for n in PROBLEMS:
+    for n in (given.problems,) if given.problems else PROBLEMS:
         for name in WORLDS:
             print(f"\n{name}, {n} problems\n| figure | holds the truth | mean less truth |\n|---|---|---|")
             print(run(name, n, times), flush=True)

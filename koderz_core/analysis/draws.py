@@ -85,7 +85,7 @@ class _Pool:
     def fits(self, key: Key, model: str, temperature: float | None, prompts: Mapping[str, str]) -> bool:
         """Without a shared problem, only the same configuration is known to have the same prompts."""
         shared = self.prompts.keys() & prompts.keys()
-        same = all(self.prompts[problem] == prompts[problem] for problem in shared)
+        same = all(self.prompts[problem] == prompts[problem] != "" for problem in shared)  # empty: unknown
         known = bool(shared) or any(configuration == key[1] for _, configuration in self.keys)
         return (self.model, self.temperature) == (model, temperature) and same and known
 

@@ -20,7 +20,6 @@ from koderz_core.records.progress import BenchmarkProgress, News, Snapshot, Summ
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.records.trials import Trial
 from koderz_core.store import (
-    attempts,
     benchmarks,
     configurations,
     details,
@@ -107,7 +106,7 @@ class Results:
     failures = question(trials.failures, kept=False)
     spans = question(trials.spans, kept=False)
     energy_sources = question(trials.energy_sources, kept=False)
-    coder_calls = question(attempts.coder_calls, kept=False)
+    coder_calls = question(trials.coder_calls, kept=False)
     plan = question(benchmarks.plan, kept=False)
     recorded_plans = question(registrations.recorded_plans)
     extended = question(registrations.extended)
