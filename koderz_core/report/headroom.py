@@ -215,7 +215,7 @@ def _remarks(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -> Ite
         f"Chosen on other folds: {percent(best.share.value)}. The difference, {100 * found.bias:.1f} points, is the "
         "bias of a choice that is judged on the same problems."
     )
-    if found.pair:
+    if found.pair and len(found.members) > 2:
         a, b = (by_key[key] for key in found.pair.keys)
         yield f"Best two in hindsight: {_named(a)} and {_named(b)}, together {percent(found.pair.share)}."
     yield _about_length(by_key, found)
