@@ -138,6 +138,12 @@ EXPERIMENTS: tuple[Column, ...] = (
     text("isolation", "sandbox tier in which the programs ran: `hardened`, `strong` or `limited`"),
     text("self_test", "result of the sandbox self-test, such as `17/17` if 17 of 17 checks passed; empty if unknown"),
     yes("shared", _SHARED, "the program was not scored"),
+    whole(
+        "reasoning_tokens",
+        "the part of `output_tokens` that was reasoning",
+        "the provider did not report the reasoning of a call",
+        "tokens",
+    ),
     yes("saw_base_tests", SAW_BASE_TESTS),
     yes("searched", SEARCHED),
     whole("cached", "number of answers from the response cache; they cost nothing and measure no time"),
@@ -230,10 +236,10 @@ CALLS: tuple[Column, ...] = (
     text(
         "cached_from", "id of the experiment whose answer was used again", "the answer is not from the response cache"
     ),
-    whole("reasoning_tokens", "the part of `output_tokens` that was reasoning", "not reported", "tokens"),
     usd(
         "cached_usd", "cost of the original call", "the answer is not from the response cache, or the price is unknown"
     ),
+    whole("reasoning_tokens", "the part of `output_tokens` that was reasoning", "not reported", "tokens"),
 )
 
 LABELS: tuple[Column, ...] = (

@@ -31,7 +31,8 @@ class Facts:
     each. ``needs_several_coders``: it asks one coder after the other, so a single coder is refused.
     ``tests_programs``: it runs gate tests, so gate and feedback apply to it.
     ``shows_attempts``: prompts show a model earlier programs of the same experiment, with their test results.
-    ``draws_samples``: it samples one prompt several times, so its coders must accept a temperature.
+    ``draws_samples``: it samples one prompt several times, so its coders must accept a temperature or, as steps, an
+    effort.
     ``independent_samples``: each of its iterations is a sample of one prompt and model, tested whatever the others did,
     and their number does not depend on their results.
     ``require_packages``: raises PlanError if a package that the strategy needs is not installed.
