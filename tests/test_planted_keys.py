@@ -105,7 +105,8 @@ def claude_events(pieces: list[str]) -> Iterator[str]:
 @pytest.fixture
 def echo(monkeypatch: pytest.MonkeyPatch) -> Iterator[Echo]:
     """Keys everywhere, and one server behind all models."""
-    for name, value in {**SET, "KODERZ_RETRIES": "0", "KODERZ_MEMORY": "on"}.items():
+    usual = {"KODERZ_RETRIES": "0", "KODERZ_MEMORY": "on", "KODERZ_MODELS_DIR": "no weights"}
+    for name, value in {**SET, **usual}.items():
         monkeypatch.setenv(name, value)
     with serving_chat() as chat:
         plain = chat.url.removesuffix("/v1")

@@ -13,13 +13,19 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 from sentences import Sentence, faults, forbidden, guides, sources  # noqa: E402
 
 
-def test_no_text_holds_a_forbidden_phrase() -> None:
-    found = [f"{sentence} [{phrase}]" for sentence, phrase in faults([*guides(), *sources()])]
+@pytest.fixture(scope="module")
+def strings() -> list[Sentence]:
+    """The strings of the code."""
+    return list(sources())
+
+
+def test_no_text_holds_a_forbidden_phrase(strings: list[Sentence]) -> None:
+    found = [f"{sentence} [{phrase}]" for sentence, phrase in faults([*guides(), *strings])]
     assert not found, "Write these in other words (docs/style.md):\n" + "\n".join(found)
 
 
-def test_the_strings_of_commands_pages_errors_settings_and_strategies_are_searched() -> None:
-    files = {sentence.file for sentence in sources()}
+def test_the_strings_of_commands_pages_errors_settings_and_strategies_are_searched(strings: list[Sentence]) -> None:
+    files = {sentence.file for sentence in strings}
     assert {"koderz_core/cli/benchmark.py", "koderz_core/config.py", "pages/launch.py"} <= files
     assert len({file for file in files if file.startswith("koderz_core/strategies/")}) > 10
 

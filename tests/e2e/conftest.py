@@ -23,13 +23,14 @@ from playwright.sync_api import (
     sync_playwright,
 )
 from serving import WITHIN, Serve, Server, forked, serving, started
-from settled import IDLE
+from settled import IDLE, wait_out_copies
 
 # The first draws the same pages with half the processor time: it has no windows that it could open.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 # Not even Chromium's own services are asked for anything; and it spends no time on what nobody sees.
 QUIETLY = ("--disable-gpu", "--disable-extensions", "--mute-audio")
 ALONE = ("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--disable-background-networking")
+wait_out_copies()
 expect.set_options(timeout=WITHIN * 1000)  # only a failing test waits as long
 OPEN = ExitStack()  # the browser
 

@@ -1,14 +1,39 @@
-"""What a person waits for: Streamlit keeps parts of the run before in the page until the next has ended."""
+"""What a person waits for: Streamlit keeps parts of the run before in the page until the next run has ended."""
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, expect
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from playwright.sync_api import Error, Locator, LocatorAssertions
 
 IDLE = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
 DRAWN = f'{IDLE}:not(:has([data-testid="stSkeleton"]))'
+COPIES_SECONDS = 20.0  # on a busy machine, until the page has dropped what it showed before
+ACTIONS = ("bounding_box", "click", "evaluate", "fill", "focus", "inner_text", "press", "scroll_into_view_if_needed")
 
 
-def shown(part: Locator, milliseconds: float | None = None) -> None:
-    """Wait until the page holds this part once, without the copy of the run before, and shows it."""
-    expect(part).to_have_count(1, timeout=milliseconds)
-    expect(part).to_be_visible(timeout=milliseconds)
+def wait_out_copies() -> None:
+    """Let actions and expectations wait while a part is in the page twice: Playwright fails at once."""
+    for name in ACTIONS:
+        setattr(Locator, name, _patient(getattr(Locator, name)))
+    for name in vars(LocatorAssertions):
+        if name.startswith(("to_", "not_to_")):
+            setattr(LocatorAssertions, name, _patient(getattr(LocatorAssertions, name)))
+
+
+def _patient(method: Callable[..., Any]) -> Callable[..., Any]:  # Any: whatever Playwright's methods take and give
+    @wraps(method)
+    def wait(*arguments: Any, **options: Any) -> Any:
+        last = time.monotonic() + COPIES_SECONDS
+        while True:
+            try:
+                return method(*arguments, **options)
+            except (AssertionError, Error) as error:
+                if "strict mode violation" not in str(error) or time.monotonic() > last:
+                    raise
+            time.sleep(0.05)
+
+    return wait

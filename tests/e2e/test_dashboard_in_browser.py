@@ -15,7 +15,6 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from sample import only_whole, thinned
 from serving import KODERZ, NO_WEIGHTS, WITHIN, Serve, Server, serving_home
-from settled import shown
 
 from koderz_core import Order, Wanted, open_workspace
 
@@ -239,7 +238,7 @@ def test_an_open_page_recovers_from_a_killed_server_and_a_dashboard_that_is_ende
     home = ("--data-dir", str(tmp_path / "home"))
     second = server(environment=NO_WEIGHTS, command=(KODERZ, "ui", "--no-browser", "--port", port, *home))
     expect(figure(page, "state")).to_have_text("interrupted", timeout=MINUTE)
-    shown(page.get_by_text("Finished calls and tests are kept"))
+    expect(page.get_by_text("Finished calls and tests are kept")).to_be_visible()
     page.locator(".st-key-ways-on").get_by_role("button", name="Resume").click()
     expect(figure(page, "state")).to_have_text("running", timeout=MINUTE)
     second.process.send_signal(number)

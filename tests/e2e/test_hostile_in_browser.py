@@ -12,7 +12,7 @@ import pytest
 from chat_server import Answer, serving_chat, streams
 from playwright.sync_api import Page, expect
 from serving import NO_WEIGHTS, Serve
-from settled import DRAWN, shown
+from settled import DRAWN
 
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.records import Plan
@@ -46,7 +46,7 @@ def hostile(tmp_path: Path) -> Iterator[Plan]:
 
 def unharmed(page: Page) -> None:
     """The page is still ours: nothing ran, nothing hides or overlays it, and its title is koderz's."""
-    shown(page.get_by_role("heading", level=1))
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert page.evaluate("window.hacked") is None
     assert "koderz" in page.title().lower()
     assert page.locator(f"img[src='{ELSEWHERE}']").count() == 0

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 from serving import Server, serving_home
-from settled import shown
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1.jsonl"
 
@@ -26,7 +25,7 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def test_words_typed_on_a_page_lead_to_the_step_of_an_experiment(dashboard: Server, page: Page) -> None:
     page.goto(f"{dashboard.url}/problems?show=split")
-    shown(page.get_by_role("application"))
+    expect(page.get_by_role("application")).to_be_visible()
     left = page.url
     box = page.get_by_test_id("stSidebar").get_by_label("Search", exact=True)
     box.fill("return")
@@ -38,7 +37,7 @@ def test_words_typed_on_a_page_lead_to_the_step_of_an_experiment(dashboard: Serv
     page.go_forward()
     page.get_by_role("link", name=re.compile("Program in exp_")).first.click()
     expect(page).to_have_url(re.compile(r"/experiment\?.*experiment=exp_[0-9a-f]{12}"))
-    shown(page.get_by_role("heading", name="Experiments", exact=True))
+    expect(page.get_by_role("heading", name="Experiments", exact=True)).to_be_visible()
 
 
 def test_a_saved_note_leaves_its_form_open_on_a_telephone(dashboard: Server, page: Page) -> None:
@@ -48,6 +47,6 @@ def test_a_saved_note_leaves_its_form_open_on_a_telephone(dashboard: Server, pag
     note = page.get_by_label("Note", exact=True)
     note.fill("stops too early")
     page.get_by_role("button", name="Save").click()
-    shown(page.get_by_text("Note: stops too early"))
-    shown(note)
+    expect(page.get_by_text("Note: stops too early")).to_be_visible()
+    expect(note).to_be_visible()
     expect(note).to_have_value("stops too early")

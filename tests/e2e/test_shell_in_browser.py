@@ -20,7 +20,6 @@ from menu import PAGES
 from playwright.sync_api import Browser, Page, expect
 from sample import only_whole
 from serving import KODERZ, ROOT, WITHIN, Serve, dashboard_over, forked, serving
-from settled import shown
 
 from pages.ui import shell
 
@@ -86,7 +85,7 @@ def test_the_browser_loads_no_picture_from_elsewhere(server: Serve, chromium: Br
 def test_it_ends_when_told_to_while_a_browser_watches(server: Serve, page: Page) -> None:
     running = server()
     page.goto(running.url)
-    shown(page.get_by_role("heading", level=1))
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert running.end() == -signal.SIGTERM
 
 
@@ -136,7 +135,7 @@ def test_with_a_log_in_nobody_sees_a_page_before(page: Page, tmp_path: Path) -> 
     Path(".streamlit/secrets.toml").write_text(LOGIN)
     with serving(started_alone(tmp_path / "log", "--server.address", "0.0.0.0"), tmp_path / "log") as running:
         page.goto(running.url.replace("0.0.0.0", "127.0.0.1") + "/launch")
-        shown(page.get_by_role("button", name="Log in"))
+        expect(page.get_by_role("button", name="Log in")).to_be_visible()
         expect(page.get_by_test_id("stPageLink")).to_have_count(0)
 
 
@@ -153,4 +152,4 @@ def test_an_installed_wheel_has_the_dashboard_in_it(server: Serve, page: Page, t
     running = server(environment={"PYTHONPATH": str(target)}, command=(*koderz, "ui", "--no-browser", "--port", "0"))
     page.goto(f"{running.url}/launch")
     expect(page.get_by_test_id("stSidebar").get_by_test_id("stPageLink")).to_have_count(5)
-    shown(page.get_by_role("heading", level=1))
+    expect(page.get_by_role("heading", level=1)).to_be_visible()

@@ -15,11 +15,12 @@ import attacks
 import msgspec
 import pytest
 from attacks.records import TIERS
-from sample import thinned
+from sample import SAMPLE, thinned
 
 import koderz_core
 
 NOBODY = 65534
+EVERY = 1 if SAMPLE.whole else 3  # root tries them all
 VERSION = sys.version_info[:2]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the attacks are written for Linux")
@@ -44,7 +45,7 @@ def everybodys() -> Iterator[tuple[str, str]]:
 def test_what_reaches_out_fails_for_an_ordinary_user_too(tier: str, everybodys: tuple[str, str]) -> None:
     python, folder = everybodys
     done = subprocess.run(
-        [python, "-m", "attacks", *(["--tier", tier] if tier else [])],
+        [python, "-m", "attacks", "--every", str(EVERY), *(["--tier", tier] if tier else [])],
         cwd=folder,
         env={"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
@@ -59,4 +60,4 @@ def test_what_reaches_out_fails_for_an_ordinary_user_too(tier: str, everybodys: 
     if rows and "skipped" in rows[0]:
         pytest.skip(rows[0]["skipped"])
     assert [row for row in rows if not row["as_promised"]] == []
-    assert len(rows) >= 30, done.stderr
+    assert len(rows) >= 30 // EVERY, done.stderr

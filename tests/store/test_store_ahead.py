@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from doings import DOINGS, ENERGY, do
 from hypothesis import HealthCheck, given, settings
+from sample import SAMPLE
 
 from koderz_core.analysis.timing import seconds_left
 from koderz_core.events import BenchmarkClosed, CallFailed, ControlObeyed, ExperimentFinished, ExperimentStarted
@@ -79,7 +80,9 @@ def watcher(store, journal, plan, lock, monkeypatch):
     return watcher
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=8 if SAMPLE.whole else 4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(DOINGS)
 def test_it_is_what_the_store_says_after_anything_that_can_happen(journal, plan, monkeypatch, doings):
     with tempfile.TemporaryDirectory() as folder, monkeypatch.context() as patch:
