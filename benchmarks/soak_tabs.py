@@ -41,17 +41,18 @@ class Tab:
         asked.rerun_script.page_name = "" if page == "overview" else page
         self._stream.send(asked.SerializeToString())
         until = time.monotonic() + WITHIN
-        while (left := until - time.monotonic()) > 0:
-            received = self._stream.recv(left)
-            assert isinstance(received, bytes)
-            self._follow(received)
-            message = ForwardMsg.FromString(received)
-            if message.WhichOneof("type") == "script_finished":
-                if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
-                    return
-                yield f"page {page}: {ForwardMsg.ScriptFinishedStatus.Name(message.script_finished)}"
-            if message.delta.new_element.WhichOneof("type") == "exception":
-                yield f"page {page} shows {message.delta.new_element.exception.type}"
+        with suppress(TimeoutError):
+            while True:
+                received = self._stream.recv(max(0.0, until - time.monotonic()))
+                assert isinstance(received, bytes)
+                self._follow(received)
+                message = ForwardMsg.FromString(received)
+                if message.WhichOneof("type") == "script_finished":
+                    if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+                        return
+                    yield f"page {page}: {ForwardMsg.ScriptFinishedStatus.Name(message.script_finished)}"
+                if message.delta.new_element.WhichOneof("type") == "exception":
+                    yield f"page {page} shows {message.delta.new_element.exception.type}"
         yield f"page {page} was not drawn within {WITHIN:g} s"
 
     def news(self) -> bytes:
