@@ -11,7 +11,6 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 from math import log1p
-from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,8 +93,8 @@ def propensities(
     (every,) = rows_of(selector.before, [problem], [dataset], len(selector.models))
     rows, usd, count = every[list(places)], [selector.usd[place] for place in places], len(places)
     means, covariance = rows @ np.array(selector.before.weights), rows @ np.array(selector.before.covariance) @ rows.T
-    root, random = np.linalg.cholesky(covariance + 1e-9 * np.eye(count)), Random(seed)
-    normal = np.array([[random.gauss() for _ in range(count)] for _ in range(DRAWS)])
+    root = np.linalg.cholesky(covariance + 1e-9 * np.eye(count))
+    normal = np.random.default_rng(seed).standard_normal((DRAWS, count))
     drawn = expit(means + normal @ root.T)
     losses = np.array([[loss(p, dollars, error_usd) for p, dollars in zip(row, usd, strict=True)] for row in drawn])
     best = np.bincount(losses.argmin(axis=1), minlength=count) + 1

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from koderz_core.analysis.selector_value import (
 )
 from koderz_core.errors import UsageError
 from koderz_core.records.selectors import FEATURES, After, Answer, Before, Calibration, Card, Case, Selector
+from koderz_core.sums import known_mean
 
 FOLDS, INNER = 5, 4
 FEWEST, FEWEST_ANSWERS = 20, 40
@@ -57,7 +57,7 @@ class Evidence:
 def require_sklearn() -> None:
     """Raise UsageError if the extra is not installed."""
     try:
-        import sklearn.linear_model  # type: ignore[import-untyped]  # noqa: F401, PLC0415 (optional and heavy)
+        import sklearn  # noqa: F401, PLC0415 (optional and heavy)
     except ImportError:
         raise UsageError("Fitting a selector needs a package: pip install 'koderz[learn]'") from None
 
@@ -72,12 +72,19 @@ def fit(name: str, evidence: Evidence, seed: int = 0) -> Selector:
             f"({', '.join(evidence.models) or 'none'}) with {len(cases)} common problems. Name benchmarks in which "
             "several models solve the same problems with the strategy direct."
         )
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 (comes with scikit-learn)
+
+    with threadpool_limits(1):  # matrices this small take longer with several threads
+        return _fitted(name, evidence, seed)
+
+
+def _fitted(name: str, evidence: Evidence, seed: int) -> Selector:
+    cases, models = evidence.cases, len(evidence.models)
     penalty = _penalty(cases, models, seed)
-    usd = tuple(_known_mean([case.usd[model] for case in cases]) for model in range(models))
     return Selector(
         name,
         evidence.models,
-        usd,
+        tuple(known_mean([case.usd[model] for case in cases]) for model in range(models)),
         fit_before(cases, models, penalty),
         fit_before(cases, models, penalty, 1),
         _after(evidence, seed),
@@ -108,8 +115,7 @@ def fit_before(cases: Sequence[Case], models: int, penalty: float, width: int = 
 def folds_of(groups: Sequence[int], folds: int, seed: int) -> Iterator[tuple[list[int], list[int]]]:
     """The places of the other folds and of each fold; one group is never in both. Groups are divided by chance."""
     names = sorted(set(groups))
-    Random(seed).shuffle(names)
-    fold = {group: at % folds for at, group in enumerate(names)}
+    fold = {names[place]: at % folds for at, place in enumerate(np.random.default_rng(seed).permutation(len(names)))}
     for number in range(min(folds, len(names))):
         held = [at for at, group in enumerate(groups) if fold[group] == number]
         yield [at for at, group in enumerate(groups) if fold[group] != number], held
@@ -192,7 +198,7 @@ def fit_after(answers: Sequence[Answer], gate: str, seed: int) -> After:
     Zadrozny and Elkan, KDD 2002; for a cascade of models: UCCI (arXiv 2605.18796). The calibrated values stay away from
     0 and 1 by one answer, because no number of answers proves certainty.
     """
-    from sklearn.isotonic import IsotonicRegression  # type: ignore[import-untyped]  # noqa: PLC0415 (as above)
+    from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415 (as above)
 
     x, y = np.array([answer.values for answer in answers]), np.array([float(answer.right) for answer in answers])
     centre, scale = x.mean(axis=0), x.std(axis=0)
@@ -227,11 +233,6 @@ def _predicted(before: Before, cases: Sequence[Case], models: int) -> Array:
 
 def _features(cases: Sequence[Case], width: int) -> Array:
     return np.array([features_of(case.problem)[:width] for case in cases])
-
-
-def _known_mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def _floats(values: Any) -> tuple[float, ...]:  # Any: an array of numpy

@@ -20,8 +20,8 @@ Array = NDArray[np.float64]
 BINS = 10
 ORACLE, SELECTOR, LENGTH, RANDOM, BEST = "oracle", "selector", "length only", "random", "best single"
 BETTER, UNDECIDED, NOTHING = "better", "undecided", "nothing to learn"
-_PRICES = np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 61)])
-"""How many dollars one more solved problem may cost, as multiples of the most expensive model's price, inverted."""
+_WORTH = (*np.geomspace(1e-3, 1e3, 61), np.inf)
+"""Prices of a solved problem for the curve of success against cost, in units of the most expensive model's price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def area(table: Table, predicted: Array) -> float | None:
     price = _price(table.usd)
     if np.isnan(table.usd).any() or price.min() == price.max():
         return None
-    found = [_picked(table, choices(predicted, price, price.max() / part if part else np.inf)) for part in _PRICES]
+    found = [_picked(table, choices(predicted, price, price.max() * worth)) for worth in _WORTH]
     points = [(float(usd.mean()), float(solved.mean())) for solved, usd in found]
     low, high = float(price.min()), float(price.max())
     hull = _hull([*points, (high, max(y for _, y in points))])
@@ -123,7 +123,7 @@ def _below(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float
 
 
 def doubly_robust(logged: Sequence[Logged]) -> OffPolicy:
-    """The success rate of the judged rule: Dudík, Langford and Li, "Doubly Robust Policy Evaluation and Learning", 2011.
+    """The success rate of the judged rule: Dudík, Langford and Li, "Doubly Robust Policy Evaluation", ICML 2011.
 
     Unbiased if the propensities are exact, as those of the strategy ``router`` are, whatever the predictions. Kish's
     effective sample size, Survey Sampling (1965): the square of the sum of the weights by the sum of their squares.
@@ -162,7 +162,7 @@ def least_detectable(table: Table) -> float:
 
 
 def verdict(headroom: float, gain: Estimate, least: float) -> str:
-    """Whether there is something to learn: a significant gain; or no gain as large as the detectable one is possible."""
+    """``better``: a significant gain. ``nothing to learn``: the headroom, or the largest likely gain, is not detectable."""
     if gain.low is not None and gain.low > 0:
         return BETTER
     return NOTHING if headroom < least or (gain.high is not None and gain.high < least) else UNDECIDED

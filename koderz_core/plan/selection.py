@@ -22,7 +22,7 @@ from koderz_core.strategies.selected import DIRECT
 
 MARK = "select:"
 LEARNED, ROUTER = "learned", "router"
-"""``select:learned=NAME``: the fitted selector of this name chooses a model for each problem, in the strategy router."""
+"""``select:learned=NAME``: the strategy ``router``, in which a fitted selector chooses a model for each problem."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""``router``: the coder that a fitted selector chooses for each problem; optionally the next one if an error is probable.
+"""``router``: a fitted selector chooses the coder of each problem, and optionally the next one after a probable error.
 
 Calls: one, and one more for each coder without a program in its answer; with ``checks`` up to one per coder.
 Choosing a model per problem before the call is routing, as in Ong et al., "RouteLLM" (arXiv 2406.18665). Deciding after

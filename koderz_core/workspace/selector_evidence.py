@@ -16,6 +16,7 @@ from koderz_core.records.progress import SummaryRow
 from koderz_core.records.selectors import Answer, Case
 from koderz_core.records.trials import Trial
 from koderz_core.strategies.selected import DIRECT
+from koderz_core.sums import known_mean
 
 FindProblem = Callable[[str, str], Problem | None]
 Place = tuple[str, str]
@@ -110,9 +111,4 @@ def _groups(known: Mapping[Place, PublicProblem]) -> dict[Place, int]:
 
 def _case(place: Place, problem: PublicProblem, group: int, trials: Sequence[Sequence[Trial]]) -> Case:
     solved = tuple(sum(trial.solved for trial in of) / len(of) for of in trials)
-    return Case(problem, place[0], group, solved, tuple(_mean([trial.usd for trial in of]) for of in trials))
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if len(known) == len(values) else None
+    return Case(problem, place[0], group, solved, tuple(known_mean(trial.usd for trial in of) for of in trials))

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
 from koderz_core.analysis import selector_fit
 from koderz_core.analysis.selector import answer_features, loss, probabilities, probability_right, propensities
+from koderz_core.analysis.selector_value import OffPolicy
 from koderz_core.config import Settings
-from koderz_core.errors import DataError, KoderzError, PlanError, UnknownNameError, UsageError
+from koderz_core.errors import DataError, PlanError, UnknownNameError, UsageError
 from koderz_core.files import replace_file
 from koderz_core.memory.leak_guard import twins
 from koderz_core.records import Asker, Configuration, Memory, Problem, PublicProblem, Query
 from koderz_core.records.selectors import Selector
 from koderz_core.workspace.comparisons import Comparisons
+from koderz_core.workspace.off_policy import recorded_choices, values
 from koderz_core.workspace.selector_evidence import gather
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}", re.ASCII)
@@ -72,6 +74,15 @@ class Selectors:
         if selector.id != found[0]:
             raise DataError(f"The selector {file} was changed after it was fitted: its hash differs. Fit it again.")
         return selector
+
+    def value(self, name: str, benchmarks: Sequence[str]) -> Mapping[str, OffPolicy]:
+        """Return the value of a selector and its baselines by the choices of exploring routers in these benchmarks.
+
+        Raises as ``load`` and ``off_policy.values``.
+        """
+        rows = self.comparisons().named(benchmarks)
+        choices = list(recorded_choices(rows, self.settings.journals_dir, self.problem))
+        return values(self.load(name), choices)
 
     def check(self, configuration: Configuration, problems: Sequence[PublicProblem]) -> None:
         """Raise PlanError if a selector cannot choose for a configuration, or was fitted to one of its problems."""

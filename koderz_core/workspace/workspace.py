@@ -271,8 +271,8 @@ class Workspace:
             summaries=self.results.summaries,
             past=self.results.past,
             plan=lambda benchmark: recorded_plan(self.settings.journals_dir / f"{benchmark}.jsonl"),
-            selector=lambda name: self.selectors.load(name),
-            check_selector=lambda made, problems: self.selectors.check(made, problems),
+            selector=self.selectors.load,
+            check_selector=self.selectors.check,
         )
 
     @part
