@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from koderz_core.grading.examples import examples_in
-from koderz_core.records import ErrorClass, PublicProblem
+from koderz_core.records import PublicProblem
 from koderz_core.records.selectors import After, Before, Selector
 
 Array = NDArray[np.float64]
@@ -35,17 +35,17 @@ def features_of(problem: PublicProblem) -> tuple[float, ...]:
 
 
 def answer_features(
-    marks: tuple[int, int], error: ErrorClass | None, tokens: int, iteration: int, votes: float
+    marks: tuple[int, int], error: str | None, tokens: int, iteration: int, votes: float
 ) -> tuple[float, ...]:
-    """The values of ``ANSWER_FEATURES``. ``marks``: gate tests passed and run.
+    """The values of ``ANSWER_FEATURES``. ``marks``: gate tests passed and run. ``error``: its class, empty if none.
 
     ``votes``: the share of the programs so far that are the same as this one.
     """
     passed, total = marks
     share = passed / total if total else 0.0
     none = error in _NO_PROGRAM
-    crash = not none and error not in (None, "assertion")
-    return share, float(error is None and share == 1), float(none), float(crash), log1p(tokens), iteration, votes
+    crash = not none and error not in (None, "", "assertion")
+    return share, float(not error and share == 1), float(none), float(crash), log1p(tokens), iteration, votes
 
 
 def design(features: Array, datasets: Sequence[str], known: Sequence[str], models: int, narrow: float = OWN) -> Array:

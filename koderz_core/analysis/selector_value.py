@@ -162,7 +162,7 @@ def least_detectable(table: Table) -> float:
 
 
 def verdict(headroom: float, gain: Estimate, least: float) -> str:
-    """``better``: a significant gain. ``nothing to learn``: the headroom, or the largest likely gain, is not detectable."""
+    """``better``: the gain is significant. ``nothing to learn``: headroom or likely gain is below the detectable gain."""
     if gain.low is not None and gain.low > 0:
         return BETTER
     return NOTHING if headroom < least or (gain.high is not None and gain.high < least) else UNDECIDED

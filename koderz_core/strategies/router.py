@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from koderz_core.errors import InfrastructureError, PlanError
+from koderz_core.errors import InfrastructureError
 from koderz_core.prompts import coding
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
@@ -62,7 +62,9 @@ class Router(Reminded):
         0.0, "Price of a wrong answer in dollars. With 0, only the probability of success counts.", label="Error price"
     )
     checks: bool = parameter(
-        False, "Test each program and decide by its probability of being right whether to ask the next coder."
+        False,
+        "Test each program and decide by its probability of being right whether to ask the next coder.",
+        needs="error_usd",
     )
     explore: bool = parameter(
         False, "Choose the first coder by Thompson sampling, so that later fits learn from its results."
@@ -70,13 +72,6 @@ class Router(Reminded):
     chain_of_thought: bool = True
     temperature: float = 0.0
     max_tokens: int = 1024
-
-    def __post_init__(self) -> None:
-        if self.checks and not self.error_usd > 0:
-            raise PlanError(
-                "checks compares the price of the next call with that of an error. Set error_usd to the price of a "
-                "wrong answer, for example error_usd=0.01."
-            )
 
     def roles(self) -> tuple[str, ...]:
         return ("coder",)

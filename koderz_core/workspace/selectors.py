@@ -99,11 +99,13 @@ class Selectors:
             if known := [model for model in coders if model in unpriced]:
                 raise PlanError(f"The selector {name} does not know the price of {', '.join(known)}. Omit error_usd.")
         if configuration.parameters.get("checks"):
+            if not configuration.parameters.get("error_usd"):
+                raise PlanError("checks needs the price of a wrong answer in dollars, for example error_usd=0.01.")
             _check_after(selector, configuration.gate)
         if seen := sorted({problems[at].id for at, _ in twins(problems, selector.seen)}):
             more = f" and {len(seen) - 5} more" if len(seen) > 5 else ""
             raise PlanError(
-                f"The selector {name} was fitted to {len(seen)} of the planned problems, or to near-duplicates of them: "
+                f"The selector {name} was fitted to {len(seen)} of the planned problems, or to near-duplicates: "
                 f"{', '.join(seen[:5])}{more}. Choose other problems, or fit a selector to other benchmarks."
             )
 
@@ -169,8 +171,6 @@ def _judgement(selector: Selector, query: Query) -> list[Memory]:
         return []
     tags = query.tags
     marks = (int(tags["passed"]), int(tags["total"]))
-    values = answer_features(
-        marks, tags["error"] or None, int(tags["tokens"]), int(tags["iteration"]), float(tags["votes"])
-    )
+    values = answer_features(marks, tags["error"], int(tags["tokens"]), int(tags["iteration"]), float(tags["votes"]))
     p = probability_right(selector.after, values)
     return [Memory(f"P(right) {p:.3f}", selector.id, {"probability": repr(p)})]
