@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,10 +163,16 @@ def least_detectable(table: Table) -> float:
 
 
 def verdict(headroom: float, gain: Estimate, least: float) -> str:
-    """``better``: the gain is significant. ``nothing to learn``: headroom or likely gain is below the detectable gain."""
-    if gain.low is not None and gain.low > 0:
+    """``better``: a significant gain. ``nothing to learn``: the headroom is below the detectable gain, or no gain shows.
+
+    A gain shows if it exceeds its standard error. Otherwise a rule without any signal would often be undecided.
+    """
+    if gain.low is None or gain.high is None:
+        return NOTHING
+    if gain.low > 0:
         return BETTER
-    return NOTHING if headroom < least or (gain.high is not None and gain.high < least) else UNDECIDED
+    error = (gain.high - gain.low) / (2 * NormalDist().inv_cdf(0.975))
+    return NOTHING if headroom < least or gain.value <= error else UNDECIDED
 
 
 def _picked(table: Table, chosen: Sequence[int]) -> tuple[Array, Array]:

@@ -46,7 +46,8 @@ def card_sentences(selector: Selector) -> Iterator[str]:
     yield _verdict(selector)
     yield (
         f"{selector.id}: models {', '.join(selector.models)}. Fitted to {problems} problems, judged on "
-        f"{card.folds} folds of other problems (near-duplicates in the same fold, seed {card.seed}). Ridge penalty {card.penalty:g}."
+        f"{card.folds} folds of other problems (near-duplicates in the same fold, seed {card.seed}). "
+        f"Ridge penalty {card.penalty:g}."
     )
     yield f"Before a call: {_calibration(card.before)}"
     if selector.after is None or card.after is None:
