@@ -67,7 +67,7 @@ def worth(selector: Selector, other: World) -> float:
 
 
 def off_policy(selector: Selector, random: np.random.Generator, signal: float, further: World) -> tuple[bool, float]:
-    """Whether the interval of the doubly robust value holds the truth on ``further`` problems, and the effective size."""
+    """Whether the interval of the doubly robust value holds the truth on ``further`` problems; the effective size."""
     seen = world(random, CHOICES, signal, 10_000)
     logged = []
     for at, (problem, case) in enumerate(zip(seen.problems, seen.cases(random), strict=True)):

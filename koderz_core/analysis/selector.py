@@ -96,7 +96,8 @@ def propensities(
     root = np.linalg.cholesky(covariance + 1e-9 * np.eye(count))
     normal = np.random.default_rng(seed).standard_normal((DRAWS, count))
     drawn = expit(means + normal @ root.T)
-    losses = np.array([[loss(p, dollars, error_usd) for p, dollars in zip(row, usd, strict=True)] for row in drawn])
+    price = np.array([dollars or 0.0 for dollars in usd])
+    losses = price + (1 - drawn) * error_usd if error_usd else -drawn
     best = np.bincount(losses.argmin(axis=1), minlength=count) + 1
     return [float(share) for share in best / best.sum()]
 

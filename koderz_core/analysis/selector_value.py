@@ -163,7 +163,7 @@ def least_detectable(table: Table) -> float:
 
 
 def verdict(headroom: float, gain: Estimate, least: float) -> str:
-    """``better``: a significant gain. ``nothing to learn``: the headroom is below the detectable gain, or no gain shows.
+    """``better``: a significant gain. ``nothing to learn``: headroom below the detectable gain, or no gain shows.
 
     A gain shows if it exceeds its standard error. Otherwise a rule without any signal would often be undecided.
     """
