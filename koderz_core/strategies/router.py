@@ -67,7 +67,7 @@ class Router(Reminded):
         needs="error_usd",
     )
     explore: bool = parameter(
-        False, "Choose the first coder by Thompson sampling, so that later fits learn from its results."
+        False, "Choose the first coder by Thompson sampling, so that its results show the value of other rules too."
     )
     chain_of_thought: bool = True
     temperature: float = 0.0
