@@ -46,6 +46,7 @@ COMMANDS: Mapping[str, str] = {
     "strategies": "strategies:strategies",
     "download-data": "datasets:download_data",
     "models": "models:models",
+    "selector": "selector:selector",
     "speed-test": "models:speed_test",
     "conduct": "conduct:conduct",
     "doctor": "doctor:doctor",

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -64,6 +65,21 @@ def same_problem(one: PublicProblem, other: PublicProblem) -> bool:
         or _plain_name(one.entry_point) == _plain_name(other.entry_point) not in SHARED_NAMES
         or resemblance(one.prompt, other.prompt) >= TEXT_THRESHOLD
     )
+
+
+def twins(some: Sequence[PublicProblem], others: Sequence[PublicProblem]) -> Iterator[tuple[int, int]]:
+    """The places of problems that count as one. Only problems with a common name, id or run of words are compared."""
+    index = defaultdict[object, list[int]](list)
+    for at, other in enumerate(others):
+        for key in _keys(other):
+            index[key].append(at)
+    for at, problem in enumerate(some):
+        near = sorted({place for key in _keys(problem) for place in index.get(key, ())})
+        yield from ((at, place) for place in near if same_problem(problem, others[place]))
+
+
+def _keys(problem: PublicProblem) -> set[object]:
+    return {problem.id.casefold(), _plain_name(problem.entry_point), *_word_runs(problem.prompt)}
 
 
 def resemblance(one: str, other: str) -> float:

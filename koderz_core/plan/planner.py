@@ -34,7 +34,7 @@ from koderz_core.plan.order import MOST_SEEDS, Order, Wanted, configuration
 from koderz_core.plan.presets import Preset, preset_named, presets
 from koderz_core.plan.registration import registered
 from koderz_core.plan.requirements import check_search
-from koderz_core.plan.selection import is_open, select_models
+from koderz_core.plan.selection import ROUTER, is_open, select_models
 from koderz_core.records import Configuration, Dataset, Plan, Problem
 from koderz_core.records.plans import check_limits, check_size
 from koderz_core.records.progress import Forecast
@@ -127,7 +127,12 @@ class Planner:
         return lacking_baselines(order, self._settings)
 
     def _draft(self, order: Order, dataset: Dataset) -> Plan:
-        return draft(order, dataset, self._settings, self._gating)
+        plan = draft(order, dataset, self._settings, self._gating)
+        public = {problem.id: problem.public for problem in dataset.problems}
+        for made in plan.configurations:
+            if made.strategy == ROUTER:
+                self._evidence.check_selector(made, [public[name] for name in plan.problems])
+        return plan
 
     def _measured(self, plan: Plan, baseline: Configuration) -> Measured | None:
         """The earlier measurement of a baseline; None if there is none, or if the store cannot be read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,8 @@ from koderz_core.strategies import base_of
 from koderz_core.strategies.selected import DIRECT
 
 MARK = "select:"
+LEARNED, ROUTER = "learned", "router"
+"""``select:learned=NAME``: the strategy ``router``, in which a fitted selector chooses a model for each problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,9 @@ def select_models(order: Order, own: Collection[str], settings: Settings, eviden
     configurations, selections = list[Wanted](), list(order.selections)
     for wanted in order.configurations:
         models = dict(wanted.models)
+        if learned := _learned(wanted):
+            configurations.append(_routed(wanted, learned, settings, evidence))
+            continue
         for role, names in wanted.models.items():
             if _is_choice(names):
                 selections.append(_select(_choice(wanted.strategy, role, names), own, settings, evidence))
@@ -70,6 +76,28 @@ def sentence(selection: Selection) -> str:
 
 def _is_choice(names: str | Sequence[str]) -> bool:
     return any(name.strip().startswith(MARK) for name in as_list(names))
+
+
+def _learned(wanted: Wanted) -> str:
+    """The text after ``select:learned`` with its sign, such as ``=NAME:FIRST+SECOND``, or ":" without; "" if absent."""
+    named = as_list(wanted.models.get("coder", ()))
+    choice = named[0].strip() if len(named) == 1 else ""
+    found = re.fullmatch(rf"{MARK}{LEARNED}(=[^:]+)?(:.+)?", choice)
+    return f"{found[1] or ''}{found[2] or ':'}" if found else ""
+
+
+def _routed(wanted: Wanted, learned: str, settings: Settings, evidence: Evidence) -> Wanted:
+    """The configuration with the models of a fitted selector, which chooses among them. Raises UnknownNameError."""
+    if wanted.strategy not in (DIRECT, ROUTER):
+        raise PlanError(
+            f"{MARK}{LEARNED} chooses the coder of one call, so it works with the strategies {DIRECT} and {ROUTER}, "
+            f"not with {wanted.strategy}."
+        )
+    name, _, rest = learned.removeprefix("=").partition(":")
+    selector = evidence.selector(name)
+    some = tuple(resolve(text.strip(), settings).id for text in rest.split("+") if text.strip())
+    parameters = {**wanted.parameters, "selector": selector.id}
+    return replace(wanted, strategy=ROUTER, models={"coder": some or selector.models}, parameters=parameters)
 
 
 def _choice(strategy: str, role: str, names: str | Sequence[str]) -> Choice:

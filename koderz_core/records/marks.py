@@ -10,7 +10,7 @@ from koderz_core.records.plans import IMPORTED, ScoreKind
 
 RateKind = Literal["held_out", "oracle", "mixed", "reported"]
 ORACLE, SAW_BASE_TESTS, REPORTED, SEARCHED = "*", "†", "§", "‡"
-SHOW_NO_ATTEMPTS = frozenset({"direct", "cascade", "selected", "ensemble", "ladder", "best_of", IMPORTED})
+SHOW_NO_ATTEMPTS = frozenset({"direct", "cascade", "selected", "router", "ensemble", "ladder", "best_of", IMPORTED})
 """The strategies whose ``shows_attempts`` is false; a test compares them. This copy exists because `koderz results`
 would take a third longer if it imported the strategies. Any other strategy counts as one that shows its attempts."""
 NO_SEARCH, SEARCHED_SITES = "off", ("stackoverflow", "github")

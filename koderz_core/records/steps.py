@@ -10,7 +10,7 @@ from koderz_core.records.completions import Message, Sampling
 from koderz_core.records.problems import DatasetOrigin
 from koderz_core.records.verdicts import ErrorClass, TestFailure
 
-QueryKind = Literal["spec", "lesson", "solved", "statistics", "web"]
+QueryKind = Literal["spec", "lesson", "solved", "statistics", "web", "selector"]
 
 
 @dataclass(frozen=True, slots=True)

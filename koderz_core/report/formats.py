@@ -324,6 +324,8 @@ def note_title(note: NoteRow, notes: Sequence[NoteRow]) -> str:
     if note.kind == "consensus_reached":
         compared = "answers" if note.why == "words" else "programs"
         return f"consensus: {compared} compared by {CONSENSUS.get(note.why or '', note.why)}"
+    if note.kind == "selector_asked":
+        return "predictions of the fitted selector"
     if note.kind == "recall_failed":
         return "recall of memories failed"
     return f"spec ({note.prompt})" + (f", reused from {note.origin}" if note.origin else "") + empty

@@ -120,6 +120,14 @@ def _candidate(number: int, candidate: Considered, chosen: bool) -> str:
 def _memory_recalled(event: MemoryRecalled, place: Place) -> Iterator[Change]:
     if event.fault:
         yield note(place, "recall_failed", event.fault)
+    elif event.query.kind == "selector":
+        lines = [
+            f"{memory.origin}: P(right) {memory.tags['probability']:.5}"
+            + (f", propensity {memory.tags['propensity']:.5}" if "propensity" in memory.tags else "")
+            for memory in event.memories
+            if "probability" in memory.tags
+        ]
+        yield note(place, "selector_asked", "\n".join(lines))
 
 
 def note(place: Place, kind: str, text: str, **more: Value) -> Change:

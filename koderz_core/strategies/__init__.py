@@ -27,6 +27,7 @@ from koderz_core.strategies.parameters import (
     require_number,
 )
 from koderz_core.strategies.reminders import Reminded
+from koderz_core.strategies.router import Router
 from koderz_core.strategies.selected import Selected
 from koderz_core.strategies.supervised import Supervised
 from koderz_core.strategies.swarm import Swarm
@@ -58,6 +59,7 @@ STRATEGIES: Mapping[str, type[DataclassStrategy]] = {
     "swarm": Swarm,
     "tree": Tree,
     "selected": Selected,
+    "router": Router,
 }
 
 PRESETS: Mapping[str, StrategyPreset] = {

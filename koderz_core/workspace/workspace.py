@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.network import Network
     from koderz_core.workspace.repositories import Repositories
     from koderz_core.workspace.runs import Runs
+    from koderz_core.workspace.selectors import Selectors
     from koderz_core.workspace.trust import TrustChecks
     from koderz_core.workspace.uncertainty import Uncertainties
     from koderz_core.workspace.upkeep import Upkeep
@@ -234,6 +235,12 @@ class Workspace:
         return Repositories(self.settings, lambda: self.models)
 
     @part
+    def selectors(self) -> Selectors:
+        from koderz_core.workspace.selectors import Selectors
+
+        return Selectors(self.settings, lambda: self.comparisons, self.memories.problem)
+
+    @part
     def upkeep(self) -> Upkeep:
         from koderz_core.workspace.upkeep import Upkeep
 
@@ -280,6 +287,8 @@ class Workspace:
             summaries=self.results.summaries,
             past=self.results.past,
             plan=lambda benchmark: recorded_plan(self.settings.journals_dir / f"{benchmark}.jsonl"),
+            selector=self.selectors.load,
+            check_selector=self.selectors.check,
         )
 
     @part
@@ -312,6 +321,8 @@ class Workspace:
 
     def _recall(self, query: Query, asker: Asker) -> Sequence[Memory]:
         """Raises InfrastructureError."""
+        if query.kind == "selector":
+            return self.selectors.recall(query, asker)
         return (self._web_search if query.kind == "web" else self.memories).recall(query, asker)
 
     def __enter__(self) -> Workspace:

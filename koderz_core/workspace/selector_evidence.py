@@ -1,0 +1,114 @@
+"""The recorded results that a selector is fitted to: direct answers of each model, and tested programs."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from koderz_core.analysis.difficulty import Key
+from koderz_core.analysis.selector import answer_features
+from koderz_core.analysis.selector_fit import Evidence
+from koderz_core.errors import DataError
+from koderz_core.memory.leak_guard import twins
+from koderz_core.records import Problem, PublicProblem
+from koderz_core.records.plans import scripted
+from koderz_core.records.progress import SummaryRow
+from koderz_core.records.selectors import Answer, Case
+from koderz_core.records.trials import Trial
+from koderz_core.strategies.selected import DIRECT
+from koderz_core.sums import known_mean
+
+FindProblem = Callable[[str, str], Problem | None]
+Place = tuple[str, str]
+"""The name of a dataset, and the id of a problem in it."""
+
+
+def gather(rows: Sequence[SummaryRow], trials: Mapping[Key, Sequence[Trial]], problem: FindProblem) -> Evidence:
+    """The evidence in these configurations; ``problem`` as ``Memories.problem``. Raises DataError.
+
+    Only problems with a result of every model count, because an easy set of problems would favour the models that were
+    given it. Programs count if one gate tested them and held-out tests scored them. Of several gates, the one with the
+    most programs counts.
+    """
+    direct = [row for row in rows if row.strategy == DIRECT and len(row.models["coder"]) == 1]
+    models = tuple(dict.fromkeys(row.models["coder"][0] for row in direct))
+    results = _results(direct, trials)
+    tested = list(_tested(rows, trials))
+    common = [place for place, of in results.items() if len(of) == len(models)]
+    left_out = {"problems without a result of every model": len(results) - len(common)}
+    known = _known(dict.fromkeys([*common, *(place for place, _, _ in tested)]), problem)
+    groups = _groups(known)
+    cases = tuple(
+        _case(place, known[place], groups[place], [results[place][model] for model in models]) for place in common
+    )
+    gates = Counter(gate for _, gate, _ in tested)
+    gate = gates.most_common(1)[0][0] if gates else ""
+    answers = tuple(Answer(values, right, groups[place]) for place, own, (values, right) in tested if own == gate)
+    left_out["programs tested by other gates"] = len(tested) - len(answers)
+    return Evidence(
+        models,
+        cases,
+        answers,
+        gate,
+        tuple(f"{row.benchmark} {row.label}" for row in rows),
+        {why: count for why, count in left_out.items() if count},
+        scripted(models),
+    )
+
+
+def _results(rows: Sequence[SummaryRow], trials: Mapping[Key, Sequence[Trial]]) -> dict[Place, dict[str, list[Trial]]]:
+    """The scored trials by problem and model."""
+    found: defaultdict[Place, dict[str, list[Trial]]] = defaultdict(dict)
+    for row in rows:
+        for trial in trials[row.benchmark, row.configuration]:
+            if trial.scored:
+                found[row.dataset, trial.problem].setdefault(row.models["coder"][0], []).append(trial)
+    return found
+
+
+def _tested(
+    rows: Sequence[SummaryRow], trials: Mapping[Key, Sequence[Trial]]
+) -> Iterator[tuple[Place, str, tuple[tuple[float, ...], bool]]]:
+    """Tested programs with a held-out result and known tokens: place, gate, features and result."""
+    for row in rows:
+        for trial in trials[row.benchmark, row.configuration]:
+            codes, before = list[str | None](), 0
+            for step in trial.tries:
+                codes.append(step.code)
+                if step.held_out_passed is None or step.tokens is None:
+                    continue
+                votes = codes.count(step.code) / len(codes)
+                marks, tokens = (step.tests_passed, step.tests_total), step.tokens - before
+                values = answer_features(marks, step.error, tokens, step.iteration, votes)
+                yield (row.dataset, trial.problem), row.gate, (values, step.held_out_passed)
+                before = step.tokens
+
+
+def _known(places: Mapping[Place, None], problem: FindProblem) -> dict[Place, PublicProblem]:
+    found = {}
+    for dataset, name in places:
+        known = problem(dataset, name)
+        if known is None:
+            raise DataError(f"{dataset} has no problem {name} any more, so no selector can be fitted to its results.")
+        found[dataset, name] = known.public
+    return found
+
+
+def _groups(known: Mapping[Place, PublicProblem]) -> dict[Place, int]:
+    """Equal numbers for problems that count as one, directly or through others."""
+    places, problems = list(known), list(known.values())
+    group = list(range(len(places)))
+
+    def root(at: int) -> int:
+        while group[at] != at:
+            at = group[at]
+        return at
+
+    for one, other in twins(problems, problems):
+        group[max(root(one), root(other))] = min(root(one), root(other))
+    return {place: root(at) for at, place in enumerate(places)}
+
+
+def _case(place: Place, problem: PublicProblem, group: int, trials: Sequence[Sequence[Trial]]) -> Case:
+    solved = tuple(sum(trial.solved for trial in of) / len(of) for of in trials)
+    return Case(problem, place[0], group, solved, tuple(known_mean(trial.usd for trial in of) for of in trials))
