@@ -26,7 +26,10 @@ def main() -> None:
 
 
 def _draw(page: Page, compared: Compared) -> None:
-    """The headroom comes first: without it, no policy and no selector can gain anything."""
+    """The headroom comes first: without it, no policy and no selector can gain anything.
+
+    An added baseline of another benchmark is omitted, because its attempts answer no question about these.
+    """
     st.header(TITLE)
     show_headroom(page.workspace, compared.chosen)
     st.header(POLICIES)
