@@ -5,26 +5,37 @@ from __future__ import annotations
 import streamlit as st
 
 from koderz_core.report.headroom import TITLE
-from pages.ui.compared import open_comparison
+from pages.ui.compared import Compared, open_comparison
+from pages.ui.comparison import show_warnings
 from pages.ui.edge import edge
-from pages.ui.frame import open_page
+from pages.ui.frame import Page, open_page, show_remarks
 from pages.ui.frontier import about_picture
 from pages.ui.headroom import show_headroom
 from pages.ui.what_if import show_policies
 
 ABOUT = "Gains that a choice between configurations could have, and policies simulated on recorded attempts."
+POLICIES = "Simulated policies"
 
 
 def main() -> None:
     page = open_page("what_if", ABOUT)
     compared = open_comparison(page)
-    if not compared:
-        return
+    if compared:
+        show_warnings(compared.comparison)
+        _draw(page, compared)
+
+
+def _draw(page: Page, compared: Compared) -> None:
+    """The headroom comes first: without it, no policy and no selector can gain anything.
+
+    An added baseline of another benchmark is omitted, because its attempts answer no question about these.
+    """
     st.header(TITLE)
     show_headroom(page.workspace, compared.chosen)
-    st.header("Simulated policies")
+    st.header(POLICIES)
     about = about_picture(compared.comparison, compared.chosen, page.benchmarks)
     show_policies(page.workspace, compared, about)
+    show_remarks(compared.comparison.remarks)
 
 
 with edge():
