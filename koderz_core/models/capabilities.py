@@ -159,7 +159,7 @@ def refusal(effort: str, takes: Capabilities) -> str:
 
 
 def efforts_text(takes: Capabilities) -> str:
-    """The efforts that a model accepts, "none at all" in other words if it accepts no effort."""
+    """The efforts that a model accepts, in words; empty if it accepts none."""
     words = ", ".join(word for word in takes.effort if word != TOKENS)
     tokens = f"a number of tokens from {FEWEST} to {MOST}" if TOKENS in takes.effort else ""
     return " or ".join(filter(None, (words, tokens)))

@@ -51,6 +51,7 @@ def row(name: str, solved: int, usd: float | None, strategy: str = "direct") -> 
         mean_iterations=1.0,
         input_tokens=1,
         output_tokens=1,
+        reasoning_tokens=1,
         seconds=4.0,
         cost_usd=None if usd is None else 4 * usd,
         ended_cost_usd=None if usd is None else 4 * usd,
