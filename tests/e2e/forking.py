@@ -26,8 +26,8 @@ class Fork:
     """A process forked from the one that has imported everything, with the methods of ``subprocess.Popen``."""
 
     def __init__(self, pid: int, ending: socket.socket) -> None:
-        self.pid, self.returncode, self._ending = pid, None, ending
-        self.returncode: int | None
+        self.pid, self._ending = pid, ending
+        self.returncode: int | None = None
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from playwright.sync_api import Error, Locator, LocatorAssertions
+from playwright.sync_api import Error, Locator
+from playwright.sync_api._generated import LocatorAssertions
 
 IDLE = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
 DRAWN = f'{IDLE}:not(:has([data-testid="stSkeleton"]))'
