@@ -82,7 +82,7 @@ def test_it_is_listed_with_its_roles_and_parameters(koderz: Koderz) -> None:
 def test_its_parameters_are_options_and_its_name_stands_beside_the_others(koderz: Koderz) -> None:
     said = " ".join(koderz("benchmark", "--help-all").stdout.split())
     assert "How often each coder is asked. For relay. [default: 1]" in said
-    assert "cascade, ensemble, escalation, relay, selected use all models together" in said
+    assert "cascade, ensemble, escalation, relay, router, selected use all models together" in said
 
 
 def test_it_is_planned_run_and_recorded(koderz: Koderz) -> None:
