@@ -21,7 +21,6 @@ SHORT = {
     "koderz_core/sandbox/inside/worker.py": "the start of a process in a bare interpreter",
     "koderz_core/similarity/worker.py": "the start of a process of its own",
     "koderz_core/sums.py": "stands below all packages that add up what may be unknown",
-    "pages/what_if.py": "a page of two parts, each of which is a file of pages/ui",
 }
 """Files of fewer than 40 lines, each with the reason; all others are to be part of a neighbour on their subject."""
 
