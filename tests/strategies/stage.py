@@ -33,8 +33,8 @@ PROBLEM = PublicProblem("t/0", 'def f(x):\n    """Double x."""\n', "f")
 class Stage:
     """A context: program ``n`` passes ``passes[n]`` of 3 tests and is ``programs[n]``, else one like no other.
 
-    ``remembered`` is recalled, ``dollars`` are left each time it is asked, and ``reviews`` and
-    ``spec`` answered by the reviewer and the spec model.
+    ``remembered`` is recalled, and a selector finds all coders equally good; ``dollars`` are left each time it is
+    asked, and ``reviews`` and ``spec`` answered by the reviewer and the spec model.
     Each answer of a role ends as in ``finishes``; a program whose answer was cut does not parse.
     ``says``: what other roles answer; ``coders``: how many there are. A probe really runs a program.
     """
@@ -99,7 +99,12 @@ class Stage:
 
     def recall(self, query: Query) -> Sequence[Memory]:
         self.queries.append(query)
-        return self.remembered
+        return self._ranking(query.limit) if query.kind == "selector" else self.remembered
+
+    def _ranking(self, coders: int) -> Sequence[Memory]:
+        """The predictions of a selector that finds the coders equally good."""
+        equal = {"probability": "0.5", "propensity": repr(1 / coders), "usd": ""}
+        return [Memory("P(right) 0.5", "selector", {"member": str(at), **equal}) for at in range(coders)]
 
     def remaining(self) -> Remaining:
         self.times_left_was_asked += 1
