@@ -33,8 +33,8 @@ PROBLEM = PublicProblem("t/0", 'def f(x):\n    """Double x."""\n', "f")
 class Stage:
     """A context: program ``n`` passes ``passes[n]`` of 3 tests and is ``programs[n]``, else one like no other.
 
-    ``remembered`` is recalled, and a selector finds all coders equally good; ``dollars`` are left each time it is
-    asked, and ``reviews`` and ``spec`` answered by the reviewer and the spec model.
+    ``remembered`` is recalled, ``dollars`` are left each time it is asked, and ``reviews`` and
+    ``spec`` answered by the reviewer and the spec model. If it ``selects``, a selector finds all coders equally good.
     Each answer of a role ends as in ``finishes``; a program whose answer was cut does not parse.
     ``says``: what other roles answer; ``coders``: how many there are. A probe really runs a program.
     """
@@ -57,6 +57,7 @@ class Stage:
     probed: list[tuple[str, Sequence[str]]] = field(default_factory=list)
     tested: int = 0
     times_left_was_asked: int = 0
+    selects: bool = False
 
     def ask(
         self, role: str, messages: Sequence[Message], sampling: Sampling | None = None, member: int = 0
@@ -99,7 +100,7 @@ class Stage:
 
     def recall(self, query: Query) -> Sequence[Memory]:
         self.queries.append(query)
-        return self._ranking(query.limit) if query.kind == "selector" else self.remembered
+        return self._ranking(query.limit) if self.selects and query.kind == "selector" else self.remembered
 
     def _ranking(self, coders: int) -> Sequence[Memory]:
         """The predictions of a selector that finds the coders equally good."""

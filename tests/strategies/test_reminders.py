@@ -19,7 +19,7 @@ ALL_ON: dict[str, bool | str | float] = {"lessons": True, "examples": True, "sea
 
 def played(name: str, **parameters: bool | str) -> Stage:
     """A strategy on a stage where two programs fail and then one passes."""
-    stage = Stage([0, 0, 3, 3, 3, 3], remembered=TOLD)
+    stage = Stage([0, 0, 3, 3, 3, 3], remembered=TOLD, selects=True)
     create(name, {**ONE_BY_ONE.get(name, {}), **parameters}).solve(stage)
     return stage
 

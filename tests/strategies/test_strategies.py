@@ -120,7 +120,7 @@ def test_nothing_is_offered_under_two_names() -> None:
 
 @pytest.mark.parametrize("name", sorted(STRATEGIES))
 def test_a_strategy_asks_only_the_roles_it_names(name: str) -> None:
-    stage = Stage(passes=[0] * 50)
+    stage = Stage(passes=[0] * 50, selects=True)
     strategy = create(name, {})
     strategy.solve(stage)
     assert set(stage.roles) == set(strategy.roles())
