@@ -140,7 +140,7 @@ class Settings:
         check=checked_token,
     )
     metrics_address: str = _setting(
-        "", "The port or HOST:PORT where Prometheus reads metrics. A port alone is on loopback.", check=listen_address
+        "", "HOST:PORT where Prometheus reads metrics, or only a port on loopback.", check=listen_address
     )
 
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = _setting(

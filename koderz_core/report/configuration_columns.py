@@ -207,7 +207,7 @@ CONFIGURATIONS: Sequence[Column] = [
     whole("cached", "answers from the response cache; with them, costs per experiment and times are not measured"),
     whole(
         "reasoning_tokens",
-        "tokens of reasoning in all answered calls; they are a part of the output tokens and of the cost",
+        "reasoning tokens in all answered calls; the output tokens and the cost include them",
         "a provider did not report them",
         "tokens",
         path="of.reasoning_tokens",

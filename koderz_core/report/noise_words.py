@@ -130,7 +130,8 @@ def _about_correlations(found: Uncertainty) -> Iterator[str]:
         return
     against = [item for item in found.problems.items if item.correlation and item.correlation.value < 0]
     yield (
-        f"Item-rest correlations are over {numbered(configurations, 'configuration')}, so each is imprecise. "
+        f"Each item-rest correlation is computed from only {numbered(configurations, 'configuration')}, so it is "
+        "imprecise. "
         f"{numbered(len(against), 'problem')} with a negative one: better configurations solved them less often. Check "
         "their tests first."
     )

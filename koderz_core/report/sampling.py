@@ -214,7 +214,7 @@ FURTHER_DRAWS = (
         usd(
             "usd_per_extra_solve",
             "`usd_per_draw` divided by `gain`",
-            "an unknown price, nothing was extrapolated, or a number that is not finite",
+            "a price is unknown, nothing was extrapolated, or the quotient is not finite",
             path="draws.further.usd_per_solve",
             shown=Shown("$ per extra solve [95 %]", 7, _money, "draws.further.usd_per_solve"),
         )
@@ -223,7 +223,7 @@ FURTHER_DRAWS = (
         usd(
             "usd_per_solved",
             "cost per solved problem of all experiments of the configuration",
-            "an unknown price, or a number that is not finite",
+            "a price is unknown, or the quotient is not finite",
             path="per_solved",
             shown=Shown("$ per solved [95 %]", 8, _money, "per_solved"),
         )

@@ -118,7 +118,7 @@ def test_a_variant_names_its_dataset_everywhere(koderz: Any) -> None:
     shown = koderz("list-problems", "--dataset", "humaneval, variant renamed", "--problem-id", "HumanEval/0").out
     assert "def solve_elements_close_has(given_numbers" in shown
     refused = koderz("benchmark", "--dataset", "quixbugs", "--variant", "renamed")
-    assert (refused.code, "The dataset quixbugs has no variants. Variants exist of humaneval," in refused.err) == (
+    assert (refused.code, "The dataset quixbugs has no variants. Only humaneval," in refused.err) == (
         2,
         True,
     )

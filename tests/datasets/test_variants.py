@@ -105,7 +105,7 @@ def test_the_solution_passes_or_fails_exactly_one_test(workspace: Workspace, var
 
 
 def test_only_datasets_of_functions_with_asserts_have_variants(workspace: Workspace) -> None:
-    with pytest.raises(UsageError, match=r"The dataset bigcodebench has no variants\. Variants exist of humaneval,"):
+    with pytest.raises(UsageError, match=r"The dataset bigcodebench has no variants\. Only humaneval,"):
         workspace.datasets.load("bigcodebench, variant renamed")
     with pytest.raises(UnknownNameError):
         workspace.datasets.load("humaneval, variant translated")
