@@ -128,12 +128,3 @@ def is_loopback(url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
-
-
-def proxy_of(url: str) -> str | None:
-    """The proxy of the environment, or on macOS of the system. Requests to this machine use none."""
-    from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 (heavy)
-
-    parts = urlsplit(url)
-    direct = is_loopback(url) or proxy_bypass(parts.hostname or "")
-    return None if direct else getproxies().get(parts.scheme)

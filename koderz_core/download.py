@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from koderz_core.egress import traced
-from koderz_core.errors import DownloadError
+from koderz_core.errors import ConfigError, DownloadError
 from koderz_core.files import Lock
+from koderz_core.proxies import proxies
 
 if TYPE_CHECKING:
     import httpx
@@ -56,11 +57,12 @@ def _client(gate: Callable[[str], None]) -> httpx.Client:
     import httpx  # noqa: PLC0415 (heavy)
 
     timeout = httpx.Timeout(30, connect=5)
+    hooks = {"request": [lambda request: gate(str(request.url)), traced]}
     try:
-        hooks = {"request": [lambda request: gate(str(request.url)), traced]}
-        return httpx.Client(follow_redirects=True, timeout=timeout, event_hooks=hooks)
-    except (httpx.InvalidURL, ImportError, ValueError) as error:
-        raise DownloadError(f"no request was sent, because the proxy settings are invalid: {error}") from error
+        proxies()
+    except ConfigError as error:
+        raise DownloadError(f"no request was sent: {error}") from None
+    return httpx.Client(follow_redirects=True, timeout=timeout, event_hooks=hooks)
 
 
 def _stream(client: httpx.Client, url: str, whole_bytes: int, part: Path, progress: Callable[[int], None]) -> int:

@@ -18,12 +18,13 @@ from itertools import chain, islice
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from koderz_core.addresses import address, proxy_of, secrets_of
+from koderz_core.addresses import address, secrets_of
 from koderz_core.egress import trace
 from koderz_core.errors import ReceiverError, UsageError
 from koderz_core.exports.otlp import traces_data
 from koderz_core.exports.spans import TraceSpan
 from koderz_core.notices.mask import masked
+from koderz_core.proxies import proxy_of
 from koderz_core.redaction import SHORTEST
 
 if TYPE_CHECKING:
@@ -92,23 +93,14 @@ def _header(text: str) -> tuple[str, str]:
 
 
 def send(traces: Iterable[Sequence[TraceSpan]], to: Endpoint, pause: Callable[[float], None] = time.sleep) -> Sent:
-    """Send all spans. Raises ReceiverError, UsageError if a package is missing. The caller checks the address."""
+    """Send all spans. Raises ReceiverError, UsageError (a missing package, a proxy). The address is checked before."""
     import httpx  # noqa: PLC0415 (heavy)
 
     messages = _messages()
     ids: set[bytes] = set()
     spans = 0
-    variable = f"{address(to.url).scheme.upper()}_PROXY"
-    try:  # a transport instead of a client, which would log the address and follow redirects
-        opened = httpx.HTTPTransport(proxy=proxy_of(to.url))
-    except ValueError:
-        raise UsageError(f"The proxy in the environment is not an address. Correct or unset {variable}.") from None
-    except ImportError:
-        raise UsageError(
-            f"{variable} names a SOCKS proxy, which needs a package: pip install 'httpx[socks]'. You can also set "
-            f"{variable} to the address of an HTTP proxy, or unset this variable."
-        ) from None
-    with opened as transport:
+    # A transport instead of a client, which would log the address and follow redirects.
+    with httpx.HTTPTransport(proxy=proxy_of(to.url)) as transport:
         for batch in batches(chain.from_iterable(traces)):
             _Request(transport, to, messages, accepted=spans).post(batch, pause)
             spans += len(batch)

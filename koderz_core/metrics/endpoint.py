@@ -6,6 +6,8 @@ visitor by DNS rebinding, so on loopback the header ``Host`` must name this mach
 
 from __future__ import annotations
 
+import logging
+import sys
 import threading
 from collections.abc import Callable
 from http import HTTPStatus
@@ -20,6 +22,7 @@ PATH = "/metrics"
 REQUEST_SECONDS = 10.0
 POLL_SECONDS = 0.1  # until the server notices that it must end
 _PLAIN = "text/plain; charset=utf-8"
+_LOG = logging.getLogger("koderz")
 
 
 class MetricsServer:
@@ -54,6 +57,12 @@ class _Server(ThreadingHTTPServer):
         """Without the base class, which asks a name server for the name of the address."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]  # also of IPv6
+
+    def handle_error(self, *_: object) -> None:
+        """Keep the terminal free of clients that close the connection during an answer; log everything else."""
+        error = sys.exception()
+        if not isinstance(error, OSError):
+            _LOG.error("The metrics could not be sent because of a bug in koderz. Please report it.", exc_info=error)
 
 
 class _Handler(BaseHTTPRequestHandler):

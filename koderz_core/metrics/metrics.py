@@ -64,7 +64,10 @@ class Metrics:
         self._define_events(registry)
         self._define_calls(registry)
         self.requests = Counter(
-            "koderz_serve_requests", "Requests that koderz serve answered.", ["endpoint", "status"], registry=registry
+            "koderz_serve_requests",
+            "Requests to koderz serve, by the endpoint that received them.",
+            ["endpoint", "status"],
+            registry=registry,
         )
         ProcessCollector(registry=registry)
         Gauge("koderz_info", "The version of koderz.", ["version"], registry=registry).labels(version).set(1)

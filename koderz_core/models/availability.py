@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from koderz_core.config import Settings
-from koderz_core.errors import ModelError, OfflineError
+from koderz_core.errors import ConfigError, ModelError, OfflineError
 from koderz_core.models.capabilities import Capabilities
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.connection import connection, redact
@@ -152,6 +152,8 @@ def listing(at: ModelList, settings: Settings, seconds: float) -> Listing:
         reply = msgspec.json.decode(_get(at, shown, seconds), type=_Reply)
     except OfflineError:
         return Listing(fault="KODERZ_OFFLINE is set", cure="Unset KODERZ_OFFLINE", absent=True)
+    except ConfigError as error:  # of a proxy
+        return Listing(fault=str(error).rstrip("."))
     except ModelError as error:
         cure = error.cure if isinstance(error, _AbsentError) else ""
         return Listing(fault=str(error).rstrip("."), cure=cure, absent=isinstance(error, _AbsentError))

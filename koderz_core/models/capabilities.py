@@ -42,7 +42,7 @@ class Capabilities:
 
     def accepts(self, effort: str) -> bool:
         """Whether the model accepts this reasoning effort."""
-        fits = effort.isdigit() and FEWEST <= int(effort) <= MOST
+        fits = effort.isascii() and effort.isdigit() and FEWEST <= int(effort) <= MOST
         return effort in self.effort or (fits and TOKENS in self.effort)
 
     def under(self, effort: str | UnsetType) -> Capabilities:

@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 from koderz_core.addresses import LOOPBACK, is_loopback, secrets_of, url_of
 from koderz_core.config import Settings
 from koderz_core.egress import traced
+from koderz_core.proxies import proxies
 from koderz_core.redaction import MASK
 
 _DEADLINE = "koderz_deadline"
@@ -44,7 +45,7 @@ def connection(  # Any: a client's keyword arguments
 
     A streamed answer may be silent for ``silence_seconds``, before and after its first token. Any other silence has a
     timeout of ``seconds`` of its own, so the last one may end that much later. Not covered: the look-up of a host
-    name, and a server that sends the headers of its answer very slowly.
+    name, and a server that sends the headers of its answer very slowly. Raises ConfigError for an invalid proxy.
     """
     in_time = _in_time(web)
 
@@ -62,9 +63,7 @@ def connection(  # Any: a client's keyword arguments
         response.stream = in_time(response.stream, response.request)
 
     # A transport passed to a client ignores the proxies of the environment: none may see local traffic.
-    from urllib.request import getproxies  # noqa: PLC0415 (heavy, and on macOS it asks the system)
-
-    straight = is_loopback(url) or not getproxies()
+    straight = is_loopback(url) or not proxies()
     return {
         "timeout": web.Timeout(seconds, connect=min(seconds, connect_seconds)),
         "follow_redirects": False,  # only the address that passed the egress gate is asked

@@ -19,6 +19,7 @@ from koderz_core.models.provider import NO_KEY, Advice, ModelCard, ModelList, Pr
 from koderz_core.models.server import Server
 from koderz_core.models.server_memory import OllamaMemory
 from koderz_core.protocols import OnText
+from koderz_core.proxies import proxies
 from koderz_core.records import Completion, Request, Usage
 from koderz_core.records.completions import EFFORTS
 
@@ -42,6 +43,8 @@ class OllamaModel:
 
     def __init__(self, card: ModelCard, settings: Settings) -> None:
         import httpx  # noqa: PLC0415 (heavy)
+
+        proxies()  # the import of the SDK makes a client, which needs them
         import ollama  # noqa: PLC0415 (heavy)
 
         url = settings.ollama_base_url
@@ -143,6 +146,8 @@ def _away(name: str) -> str | None:
 def _version(name: str, settings: Settings) -> str:
     """The digest of a model in the server's list; "" for a model in Ollama's cloud, of which it says nothing."""
     import httpx  # noqa: PLC0415 (heavy)
+
+    proxies()  # as above
     import ollama  # noqa: PLC0415 (heavy)
 
     url = settings.ollama_base_url

@@ -15,12 +15,13 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from koderz_core.addresses import address, proxy_of
+from koderz_core.addresses import address
 from koderz_core.config import Settings
 from koderz_core.egress import trace
 from koderz_core.errors import KoderzError, NoticeError
 from koderz_core.notices.mask import masked
 from koderz_core.notices.messages import Notice
+from koderz_core.proxies import proxy_of
 
 SECONDS = 10.0
 UNSET = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError
@@ -15,7 +15,7 @@ from koderz_core.records.marks import SEARCHED, SEARCHED_SITES
 from koderz_core.records.plans import scripted
 from koderz_core.strategies import called, complete, facts_of
 from koderz_core.strategies.facts import ROLES
-from koderz_core.strategies.ladder import ONCE, steps_of
+from koderz_core.strategies.ladder import ONCE, Step, steps_of
 from koderz_core.strategies.parameters import EFFORT, effort_of, is_override, overrides_by_role
 from koderz_core.strategies.reminders import ADVICE_TOKENS
 
@@ -43,6 +43,17 @@ def searches(parameters: Mapping[str, Scalar]) -> bool:
     return parameters.get("search") in SEARCHED_SITES
 
 
+def check_efforts(configurations: Iterable[Configuration], settings: Settings) -> None:
+    """Raise PlanError if a model does not accept an effort of a recorded plan, as with another models.toml."""
+    for configuration in configurations:
+        for role, models in configuration.models.items():
+            for member, model in enumerate(models):
+                efforts = () if scripted([model]) else _efforts(configuration, role, member)
+                takes = capabilities_of(model, settings) if efforts else Capabilities()
+                if refused := next((effort for effort in efforts if not takes.accepts(effort)), None):
+                    raise PlanError(f"{model} cannot take the role {role}: {refusal(refused, takes)}")
+
+
 def check_search(configurations: Iterable[Configuration], *, allowed: bool) -> None:
     """Raise PlanError for a configuration that searches the web, unless the user allows that."""
     if not allowed and any(searches(made.parameters) for made in configurations):
@@ -57,16 +68,24 @@ def _faults(configuration: Configuration, role: str, member: int, takes: Capabil
     """``member``: which model of the role accepts ``takes``."""
     asked = overrides_by_role(configuration.parameters).get(role, {})
     effort = effort_of(asked[EFFORT], member) if EFFORT in asked else ""
-    steps = steps_of(str(configuration.parameters.get("steps", ""))) if role == "coder" else ()
-    efforts = [step for step in steps if isinstance(step, str)]
-    for word in dict.fromkeys(filter(None, (effort, *efforts))):
-        if not takes.accepts(word):
-            yield refusal(word, takes)
-    if not efforts or len(efforts) < len(steps):
+    steps = _steps(configuration, role)
+    yield from (refusal(word, takes) for word in _efforts(configuration, role, member) if not takes.accepts(word))
+    if not steps or not all(isinstance(step, str) for step in steps):
         yield from _sampling_faults(configuration, role, asked, takes.under(effort) if takes.accepts(effort) else takes)
     limit = "max_tokens" if ROLES[role].writes_programs else "review_tokens"
     longest = {limit: asked["max_tokens"]} if "max_tokens" in asked else {}
     yield from _too_long({**_own(configuration), **longest}, role, takes.context_tokens)
+
+
+def _efforts(configuration: Configuration, role: str, member: int) -> Sequence[str]:
+    """The efforts that one model of a role is asked for: as an override, and as steps of a ladder."""
+    asked = overrides_by_role(configuration.parameters).get(role, {})
+    override = [effort_of(asked[EFFORT], member)] if EFFORT in asked else []
+    return list(dict.fromkeys([*override, *(step for step in _steps(configuration, role) if isinstance(step, str))]))
+
+
+def _steps(configuration: Configuration, role: str) -> Sequence[Step]:
+    return steps_of(str(configuration.parameters.get("steps", ""))) if role == "coder" else ()
 
 
 def _own(configuration: Configuration) -> dict[str, Scalar]:

@@ -49,6 +49,8 @@ ENDPOINTS: Sequence[Endpoint] = (
     Endpoint("GET", "/openapi.json", "The description of all endpoints.", openapi, dict),
 )
 """Everything that the server answers."""
+REFUSED = "none"
+"""The label of requests that no endpoint receives: refused for their headers, or there is no such endpoint."""
 
 
 class Application:
@@ -60,15 +62,18 @@ class Application:
     """
 
     def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+        self._parts, self._requests = parts, parts.monitoring.metrics.requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
+        request, name = Request(scope, receive), REFUSED
         try:
             self._check(request.headers, on_network=bool(scope.get("client")))
-            response = await _endpoint(request).respond(self._parts, request)
+            endpoint = _endpoint(request)
+            name = f"{endpoint.method} {endpoint.path}"
+            response = await endpoint.respond(self._parts, request)
         except RequestError as error:
             response = failure(error)
+        self._requests.labels(name, response.status_code).inc()
         await response(scope, receive, send)
 
     def _check(self, headers: Headers, *, on_network: bool) -> None:

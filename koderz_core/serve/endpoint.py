@@ -69,11 +69,9 @@ class Endpoint:
         """The edge where every error becomes an answer."""
         try:
             answer = await self.handle(parts, await self._call(request))
-            response = answer if isinstance(answer, Response) else as_json(answer, self.status)
+            return answer if isinstance(answer, Response) else as_json(answer, self.status)
         except Exception as error:  # noqa: BLE001 (the edge of a request: each error is answered, bugs are logged)
-            response = failure(error)
-        parts.monitoring.metrics.requests.labels(f"{self.method} {self.path}", response.status_code).inc()
-        return response
+            return failure(error)
 
     async def _call(self, request: Request) -> Call:
         query = self._query(request)

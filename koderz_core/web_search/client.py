@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from koderz_core.addresses import endpoint, proxy_of
+from koderz_core.addresses import endpoint
 from koderz_core.config import Settings
 from koderz_core.egress import trace
-from koderz_core.errors import SearchError
+from koderz_core.errors import ConfigError, SearchError
+from koderz_core.proxies import proxy_of
 
 if TYPE_CHECKING:
     import httpx
@@ -109,7 +110,9 @@ class Client:
                     body = self._body(answer)
                 finally:
                     answer.close()
-        except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError) as error:
+        except ConfigError as error:
+            raise SearchError(f"{self._site} cannot be searched: {error}") from None
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             raise SearchError(f"{self._site} cannot be searched ({type(error).__name__}).") from None
         return _Answer(answer.status_code, body, _wanted_wait(answer.headers))
 

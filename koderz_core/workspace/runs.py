@@ -23,6 +23,7 @@ from koderz_core.models.worst_case import WorstCases
 from koderz_core.notices.delivery import Notices
 from koderz_core.notices.messages import benchmark_ended
 from koderz_core.plan.clone import dataset_of, forked
+from koderz_core.plan.requirements import check_efforts
 from koderz_core.plan.selection import choices
 from koderz_core.plan.strategy_files import require_strategies
 from koderz_core.records import Cost, Plan, Usage
@@ -185,6 +186,7 @@ class Runs:
         require_own(self.settings.home)
         require_strategies(plan, self.settings)
         require_search(plan.configurations, self.settings)
+        check_efforts(plan.configurations, self.settings)
         self.check_budget(plan)
         problems = {problem.id: problem for problem in dataset_of(plan, self.settings).problems}
         tested = self.grading.sandbox.self_test()

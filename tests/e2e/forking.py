@@ -63,7 +63,9 @@ def fork(module: str, arguments: Sequence[str], environment: Mapping[str, str], 
     with theirs, log.open("wb") as output:
         socket.send_fds(_forker(), [len(request).to_bytes(BYTES, "big")], [theirs.fileno(), output.fileno()])
         _forker().sendall(request)
-    return Fork(int.from_bytes(ours.recv(BYTES), "big"), ours)
+    if not (number := ours.recv(BYTES)):  # a number of 0 would mean every process of this group
+        raise RuntimeError(f"No process was forked: {log.read_text()}")
+    return Fork(int.from_bytes(number, "big"), ours)
 
 
 @cache

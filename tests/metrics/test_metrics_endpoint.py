@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import socket
+import struct
+import threading
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -36,6 +38,29 @@ def test_only_this_machine_can_read_metrics_by_default() -> None:
         assert answer(port, "/")[0] == 404
     finally:
         server.close()
+
+
+def test_a_client_that_leaves_during_an_answer_writes_nothing_to_the_terminal(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    left, sent = threading.Event(), threading.Event()
+
+    def text() -> bytes:
+        left.wait(10)
+        sent.set()
+        return b"a 1\n" * 1_000_000
+
+    server = MetricsServer("127.0.0.1", 0, text)
+    with socket.create_connection(("127.0.0.1", server._server.server_port)) as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing resets the connection
+        client.sendall(b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    left.set()
+    assert sent.wait(10)
+    for thread in threading.enumerate():
+        if "process_request_thread" in thread.name:
+            thread.join(10)
+    server.close()
+    assert capfd.readouterr().err == ""
 
 
 def test_an_address_that_the_user_names_is_open_to_other_machines() -> None:

@@ -81,7 +81,7 @@ def test_a_wrong_file_is_deleted_and_that_is_said(publisher: Publisher, settings
 
 def test_wrong_proxy_settings_are_named(settings: Settings, shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "nonsense://proxy.example")
-    with pytest.raises(WeightsError, match=r"proxy settings are invalid: .*nonsense"):
+    with pytest.raises(WeightsError, match="ALL_PROXY is not the address of a proxy"):
         fetch_tiny(tiny("https://publisher.example/tiny.gguf"), settings, shelf)
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chat_server import serving_chat
 
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.plan.command_line import configuration_of, words_of
-from koderz_core.plan.order import Wanted, configuration
+from koderz_core.plan.order import Order, Wanted, configuration
 from koderz_core.records import Configuration
 from koderz_core.workspace import open_workspace
 
@@ -87,3 +88,17 @@ def test_every_effort_of_the_command_line_is_a_configuration_that_the_journal_re
         map(str, [("never", "low"), ("never", "256"), ("never", None), ("never", "high"), ("weak", "none")])
     )
     assert sum('"reasoning_tokens"' in text for text in texts) == 2
+
+
+def test_a_recorded_effort_that_is_refused_here_is_refused_before_the_first_call(settings: Settings) -> None:
+    stated = settings.home / "models.toml"
+    stated.parent.mkdir(parents=True, exist_ok=True)
+    stated.write_text('["vllm/a".capabilities]\neffort = ["low"]\n')
+    with serving_chat() as server, open_workspace(home=settings.home, vllm_base_url=server.url) as workspace:
+        wanted = configuration_of("retry coder=vllm/a steps=low*2")
+        plan = workspace.plans.plan(Order((wanted,), "0:1"))
+        stated.unlink()
+        for attempt in (workspace.runs.run, workspace.runs.start):
+            with pytest.raises(PlanError, match=r"vllm/a cannot take the role coder: .*reasoning effort"):
+                attempt(plan)
+        assert not server.bodies

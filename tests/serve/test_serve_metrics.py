@@ -13,6 +13,7 @@ from koderz_core import open_workspace
 def test_queues_and_requests_are_measured_for_clients_with_the_token(tmp_path: Path) -> None:
     with serving(open_workspace(home=tmp_path / "home", serve_token=TOKEN)) as served:
         assert served.get("/metrics").status == 401
+        assert served.get("/nothing", **AUTHORIZED).status == 404
         graded = served.post("/v1/grade", {"programs": [ADDING, ADDING]}, **AUTHORIZED)
         assert graded.status == 200
         assert served.post("/v1/grade", {"programs": 1}, **AUTHORIZED).status == 422
@@ -23,4 +24,6 @@ def test_queues_and_requests_are_measured_for_clients_with_the_token(tmp_path: P
     assert 'koderz_serve_pending{queue="grading"} 0.0' in lines
     assert 'koderz_serve_requests_total{endpoint="POST /v1/grade",status="200"} 1.0' in lines
     assert 'koderz_serve_requests_total{endpoint="POST /v1/grade",status="422"} 1.0' in lines
+    assert 'koderz_serve_requests_total{endpoint="none",status="401"} 1.0' in lines
+    assert 'koderz_serve_requests_total{endpoint="none",status="404"} 1.0' in lines
     assert TOKEN not in answer.text
