@@ -11,8 +11,9 @@ from typing import Literal
 import numpy as np
 
 from koderz_core.analysis.bootstrap import Array
-from koderz_core.analysis.choices import FOLDS, Folds, Judged, by_length, folds_of, length_rule, single, union_of_pairs
+from koderz_core.analysis.choices import FOLDS, Judged, by_length, divided, length_rule, single, union_of_pairs
 from koderz_core.analysis.difficulty import Key
+from koderz_core.analysis.folds import Fold
 from koderz_core.analysis.paired import bonett_price
 from koderz_core.analysis.power import detectable, observed_discordance
 from koderz_core.analysis.rates import Interval, by_problem, share_bounds
@@ -151,7 +152,7 @@ def headroom(
     results = _results(trials_by_key)
     if why := _refusal(results):
         return Headroom(len(results.problems), results.omitted, why=why)
-    folds = folds_of(len(results.problems), seed)
+    folds = divided(len(results.problems), seed)
     order = [(lengths or {}).get(problem) for problem in results.problems]
     characters = np.array([length for length in order if length is not None], dtype=np.float64)
     known = characters if len(characters) == len(order) else None
@@ -200,7 +201,7 @@ def _refusal(results: _Results) -> Why | None:
     return "few problems" if len(results.problems) < FEWEST else None
 
 
-def _choices(results: _Results, folds: Folds, lengths: Array | None) -> tuple[Choice, ...]:
+def _choices(results: _Results, folds: Sequence[Fold], lengths: Array | None) -> tuple[Choice, ...]:
     shares, best = results.shares, single(results.shares, folds)
     of: dict[ChoiceKind, Judged] = {"oracle": Judged(_any(results), stable=True)}
     if results.repeats > 1:

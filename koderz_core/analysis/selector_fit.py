@@ -5,12 +5,13 @@ Needs scikit-learn, the extra ``learn``, which nothing else imports.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from koderz_core.analysis.folds import folds_of
 from koderz_core.analysis.selector import (
     Array,
     design,
@@ -112,28 +113,19 @@ def fit_before(cases: Sequence[Case], models: int, penalty: float, width: int = 
     return Before(datasets, _floats(centre), _floats(scale), _floats(weights), tuple(map(_floats, covariance)))
 
 
-def folds_of(groups: Sequence[int], folds: int, seed: int) -> Iterator[tuple[list[int], list[int]]]:
-    """The places of the other folds and of each fold; one group is never in both. Groups are divided by chance."""
-    names = sorted(set(groups))
-    fold = {names[place]: at % folds for at, place in enumerate(np.random.default_rng(seed).permutation(len(names)))}
-    for number in range(min(folds, len(names))):
-        held = [at for at, group in enumerate(groups) if fold[group] == number]
-        yield [at for at, group in enumerate(groups) if fold[group] != number], held
-
-
 def _card(evidence: Evidence, penalty: float, seed: int) -> Card:
     cases, models = evidence.cases, len(evidence.models)
     solved = np.array([case.solved for case in cases])
     usd = np.array([[np.nan if value is None else value for value in case.usd] for case in cases])
     predicted = {SELECTOR: np.zeros_like(solved), LENGTH: np.zeros_like(solved)}
     single = [0] * len(cases)
-    for train, held in folds_of([case.group for case in cases], FOLDS, seed):
-        some = [cases[at] for at in train]
+    for fold in folds_of([case.group for case in cases], FOLDS, seed):
+        some, held = [cases[at] for at in fold.others], fold.held
         own = _penalty(some, models, seed)
         for rule, width in ((SELECTOR, len(FEATURES)), (LENGTH, 1)):
             before = fit_before(some, models, own, width)
             predicted[rule][held] = _predicted(before, [cases[at] for at in held], models)
-        best = int(solved[train].mean(axis=0).argmax())
+        best = int(solved[fold.others].mean(axis=0).argmax())
         for at in held:
             single[at] = best
     table = Table(solved, usd, single)
@@ -161,9 +153,9 @@ def _penalty(cases: Sequence[Case], models: int, seed: int) -> float:
 
     def lost(penalty: float) -> float:
         total = 0.0
-        for train, held in folds_of([case.group for case in cases], INNER, seed + 1):
-            before = fit_before([cases[at] for at in train], models, penalty)
-            some = [cases[at] for at in held]
+        for fold in folds_of([case.group for case in cases], INNER, seed + 1):
+            before = fit_before([cases[at] for at in fold.others], models, penalty)
+            some = [cases[at] for at in fold.held]
             p, y = _predicted(before, some, models), np.array([case.solved for case in some])
             total -= float((y * np.log(p + 1e-12) + (1 - y) * np.log(1 - p + 1e-12)).sum())
         return total
@@ -185,9 +177,9 @@ def _after_calibration(evidence: Evidence, seed: int) -> Calibration | None:
         return None
     pairs = [
         (probability_right(after, answers[at].values), float(answers[at].right))
-        for train, held in folds_of([answer.group for answer in answers], FOLDS, seed)
-        for after in [fit_after([answers[at] for at in train], evidence.gate, seed)]
-        for at in held
+        for fold in folds_of([answer.group for answer in answers], FOLDS, seed)
+        for after in [fit_after([answers[at] for at in fold.others], evidence.gate, seed)]
+        for at in fold.held
     ]
     return calibration([p for p, _ in pairs], [y for _, y in pairs])
 
@@ -205,8 +197,8 @@ def fit_after(answers: Sequence[Answer], gate: str, seed: int) -> After:
     scale[scale == 0] = 1.0
     with_bias = np.hstack([np.ones((len(x), 1)), (x - centre) / scale])
     scores = np.zeros(len(y))
-    for train, held in folds_of([answer.group for answer in answers], INNER, seed + 1):
-        scores[held] = with_bias[held] @ _ridge(with_bias[train], y[train], 1.0)
+    for fold in folds_of([answer.group for answer in answers], INNER, seed + 1):
+        scores[fold.held] = with_bias[fold.held] @ _ridge(with_bias[fold.others], y[fold.others], 1.0)
     edge = 1 / (len(y) + 2)
     steps = IsotonicRegression(y_min=edge, y_max=1 - edge, out_of_bounds="clip").fit(scores, y)
     points = tuple(zip(_floats(steps.X_thresholds_), _floats(steps.y_thresholds_), strict=True))

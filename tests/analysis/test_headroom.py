@@ -12,7 +12,7 @@ import pytest
 from made_trials import once, trials
 from numpy.typing import NDArray
 
-from koderz_core.analysis.choices import by_length, folds_of, single, union_of_pairs
+from koderz_core.analysis.choices import by_length, divided, single, union_of_pairs
 from koderz_core.analysis.difficulty import Key
 from koderz_core.analysis.headroom import Headroom, headroom
 from koderz_core.records.trials import Trial
@@ -49,7 +49,7 @@ def test_the_best_of_equal_configurations_looks_better_in_hindsight_than_it_is()
     random = np.random.default_rng(1)
     worlds = [(random.random((8, 40)) < 0.5).astype(float) for _ in range(60)]
     assert np.mean([shares.mean(axis=1).max() for shares in worlds]) > 0.59
-    assert np.mean([single(shares, folds_of(40)).solved.mean() for shares in worlds]) == pytest.approx(0.5, abs=0.04)
+    assert np.mean([single(shares, divided(40)).solved.mean() for shares in worlds]) == pytest.approx(0.5, abs=0.04)
 
 
 def test_without_anything_to_learn_repeats_show_that_the_gain_is_luck_and_with_it_they_do_not() -> None:
@@ -82,7 +82,7 @@ def test_a_choice_by_length_is_judged_on_other_folds() -> None:
     random = np.random.default_rng(3)
     lengths = random.permutation(200).astype(float)
     by_size = np.where(lengths < 100, [[0.9], [0.3]], [[0.3], [0.9]])
-    folds = folds_of(200)
+    folds = divided(200)
     shares = (random.random((2, 200)) < by_size).astype(float)
     assert by_length(shares, lengths, folds).solved.mean() - single(shares, folds).solved.mean() > 0.15
     noise = [(random.random((2, 200)) < 0.5).astype(float) for _ in range(10)]
@@ -92,7 +92,7 @@ def test_a_choice_by_length_is_judged_on_other_folds() -> None:
 def test_the_best_pair_is_chosen_on_other_folds() -> None:
     random = np.random.default_rng(4)
     worlds = [(random.random((10, 40)) < 0.5).astype(float) for _ in range(20)]
-    honest = [union_of_pairs(shares, folds_of(40)).solved.mean() for shares in worlds]
+    honest = [union_of_pairs(shares, divided(40)).solved.mean() for shares in worlds]
     assert np.mean(honest) == pytest.approx(0.75, abs=0.03)
 
 

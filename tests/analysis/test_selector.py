@@ -8,8 +8,9 @@ from random import Random
 import numpy as np
 import pytest
 
+from koderz_core.analysis.folds import folds_of
 from koderz_core.analysis.selector import answer_features, between, probabilities, propensities
-from koderz_core.analysis.selector_fit import Evidence, fit, folds_of
+from koderz_core.analysis.selector_fit import Evidence, fit
 from koderz_core.analysis.selector_value import Logged, Table, area, calibration, doubly_robust, judged, verdict
 from koderz_core.errors import UsageError
 from koderz_core.records import PublicProblem
@@ -80,9 +81,10 @@ def test_propensities_are_shares_of_the_posterior_that_replay_exactly(learned: S
 
 def test_a_group_of_twins_is_never_in_both_parts_of_a_fold() -> None:
     groups = [at // 3 for at in range(30)]
-    for train, held in folds_of(groups, 5, 0):
-        assert not {groups[at] for at in train} & {groups[at] for at in held}
-        assert sorted(train + held) == list(range(30))
+    for fold in folds_of(groups, 5):
+        assert len(fold.held) == 6
+        assert not {groups[at] for at in fold.others} & {groups[at] for at in fold.held}
+        assert sorted([*fold.others, *fold.held]) == list(range(30))
 
 
 def test_the_off_policy_value_corrects_for_the_choices_even_if_the_predictions_are_wrong() -> None:
