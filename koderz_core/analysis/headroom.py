@@ -81,7 +81,7 @@ class Headroom:
     """The gain that choices between configurations could have, on the ``problems`` with a result of each.
 
     ``best``: the configuration that solves most, in hindsight (``best_share``); its rate in ``choices`` is
-    cross-validated. ``repeats``: the smallest number of results. ``matrix``: by row and column, the share of problems
+    cross-validated. ``repeats``: the smallest number of results; 1 if repeats give the same answers again. ``matrix``: by row and column, the share of problems
     that the row solves and the column does not. ``detectable``: the smallest gain that is found with a power of 80 %,
     of a choice that never loses a problem (``perfect``) and of one that differs from the best single as the other
     configurations do (``usual``); None if these problems can show none. ``rule``: None if lengths are unknown.
@@ -121,7 +121,8 @@ class Headroom:
 class _Results:
     """Results of each configuration (row) on each problem (column).
 
-    ``shares`` of repeats that are solved; ``draws``: of the first ``repeats`` results, solved or not.
+    ``shares`` of repeats that are solved; ``draws``: of the first ``repeats`` results, solved or not. Only one of each
+    if the repeats of a configuration always agree (``_same_again``).
     """
 
     keys: tuple[Key, ...]
@@ -142,7 +143,7 @@ def headroom(
 
     Every choice is compared with the best single configuration, which is chosen on other folds than it is judged on
     (``single``). The oracle solves a problem if any configuration does; because it sees the draws that it is judged on,
-    it includes luck, so it bounds what can be learned from above. With repeats, ``repeated`` chooses by the other
+    it includes luck, so it bounds what can be learned from above. With repeats that are independent draws, ``repeated`` chooses by the other
     repeats of the same problem and the best single among equals: a choice that a selector could reach, so its gain
     bounds what can be learned from below. ``lengths``: characters of prompts by problem; choosing by length needs
     those of all problems. Intervals are Bonett and Price's, by problem, and longer if folds chose differently. The
@@ -190,7 +191,19 @@ def _results(trials_by_key: Mapping[Key, Sequence[Trial]]) -> _Results:
             if at is not None and trial.scored and seen[at] < repeats:
                 draws[row, at, seen[at]] = trial.solved
                 seen[at] += 1
+    if _same_again(draws):
+        draws = draws[:, :, :1]
     return _Results(tuple(counts), problems, shares, draws, len(given) - len(problems))
+
+
+def _same_again(draws: Array) -> bool:
+    """Whether the repeats of a configuration agree on every problem, though it solves some and others not.
+
+    At temperature 0, another repeat is the same answer. To choose by it would be to know the result.
+    """
+    agree = (draws == draws[:, :, :1]).all(axis=(1, 2))
+    some = draws.any(axis=(1, 2)) & ~draws.all(axis=(1, 2))
+    return bool((agree & some).any())
 
 
 def _refusal(results: _Results) -> Why | None:

@@ -30,6 +30,7 @@ from koderz_core.analysis.selector_value import (
     verdict,
 )
 from koderz_core.errors import UsageError
+from koderz_core.records import PublicProblem
 from koderz_core.records.selectors import FEATURES, After, Answer, Before, Calibration, Card, Case, Selector
 from koderz_core.sums import known_mean
 
@@ -43,13 +44,14 @@ PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 class Evidence:
     """What a selector is fitted to. ``gate``: of the tests that the ``answers`` were run on, "" without answers.
 
-    ``configurations``, ``left_out`` and ``scripted``: for the card.
+    ``tested``: the problems of the answers. ``configurations``, ``left_out`` and ``scripted``: for the card.
     """
 
     models: tuple[str, ...]
     cases: tuple[Case, ...]
     answers: tuple[Answer, ...] = ()
     gate: str = ""
+    tested: tuple[PublicProblem, ...] = ()
     configurations: tuple[str, ...] = ()
     left_out: Mapping[str, int] | None = None
     scripted: bool = False
@@ -90,7 +92,7 @@ def _fitted(name: str, evidence: Evidence, seed: int) -> Selector:
         fit_before(cases, models, penalty, 1),
         _after(evidence, seed),
         _card(evidence, penalty, seed),
-        tuple(case.problem for case in cases),
+        tuple(dict.fromkeys([*(case.problem for case in cases), *evidence.tested])),
     )
 
 
@@ -134,6 +136,7 @@ def _card(evidence: Evidence, penalty: float, seed: int) -> Card:
     headroom, least = by_rule["oracle"].gain, least_detectable(table)
     return Card(
         evidence.configurations,
+        len(cases),
         FOLDS,
         seed,
         penalty,

@@ -50,6 +50,7 @@ def gather(rows: Sequence[SummaryRow], trials: Mapping[Key, Sequence[Trial]], pr
         cases,
         answers,
         gate,
+        tuple(known[place] for place in dict.fromkeys(place for place, own, _ in tested if own == gate)),
         tuple(f"{row.benchmark} {row.label}" for row in rows),
         {why: count for why, count in left_out.items() if count},
         scripted(models),
@@ -75,13 +76,14 @@ def _tested(
             codes, before = list[str | None](), 0
             for step in trial.tries:
                 codes.append(step.code)
-                if step.held_out_passed is None or step.tokens is None:
+                if step.tokens is None:  # nor are those of the next answers
+                    break
+                tokens, before = step.tokens - before, step.tokens
+                if step.held_out_passed is None:
                     continue
-                votes = codes.count(step.code) / len(codes)
-                marks, tokens = (step.tests_passed, step.tests_total), step.tokens - before
+                votes, marks = codes.count(step.code) / len(codes), (step.tests_passed, step.tests_total)
                 values = answer_features(marks, step.error, tokens, step.iteration, votes)
                 yield (row.dataset, trial.problem), row.gate, (values, step.held_out_passed)
-                before = step.tokens
 
 
 def _known(places: Mapping[Place, None], problem: FindProblem) -> dict[Place, PublicProblem]:
