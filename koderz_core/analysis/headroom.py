@@ -80,12 +80,13 @@ class LengthRule:
 class Headroom:
     """The gain that choices between configurations could have, on the ``problems`` with a result of each.
 
-    ``best``: the configuration that solves most, in hindsight (``best_share``); its rate in ``choices`` is
-    cross-validated. ``repeats``: the smallest number of results; 1 if repeats give the same answers again. ``matrix``: by row and column, the share of problems
-    that the row solves and the column does not. ``detectable``: the smallest gain that is found with a power of 80 %,
-    of a choice that never loses a problem (``perfect``) and of one that differs from the best single as the other
-    configurations do (``usual``); None if these problems can show none. ``rule``: None if lengths are unknown.
-    ``omitted``: problems without a result of each configuration. ``why``: the reason if nothing was computed.
+    ``best``: the configuration that solves most, in hindsight; its rate in ``choices`` is cross-validated.
+    ``repeats``: the smallest number of results; 1 if repeats give the same answers again. ``matrix``: by row and
+    column, the share of problems that the row solves and the column does not. The smallest gain that is found with a
+    power of 80 % is that of a choice that never loses a problem (``perfect``) and of one that differs from the best
+    single as the other configurations do (``usual``); None if these problems can show none. ``rule``: None if lengths
+    are unknown. ``omitted``: problems without a result of each configuration. ``why``: the reason if nothing was
+    computed.
     """
 
     problems: int
@@ -143,12 +144,12 @@ def headroom(
 
     Every choice is compared with the best single configuration, which is chosen on other folds than it is judged on
     (``single``). The oracle solves a problem if any configuration does; because it sees the draws that it is judged on,
-    it includes luck, so it bounds what can be learned from above. With repeats that are independent draws, ``repeated`` chooses by the other
-    repeats of the same problem and the best single among equals: a choice that a selector could reach, so its gain
-    bounds what can be learned from below. ``lengths``: characters of prompts by problem; choosing by length needs
-    those of all problems. Intervals are Bonett and Price's, by problem, and longer if folds chose differently. The
-    measures are those of RouterBench (Hu et al., arXiv 2403.12031, 2024) and LLMRouterBench (arXiv 2601.07206, 2026),
-    of which the latter finds that the best single model is hard to beat.
+    it includes luck, so it bounds what can be learned from above. With repeats that are independent draws,
+    ``repeated`` chooses by the other repeats of the same problem and the best single among equals: a choice that a
+    selector could reach, so its gain bounds what can be learned from below. ``lengths``: characters of prompts by
+    problem; choosing by length needs those of all problems. Intervals are Bonett and Price's, by problem, and longer if
+    folds chose differently. The measures are those of RouterBench (Hu et al., arXiv 2403.12031, 2024) and
+    LLMRouterBench (arXiv 2601.07206, 2026), of which the latter finds that the best single model is hard to beat.
     """
     results = _results(trials_by_key)
     if why := _refusal(results):

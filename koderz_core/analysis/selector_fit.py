@@ -36,7 +36,7 @@ from koderz_core.sums import known_mean
 
 FOLDS, INNER = 5, 4
 FEWEST, FEWEST_ANSWERS = 20, 40
-"""Problems, and tested programs, that a fit needs."""
+"""Problems, and tested programs on as many problems, that a fit needs."""
 PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 
@@ -168,7 +168,8 @@ def _penalty(cases: Sequence[Case], models: int, seed: int) -> float:
 
 def _after(evidence: Evidence, seed: int) -> After | None:
     answers = evidence.answers
-    if len(answers) < FEWEST_ANSWERS or len({answer.right for answer in answers}) < 2:
+    problems, kinds = {answer.group for answer in answers}, {answer.right for answer in answers}
+    if len(answers) < FEWEST_ANSWERS or len(problems) < FEWEST or len(kinds) < 2:
         return None
     return fit_after(answers, evidence.gate, seed)
 
