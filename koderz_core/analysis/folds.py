@@ -16,7 +16,10 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Places of problems: ``held`` judge what the ``others`` chose."""
+    """Places of problems: ``held`` judge what was chosen or fitted on the ``others``.
+
+    Both are sorted. Without a group, or with a single one, there is nothing to divide: a fold then has no ``others``.
+    """
 
     others: Places
     held: Places

@@ -69,11 +69,12 @@ def fit(name: str, evidence: Evidence, seed: int = 0) -> Selector:
     """Raises UsageError with too few problems or models, or without scikit-learn."""
     require_sklearn()
     cases, models = evidence.cases, len(evidence.models)
-    if models < 2 or len(cases) < FEWEST:
+    different = len({case.group for case in cases})
+    if models < 2 or len(cases) < FEWEST or different < 2 * FOLDS:
         raise UsageError(
             f"A selector needs results of at least two models on the same {FEWEST} problems. Found: {models} models "
-            f"({', '.join(evidence.models) or 'none'}) with {len(cases)} common problems. Name benchmarks in which "
-            "several models solve the same problems with the strategy direct."
+            f"({', '.join(evidence.models) or 'none'}) with {len(cases)} common problems, of which {different} are no "
+            "near-duplicates. Name benchmarks in which several models solve the same problems with the strategy direct."
         )
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 (comes with scikit-learn)
 
