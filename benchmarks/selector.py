@@ -75,7 +75,7 @@ def off_policy(selector: Selector, random: np.random.Generator, signal: float, f
         model = int(random.choice(2, p=shares))
         (predicted,) = probabilities(selector.before, [problem], ["made"], 2)
         target = [float(other == predicted.argmax()) for other in range(2)]
-        logged.append(Logged(shares, model, case.solved[model], predicted.tolist(), target))
+        logged.append(Logged(problem.id, shares, model, case.solved[model], predicted.tolist(), target))
     found = doubly_robust(logged)
     truth = further.chances[np.arange(FURTHER), chosen(selector, further.problems)].mean()
     low, high = found.solved.low or 0.0, found.solved.high or 1.0

@@ -1,46 +1,26 @@
 """Choices of a configuration that need no learning, made on other folds than they are judged on.
 
-``shares``: the share of repeats that each configuration (row) solved of each problem (column). Folds are of problems
-(Stone, Journal of the Royal Statistical Society B 36 (1974) 111-147), and the results are means over several divisions
-into folds, so that no result depends on one of them.
+``shares``: the share of repeats that each configuration (row) solved of each problem (column). The results are means
+over several divisions into folds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from koderz_core.analysis.bootstrap import Array
+from koderz_core.analysis.folds import Fold, folds_of
 
 FOLDS, DIVISIONS = 10, 20
 _NEARLY = 1e-9
-_Places = NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True)
-class Folds:
-    """Divisions of problems into folds. ``orders``: of problems, one per division; ``edges``: of the folds in each."""
-
-    orders: _Places
-    edges: _Places
-
-    def each(self) -> Iterator[_Places]:
-        """The problems of every fold of every division."""
-        for order in self.orders:
-            for start, end in pairwise(self.edges.tolist()):
-                yield order[start:end]
-
-
-def folds_of(problems: int, seed: int = 0) -> Folds:
-    """Folds of nearly equal sizes. The same seed gives the same folds."""
-    random = np.random.default_rng(seed)
-    orders = np.array([random.permutation(problems) for _ in range(DIVISIONS)], dtype=np.intp)
-    edges = np.linspace(0, problems, min(FOLDS, problems) + 1).round().astype(np.intp)
-    return Folds(orders, edges)
+def divided(problems: int, seed: int = 0) -> tuple[Fold, ...]:
+    """The folds that every choice is judged on."""
+    return tuple(folds_of(range(problems), FOLDS, seed, DIVISIONS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,42 +31,40 @@ class Judged:
     stable: bool
 
 
-def single(shares: Array, folds: Folds) -> Judged:
+def single(shares: Array, folds: Sequence[Fold]) -> Judged:
     """The configuration that solves most of the other folds; equals count equally."""
     total, solved, chosen = shares.sum(axis=1), np.zeros(shares.shape[1]), set()
-    for fold in folds.each():
-        others = total - shares[:, fold].sum(axis=1)
+    for fold in folds:
+        others = total - shares[:, fold.held].sum(axis=1)
         best = np.flatnonzero(others >= others.max() - _NEARLY)
-        solved[fold] += shares[best][:, fold].mean(axis=0)
+        solved[fold.held] += shares[best][:, fold.held].mean(axis=0)
         chosen.add(tuple(best.tolist()))
-    return Judged(solved / len(folds.orders), len(chosen) == 1)
+    return Judged(solved / DIVISIONS, len(chosen) == 1)
 
 
-def union_of_pairs(shares: Array, folds: Folds) -> Judged:
+def union_of_pairs(shares: Array, folds: Sequence[Fold]) -> Judged:
     """The oracle of the two configurations that solve most of the other folds together."""
     solved, chosen = np.zeros(shares.shape[1]), set()
     missed = 1 - shares
     whole = np.einsum("ap,bp->ab", missed, missed)
-    for fold in folds.each():
-        part = missed[:, fold]
+    for fold in folds:
+        part = missed[:, fold.held]
         others = whole - np.einsum("ap,bp->ab", part, part)
         np.fill_diagonal(others, np.inf)
         a, b = np.nonzero(others <= others.min() + _NEARLY)
-        solved[fold] += (1 - part[a] * part[b]).mean(axis=0)
+        solved[fold.held] += (1 - part[a] * part[b]).mean(axis=0)
         chosen.add((tuple(a.tolist()), tuple(b.tolist())))
-    return Judged(solved / len(folds.orders), len(chosen) == 1)
+    return Judged(solved / DIVISIONS, len(chosen) == 1)
 
 
-def by_length(shares: Array, lengths: Array, folds: Folds) -> Judged:
+def by_length(shares: Array, lengths: Array, folds: Sequence[Fold]) -> Judged:
     """The rule of ``length_rule`` that is the best on the other folds."""
     solved, chosen = np.zeros(shares.shape[1]), set()
-    for fold in folds.each():
-        others = np.ones(shares.shape[1], dtype=bool)
-        others[fold] = False
-        short, long, characters = length_rule(shares[:, others], lengths[others])
-        solved[fold] += shares[np.where(lengths[fold] > characters, long, short), fold]
+    for fold in folds:
+        short, long, characters = length_rule(shares[:, fold.others], lengths[fold.others])
+        solved[fold.held] += shares[np.where(lengths[fold.held] > characters, long, short), fold.held]
         chosen.add((short, long, characters))
-    return Judged(solved / len(folds.orders), len(chosen) == 1)
+    return Judged(solved / DIVISIONS, len(chosen) == 1)
 
 
 def length_rule(shares: Array, lengths: Array) -> tuple[int, int, int]:

@@ -117,6 +117,7 @@ def _attempts(trial: Trial, calls: Sequence[CoderCall], about: About, marks: _Ma
             seconds=seconds,
             tokens=tokens,
             prompt=call.prompt if call else "",
+            cached=bool(call and call.cached),
         )
 
 
@@ -161,7 +162,7 @@ def _fresh(attempts: Sequence[RecordedAttempt]) -> dict[tuple[str, float | None]
 
 def _source(pool: _Pool, name: str, trials_by_key: Mapping[Key, Sequence[Trial]], about: Mapping[Key, About]) -> Source:
     problems = {trial.problem for key in pool.keys for trial in trials_by_key[key] if trial.scored}
-    fixed, chains = _divided(pool.attempts, about)
+    fixed, chains = _divided(_once(pool.attempts), about)
     return Source(
         name=name,
         model=pool.model,
@@ -172,6 +173,21 @@ def _source(pool: _Pool, name: str, trials_by_key: Mapping[Key, Sequence[Trial]]
         chains=chains,
         greedy=_greedy(pool.temperature, pool.attempts),
     )
+
+
+def _once(attempts: Sequence[RecordedAttempt]) -> list[RecordedAttempt]:
+    """Without answers that the response cache copied from another benchmark that is named here as well."""
+    asked = {_answer(attempt) for attempt in attempts if not attempt.cached}
+    kept = []
+    for attempt in attempts:
+        if not attempt.cached or _answer(attempt) not in asked:
+            kept.append(attempt)
+            asked |= {_answer(attempt)}
+    return kept
+
+
+def _answer(attempt: RecordedAttempt) -> tuple[object, ...]:
+    return attempt.configuration, attempt.problem, attempt.repeat, attempt.place, attempt.code
 
 
 def _configuration(

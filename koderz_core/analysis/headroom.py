@@ -11,8 +11,9 @@ from typing import Literal
 import numpy as np
 
 from koderz_core.analysis.bootstrap import Array
-from koderz_core.analysis.choices import FOLDS, Folds, Judged, by_length, folds_of, length_rule, single, union_of_pairs
+from koderz_core.analysis.choices import FOLDS, Judged, by_length, divided, length_rule, single, union_of_pairs
 from koderz_core.analysis.difficulty import Key
+from koderz_core.analysis.folds import Fold
 from koderz_core.analysis.paired import bonett_price
 from koderz_core.analysis.power import detectable, observed_discordance
 from koderz_core.analysis.rates import Interval, by_problem, share_bounds
@@ -79,12 +80,13 @@ class LengthRule:
 class Headroom:
     """The gain that choices between configurations could have, on the ``problems`` with a result of each.
 
-    ``best``: the configuration that solves most, in hindsight (``best_share``); its rate in ``choices`` is
-    cross-validated. ``repeats``: the smallest number of results. ``matrix``: by row and column, the share of problems
-    that the row solves and the column does not. ``detectable``: the smallest gain that is found with a power of 80 %,
-    of a choice that never loses a problem (``perfect``) and of one that differs from the best single as the other
-    configurations do (``usual``); None if these problems can show none. ``rule``: None if lengths are unknown.
-    ``omitted``: problems without a result of each configuration. ``why``: the reason if nothing was computed.
+    ``best``: the configuration that solves most, in hindsight; its rate in ``choices`` is cross-validated.
+    ``repeats``: the smallest number of results; 1 if repeats give the same answers again. ``matrix``: by row and
+    column, the share of problems that the row solves and the column does not. The smallest gain that is found with a
+    power of 80 % is that of a choice that never loses a problem (``perfect``) and of one that differs from the best
+    single as the other configurations do (``usual``); None if these problems can show none. ``rule``: None if lengths
+    are unknown. ``omitted``: problems without a result of each configuration. ``why``: the reason if nothing was
+    computed.
     """
 
     problems: int
@@ -120,7 +122,8 @@ class Headroom:
 class _Results:
     """Results of each configuration (row) on each problem (column).
 
-    ``shares`` of repeats that are solved; ``draws``: of the first ``repeats`` results, solved or not.
+    ``shares`` of repeats that are solved; ``draws``: of the first ``repeats`` results, solved or not. Only one of each
+    if the repeats of a configuration always agree (``_same_again``).
     """
 
     keys: tuple[Key, ...]
@@ -141,17 +144,17 @@ def headroom(
 
     Every choice is compared with the best single configuration, which is chosen on other folds than it is judged on
     (``single``). The oracle solves a problem if any configuration does; because it sees the draws that it is judged on,
-    it includes luck, so it bounds what can be learned from above. With repeats, ``repeated`` chooses by the other
-    repeats of the same problem and the best single among equals: a choice that a selector could reach, so its gain
-    bounds what can be learned from below. ``lengths``: characters of prompts by problem; choosing by length needs
-    those of all problems. Intervals are Bonett and Price's, by problem, and longer if folds chose differently. The
-    measures are those of RouterBench (Hu et al., arXiv 2403.12031, 2024) and LLMRouterBench (arXiv 2601.07206, 2026),
-    of which the latter finds that the best single model is hard to beat.
+    it includes luck, so it bounds what can be learned from above. With repeats that are independent draws,
+    ``repeated`` chooses by the other repeats of the same problem and the best single among equals: a choice that a
+    selector could reach, so its gain bounds what can be learned from below. ``lengths``: characters of prompts by
+    problem; choosing by length needs those of all problems. Intervals are Bonett and Price's, by problem, and longer if
+    folds chose differently. The measures are those of RouterBench (Hu et al., arXiv 2403.12031, 2024) and
+    LLMRouterBench (arXiv 2601.07206, 2026), of which the latter finds that the best single model is hard to beat.
     """
     results = _results(trials_by_key)
     if why := _refusal(results):
         return Headroom(len(results.problems), results.omitted, why=why)
-    folds = folds_of(len(results.problems), seed)
+    folds = divided(len(results.problems), seed)
     order = [(lengths or {}).get(problem) for problem in results.problems]
     characters = np.array([length for length in order if length is not None], dtype=np.float64)
     known = characters if len(characters) == len(order) else None
@@ -189,7 +192,19 @@ def _results(trials_by_key: Mapping[Key, Sequence[Trial]]) -> _Results:
             if at is not None and trial.scored and seen[at] < repeats:
                 draws[row, at, seen[at]] = trial.solved
                 seen[at] += 1
+    if _same_again(draws):
+        draws = draws[:, :, :1]
     return _Results(tuple(counts), problems, shares, draws, len(given) - len(problems))
+
+
+def _same_again(draws: Array) -> bool:
+    """Whether the repeats of a configuration agree on every problem, though it solves some and others not.
+
+    At temperature 0, another repeat is the same answer. To choose by it would be to know the result.
+    """
+    agree = (draws == draws[:, :, :1]).all(axis=(1, 2))
+    some = draws.any(axis=(1, 2)) & ~draws.all(axis=(1, 2))
+    return bool((agree & some).any())
 
 
 def _refusal(results: _Results) -> Why | None:
@@ -200,7 +215,7 @@ def _refusal(results: _Results) -> Why | None:
     return "few problems" if len(results.problems) < FEWEST else None
 
 
-def _choices(results: _Results, folds: Folds, lengths: Array | None) -> tuple[Choice, ...]:
+def _choices(results: _Results, folds: Sequence[Fold], lengths: Array | None) -> tuple[Choice, ...]:
     shares, best = results.shares, single(results.shares, folds)
     of: dict[ChoiceKind, Judged] = {"oracle": Judged(_any(results), stable=True)}
     if results.repeats > 1:

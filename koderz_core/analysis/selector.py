@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
-from math import log1p
+from math import isnan, log1p, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,17 +35,18 @@ def features_of(problem: PublicProblem) -> tuple[float, ...]:
 
 
 def answer_features(
-    marks: tuple[int, int], error: str | None, tokens: int, iteration: int, votes: float
+    marks: tuple[int, int], error: str | None, tokens: int | None, iteration: int, votes: float
 ) -> tuple[float, ...]:
     """The values of ``ANSWER_FEATURES``. ``marks``: gate tests passed and run. ``error``: its class, empty if none.
 
-    ``votes``: the share of the programs so far that are the same as this one.
+    ``votes``: the share of the programs so far that are the same as this one. Unknown ``tokens`` are nan.
     """
     passed, total = marks
     share = passed / total if total else 0.0
     none = error in _NO_PROGRAM
     crash = not none and error not in (None, "", "assertion")
-    return share, float(not error and share == 1), float(none), float(crash), log1p(tokens), iteration, votes
+    size = nan if tokens is None else log1p(tokens)
+    return share, float(not error and share == 1), float(none), float(crash), size, iteration, votes
 
 
 def design(features: Array, datasets: Sequence[str], known: Sequence[str], models: int, narrow: float = OWN) -> Array:
@@ -103,10 +104,10 @@ def propensities(
 
 
 def probability_right(after: After, values: Sequence[float]) -> float:
-    """The calibrated P(right) of an answer with these values of ``ANSWER_FEATURES``."""
+    """The calibrated P(right) of an answer with these values of ``ANSWER_FEATURES``; nan counts as the average."""
     bias, *weights = after.weights
     parts = zip(values, after.centre, after.scale, weights, strict=True)
-    score = bias + sum((value - centre) / scale * weight for value, centre, scale, weight in parts)
+    score = bias + sum((value - centre) / scale * weight for value, centre, scale, weight in parts if not isnan(value))
     return between(after.points, score)
 
 

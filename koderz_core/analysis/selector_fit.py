@@ -5,12 +5,13 @@ Needs scikit-learn, the extra ``learn``, which nothing else imports.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from koderz_core.analysis.folds import folds_of
 from koderz_core.analysis.selector import (
     Array,
     design,
@@ -29,12 +30,13 @@ from koderz_core.analysis.selector_value import (
     verdict,
 )
 from koderz_core.errors import UsageError
+from koderz_core.records import PublicProblem
 from koderz_core.records.selectors import FEATURES, After, Answer, Before, Calibration, Card, Case, Selector
 from koderz_core.sums import known_mean
 
 FOLDS, INNER = 5, 4
 FEWEST, FEWEST_ANSWERS = 20, 40
-"""Problems, and tested programs, that a fit needs."""
+"""Problems, and tested programs on as many problems, that a fit needs."""
 PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 
@@ -42,13 +44,14 @@ PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 class Evidence:
     """What a selector is fitted to. ``gate``: of the tests that the ``answers`` were run on, "" without answers.
 
-    ``configurations``, ``left_out`` and ``scripted``: for the card.
+    ``tested``: the problems of the answers. ``configurations``, ``left_out`` and ``scripted``: for the card.
     """
 
     models: tuple[str, ...]
     cases: tuple[Case, ...]
     answers: tuple[Answer, ...] = ()
     gate: str = ""
+    tested: tuple[PublicProblem, ...] = ()
     configurations: tuple[str, ...] = ()
     left_out: Mapping[str, int] | None = None
     scripted: bool = False
@@ -66,11 +69,13 @@ def fit(name: str, evidence: Evidence, seed: int = 0) -> Selector:
     """Raises UsageError with too few problems or models, or without scikit-learn."""
     require_sklearn()
     cases, models = evidence.cases, len(evidence.models)
-    if models < 2 or len(cases) < FEWEST:
+    different = len({case.group for case in cases})
+    if models < 2 or len(cases) < FEWEST or different < 2 * FOLDS:
         raise UsageError(
             f"A selector needs results of at least two models on the same {FEWEST} problems. Found: {models} models "
-            f"({', '.join(evidence.models) or 'none'}) with {len(cases)} common problems. Name benchmarks in which "
-            "several models solve the same problems with the strategy direct."
+            f"({', '.join(evidence.models) or 'none'}) with {len(cases)} common problems "
+            f"({different} if near-duplicates count once). Name benchmarks in which several models solve the same problems "
+            "with the strategy direct."
         )
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 (comes with scikit-learn)
 
@@ -89,7 +94,7 @@ def _fitted(name: str, evidence: Evidence, seed: int) -> Selector:
         fit_before(cases, models, penalty, 1),
         _after(evidence, seed),
         _card(evidence, penalty, seed),
-        tuple(case.problem for case in cases),
+        tuple(dict.fromkeys([*(case.problem for case in cases), *evidence.tested])),
     )
 
 
@@ -112,28 +117,19 @@ def fit_before(cases: Sequence[Case], models: int, penalty: float, width: int = 
     return Before(datasets, _floats(centre), _floats(scale), _floats(weights), tuple(map(_floats, covariance)))
 
 
-def folds_of(groups: Sequence[int], folds: int, seed: int) -> Iterator[tuple[list[int], list[int]]]:
-    """The places of the other folds and of each fold; one group is never in both. Groups are divided by chance."""
-    names = sorted(set(groups))
-    fold = {names[place]: at % folds for at, place in enumerate(np.random.default_rng(seed).permutation(len(names)))}
-    for number in range(min(folds, len(names))):
-        held = [at for at, group in enumerate(groups) if fold[group] == number]
-        yield [at for at, group in enumerate(groups) if fold[group] != number], held
-
-
 def _card(evidence: Evidence, penalty: float, seed: int) -> Card:
     cases, models = evidence.cases, len(evidence.models)
     solved = np.array([case.solved for case in cases])
     usd = np.array([[np.nan if value is None else value for value in case.usd] for case in cases])
     predicted = {SELECTOR: np.zeros_like(solved), LENGTH: np.zeros_like(solved)}
     single = [0] * len(cases)
-    for train, held in folds_of([case.group for case in cases], FOLDS, seed):
-        some = [cases[at] for at in train]
+    for fold in folds_of([case.group for case in cases], FOLDS, seed):
+        some, held = [cases[at] for at in fold.others], fold.held
         own = _penalty(some, models, seed)
         for rule, width in ((SELECTOR, len(FEATURES)), (LENGTH, 1)):
             before = fit_before(some, models, own, width)
             predicted[rule][held] = _predicted(before, [cases[at] for at in held], models)
-        best = int(solved[train].mean(axis=0).argmax())
+        best = int(solved[fold.others].mean(axis=0).argmax())
         for at in held:
             single[at] = best
     table = Table(solved, usd, single)
@@ -142,6 +138,7 @@ def _card(evidence: Evidence, penalty: float, seed: int) -> Card:
     headroom, least = by_rule["oracle"].gain, least_detectable(table)
     return Card(
         evidence.configurations,
+        len(cases),
         FOLDS,
         seed,
         penalty,
@@ -161,9 +158,9 @@ def _penalty(cases: Sequence[Case], models: int, seed: int) -> float:
 
     def lost(penalty: float) -> float:
         total = 0.0
-        for train, held in folds_of([case.group for case in cases], INNER, seed + 1):
-            before = fit_before([cases[at] for at in train], models, penalty)
-            some = [cases[at] for at in held]
+        for fold in folds_of([case.group for case in cases], INNER, seed + 1):
+            before = fit_before([cases[at] for at in fold.others], models, penalty)
+            some = [cases[at] for at in fold.held]
             p, y = _predicted(before, some, models), np.array([case.solved for case in some])
             total -= float((y * np.log(p + 1e-12) + (1 - y) * np.log(1 - p + 1e-12)).sum())
         return total
@@ -173,7 +170,8 @@ def _penalty(cases: Sequence[Case], models: int, seed: int) -> float:
 
 def _after(evidence: Evidence, seed: int) -> After | None:
     answers = evidence.answers
-    if len(answers) < FEWEST_ANSWERS or len({answer.right for answer in answers}) < 2:
+    problems, kinds = {answer.group for answer in answers}, {answer.right for answer in answers}
+    if len(answers) < FEWEST_ANSWERS or len(problems) < FEWEST or len(kinds) < 2:
         return None
     return fit_after(answers, evidence.gate, seed)
 
@@ -185,9 +183,9 @@ def _after_calibration(evidence: Evidence, seed: int) -> Calibration | None:
         return None
     pairs = [
         (probability_right(after, answers[at].values), float(answers[at].right))
-        for train, held in folds_of([answer.group for answer in answers], FOLDS, seed)
-        for after in [fit_after([answers[at] for at in train], evidence.gate, seed)]
-        for at in held
+        for fold in folds_of([answer.group for answer in answers], FOLDS, seed)
+        for after in [fit_after([answers[at] for at in fold.others], evidence.gate, seed)]
+        for at in fold.held
     ]
     return calibration([p for p, _ in pairs], [y for _, y in pairs])
 
@@ -205,8 +203,8 @@ def fit_after(answers: Sequence[Answer], gate: str, seed: int) -> After:
     scale[scale == 0] = 1.0
     with_bias = np.hstack([np.ones((len(x), 1)), (x - centre) / scale])
     scores = np.zeros(len(y))
-    for train, held in folds_of([answer.group for answer in answers], INNER, seed + 1):
-        scores[held] = with_bias[held] @ _ridge(with_bias[train], y[train], 1.0)
+    for fold in folds_of([answer.group for answer in answers], INNER, seed + 1):
+        scores[fold.held] = with_bias[fold.held] @ _ridge(with_bias[fold.others], y[fold.others], 1.0)
     edge = 1 / (len(y) + 2)
     steps = IsotonicRegression(y_min=edge, y_max=1 - edge, out_of_bounds="clip").fit(scores, y)
     points = tuple(zip(_floats(steps.X_thresholds_), _floats(steps.y_thresholds_), strict=True))

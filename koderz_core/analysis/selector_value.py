@@ -38,9 +38,11 @@ class Table:
 class Logged:
     """A recorded choice: the propensity of each model, the chosen one, its result, and P(right) by a model of it.
 
-    ``target``: the probability with which the judged rule chooses each model.
+    ``target``: the probability with which the judged rule chooses each model. ``problem``: repeats of a problem are
+    not independent.
     """
 
+    problem: str
     propensities: Sequence[float]
     chosen: int
     right: float
@@ -54,6 +56,7 @@ class OffPolicy:
 
     solved: Estimate
     choices: int
+    problems: int
     effective: float
 
 
@@ -126,15 +129,23 @@ def _below(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float
 def doubly_robust(logged: Sequence[Logged]) -> OffPolicy:
     """The success rate of the judged rule: Dudík, Langford and Li, "Doubly Robust Policy Evaluation", ICML 2011.
 
-    Unbiased if the propensities are exact, as those of the strategy ``router`` are, whatever the predictions. Kish's
+    Unbiased if the propensities are exact, as those of the strategy ``router`` are, whatever the predictions. The
+    interval is by problem: that of the mean over choices with the results of each problem added up. Kish's
     effective sample size, Survey Sampling (1965): the square of the sum of the weights by the sum of their squares.
     """
     weights = np.array([entry.target[entry.chosen] / entry.propensities[entry.chosen] for entry in logged])
     expected = np.array([np.dot(entry.target, entry.predicted) for entry in logged])
     residual = np.array([entry.right - entry.predicted[entry.chosen] for entry in logged])
+    _, problem = np.unique([entry.problem for entry in logged], return_inverse=True)
+    counts: Array = np.bincount(problem).astype(np.float64)
+    added: Array = np.bincount(problem, expected + weights * residual).astype(np.float64)
+    found = mean_interval(added, counts=counts)
     squares = float((weights**2).sum())
     return OffPolicy(
-        _mean(expected + weights * residual), len(logged), float(weights.sum()) ** 2 / squares if squares else 0.0
+        Estimate(found.value, found.low, found.high),
+        len(logged),
+        len(counts),
+        float(weights.sum()) ** 2 / squares if squares else 0.0,
     )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp
-from random import Random
 
 import numpy as np
 
 from koderz_core.analysis.bootstrap import Array, weights
+from koderz_core.analysis.folds import Places, folds_of
 from koderz_core.analysis.rates import Interval, simultaneous, student
 from koderz_core.analysis.what_if import Replayed, Simulated, summarized
 from koderz_core.errors import UsageError
@@ -45,16 +45,16 @@ def tune(found: Sequence[Simulated], folds: int = FOLDS) -> Tuned:
     outcomes = [[result[problem].outcome for problem in kept] for result in results]
     solved = np.array([[outcome.solved for outcome in own] for own in outcomes])
     spent = np.array([[_known(outcome) for outcome in own] for own in outcomes])
-    parts = [np.array([problem in fold for problem in kept]) for fold in folds_of(kept, folds)]
+    parts = [fold.held for fold in folds_of(range(len(kept)), folds)]
     wrong_usd = found[0].wrong_usd
     losses = spent + wrong_usd * (1 - solved)
-    every_best = [int(losses[:, ~part].mean(axis=1).argmin()) for part in parts]
+    every_best = [int(np.delete(losses, part, axis=1).mean(axis=1).argmin()) for part in parts]
     honest: dict[str, Replayed] = {}
     chosen: dict[str, int] = {}
     for best, part in zip(every_best, parts, strict=True):
         name = found[best].policy.name
         chosen[name] = chosen.get(name, 0) + 1
-        honest |= {problem: results[best][problem] for problem, inside in zip(kept, part, strict=True) if inside}
+        honest |= {kept[at]: results[best][kept[at]] for at in part}
     best = int(losses.mean(axis=1).argmin())
     policy = found[best].policy
     judged = summarized(
@@ -69,20 +69,13 @@ def tune(found: Sequence[Simulated], folds: int = FOLDS) -> Tuned:
     )
 
 
-def folds_of(problems: Sequence[str], folds: int, seed: int = 0) -> tuple[frozenset[str], ...]:
-    """The problems in folds of nearly equal size by chance, the same for the same seed."""
-    mixed = sorted(problems)
-    Random(seed).shuffle(mixed)  # noqa: S311 (no secret)
-    return tuple(frozenset(mixed[fold::folds]) for fold in range(folds))
-
-
 def _known(outcome: Outcome) -> float:
     if outcome.usd is None:
         raise UsageError("A policy can be tuned only if the costs of all its attempts are known.")
     return outcome.usd
 
 
-def _widened(judged: Simulated, losses: Array, solved: Array, spent: Array, parts: Sequence[Array]) -> Simulated:
+def _widened(judged: Simulated, losses: Array, solved: Array, spent: Array, parts: Sequence[Places]) -> Simulated:
     """With intervals that are at least as wide as those of a bootstrap of the whole choice.
 
     The folds share most of the problems that chose, so results on different folds are not independent, and intervals
@@ -114,7 +107,7 @@ def _wider(found: Interval | None, reach: float, most: float = np.inf) -> Interv
     return Interval(found.value, min(found.low, low), max(found.high, high))
 
 
-def _resampled(losses: Array, values: Sequence[Array], parts: Sequence[Array]) -> list[Array]:
+def _resampled(losses: Array, values: Sequence[Array], parts: Sequence[Places]) -> list[Array]:
     """The mean of each of these values (policies x problems) in resamples, with the policy that each fold chooses."""
     drawn = weights(losses.shape[1])
     by_fold = [np.einsum("kp,pr->kr", losses[:, part], drawn[part]) for part in parts]

@@ -14,7 +14,7 @@ class CoderCall(msgspec.Struct, frozen=True, gc=False):
     """A call that wrote a program: what it was asked with, and what it used. None: unknown.
 
     ``prompt``: equal for equal messages and options, apart from the temperature. ``first``: no other role was asked
-    before it. With an answer from the response cache, dollars and seconds are unknown.
+    before it. With an answer from the response cache (``cached``), dollars and seconds are unknown.
     """
 
     experiment: str
@@ -25,6 +25,7 @@ class CoderCall(msgspec.Struct, frozen=True, gc=False):
     usd: float | None
     seconds: float | None
     tokens: int | None
+    cached: bool = False
 
 
 class GateMarks(msgspec.Struct, frozen=True, gc=False):
@@ -46,7 +47,8 @@ class RecordedAttempt(msgspec.Struct, frozen=True, gc=False):
     experiments on the problem. ``right``: whether it passes all tests that score; None: not scored. ``code``: SHA-256,
     None without a program. ``fresh``: its prompt contains nothing of earlier attempts, reviews or specs, so it is a
     draw of its model. ``usd``, ``seconds`` and ``tokens``: of its call; if it is not fresh, of all calls and tests
-    since the previous attempt. None: unknown. ``prompt``: as in ``CoderCall``, empty if unknown.
+    since the previous attempt. None: unknown. ``prompt`` (empty if unknown) and ``cached``: as in
+    ``CoderCall``.
     """
 
     benchmark: str
@@ -66,6 +68,7 @@ class RecordedAttempt(msgspec.Struct, frozen=True, gc=False):
     seconds: float | None
     tokens: int | None
     prompt: str = ""
+    cached: bool = False
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):

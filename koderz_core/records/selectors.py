@@ -72,13 +72,15 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """The model card. ``configurations``: what was fitted, as benchmark and label. ``penalty``: 1/C of the ridge.
+    """The model card. ``configurations``: what was fitted, as benchmark and label. ``problems``: with a result of each
+    model. ``penalty``: 1/C of the ridge.
 
     ``headroom``: oracle less best single model. ``detectable``: the smallest gain that this number of problems would
     show with power 80 %. ``verdict``: ``better``, ``undecided`` or ``nothing to learn``.
     """
 
     configurations: tuple[str, ...]
+    problems: int
     folds: int
     seed: int
     penalty: float
@@ -120,7 +122,8 @@ class After:
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """A fitted selector. ``usd``: the mean dollars of an experiment, by model. ``seen``: the problems of the fit.
+    """A fitted selector. ``usd``: the mean dollars of an experiment, by model. ``seen``: all problems of the fit, also
+    those of which only programs were judged.
 
     ``by_length``: the same model with no feature but the length, the baseline that a selector has to beat.
     """

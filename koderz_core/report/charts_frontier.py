@@ -51,7 +51,7 @@ class View:
     ``about``: dataset, problems and date, for its title. ``narrow``: for about 350 pixels, else for about 1000.
     ``by_tier``: colours mean compositions of tiers, else configurations. ``chosen``: their names come first, and their
     points have a ring. ``budget``: dollars per problem, drawn as a vertical line. ``room``: dollars and shares of
-    further points, which both axes show as well.
+    further marks, which both axes show as well and no label covers.
     """
 
     about: str = ""
@@ -75,7 +75,7 @@ def cost_against_success(comparison: Comparison, view: View = View()) -> go.Figu
     colours = colours_of(comparison, view)
     entries = [*_legend(figure, comparison, view, points), *["simulated"] * bool(view.room)]
     canvas = canvas_of(points, view, entries)
-    corner = corner_label(comparison, canvas, points)
+    corner = corner_label(comparison, canvas, points, view.room)
     _baseline(figure, canvas, [(usd, point) for usd, point, row in points if row.key == comparison.baseline])
     if view.by_tier:
         _outlines(figure, canvas, points, colours)
@@ -86,7 +86,7 @@ def cost_against_success(comparison: Comparison, view: View = View()) -> go.Figu
     if view.budget is not None:
         budget_line(figure, canvas.costs, view.budget, (canvas.lowest, canvas.highest))
     _marks(figure, canvas, points, colours, view.chosen)
-    write(figure, canvas, labels(comparison, canvas, points, view.chosen), points)
+    write(figure, canvas, labels(comparison, canvas, points, view.chosen, view.room), points)
     if corner:
         write_corner(figure, canvas, corner)
     return _laid_out(figure, canvas, view)

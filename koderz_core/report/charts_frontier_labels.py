@@ -18,6 +18,7 @@ from koderz_core.report.cost_axis import CostAxis
 from koderz_core.report.label_places import LINE, POINT, Box, Label, Line, Placed, around, place, text_width
 
 LABEL, SMALL = 13, 12  # pixels of texts
+MARK, MARK_REACH = 19, 11  # pixels of a further mark, and from its middle to the texts around it
 Located = tuple[float, Point[Key], ConfigurationFigures]
 """A configuration with known dollars per problem."""
 
@@ -52,16 +53,20 @@ def located(comparison: Comparison) -> list[Located]:
 
 
 def labels(
-    comparison: Comparison, canvas: Canvas, points: Sequence[Located], chosen: Sequence[Key]
+    comparison: Comparison,
+    canvas: Canvas,
+    points: Sequence[Located],
+    chosen: Sequence[Key],
+    marks: Sequence[tuple[float, float]] = (),
 ) -> dict[str, Placed]:
     """The labels that have room, by letter: names of important configurations first, then the others.
 
     Important are those on the Pareto frontier, the baseline and the ``chosen`` ones. The others keep their letter if
-    only this has room.
+    only this has room. ``marks``: dollars and shares of further marks, which no label covers.
     """
     names = short_names([row for _, _, row in points])
     first = {comparison.baseline, *chosen}
-    corner = corner_label(comparison, canvas, points)
+    corner = corner_label(comparison, canvas, points, marks)
     wanted = [
         Label(
             *canvas.pixel(usd, point.success),
@@ -72,11 +77,14 @@ def labels(
     ]
     lines = [line for point in points for line in _intervals(canvas, point)]
     lines += [*_cross(comparison, canvas, points), *_steps(canvas, points)]
-    placed = place(wanted, canvas.frame, [corner.box] if corner else [], lines)
+    taken = [around(*canvas.pixel(usd, share), MARK_REACH) for usd, share in marks]
+    placed = place(wanted, canvas.frame, [*taken, *([corner.box] if corner else [])], lines)
     return {row.letter: found for found, (_, _, row) in zip(placed, points, strict=True) if found}
 
 
-def corner_label(comparison: Comparison, canvas: Canvas, points: Sequence[Located]) -> Placed | None:
+def corner_label(
+    comparison: Comparison, canvas: Canvas, points: Sequence[Located], further: Sequence[tuple[float, float]] = ()
+) -> Placed | None:
     """The text of the part that is cheaper and better than the baseline, in a corner without points, if it has room."""
     base = next((point for point in points if point[2].key == comparison.baseline), None)
     if base is None:
@@ -84,6 +92,7 @@ def corner_label(comparison: Comparison, canvas: Canvas, points: Sequence[Locate
     x, y = canvas.pixel(base[0], base[1].success)
     room = Box(canvas.frame.left + 6, canvas.frame.top + 4, x - 6, y - 4)
     marks = [around(*canvas.pixel(usd, point.success)) for usd, point, _ in points]
+    marks += [around(*canvas.pixel(usd, share), MARK_REACH) for usd, share in further]
     text = f"cheaper and better than {base[2].letter}"
     free = (box for box in _corners(room, text_width(text)) if not any(map(box.overlaps, marks)))
     return next((Placed(text, box, None) for box in free if box.inside(room)), None)

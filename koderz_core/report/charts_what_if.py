@@ -12,11 +12,11 @@ from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.what_if import Simulated
 from koderz_core.report.charts import GROUND, NEUTRAL, TEXT, reaches
 from koderz_core.report.charts_frontier import HIDDEN, View, axis_of, cost_against_success
-from koderz_core.report.charts_frontier_labels import located
+from koderz_core.report.charts_frontier_labels import MARK, located
 from koderz_core.report.formats import money_span, plain, span
 from koderz_core.report.what_if import SIMULATED
 
-MARK, NUMBER = 19, 11  # pixels of a mark, and of the number in it
+NUMBER = 11  # pixels of the number in a mark
 CAPTION = (
     "Filled marks are recorded configurations; the dotted line is their Pareto frontier. Hollow marks are simulated "
     "policies with their number in the table, and their intervals are for each policy alone. No model was asked."

@@ -32,20 +32,21 @@ def card_table(selector: Selector) -> TextTable:
 def value_table(values: Mapping[str, OffPolicy]) -> TextTable:
     """The off-policy value of each rule, with its effective sample size."""
     rows = tuple(
-        (rule, _share(value.solved), str(value.choices), f"{value.effective:.1f}") for rule, value in values.items()
+        (rule, _share(value.solved), str(value.choices), str(value.problems), f"{value.effective:.1f}")
+        for rule, value in values.items()
     )
-    columns = ("rule", "solved (doubly robust)", "choices", "effective sample size")
+    columns = ("rule", "solved (doubly robust)", "choices", "problems", "effective sample size")
     return TextTable(f"Off-policy value ({COUNTERFACTUAL})", columns, rows)
 
 
 def card_sentences(selector: Selector) -> Iterator[str]:
     """The verdict, the data, the folds and the calibration. Names of models and benchmarks are hostile text."""
-    card, problems = selector.card, len(selector.seen)
+    card = selector.card
     if card.scripted:
         yield SCRIPTED
     yield _verdict(selector)
     yield (
-        f"{selector.id}: models {', '.join(selector.models)}. Fitted to {problems} problems, judged on "
+        f"{selector.id}: models {', '.join(selector.models)}. Fitted to {card.problems} problems, judged on "
         f"{card.folds} folds of other problems (near-duplicates in the same fold, seed {card.seed}). "
         f"Ridge penalty {card.penalty:g}."
     )
@@ -63,7 +64,7 @@ def _verdict(selector: Selector) -> str:
     card = selector.card
     numbers = (
         f"Headroom: {100 * card.headroom.value:.1f} percentage points between the best single model and the oracle. "
-        f"{len(selector.seen)} problems show a gain of {100 * card.detectable:.1f} points or more."
+        f"{card.problems} problems show a gain of {100 * card.detectable:.1f} points or more."
     )
     if card.verdict == BETTER:
         return f"The selector is significantly better than the best single model. {numbers}"

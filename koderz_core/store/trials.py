@@ -144,7 +144,7 @@ turns as (
 select experiment, model, try_cast(sampling ->> '$.temperature' as double),
     md5(concat_ws(' ', messages::varchar, sampling ->> '$.top_p', sampling ->> '$.max_tokens')),
     not coalesce(bool_or(role != 'coder') over before, false), if(cached, null, usd), if(cached, null, seconds),
-    tokens::bigint
+    tokens::bigint, cached
 from turns
 window before as (partition by experiment order by ordinal rows between unbounded preceding and 1 preceding)
 qualify role = 'coder' and answered order by experiment, ordinal

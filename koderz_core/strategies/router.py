@@ -19,6 +19,7 @@ from koderz_core.protocols import Context
 from koderz_core.records import Extracted, Memory, Query, Sampling, Usage
 from koderz_core.strategies.parameters import parameter
 from koderz_core.strategies.reminders import Reminded, with_reminders
+from koderz_core.sums import known_sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +116,13 @@ class Router(Reminded):
         """Test a program and keep it if it is more probably right than the ones before."""
         verdict = ctx.test(program)
         best.codes.append(program.code)
+        tokens = known_sum((usage.input_tokens, usage.output_tokens))
         tags = {
             "selector": self.selector,
             "passed": str(verdict.tests_passed),
             "total": str(verdict.tests_total),
             "error": verdict.error or "",
-            "tokens": str((usage.input_tokens or 0) + (usage.output_tokens or 0)),
+            "tokens": "" if tokens is None else str(tokens),
             "iteration": str(len(best.codes)),
             "votes": repr(best.codes.count(program.code) / len(best.codes)),
         }

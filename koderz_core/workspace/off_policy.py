@@ -81,9 +81,10 @@ def values(selector: Selector, choices: Sequence[Choice]) -> Mapping[str, OffPol
     models = tuple(dict.fromkeys(model for choice in kept for model in choice.models))
     logged: defaultdict[str, list[Logged]] = defaultdict(list)
     for choice in kept:
+        key = f"{choice.dataset} {choice.problem.id}"
         places = [selector.models.index(model) for model in choice.models]
         for rule, target, predicted in _rules(selector, choice, places, models):
-            logged[rule].append(Logged(choice.propensities, choice.chosen, choice.right, predicted, target))
+            logged[rule].append(Logged(key, choice.propensities, choice.chosen, choice.right, predicted, target))
     return {rule: doubly_robust(entries) for rule, entries in logged.items()}
 
 

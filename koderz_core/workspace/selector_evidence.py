@@ -11,7 +11,7 @@ from koderz_core.analysis.selector_fit import Evidence
 from koderz_core.errors import DataError
 from koderz_core.memory.leak_guard import twins
 from koderz_core.records import Problem, PublicProblem
-from koderz_core.records.plans import scripted
+from koderz_core.records.plans import natural, scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.selectors import Answer, Case
 from koderz_core.records.trials import Trial
@@ -50,6 +50,7 @@ def gather(rows: Sequence[SummaryRow], trials: Mapping[Key, Sequence[Trial]], pr
         cases,
         answers,
         gate,
+        tuple(known[place] for place in dict.fromkeys(place for place, own, _ in tested if own == gate)),
         tuple(f"{row.benchmark} {row.label}" for row in rows),
         {why: count for why, count in left_out.items() if count},
         scripted(models),
@@ -60,9 +61,9 @@ def _results(rows: Sequence[SummaryRow], trials: Mapping[Key, Sequence[Trial]]) 
     """The scored trials by problem and model."""
     found: defaultdict[Place, dict[str, list[Trial]]] = defaultdict(dict)
     for row in rows:
-        for trial in trials[row.benchmark, row.configuration]:
+        for trial in _in_order(trials[row.benchmark, row.configuration]):
             if trial.scored:
-                found[row.dataset, trial.problem].setdefault(row.models["coder"][0], []).append(trial)
+                found[_place(row, trial)].setdefault(row.models["coder"][0], []).append(trial)
     return found
 
 
@@ -71,17 +72,28 @@ def _tested(
 ) -> Iterator[tuple[Place, str, tuple[tuple[float, ...], bool]]]:
     """Tested programs with a held-out result and known tokens: place, gate, features and result."""
     for row in rows:
-        for trial in trials[row.benchmark, row.configuration]:
+        for trial in _in_order(trials[row.benchmark, row.configuration]):
             codes, before = list[str | None](), 0
             for step in trial.tries:
                 codes.append(step.code)
-                if step.held_out_passed is None or step.tokens is None:
+                if step.tokens is None:  # nor are those of the next answers
+                    break
+                tokens, before = step.tokens - before, step.tokens
+                if step.held_out_passed is None:
                     continue
-                votes = codes.count(step.code) / len(codes)
-                marks, tokens = (step.tests_passed, step.tests_total), step.tokens - before
+                votes, marks = codes.count(step.code) / len(codes), (step.tests_passed, step.tests_total)
                 values = answer_features(marks, step.error, tokens, step.iteration, votes)
-                yield (row.dataset, trial.problem), row.gate, (values, step.held_out_passed)
-                before = step.tokens
+                yield _place(row, trial), row.gate, (values, step.held_out_passed)
+
+
+def _in_order(trials: Sequence[Trial]) -> list[Trial]:
+    """By problem and repeat: folds must not depend on the order in which experiments ended."""
+    return sorted(trials, key=lambda trial: (natural(trial.problem), trial.repeat))
+
+
+def _place(row: SummaryRow, trial: Trial) -> Place:
+    """``Comparisons.trials_of_each`` marks problems with the hash of their dataset if there are several."""
+    return row.dataset, trial.problem.removeprefix(f"{row.dataset_sha256} ")
 
 
 def _known(places: Mapping[Place, None], problem: FindProblem) -> dict[Place, PublicProblem]:

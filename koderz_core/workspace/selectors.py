@@ -171,6 +171,7 @@ def _judgement(selector: Selector, query: Query) -> list[Memory]:
         return []
     tags = query.tags
     marks = (int(tags["passed"]), int(tags["total"]))
-    values = answer_features(marks, tags["error"], int(tags["tokens"]), int(tags["iteration"]), float(tags["votes"]))
+    tokens = int(tags["tokens"]) if tags["tokens"] else None
+    values = answer_features(marks, tags["error"], tokens, int(tags["iteration"]), float(tags["votes"]))
     p = probability_right(selector.after, values)
     return [Memory(f"P(right) {p:.3f}", selector.id, {"probability": repr(p)})]

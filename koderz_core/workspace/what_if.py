@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from koderz_core.analysis.draws import About, recorded_attempts, sources_of
 from koderz_core.analysis.policies import EXAMPLES, gates_of, policies
-from koderz_core.analysis.tuning import FOLDS, Tuned, folds_of, tune
+from koderz_core.analysis.tuning import FOLDS, Tuned, tune
 from koderz_core.analysis.what_if import Replayed, Simulated, difference, simulate
 from koderz_core.errors import UsageError
 from koderz_core.records.attempts import Mixture, Policy, RecordedAttempt, Source
@@ -17,7 +17,7 @@ from koderz_core.strategies import facts_of
 from koderz_core.workspace.comparisons import Comparisons
 from koderz_core.workspace.names import letter
 
-__all__ = ["EXAMPLES", "FOLDS", "Replayed", "Simulated", "Sources", "Tuned", "WhatIfs", "difference", "folds_of"]
+__all__ = ["EXAMPLES", "FOLDS", "Replayed", "Simulated", "Sources", "Tuned", "WhatIfs", "difference"]
 
 
 @dataclass(frozen=True, slots=True)

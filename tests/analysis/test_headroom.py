@@ -12,7 +12,8 @@ import pytest
 from made_trials import once, trials
 from numpy.typing import NDArray
 
-from koderz_core.analysis.choices import by_length, folds_of, single, union_of_pairs
+import koderz_core
+from koderz_core.analysis.choices import by_length, divided, single, union_of_pairs
 from koderz_core.analysis.difficulty import Key
 from koderz_core.analysis.headroom import Headroom, headroom
 from koderz_core.records.trials import Trial
@@ -45,11 +46,28 @@ def test_two_models_are_counted_as_by_hand() -> None:
     assert found.verdict == "nothing"  # 8 points, and 60 problems show 13 of a choice that loses none
 
 
+def test_the_figures_of_the_study_come_out_of_its_journal(tmp_path: Path) -> None:
+    """Of 60 problems, the better of both models solves 43, the recorded escalation 42, the best single model 38."""
+    (tmp_path / "journals").mkdir()
+    packed = Path(__file__).parents[2] / "docs/study/journals/bench_20a02f27b685.jsonl.gz"
+    (tmp_path / "journals" / packed.stem).write_bytes(gzip.decompress(packed.read_bytes()))
+    with koderz_core.open_workspace(home=tmp_path) as opened:
+        rows = opened.comparisons.named(["study60"])
+        found = opened.uncertainty.headroom([row for row in rows if row.strategy == "direct"])
+        ladder = next(row for row in rows if row.label.startswith("escalation"))
+    oracle, best = found.of("oracle"), found.of("best")
+    assert oracle is not None
+    assert best is not None
+    solved = [round(60 * choice.share.value, 6) for choice in (oracle, best)]
+    assert (found.problems, *solved, ladder.solved) == (60, 43, 38, 42)
+    assert found.verdict == "nothing"
+
+
 def test_the_best_of_equal_configurations_looks_better_in_hindsight_than_it_is() -> None:
     random = np.random.default_rng(1)
     worlds = [(random.random((8, 40)) < 0.5).astype(float) for _ in range(60)]
     assert np.mean([shares.mean(axis=1).max() for shares in worlds]) > 0.59
-    assert np.mean([single(shares, folds_of(40)).solved.mean() for shares in worlds]) == pytest.approx(0.5, abs=0.04)
+    assert np.mean([single(shares, divided(40)).solved.mean() for shares in worlds]) == pytest.approx(0.5, abs=0.04)
 
 
 def test_without_anything_to_learn_repeats_show_that_the_gain_is_luck_and_with_it_they_do_not() -> None:
@@ -61,6 +79,14 @@ def test_without_anything_to_learn_repeats_show_that_the_gain_is_luck_and_with_i
     real = headroom(of(random.random((2, 120, 3)) < chances[:, :, None]))
     assert real.verdict == "some"
     assert 0.2 < gain(real, "repeated") < gain(real, "oracle")
+
+
+def test_repeats_of_greedy_answers_do_not_show_that_a_gain_is_more_than_luck() -> None:
+    random = np.random.default_rng(2)
+    greedy, drawn = random.random((2, 120, 1)) < 0.5, random.random((1, 120, 3)) < 0.5
+    both = headroom(of(np.repeat(greedy, 3, axis=2)))
+    assert (both.repeats, both.of("repeated"), both.verdict) == (1, None, "some")  # as of single answers
+    assert headroom(of(np.concatenate([np.repeat(greedy[:1], 3, axis=2), drawn]))).of("repeated") is None
 
 
 def test_intervals_hold_the_truth_though_folds_choose_differently() -> None:
@@ -82,7 +108,7 @@ def test_a_choice_by_length_is_judged_on_other_folds() -> None:
     random = np.random.default_rng(3)
     lengths = random.permutation(200).astype(float)
     by_size = np.where(lengths < 100, [[0.9], [0.3]], [[0.3], [0.9]])
-    folds = folds_of(200)
+    folds = divided(200)
     shares = (random.random((2, 200)) < by_size).astype(float)
     assert by_length(shares, lengths, folds).solved.mean() - single(shares, folds).solved.mean() > 0.15
     noise = [(random.random((2, 200)) < 0.5).astype(float) for _ in range(10)]
@@ -92,7 +118,7 @@ def test_a_choice_by_length_is_judged_on_other_folds() -> None:
 def test_the_best_pair_is_chosen_on_other_folds() -> None:
     random = np.random.default_rng(4)
     worlds = [(random.random((10, 40)) < 0.5).astype(float) for _ in range(20)]
-    honest = [union_of_pairs(shares, folds_of(40)).solved.mean() for shares in worlds]
+    honest = [union_of_pairs(shares, divided(40)).solved.mean() for shares in worlds]
     assert np.mean(honest) == pytest.approx(0.75, abs=0.03)
 
 

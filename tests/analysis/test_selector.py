@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import astuple, replace
 from random import Random
 
 import numpy as np
 import pytest
 
-from koderz_core.analysis.selector import answer_features, between, probabilities, propensities
-from koderz_core.analysis.selector_fit import Evidence, fit, folds_of
+from koderz_core.analysis.folds import folds_of
+from koderz_core.analysis.selector import answer_features, between, probabilities, probability_right, propensities
+from koderz_core.analysis.selector_fit import Evidence, fit
 from koderz_core.analysis.selector_value import Logged, Table, area, calibration, doubly_robust, judged, verdict
 from koderz_core.errors import UsageError
 from koderz_core.records import PublicProblem
@@ -68,6 +70,13 @@ def test_a_passed_gate_makes_an_answer_more_probably_right(learned: Selector) ->
     assert 0.7 < p[-1] < 1
 
 
+def test_an_unknown_number_of_tokens_counts_as_an_average_one(learned: Selector) -> None:
+    assert learned.after is not None
+    after = replace(learned.after, centre=(*learned.after.centre[:4], np.log1p(50), *learned.after.centre[5:]))
+    unknown, average = (answer_features((2, 4), "assertion", tokens, 1, 1.0) for tokens in (None, 50))
+    assert probability_right(after, unknown) == pytest.approx(probability_right(after, average))
+
+
 def test_propensities_are_shares_of_the_posterior_that_replay_exactly(learned: Selector) -> None:
     problem = PublicProblem("x", "word " * 57, "g")
     shares = propensities(learned, problem, "made", ((0, 1), 0.0, 7))
@@ -80,20 +89,28 @@ def test_propensities_are_shares_of_the_posterior_that_replay_exactly(learned: S
 
 def test_a_group_of_twins_is_never_in_both_parts_of_a_fold() -> None:
     groups = [at // 3 for at in range(30)]
-    for train, held in folds_of(groups, 5, 0):
-        assert not {groups[at] for at in train} & {groups[at] for at in held}
-        assert sorted(train + held) == list(range(30))
+    for fold in folds_of(groups, 5):
+        assert len(fold.held) == 6
+        assert not {groups[at] for at in fold.others} & {groups[at] for at in fold.held}
+        assert sorted([*fold.others, *fold.held]) == list(range(30))
 
 
 def test_the_off_policy_value_corrects_for_the_choices_even_if_the_predictions_are_wrong() -> None:
     random, logged = Random(1), []
-    for _ in range(4000):
+    for at in range(4000):
         model = int(random.random() < 0.2)
         right = float(random.random() < (0.3, 0.8)[model])
-        logged.append(Logged((0.8, 0.2), model, right, (0.5, 0.5), (0.0, 1.0)))
+        logged.append(Logged(f"p{at}", (0.8, 0.2), model, right, (0.5, 0.5), (0.0, 1.0)))
     found = doubly_robust(logged)
     assert found.solved.low < 0.8 < found.solved.high
     assert found.effective == pytest.approx(sum(entry.chosen for entry in logged))
+
+
+def test_repeats_of_a_problem_do_not_make_the_off_policy_interval_narrower() -> None:
+    once = [Logged(f"p{at}", (0.5, 0.5), at % 2, float(at % 3 > 0), (0.5, 0.5), (0.5, 0.5)) for at in range(30)]
+    alone, repeated = doubly_robust(once), doubly_robust(once * 4)
+    assert astuple(repeated.solved) == pytest.approx(astuple(alone.solved))
+    assert (repeated.choices, repeated.problems) == (120, 30)
 
 
 def test_the_area_lies_between_the_cheapest_and_the_best_mixture() -> None:
@@ -114,6 +131,9 @@ def test_calibration_compares_predictions_with_shares() -> None:
 def test_a_fit_without_the_extra_or_with_one_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match=r"at least two models on the same 20 problems\. Found: 1 models"):
         fit("made", Evidence(("small",), ()))
+    alike = tuple(replace(case, group=0) for case in world(0, 20).cases)
+    with pytest.raises(UsageError, match=r"20 common problems \(1 if near-duplicates count once\)"):
+        fit("made", Evidence(MODELS, alike))
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(UsageError, match=r"pip install 'koderz\[learn\]'"):
         fit("made", world(0))

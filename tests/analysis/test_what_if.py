@@ -13,6 +13,7 @@ import koderz_core
 from koderz_core.analysis.policies import policies
 from koderz_core.analysis.what_if import simulate
 from koderz_core.errors import UnknownNameError, UsageError
+from koderz_core.plan.order import Order, Wanted
 from koderz_core.records.attempts import Chain, GateMarks, Mixture, Policy, RecordedAttempt, Source, Stage
 
 ROOT = Path(__file__).parents[2]
@@ -132,6 +133,17 @@ def test_intervals_hold_the_truth_and_only_tuning_in_hindsight_is_biased() -> No
     bias = {figure: sum(apart) / times / world._error(apart) for figure, apart in alike.apart.items()}
     assert abs(bias["best, on other folds"]) < 3
     assert bias["best, in hindsight"] < -6
+
+
+def test_answers_that_the_response_cache_copied_are_not_further_draws(tmp_path: Path) -> None:
+    order = Order([Wanted("direct", {"coder": "scripted/weak"})], "0:4", repeats=2)
+    with koderz_core.open_workspace(home=tmp_path, cache=True) as opened:
+        ids = [opened.runs.run(opened.plans.plan(replace(order, name=name))).benchmark for name in ("one", "two")]
+        of = opened.what_if.sources(opened.comparisons.named(ids))
+        copied = opened.what_if.sources(opened.comparisons.named(ids[1:]))
+    assert sorted(attempt.cached for attempt in of.attempts) == [False] * 8 + [True] * 8
+    for source in (next(source for source in found.sources.values() if not source.recorded) for found in (of, copied)):
+        assert [len(drawn) for drawn in source.fixed.values()] == [2] * 4
 
 
 def test_the_figures_of_the_study_come_out(tmp_path: Path) -> None:

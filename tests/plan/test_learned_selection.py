@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from koderz_core import open_workspace
+from koderz_core.analysis.selector_fit import fit
 from koderz_core.errors import DataError, PlanError, UnknownNameError
 from koderz_core.events import CallFinished, CallStarted, Event, MemoryRecalled
 from koderz_core.journal import read_all
@@ -14,14 +17,15 @@ from koderz_core.memory.leak_guard import twins
 from koderz_core.plan.order import Order, Wanted
 from koderz_core.records import Plan, PublicProblem
 from koderz_core.workspace import Workspace
+from koderz_core.workspace.selector_evidence import gather
 
 NEVER, STRONG = "scripted/never", "scripted/strong"
 
 
 @pytest.fixture(scope="module")
-def fitted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+def fitted(tmp_path_factory: pytest.TempPathFactory, test_data: Path) -> Iterator[Workspace]:
     """One model solved nothing of 24 problems, the other all or most; the selector is called made."""
-    with open_workspace(home=tmp_path_factory.mktemp("fitted")) as workspace:
+    with open_workspace(home=tmp_path_factory.mktemp("fitted"), datasets_dir=test_data) as workspace:
         order = Order([Wanted("direct", {"coder": item}) for item in (NEVER, STRONG)], "0:24", name="first")
         workspace.runs.run(workspace.plans.plan(order))
         workspace.selectors.fit(["first"], "made")
@@ -84,6 +88,29 @@ def test_no_problem_of_its_fit_nor_a_near_duplicate_is_planned(fitted: Workspace
     one, copy = PublicProblem("a", text, "f"), PublicProblem("b", f"{text} Please.", "g")
     other = PublicProblem("c", "Write something else entirely about strings that are reversed.", "h")
     assert list(twins([copy, other], [one])) == [(0, 0)]
+
+
+def test_a_selector_may_be_fitted_to_several_datasets(fitted: Workspace) -> None:
+    order = Order([Wanted("direct", {"coder": item}) for item in (NEVER, STRONG)], "0:3", name="second")
+    fitted.runs.run(fitted.plans.plan(order, "mbpp+"))
+    rows = fitted.comparisons.named(["first", "second"])
+    trials = fitted.comparisons.trials_of_each(rows)
+    evidence = gather(rows, trials, fitted.selectors.problem)
+    assert [case.dataset for case in evidence.cases] == ["humaneval"] * 24 + ["mbpp+"] * 3
+    other_order = {key: of[::-1] for key, of in trials.items()}
+    assert gather(rows, other_order, fitted.selectors.problem) == evidence
+
+
+def test_problems_of_which_only_programs_were_judged_are_not_planned_either(fitted: Workspace) -> None:
+    order = Order([Wanted("ladder", {"coder": (NEVER, STRONG)}, gate="examples")], "60:62", name="tested")
+    fitted.runs.run(fitted.plans.plan(order))
+    rows = fitted.comparisons.named(["first", "tested"])
+    evidence = gather(rows, fitted.comparisons.trials_of_each(rows), fitted.selectors.problem)
+    assert len(evidence.cases) == 24
+    assert [problem.id for problem in evidence.tested] == ["HumanEval/60", "HumanEval/61"]
+    made = fit("both", replace(evidence, cases=evidence.cases[:20]))
+    assert made.seen[20:] == evidence.tested
+    assert made.after is None  # many programs of two problems judge no other problem
 
 
 def test_a_selector_that_cannot_choose_or_judge_is_refused(fitted: Workspace) -> None:

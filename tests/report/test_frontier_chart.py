@@ -26,11 +26,11 @@ from koderz_core.report.charts_frontier import (
     outline,
 )
 from koderz_core.report.charts_frontier_efforts import EFFORT_LINE, effort_lines
-from koderz_core.report.charts_frontier_labels import labels, located
+from koderz_core.report.charts_frontier_labels import MARK_REACH, labels, located
 from koderz_core.report.charts_success import success_alone
 from koderz_core.report.compositions import compositions_table
 from koderz_core.report.cost_axis import cost_axis
-from koderz_core.report.label_places import Box, Label, Placed, place
+from koderz_core.report.label_places import Box, Label, Placed, around, place
 from koderz_core.report.spending import tier_margins_table
 
 WIDE, NARROW = View(), View(narrow=True)
@@ -77,6 +77,21 @@ def test_no_name_of_the_study_overlaps_and_all_have_room(view: View) -> None:
     found = placed_in(drawn(STUDY), view)
     assert len(found) == len(STUDY)
     assert sum(len(label.text) > 1 for label in found.values()) >= (7 if view is WIDE else 5)
+
+
+def test_no_name_covers_the_mark_of_a_simulated_policy() -> None:
+    comparison = drawn(STUDY)
+    points, alone = located(comparison), placed_in(comparison, WIDE)
+    canvas = canvas_of(points, WIDE, ["local"])
+    box = alone["A"].box  # a mark in the middle of the first name
+    across = (box.left + box.right - 2 * canvas.frame.left) / (2 * (canvas.frame.right - canvas.frame.left))
+    usd = min((cost * 1e-7 for cost in range(1, 5000)), key=lambda usd: abs(canvas.costs.share(usd) - across))
+    up = (canvas.frame.bottom - (box.top + box.bottom) / 2) / (canvas.frame.bottom - canvas.frame.top)
+    mark = (usd, (canvas.lowest + up * (canvas.highest - canvas.lowest)) / 100)
+    assert around(*canvas.pixel(*mark)).overlaps(box)
+    moved = labels(comparison, canvas, points, (), [mark])
+    assert not any(around(*canvas.pixel(*mark), MARK_REACH).overlaps(found.box) for found in moved.values())
+    assert moved["A"].text == alone["A"].text
 
 
 @pytest.mark.parametrize("view", [WIDE, NARROW], ids=["wide", "narrow"])
