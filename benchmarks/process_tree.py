@@ -57,11 +57,14 @@ def descendants(pid: int) -> list[Process]:
     return family
 
 
-def pss_bytes(pid: int) -> int | None:
-    """Memory, with shared memory divided by its users; None if the system does not report it."""
+def pss_bytes(pid: int, part: str = "Pss") -> int | None:
+    """Memory, with shared memory divided by its users; None if the system does not report it.
+
+    ``part`` "Pss_Anon": without files, whose share grows when another process that has them open ends.
+    """
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
+            if line.startswith(f"{part}:"):
                 return int(line.split()[1]) << 10
     return None
 

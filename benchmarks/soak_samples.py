@@ -64,15 +64,15 @@ def of_data(home: Path, temporary: Path) -> Iterator[Value]:
 
 
 def _of_processes(name: str, pids: list[int]) -> Iterator[Value]:
-    descriptors = threads = rss = pss = 0
+    descriptors = threads = rss = own = 0
     for pid in pids:
         with suppress(OSError):  # it has just ended
             process = Path(f"/proc/{pid}")
-            pss += pss_bytes(pid) or 0
+            own += pss_bytes(pid, "Pss_Anon") or 0
             descriptors += sum(1 for _ in (process / "fd").iterdir())
             threads += sum(1 for _ in (process / "task").iterdir())
             rss += int((process / "statm").read_text().split()[1]) * 4096
-    yield name, "pss_mb", pss / 1e6
+    yield name, "anonymous_mb", own / 1e6
     yield name, "rss_mb", rss / 1e6
     yield name, "descriptors", descriptors
     yield name, "threads", threads

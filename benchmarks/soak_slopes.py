@@ -17,7 +17,7 @@ BLOCK_SECONDS = 300.0
 LEAST_BLOCKS = 6
 GROWS = "GROWS"
 TOLERATED: Mapping[str, float] = {
-    "pss_mb": 5.0,
+    "anonymous_mb": 5.0,
     "rss_mb": 5.0,
     "peak_rss_mb": 5.0,
     "mb": 5.0,

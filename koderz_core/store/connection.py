@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 
 import duckdb
@@ -111,6 +110,9 @@ def unwritable(path: Path, error: OSError) -> StoreError:
     )
 
 
+MOST_ATTACHED = 100  # indexes per DuckDB: DuckDB 2.0.1 keeps memory of each, also after it is detached
+
+
 class _Engine:
     """The shared DuckDB of this process. It has no data: an index is attached for a moment, and is free for others
     then.
@@ -119,32 +121,36 @@ class _Engine:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()  # guards _shared
+        self._lock = threading.Lock()  # guards all below
         self._shared: DuckDBPyConnection | None = None
-        self._numbers = count()
+        self._number = 0
 
     @contextmanager
     def attached(self, path: Path, deadline: float) -> Iterator[DuckDBPyConnection]:
         """A connection to the index at ``path``, which no other thread of this process may have attached."""
-        name = f"store_{next(self._numbers)}"
         file = str(path).replace("'", "''")
+        shared: DuckDBPyConnection | None
+        shared, name = self._turn()
         try:
-            with self._connection() as con:  # closing it rolls back
+            with shared.cursor() as con:  # closing it rolls back
                 _when_free(path, deadline, lambda: con.execute(f"attach '{file}' as {name} (type duckdb)"))
                 con.execute(f"use {name}")
                 yield con
         except (duckdb.FatalException, duckdb.InternalException):  # after them DuckDB refuses every query
-            self._shared = None
+            self._shared = shared = None
             raise
         finally:
-            with self._connection() as con:
-                con.execute(f"detach database if exists {name}")
+            if shared is not None:
+                with shared.cursor() as con:
+                    con.execute(f"detach database if exists {name}")
 
-    def _connection(self) -> DuckDBPyConnection:
+    def _turn(self) -> tuple[DuckDBPyConnection, str]:
+        """The DuckDB for the next index, and a name for the index; a replaced one lives until its indexes are left."""
         with self._lock:
-            if self._shared is None:
+            if self._shared is None or self._number % MOST_ATTACHED == 0:
                 self._shared = duckdb.connect(config=_CONFIG)
-            return self._shared.cursor()
+            self._number += 1
+            return self._shared, f"store_{self._number}"
 
 
 _ENGINE = _Engine()

@@ -13,6 +13,7 @@ import pytest
 
 from koderz_core.errors import StoreError
 from koderz_core.events import BenchmarkClosed
+from koderz_core.store import connection
 from koderz_core.store.benchmarks import benchmarks
 from koderz_core.store.connection import failures
 from koderz_core.store.index import Index, Writers
@@ -228,3 +229,21 @@ DAMAGES = {
 def test_a_ctrl_c_during_a_question_is_a_ctrl_c(tmp_path):
     with pytest.raises(KeyboardInterrupt), failures(tmp_path / "koderz.duckdb"):
         raise RuntimeError("Query interrupted")  # what DuckDB 2 makes of it
+
+
+def test_a_long_running_process_replaces_its_database_while_an_index_is_open(store, tmp_path, monkeypatch):
+    """DuckDB keeps memory of every index that was ever attached to it."""
+    made, connect = [], duckdb.connect
+    monkeypatch.setattr(connection, "MOST_ATTACHED", 3)
+    monkeypatch.setattr(connection, "_ENGINE", connection._Engine())
+    other = Store(tmp_path / "other.duckdb", store.journals_dir)
+    store.ingest()
+    other.ingest()
+    monkeypatch.setattr(duckdb, "connect", lambda *of, **options: made.append(of) or connect(*of, **options))
+    with store.open() as con:
+        for _ in range(9):
+            other.ingest()
+        assert con.execute("select count(*) from journals").fetchone()
+    assert made == [()] * 3
+    for path in (store.path, other.path):  # free for other programs
+        connect(path).close()
