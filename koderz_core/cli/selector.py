@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
+from koderz_core.cli.options import Whole, as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.records.selectors import Selector
 from koderz_core.report.formats import TextTable, plain
@@ -23,7 +23,7 @@ def selector() -> None:
 @selector.command()
 @click.argument("benchmarks", nargs=-1, required=True, metavar="BENCHMARK...")
 @click.option("--name", required=True, help="Name of the selector, for select:learned=NAME.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the folds.")
+@click.option("--seed", type=Whole(0, 2**31 - 1), default=0, show_default=True, help="Seed of the folds.")
 @as_json
 @data_dir
 def fit(benchmarks: Sequence[str], name: str, seed: int, as_json: bool, data_dir: Path | None) -> int:
