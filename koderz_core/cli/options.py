@@ -8,11 +8,12 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import click
+import msgspec
 
 import koderz_core
 from koderz_core.errors import DataError, InfrastructureError, JournalError, UnknownNameError
@@ -218,5 +219,5 @@ def _json(value: object) -> str:
 
 def _as_json(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
+        return msgspec.to_builtins(value, enc_hook=str)
     return str(value)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
+
+import msgspec
 
 from koderz_core.config import Settings
 from koderz_core.errors import DataError, UsageError
@@ -131,7 +132,7 @@ class Repositories:
             str(path),
         )
         try:
-            replace_file(path, json.dumps(asdict(summary), indent=1).encode())
+            replace_file(path, msgspec.json.format(msgspec.json.encode(summary), indent=1))
         except OSError as error:
             raise DataError(f"{path} cannot be written ({error.strerror}), so the call has no record.") from error
         return summary

@@ -130,9 +130,9 @@ def test_a_model_that_becomes_ready_changes_only_an_untouched_preset(
 def test_an_invalid_value_stops_neither_the_form_nor_the_draft(visit: Visit) -> None:
     app = visit("launch")
     next(box for box in app.selectbox if box.label == "Strategy").set_value("warming").run()
-    next(box for box in app.text_input if box.label == "Temperature per attempt").set_value("hot").run()
+    next(box for box in app.text_input if box.label == "Temperature or effort per attempt").set_value("hot").run()
     again = visit("launch", **dict(app.query_params))
-    assert "'hot' in 'hot' is not a valid temperature" in said(again)
+    assert "'hot' in 'hot' is not a valid temperature or effort" in said(again)
     assert again.number_input(key="budget 1")
 
 
