@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from playwright.sync_api import Error, Locator
+from playwright.sync_api import Error, FloatRect, Locator
 from playwright.sync_api._generated import LocatorAssertions
 
 IDLE = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
@@ -38,3 +38,17 @@ def _patient(method: Callable[..., Any]) -> Callable[..., Any]:  # Any: whatever
             time.sleep(0.05)
 
     return wait
+
+
+def place_of(part: Locator) -> FloatRect:
+    """Where a part of the page is when the page is drawn and nothing moves the part any more."""
+    part.scroll_into_view_if_needed(timeout=60_000)
+    part.page.locator(DRAWN).wait_for(timeout=60_000)
+    part.scroll_into_view_if_needed()
+    before = None
+    while True:
+        box = part.bounding_box()
+        if box is not None and box == before:
+            return box
+        before = box
+        part.page.wait_for_timeout(300)

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 from playwright.sync_api import Page, expect
 from sample import only_whole
 from serving import KODERZ, Serve
+from settled import place_of
 
 MINUTE = 60_000  # milliseconds, for a busy machine
 MARK = """([chart, key]) => {
@@ -30,9 +31,7 @@ def test_a_click_on_a_problem_opens_both_programs_and_the_address_brings_them_ba
     problems.wait_for(timeout=MINUTE)
     right = page.get_by_test_id("stCode").filter(has_text="def ").first
     first = right.inner_text()
-    problems.scroll_into_view_if_needed()
-    box = problems.bounding_box()
-    assert box is not None
+    box = place_of(problems)
     page.mouse.click(box["x"] + 15, box["y"] + 35 * 2 + 17)  # the second line
     expect(page).to_have_url(re.compile(r"problem=HumanEval%2F\d"), timeout=MINUTE)
     expect(right).not_to_have_text(first, timeout=MINUTE)
@@ -48,9 +47,7 @@ def test_a_click_on_a_pair_moves_it_into_the_headline_and_a_click_on_its_point_m
     subprocess.run([KODERZ, "benchmark", *order, "--data-dir", str(tmp_path / "home")], check=True, capture_output=True)
     page.goto(f"{server().url}/statistics")
     pairs = page.locator("[class*=st-key-pair]").get_by_test_id("stDataFrame")
-    pairs.scroll_into_view_if_needed(timeout=MINUTE)
-    box = pairs.bounding_box()
-    assert box is not None
+    box = place_of(pairs)
     page.mouse.click(box["x"] + 15, box["y"] + 35 * 2 + 17)  # the second line
     expect(page).to_have_url(re.compile("pair="), timeout=MINUTE)
     page.get_by_role("link", name="Summary").click()
@@ -68,7 +65,7 @@ def test_a_click_on_a_pair_moves_it_into_the_headline_and_a_click_on_its_point_m
 def click_point(page: Page, key: str) -> None:
     """Click the mark of a configuration in the chart of success."""
     chart = page.locator(".st-key-picture-wide .js-plotly-plot")
-    chart.scroll_into_view_if_needed()
+    place_of(chart)
     x, y = page.evaluate(MARK, [chart.element_handle(), key])
     page.mouse.move(x + 3, y)
     page.mouse.click(x, y)

@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from sample import only_whole, thinned
 from serving import KODERZ, NO_WEIGHTS, WITHIN, Serve, Server, serving_home
+from settled import place_of
 
 from koderz_core import Order, Wanted, open_workspace
 
@@ -263,7 +264,6 @@ def test_a_cell_of_the_matrix_shows_its_transcript_and_the_address_keeps_it(
     problem = chosen.inner_text()
     page.reload()
     expect(chosen).to_have_text(problem, timeout=MINUTE)
-    place = page.locator(".matrix .block canvas").bounding_box()
-    assert place
+    place = place_of(page.locator(".matrix .block canvas"))
     page.mouse.click(place["x"] + 5, place["y"] + 5)
     expect(chosen).not_to_have_text(problem, timeout=MINUTE)

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from sample import only_whole
 from serving import Server, serving_home
+from settled import place_of
 
 from koderz_core.memory.cortex.database import Cortex
 from koderz_core.memory.cortex.server import call
@@ -53,8 +54,7 @@ def choose_line(page: Page, number: int) -> None:
     """Tick a line of the table, counted from 1."""
     table = page.locator("[class*=st-key-memory]").get_by_test_id("stDataFrame")
     expect(table).to_have_count(1)  # the table of the page before may still be there
-    box = table.bounding_box()
-    assert box is not None
+    box = place_of(table)
     page.mouse.click(box["x"] + 15, box["y"] + 35 * number + 17)
 
 
