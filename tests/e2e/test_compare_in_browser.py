@@ -50,7 +50,9 @@ def test_a_click_on_a_pair_moves_it_into_the_headline_and_a_click_on_its_point_m
     box = place_of(pairs)
     page.mouse.click(box["x"] + 15, box["y"] + 35 * 2 + 17)  # the second line
     expect(page).to_have_url(re.compile("pair="), timeout=MINUTE)
-    page.get_by_role("link", name="Summary").click()
+    summary = page.get_by_role("link", name="Summary")
+    expect(summary).to_have_attribute("href", re.compile("pair="), timeout=MINUTE)  # links are drawn after the address
+    summary.click()
     headline = page.locator(".st-key-answer").get_by_test_id("stText")
     expect(headline.first).to_have_text(re.compile("^On 4 problems, "), timeout=MINUTE)
     pinned = headline.first.inner_text()
