@@ -27,7 +27,7 @@ from urllib.request import urlopen
 
 ROOT = Path(__file__).parents[1]
 COMPOSE = ROOT / "deploy" / "compose.yaml"
-SUITE, MIRROR = "bookworm", "http://deb.debian.org/debian"
+SUITE = "bookworm"
 BASE, IMAGE = "localhost/koderz-base", "localhost/koderz"
 USER = 1000
 URL = "http://127.0.0.1:8501"
@@ -82,7 +82,7 @@ class Container:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--mirror", default=MIRROR)
+    parser.add_argument("--mirror", default="", help="archive of packages; by default that of debootstrap")
     parser.add_argument("--option", action="append", default=[], help="option of buildah build")
     parser.add_argument("--work", type=Path, help="keep the images here, and reuse the base image")
     asked = parser.parse_args()
@@ -104,7 +104,9 @@ def _make_base(builder: Builder, mirror: str) -> None:
     if BASE in builder.run("images", "--format", "{{.Name}}").split():
         return
     root = builder.work / "base"
-    subprocess.run(["debootstrap", "--variant=minbase", SUITE, str(root), mirror], check=True, stdout=sys.stderr)
+    subprocess.run(
+        ["debootstrap", "--variant=minbase", SUITE, str(root), *filter(None, [mirror])], check=True, stdout=sys.stderr
+    )
     container = builder.run("from", "scratch")
     builder.run("add", container, str(root), "/")
     builder.run("commit", "--rm", container, BASE)

@@ -99,6 +99,9 @@ def _plan(workspace: Workspace) -> Any:  # Any: a plan, which is not part of the
     return workspace.plans.plan(Order([*scripted, *answered], "0:40", name="monitored"))
 
 
+PROGRAM = {"role": "assistant", "content": "```python\n1\n```"}
+
+
 @contextmanager
 def _provider() -> Iterator[str]:
     """A server with OpenAI's protocol. Of four requests one fails for a moment, and one answer has no token count."""
@@ -114,13 +117,7 @@ def _provider() -> Iterator[str]:
                 "object": "chat.completion",
                 "created": 1,
                 "model": "served",
-                "choices": [
-                    {
-                        "index": 0,
-                        "finish_reason": "stop",
-                        "message": {"role": "assistant", "content": "```python\n1\n```"},
-                    }
-                ],
+                "choices": [{"index": 0, "finish_reason": "stop", "message": PROGRAM}],
             }
             if number % 4 != 1:
                 answer["usage"] = {"prompt_tokens": 30, "completion_tokens": 5, "total_tokens": 35}

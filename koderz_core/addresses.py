@@ -128,3 +128,12 @@ def is_loopback(url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
+
+
+@lru_cache(64)
+def name_this_machine(*hosts: str) -> bool:
+    """Whether the headers ``Host`` of a request are one, and name this machine: after DNS rebinding they do not."""
+    try:
+        return len(hosts) == 1 and is_loopback(f"http://{hosts[0]}")
+    except ValueError:  # brackets that hold no address
+        return False

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socket import AF_INET, AF_INET6
 from socketserver import TCPServer
 
-from koderz_core.addresses import is_loopback, url_of
+from koderz_core.addresses import is_loopback, name_this_machine, url_of
 from koderz_core.metrics.metrics import MEDIA_TYPE
 
 PATH = "/metrics"
@@ -82,11 +82,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Keep the terminal free: Prometheus asks every few seconds."""
 
     def _is_from_here(self) -> bool:
-        hosts = self.headers.get_all("Host", [])
-        try:
-            return len(hosts) == 1 and "Origin" not in self.headers and is_loopback(f"http://{hosts[0]}")
-        except ValueError:  # brackets that hold no address
-            return False
+        return "Origin" not in self.headers and name_this_machine(*self.headers.get_all("Host", []))
 
     def _answer(self, status: HTTPStatus, body: bytes, kind: str = _PLAIN) -> None:
         self.send_response(status)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from secrets import compare_digest
 
 from starlette.datastructures import Headers
@@ -13,7 +12,7 @@ from starlette.routing import compile_path
 from starlette.types import Receive, Scope, Send
 
 from koderz_core import __version__
-from koderz_core.addresses import is_loopback
+from koderz_core.addresses import name_this_machine
 from koderz_core.errors import RequestError
 from koderz_core.metrics.metrics import MEDIA_TYPE
 from koderz_core.serve import grading, results
@@ -79,18 +78,10 @@ class Application:
     def _check(self, headers: Headers, *, on_network: bool) -> None:
         if "origin" in headers:
             raise RequestError("Websites may not use this server. Send the request without the header Origin.", 403)
-        if on_network and not self._parts.is_open and not _names_this_machine(*headers.getlist("host")):
+        if on_network and not self._parts.is_open and not name_this_machine(*headers.getlist("host")):
             raise RequestError("The header Host does not name this machine. Send the request to 127.0.0.1.", 403)
         if self._parts.token and not _has_token(headers.getlist("authorization"), self._parts.token):
             raise RequestError("The token is missing or wrong. Send the header Authorization: Bearer TOKEN.", 401)
-
-
-@lru_cache(64)
-def _names_this_machine(*hosts: str) -> bool:
-    try:
-        return len(hosts) == 1 and is_loopback(f"http://{hosts[0]}")
-    except ValueError:  # brackets that hold no address
-        return False
 
 
 def _has_token(given: Sequence[str], token: bytes) -> bool:
