@@ -42,6 +42,7 @@ from koderz_core.records.problems import (
     Variant,
 )
 from koderz_core.records.steps import Ask, Asker, Memory, MemoryRef, Observed, Query, Remaining
+from koderz_core.records.trees import Repository, SourceTree
 from koderz_core.records.verdicts import ErrorClass, Extracted, Isolation, ProgramRun, TestFailure, Verdict
 
 __all__ = [
@@ -81,10 +82,12 @@ __all__ = [
     "PublicProblem",
     "Query",
     "Remaining",
+    "Repository",
     "Request",
     "Sampling",
     "Scalar",
     "ScoreKind",
+    "SourceTree",
     "StopReason",
     "TestFailure",
     "TestSet",

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
-Kind = Literal["function", "repair", "module", "program", "question"]
+from koderz_core.records.trees import Repository
+
+Kind = Literal["function", "repair", "module", "program", "repo", "question"]
 """What a problem asks for: one function; a corrected version of a given program; a whole file with functions or
-classes; a program that reads standard input and writes standard output; an answer in words, which no test scores."""
+classes; a program that reads standard input and writes standard output; changes of the files of a repository; an answer
+in words, which no test scores."""
 QUESTION: Kind = "question"
 """The kind of the questions of the workbench. No dataset has it."""
-OF_DATASETS: tuple[Kind, ...] = ("function", "repair", "module", "program")
+OF_DATASETS: tuple[Kind, ...] = ("function", "repair", "module", "program", "repo")
 """The kinds of the problems of datasets."""
 Variant = Literal["renamed", "rephrased", "impossible"]
 """How a variant of a dataset differs from it: in names, in the words of the texts, or in one test that is false."""
@@ -45,7 +49,8 @@ class TestSet:
 
     With ``cases`` the source defines ``some`` and ``like(answer, *arguments)``, whose value equals every correct
     answer. ``seconds``: the time limit of one program, as in docs/tests.md, None for the default of the judge.
-    ``shared``: the tests change the process that they run in, so they must run in the program's own process.
+    ``shared``: the tests change the process that they run in, so they must run in the program's own process. ``ids``:
+    the names of tests in a repository, instead of a source.
     """
 
     __test__ = False  # pytest: not a test class
@@ -53,9 +58,10 @@ class TestSet:
     seconds: float | None = None
     shared: bool = False
     cases: Cases | None = None
+    ids: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.source.strip())
+        return bool(self.ids or self.source.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ class PublicProblem:
     ``entry_point``: the function or class that tests use first; ``run`` for a ``program``, whose tests call
     ``run(input)``, which returns the output. ``names``: further names that a ``module`` must define. ``file``: the name
     of the file that a ``module`` is. ``given``: the code to start from: the faulty program of a ``repair``, the stub
-    of a ``module``.
+    of a ``module``. ``files``: the texts of a ``repo`` by path, without its tests; ``editable``: those that may change.
     """
 
     id: str
@@ -79,6 +85,8 @@ class PublicProblem:
     names: tuple[str, ...] = ()
     file: str = ""
     given: str = ""
+    files: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False, repr=False)
+    editable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +122,7 @@ class Problem:
     Those that ``tests`` contains as well are part of the score, but that gate shows them. ``facts`` group problems for
     tables of slices. ``obstacle``: why no program is known to pass the tests in the sandbox, although the modules in
     ``needs`` are there; empty if there is no such reason. ``variant``: None for a problem as it was published.
+    ``repository``: of the kind ``repo`` only, whose programs and ``canonical_solution`` are unified diffs of its files.
     """
 
     public: PublicProblem
@@ -125,6 +134,7 @@ class Problem:
     facts: Facts = Facts()
     obstacle: str = ""
     variant: Variant | None = None
+    repository: Repository | None = None
 
     @property
     def id(self) -> str:

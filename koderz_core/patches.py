@@ -1,0 +1,170 @@
+"""Unified diffs of text files, as ``git diff`` and ``diff -u`` write them: making, reading and applying them.
+
+A patch that koderz makes applies exactly. Text from a model is read with the same functions and may be hostile or
+broken: it raises ``PatchError`` with a reason that can be shown.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_NO_END = "\\ No newline at end of file"
+_NOWHERE = "/dev/null"
+_SHOWN = 80  # characters of a line in a message
+
+
+class PatchError(Exception):
+    """A patch that cannot be read or applied; its text is a reason that names the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """Consecutive lines of a file: those that must be there, and those that replace them; ``start`` counts from 1.
+
+    Lines keep their line end; only the last line of a file may have none.
+    """
+
+    start: int
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FilePatch:
+    """The changes of one file. ``old`` is None for a new file, ``new`` for a deleted one; paths have slashes."""
+
+    old: str | None
+    new: str | None
+    hunks: tuple[Hunk, ...]
+
+    @property
+    def path(self) -> str:
+        """The path of the file after the change, or of a deleted file."""
+        return self.new or self.old or ""
+
+
+def make_patch(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """The patch that turns the files ``before`` into ``after`` (texts by path); empty if they are equal."""
+    parts: list[str] = []
+    for path in sorted(before.keys() | after.keys()):
+        old, new = before.get(path), after.get(path)
+        if old != new:
+            parts += _file_patch(path, old, new)
+    return "".join(parts)
+
+
+def read_patch(text: str) -> tuple[FilePatch, ...]:
+    """The changes of each file in a patch; other lines, such as those of ``git diff``, are ignored. Raises PatchError.
+
+    Line numbers are hints only, but the numbers of lines in a hunk's heading must be right.
+    """
+    lines = _lines(text)
+    found: list[FilePatch] = []
+    place = 0
+    while place < len(lines):
+        if lines[place].startswith("--- ") and lines[place + 1 : place + 2] and lines[place + 1].startswith("+++ "):
+            old, new = (_path(line) for line in lines[place : place + 2])
+            hunks, place = _hunks(lines, place + 2, new or old or "")
+            if old is None and new is None:
+                raise PatchError("a file in the patch has no name")
+            found.append(FilePatch(old, new, hunks))
+        elif _HUNK.match(lines[place]):
+            raise PatchError(f"line {place + 1} begins a hunk before any file is named (lines --- and +++)")
+        else:
+            place += 1
+    return tuple(found)
+
+
+def apply_patch(patch: str, files: Mapping[str, str]) -> dict[str, str]:
+    """The files after a patch: all texts by path, without deleted files. Raises PatchError.
+
+    A hunk whose lines are not where its heading says may apply where its lines occur exactly once.
+    """
+    result = dict(files)
+    for change in read_patch(patch):
+        if change.old is None:
+            if change.path in result:
+                raise PatchError(f"{change.path} would be a new file, but it exists")
+            result[change.path] = "".join(line for hunk in change.hunks for line in hunk.after)
+            continue
+        if change.old not in result:
+            raise PatchError(f"{change.old} does not exist")
+        text = apply_hunks(change, result.pop(change.old))
+        if change.new is not None:
+            result[change.new] = text
+    return result
+
+
+def apply_hunks(change: FilePatch, text: str) -> str:
+    """The text of one file after its hunks. Raises PatchError."""
+    lines, done, result = _lines(text), 0, list[str]()
+    for hunk in change.hunks:
+        place = _place(hunk, lines, done)
+        if place is None:
+            first = next((line.strip() for line in hunk.before if line.strip()), "")
+            raise PatchError(f"{change.path}: the lines from {first[:_SHOWN]!r} on are not in the file as given")
+        result += [*lines[done:place], *hunk.after]
+        done = place + len(hunk.before)
+    return "".join([*result, *lines[done:]])
+
+
+def _place(hunk: Hunk, lines: Sequence[str], least: int) -> int | None:
+    """The index at which the old lines of a hunk stand: as its heading says, or the only other place."""
+    size, stated = len(hunk.before), max(0, hunk.start - 1)
+    if not size:
+        return min(max(least, hunk.start), len(lines))  # diff counts the line before an insertion
+    if stated >= least and tuple(lines[stated : stated + size]) == hunk.before:
+        return stated
+    places = [at for at in range(least, len(lines) - size + 1) if tuple(lines[at : at + size]) == hunk.before]
+    return places[0] if len(places) == 1 else None
+
+
+def _file_patch(path: str, old: str | None, new: str | None) -> Iterator[str]:
+    names = _NOWHERE if old is None else f"a/{path}", _NOWHERE if new is None else f"b/{path}"
+    before, after = (_lines(text or "") for text in (old, new))
+    for line in difflib.unified_diff(before, after, *names):
+        yield line if line.endswith("\n") else f"{line}\n{_NO_END}\n"
+
+
+def _lines(text: str) -> list[str]:
+    """The lines with their ends. Unlike ``splitlines``, only a line feed ends one."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def _path(line: str) -> str | None:
+    name = line[4:].rstrip("\r\n").partition("\t")[0].strip().strip('"')
+    return None if name == _NOWHERE else re.sub(r"^[ab]/", "", name)
+
+
+def _hunks(lines: Sequence[str], place: int, path: str) -> tuple[tuple[Hunk, ...], int]:
+    """The hunks that begin at ``place``, and the place after them."""
+    hunks: list[Hunk] = []
+    while place < len(lines) and (heading := _HUNK.match(lines[place])):
+        old, new = (1 if heading[group] is None else int(heading[group]) for group in (2, 4))
+        before, after, place = _body(lines, place + 1, (old, new), path)
+        hunks.append(Hunk(int(heading[1]), before, after))
+    return tuple(hunks), place
+
+
+def _body(
+    lines: Sequence[str], place: int, sizes: tuple[int, int], path: str
+) -> tuple[tuple[str, ...], tuple[str, ...], int]:
+    sides: tuple[list[str], list[str]] = ([], [])
+    while place < len(lines) and ((len(sides[0]), len(sides[1])) != sizes or lines[place].startswith(_NO_END[:2])):
+        line = lines[place]
+        into = {" ": (0, 1), "-": (0,), "+": (1,), "\n": (0, 1), "\r": (0, 1)}.get(line[:1], ())
+        if line.startswith(_NO_END[:2]):
+            for side in {"-": (0,), "+": (1,)}.get(lines[place - 1][:1], (0, 1)):
+                sides[side][-1:] = [last.rstrip("\r\n") for last in sides[side][-1:]]
+        elif not into:
+            break
+        for side in into:
+            sides[side].append(line[1:] if line[:1] in " -+" else line)
+        place += 1
+    if (len(sides[0]), len(sides[1])) != sizes:
+        raise PatchError(f"{path}: a hunk has other numbers of lines than its heading says")
+    return tuple(sides[0]), tuple(sides[1]), place

@@ -1,0 +1,44 @@
+"""Source trees, and the repositories of tasks of the kind ``repo``: what is broken, what may change, which tests count.
+
+All paths are relative to the root of the tree, with slashes. All texts come from others and may be hostile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SourceTree:
+    """The files of a tree by path, as published, with its tests; ``sha256``: ``datasets.archives.contents_sha256``.
+
+    ``name`` is that of the package with its version, or of the folder. Several repositories share one tree.
+    """
+
+    sha256: str
+    name: str
+    licence: str
+    files: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repository:
+    """What the tests of a task need: a tree, and the patch that puts it into the state in which the task begins.
+
+    ``fault``: a unified diff for the tree; empty if the tree itself is the beginning. ``editable``: the files that an
+    answer may change, which are never tests, ``conftest.py`` or configuration. ``failing``: ids of tests (as pytest
+    names them, from the root of the tree) that fail at the beginning and pass with the correct patch (FAIL_TO_PASS);
+    ``passing``: ids that pass before and after (PASS_TO_PASS). ``roots``: folders that tests import from, "" for the
+    root. ``needs``: names of installed modules besides the standard library and pytest that the tests import.
+    ``seconds``: how long the tests of the correct tree took.
+    """
+
+    tree: SourceTree
+    fault: str
+    editable: tuple[str, ...]
+    failing: tuple[str, ...]
+    passing: tuple[str, ...]
+    roots: tuple[str, ...] = ("",)
+    needs: tuple[str, ...] = ()
+    seconds: float = 0.0

@@ -1,0 +1,49 @@
+"""Unified diffs: what is made applies exactly, and what does not apply is refused with the file's name."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from koderz_core.patches import PatchError, apply_patch, make_patch, read_patch
+
+_LINES = st.lists(
+    st.sampled_from(["a\n", "b\n", "\n", "-- x\n", "+y\n", "\\ z\n", " \n", "\x0c\r\n", "\u2028\n"]), max_size=12
+)
+_TEXTS = st.builds(lambda lines, last: "".join(lines) + last, _LINES, st.sampled_from(["", "end", "--- a"]))
+_FILES = st.dictionaries(st.sampled_from(["a.py", "b/c d.py", "new.py"]), _TEXTS.filter(bool), max_size=3)
+
+
+@given(_FILES, _FILES)
+def test_a_patch_turns_the_old_files_into_the_new_ones(before: dict[str, str], after: dict[str, str]) -> None:
+    assert apply_patch(make_patch(before, after), before) == after
+
+
+def test_a_hunk_moves_to_the_only_place_where_its_lines_are() -> None:
+    patch = make_patch({"a.py": "x = 1\ny = 2\n"}, {"a.py": "x = 1\ny = 3\n"})
+    assert apply_patch(patch, {"a.py": "# new\n# lines\nx = 1\ny = 2\n"}) == {"a.py": "# new\n# lines\nx = 1\ny = 3\n"}
+    with pytest.raises(PatchError, match=r"a\.py: the lines from 'x = 1' on"):
+        apply_patch(patch, {"a.py": "# new\nx = 1\ny = 2\nx = 1\ny = 2\n"})
+
+
+@pytest.mark.parametrize(
+    ("patch", "reason"),
+    [
+        ("--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,1 @@\n-x = 1\n", "other numbers of lines"),
+        ("@@ -1 +1 @@\n-x\n+y\n", "before any file is named"),
+        ("--- a/b.py\n+++ b/b.py\n@@ -1 +1 @@\n-x\n+y\n", r"b\.py does not exist"),
+        ("--- /dev/null\n+++ b/a.py\n@@ -0,0 +1 @@\n+y\n", "would be a new file, but it exists"),
+        ("--- /dev/null\n+++ /dev/null\n", "no name"),
+    ],
+)
+def test_a_patch_that_cannot_be_applied_says_why(patch: str, reason: str) -> None:
+    with pytest.raises(PatchError, match=reason):
+        apply_patch(patch, {"a.py": "x = 1\n"})
+
+
+def test_lines_around_a_patch_are_ignored() -> None:
+    patch = make_patch({"a.py": "x = 1\n"}, {"a.py": "x = 2\n"})
+    text = f"diff --git a/a.py b/a.py\nindex 1..2 100644\n{patch}\nThat is all.\n"
+    assert [change.path for change in read_patch(text)] == ["a.py"]
+    assert apply_patch(text, {"a.py": "x = 1\n"}) == {"a.py": "x = 2\n"}
