@@ -120,12 +120,23 @@ def _own_ground(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path / "cwd")  # no .env of the checkout is read
 
 
+class _Lasting(BoxedJudge):
+    """A judge whose workers serve the next test as well."""
+
+    def close(self) -> None:
+        """It ends with this process."""
+
+
+LASTING = cache(_Lasting)
+
+
 @pytest.fixture(autouse=True)
 def _sandbox_tried(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """In one process the sandbox is tried once, not by every test that needs one; where it is tested, each time."""
     if not TRY_IT & set(request.path.parts):
         monkeypatch.setattr(local_judge, "probe", PROBED)
         monkeypatch.setattr(local_judge, "quick", lambda judge: TRIED.get(judge.isolation) or _tried(judge))
+        monkeypatch.setattr(local_judge, "BoxedJudge", LASTING)
 
 
 def _tried(judge: BoxedJudge) -> SelfTest:
