@@ -121,7 +121,7 @@ def test_what_another_process_runs_is_left_to_it(koderz: Any, journals: Path) ->
 
 
 def test_what_another_process_has_paused_goes_on_there(koderz: Any, journals: Path) -> None:
-    command = [*KODERZ, "benchmark", "--problems", "0:3", "--coder", "scripted/slow", "--concurrency", "1"]
+    command = [*KODERZ, "benchmark", "--problems", "0:6", "--coder", "scripted/slow", "--concurrency", "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as other:
         assert other.stderr is not None
         benchmark = other.stderr.readline().decode().partition(":")[0]
@@ -130,6 +130,7 @@ def test_what_another_process_has_paused_goes_on_there(koderz: Any, journals: Pa
                 time.sleep(0.01)
             workspace.runs.pause(benchmark)
             while workspace.results.benchmark(benchmark).state != "paused":
+                assert other.poll() is None, "it ended before it was paused"
                 time.sleep(0.01)
         said = koderz("resume", benchmark)
         assert (said.code, f"in the process that had paused it (PID {other.pid})" in said.err) == (0, True)
