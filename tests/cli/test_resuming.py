@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -120,18 +121,21 @@ def test_what_another_process_runs_is_left_to_it(koderz: Any, journals: Path) ->
         other.communicate(b"\n")
 
 
+def _wait_for(other: subprocess.Popen[bytes], reached: Callable[[], bool]) -> None:
+    while not reached():
+        assert other.poll() is None, "the process ended before it was paused"
+        time.sleep(0.01)
+
+
 def test_what_another_process_has_paused_goes_on_there(koderz: Any, journals: Path) -> None:
     command = [*KODERZ, "benchmark", "--problems", "0:6", "--coder", "scripted/slow", "--concurrency", "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as other:
         assert other.stderr is not None
         benchmark = other.stderr.readline().decode().partition(":")[0]
         with koderz_core.open_workspace() as workspace:
-            while workspace.results.benchmark(benchmark).holder is None:
-                time.sleep(0.01)
+            _wait_for(other, lambda: any(row.holder for row in workspace.results.benchmarks()))
             workspace.runs.pause(benchmark)
-            while workspace.results.benchmark(benchmark).state != "paused":
-                assert other.poll() is None, "it ended before it was paused"
-                time.sleep(0.01)
+            _wait_for(other, lambda: workspace.results.benchmark(benchmark).state == "paused")
         said = koderz("resume", benchmark)
         assert (said.code, f"in the process that had paused it (PID {other.pid})" in said.err) == (0, True)
         assert other.wait(30) == 0
