@@ -33,6 +33,7 @@ from koderz_core import the_workspace
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.store.answers import THREAD_NAME
 from koderz_core.workspace import leave
+from pages.ui.address import BENCHMARKS
 from pages.ui.slow_results import WORKERS
 
 APP = Path(__file__).parents[1] / "app.py"
@@ -107,11 +108,11 @@ def pages(large: BenchmarkRow, ordinary: BenchmarkRow) -> Iterator[tuple[str, st
     yield "Home", "overview", {}
     yield "New run", "launch", {}
     for size, row in (("", ordinary), (", large", large)):
-        yield f"Live{size}", "live", {"benchmark": row.id}
-        yield f"Experiment, selection{size}", "experiment", {"benchmark": row.id}
-        yield f"Compare{size}", "compare", {"benchmarks": row.id}
-        yield f"Problems{size}", "problems", {"benchmarks": row.id}
-        yield f"Export{size}", "export", {"benchmark": row.id, "table": "iterations"}
+        yield f"Live{size}", "live", {BENCHMARKS: row.id}
+        yield f"Experiment, selection{size}", "experiment", {BENCHMARKS: row.id}
+        yield f"Compare{size}", "compare", {BENCHMARKS: row.id}
+        yield f"Problems{size}", "problems", {BENCHMARKS: row.id}
+        yield f"Export{size}", "export", {BENCHMARKS: row.id, "table": "iterations"}
     yield "Experiment", "experiment", {"experiment": newest.id}
     yield "Memory", "memory", {}
     yield "Models", "models", {}

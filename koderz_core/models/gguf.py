@@ -26,6 +26,7 @@ of each number. Only the table of words is read where it is."""
 _MOST_BYTES = 1 << 30  # of metadata: more is not a GGUF file
 _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
+_LENGTH = struct.Struct("<Q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +131,23 @@ class _Reader:
             return scalar
         inner: int = self.take("I")
         length: int = self.take("Q")
-        if inner in (_STRING, _ARRAY):
+        if inner == _STRING:
+            self._skip_texts(length)
+        elif inner == _ARRAY:
             for _ in range(length):
-                self._skip(self.take("Q")) if inner == _STRING else self.value(_ARRAY)
+                self.value(_ARRAY)
         else:
             self._skip(length * struct.calcsize(self._form(inner)))
         return length
+
+    def _skip_texts(self, number: int) -> None:
+        """A vocabulary has hundreds of thousands of texts, so this makes no call of ``take`` for each."""
+        read, size, at = _LENGTH.unpack_from, _LENGTH.size, self._at
+        for _ in range(number):
+            at += size + read(self._content, at)[0]
+            if at > self._end:
+                break
+        self._skip(at - self._at)
 
     def repacked(self) -> int:
         """The bytes of the next tensor if llama.cpp copies it, else 0."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
+from operator import attrgetter
 
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 
@@ -64,12 +65,13 @@ def _known(forecast: Forecast | None) -> Forecast | None:
 
 def _spent(progress: BenchmarkProgress) -> list[tuple[int, float]]:
     """The sum of the costs after each experiment that has ended; last, with the calls of those that run, the total."""
-    ended = sorted(
-        (row.finished_at, row.cost_usd or 0.0) for row in progress.experiments if row.finished_at is not None
-    )
-    sums = [*enumerate(accumulate((usd for _, usd in ended), initial=0.0))]
+    ended = sorted((row for row in progress.experiments if row.finished_at is not None), key=attrgetter("finished_at"))
+    sums = [*accumulate((row.cost_usd or 0.0 for row in ended), initial=0.0)]
     step = -(-len(sums) // MOST_POINTS)
-    return [*sums[::step], (len(ended), progress.benchmark.cost_usd or 0.0)]
+    return [
+        *[(done, sums[done]) for done in range(0, len(sums), step)],
+        (len(ended), progress.benchmark.cost_usd or 0.0),
+    ]
 
 
 def _line(figure: go.Figure, name: str, points: Sequence[tuple[int, float]], colour: str, dash: str) -> None:

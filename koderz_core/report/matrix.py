@@ -2,50 +2,52 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 from koderz_core.analysis.configurations import letter
-from koderz_core.analysis.difficulty import Difficulty, Key
+from koderz_core.analysis.difficulty import Difficulty
 from koderz_core.records import Outcome
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentRow, State
 from koderz_core.report.difficulty import key_of
 from koderz_core.report.formats import LOOKS, count, numbered
 
+Key = TypeVar("Key")
+SCORED = frozenset({"solved", "unsolved"})
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+
+class Spot(NamedTuple):  # a dataclass takes three times as long to create, and there may be 70,000
     """One experiment in the matrix. ``attempts``: programs that it has tested or submitted so far. Hostile names."""
 
-    key: Key
     problem: str
-    repeat: int
     shown: Outcome | State
     attempts: int
     experiment: str
 
-    @property
-    def scored(self) -> bool:
-        return self.shown in ("solved", "unsolved")
-
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One configuration. ``spots``: ``repeats`` places for each problem, None where no experiment is planned."""
+    """One configuration. ``spots``: ``repeats`` places for each problem, None where no experiment is planned.
+
+    ``shown``: how many of them show each outcome or state.
+    """
 
     letter: str
     label: str  # hostile text
     spots: tuple[Spot | None, ...]
+    shown: Counter[Outcome | State]
 
     @property
     def solved(self) -> int:
-        return sum(spot is not None and spot.shown == "solved" for spot in self.spots)
+        return self.shown["solved"]
 
     @property
     def scored(self) -> int:
         """The number of experiments with a result."""
-        return sum(spot is not None and spot.scored for spot in self.spots)
+        return self.shown["solved"] + self.shown["unsolved"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,72 +72,67 @@ class Matrix:
 
 def matrix_of_problems(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> Matrix:
     """The matrix of problems that are in the order of difficulty."""
+    trials = [(key, trial) for problem in problems for key, cell in problem.cells.items() for trial in cell.trials]
     spots = (
-        Spot(key, trial.problem, trial.repeat, trial.outcome or "planned", trial.attempts, trial.experiment)
-        for problem in problems
-        for key, cell in problem.cells.items()
-        for trial in cell.trials
+        (key, trial.repeat, Spot(trial.problem, trial.outcome or "planned", trial.attempts, trial.experiment))
+        for key, trial in trials
     )
-    names = [problem.problem for problem in problems]
-    return _matrix({key_of(row): row.label for row in rows}, names, spots, hardest_first=True)
+    repeats = 1 + max((trial.repeat for _, trial in trials), default=0)
+    names = tuple(problem.problem for problem in problems)
+    lines = _lines({key_of(row): row.label for row in rows}, names, repeats, spots)
+    return Matrix(names, repeats, lines, hardest_first=True)
 
 
-def matrix_of_experiments(rows: Sequence[ExperimentRow], *, hardest_first: bool = False) -> Matrix:
-    """The matrix of the experiments of a benchmark, in its order of problems or in their order of difficulty.
+def matrix_of_experiments(rows: Sequence[ExperimentRow]) -> Matrix:
+    """The matrix of the experiments of a benchmark, in its order of problems.
 
-    The order of difficulty changes with each result, so a page that follows a running benchmark keeps the other order.
+    The order of difficulty changes with each result, and this matrix is on a page that follows a running benchmark.
     """
-    labels = {(row.benchmark, row.configuration): row.label for row in rows}
-    spots = [
-        Spot(
-            (row.benchmark, row.configuration),
-            row.problem,
+    spots = (
+        (
+            row.configuration,
             row.repeat,
-            row.shown,
-            row.iterations or int(row.shown in ("solved", "unsolved")),
-            row.id,
+            Spot(row.problem, shown := row.shown, row.iterations or int(shown in SCORED), row.id),
         )
         for row in rows
-    ]
-    matrix = _matrix(labels, list(dict.fromkeys(row.problem for row in rows)), spots, hardest_first=False)
-    if not hardest_first:
-        return matrix
-    hardness = dict(zip(matrix.problems, map(_share, matrix.columns()), strict=True))
-    return _matrix(labels, sorted(matrix.problems, key=hardness.__getitem__), spots, hardest_first=True)
+    )
+    repeats = 1 + max((row.repeat for row in rows), default=0)
+    problems = tuple(dict.fromkeys(row.problem for row in rows))
+    lines = _lines({row.configuration: row.label for row in rows}, problems, repeats, spots)
+    return Matrix(problems, repeats, lines, hardest_first=False)
 
 
-def _share(column: Sequence[Spot]) -> float:
-    """The share solved of the experiments with a result; 1 without a result."""
-    scored = [spot for spot in column if spot.scored]
-    return sum(spot.shown == "solved" for spot in scored) / len(scored) if scored else 1.0
-
-
-def _matrix(
-    labels: Mapping[Key, str], problems: Sequence[str], spots: Iterable[Spot], *, hardest_first: bool
-) -> Matrix:
-    known = list(spots)
-    repeats = 1 + max((spot.repeat for spot in known), default=0)
+def _lines(
+    labels: Mapping[Key, str], problems: Sequence[str], repeats: int, spots: Iterable[tuple[Key, int, Spot]]
+) -> tuple[Line, ...]:
+    """A line for each configuration. ``spots``: each with its configuration and repeat."""
     places = {problem: repeats * place for place, problem in enumerate(problems)}
     cells: dict[Key, list[Spot | None]] = {key: [None] * (repeats * len(problems)) for key in labels}
-    for spot in known:
-        if spot.key in cells:
-            cells[spot.key][places[spot.problem] + spot.repeat] = spot
-    lines = (Line(letter(place), labels[key], tuple(cells[key])) for place, key in enumerate(labels))
-    return Matrix(tuple(problems), repeats, tuple(lines), hardest_first)
+    for key, repeat, spot in spots:
+        if key in cells:
+            cells[key][places[spot.problem] + repeat] = spot
+    return tuple(_line(letter(place), labels[key], cells[key]) for place, key in enumerate(labels))
+
+
+def _line(name: str, label: str, spots: Sequence[Spot | None]) -> Line:
+    return Line(name, label, tuple(spots), Counter(spot.shown for spot in spots if spot))
 
 
 def matrix_finding(matrix: Matrix) -> str:
     """The size of the matrix, and its result. Hostile text."""
-    columns = list(matrix.columns())
-    ended = [column for column in columns if column and all(spot.scored for spot in column)]
+    columns = [{spot.shown for spot in column} for column in matrix.columns()]
+    ended = [shown for shown in columns if shown and shown <= SCORED]
     size = f"{numbered(len(columns), 'problem')} × {numbered(len(matrix.lines), 'configuration')}"
     parts = [f"{size}, hardest problems first" if matrix.hardest_first else size, *_extremes(matrix)]
     if ended:
-        none = sum(not any(spot.shown == "solved" for spot in column) for column in ended)
-        every = sum(all(spot.shown == "solved" for spot in column) for column in ended)
+        none = sum("solved" not in shown for shown in ended)
+        every = sum(shown == {"solved"} for shown in ended)
         parts.append(f"problems solved by no configuration: {count(none)}, solved in every experiment: {count(every)}")
-    shown = [spot.shown for column in columns for spot in column]
-    lacking = {look.word: shown.count(state) for state, look in LOOKS.items() if state not in ("solved", "unsolved")}
+    lacking = {
+        look.word: sum(line.shown[state] for line in matrix.lines)
+        for state, look in LOOKS.items()
+        if state not in SCORED
+    }
     parts += [f"{word}: {count(number)}" for word, number in lacking.items() if number]
     return "; ".join(parts) + "."
 
