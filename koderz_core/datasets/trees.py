@@ -81,8 +81,8 @@ def _cure(name: str) -> str:
     release = _RELEASE.fullmatch(name)
     source = f"{release[1]}=={release[2]}" if release else "NAME==VERSION"
     return (
-        f"Make it again with: koderz forge {source} (the same release gives the same SHA-256). Or copy the file from the "
-        "folder trees of the data folder in which the tasks were made."
+        f"Make it again with: koderz forge {source} (the same release gives the same SHA-256). Or copy the file from "
+        "the folder trees of the data folder in which the tasks were made."
     )
 
 
