@@ -1,4 +1,0 @@
-"""Stand-in."""
-
-def install(emit):
-    pass
