@@ -138,7 +138,7 @@ class Grader:
     def _check(self, sample: Sample, tests: TestSet) -> Verdict:
         code = sample.program.code
         if code is None:
-            return no_program(tests, "extraction")
+            return no_program(tests, "extraction", sample.program.reason)
         return self._redact(self._judge.check(sample.problem, code, tests))
 
 
