@@ -8,7 +8,7 @@ would be compared with.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from koderz_core.grading.canonical import RecordCache
@@ -16,7 +16,7 @@ from koderz_core.grading.mutants import MOST_MUTANTS, Mutant, mutants
 from koderz_core.grading.problem_tests import Divide
 from koderz_core.grading.testsets import Outside, TestPolicy
 from koderz_core.protocols import Judge
-from koderz_core.records import Problem, TestSet
+from koderz_core.records import Problem, TestSet, to_hash
 
 SCORES_VERSION = "1"
 """Version of the cached scores. A change makes koderz ignore records of other versions."""
@@ -62,8 +62,8 @@ class MutationScores:
 
     def of(self, problem: Problem, policy: TestPolicy) -> MutationScore:
         """The score of all tests of a problem. Raises DataError, SandboxError."""
-        parts = [SCORES_VERSION, MOST_MUTANTS, problem.canonical_solution, asdict(problem.public)]
-        parts += [asdict(problem.tests), problem.plus and asdict(problem.plus)]
+        parts = [SCORES_VERSION, MOST_MUTANTS, problem.canonical_solution, to_hash(problem.public)]
+        parts += [to_hash(problem.tests), to_hash(problem.plus)]
         if cached := self._cache.get(parts, MutationScore):
             return cached
         tests = sound_tests(problem, self._judge(), self._divide, policy)
