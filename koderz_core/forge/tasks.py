@@ -6,7 +6,7 @@ The same tree and the same seed give the same tasks, however many trials run at 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -97,7 +97,7 @@ class Forge:
     least_failing: int = 2
     per_function: int = PER_FUNCTION
 
-    def tasks(self, report: Report = lambda _progress: None) -> Iterator[Task]:
+    def tasks(self, report: Report = lambda _progress: None) -> Generator[Task]:
         """All tasks, which are made while they are read; ``report`` is called after each trial. Raises SandboxError."""
         made: Counter[Place] = Counter()
         missed: Counter[Place] = Counter()

@@ -1,7 +1,7 @@
 """Trials of faults: which tests notice a fault, whether they do so twice, and whether it makes a task.
 
-A trial runs the tests up to three times in the sandbox: the whole suite on the faulty tree, then the chosen tests as
-the judge runs them in a benchmark, without a patch and with the correct one.
+A trial runs the whole suite on the faulty tree. Then the judge runs the failing tests as in a benchmark: without a patch
+and with the correct one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Protocol
 
@@ -24,7 +24,7 @@ from koderz_core.forge.mutations import Mutation
 from koderz_core.input_files import read_bytes
 from koderz_core.patches import make_patch
 from koderz_core.records import Problem, PublicProblem, Repository, SourceTree, TestFailure, TestSet, Verdict
-from koderz_core.sandbox.repository.judge import Survey
+from koderz_core.sandbox.repository.surveys import Survey
 
 VERSION = 1
 """Of trials that are kept. koderz repeats those of other versions."""
@@ -46,7 +46,7 @@ class RepositoryTests(Protocol):
 
 @dataclass(frozen=True)
 class Base:
-    """A correct tree. ``passing``: the tests that passed twice. ``protected``: those whose report is not believed alone.
+    """A correct tree. ``passing``: the tests that passed twice. ``protected``: those that are checked from outside.
 
     ``seconds``: how long the tests took.
     """
@@ -107,12 +107,12 @@ def base_of(tree: SourceTree, layout: Layout, judge: RepositoryTests) -> Base:
     """The tests of a correct tree. Raises DataError if no protected test passes twice, SandboxError."""
     unknown = Base(tree, layout, (), frozenset(), 0.0).repository("")
     first, second = judge.survey(unknown), judge.survey(unknown)
-    again = {test.id: test for test in second.tests if test.outcome == _PASSED}
-    passing = [test for test in first.tests if test.outcome == _PASSED and test.id in again]
+    again = {test.id: test for test in second.results if test.outcome == _PASSED}
+    passing = [test for test in first.results if test.outcome == _PASSED and test.id in again]
     protected = frozenset(test.id for test in passing if test.protected and again[test.id].protected)
     if not protected:
-        shown = next((test.message for test in first.tests if test.outcome != _PASSED and test.message), "")
-        reason = f"none of its {len(first.tests)} tests passes in the sandbox{f' ({shown[:200]})' if shown else ''}"
+        shown = first.message or next((test.message for test in first.results if test.message), "")
+        reason = f"none of its {len(first.results)} tests passes in the sandbox{f' ({shown[:200]})' if shown else ''}"
         if passing:
             reason = f"koderz cannot check from outside what any of its {len(passing)} passing tests reports"
         raise DataError(f"No tasks can be made from {tree.name}: {reason}. Choose another package or folder.")
@@ -136,25 +136,25 @@ def run_trial(base: Base, mutation: Mutation, judge: RepositoryTests, least_fail
     fault, solution = patches_of(base, mutation)
     key = key_of(fault, least_failing)
     found = judge.survey(base.repository(fault))
-    outcomes = {test.id: test.outcome for test in found.tests}
-    if found.stopped:
-        return Trial(key, f"the tests were stopped ({found.stopped})", noticed=True, seconds=found.seconds)
+    outcomes = {test.id: test.outcome for test in found.results}
+    if not found.completed:
+        return Trial(key, "the tests do not run to their end", noticed=True, seconds=found.seconds)
     failed = [test for test in base.passing if outcomes.get(test) != _PASSED]
     reason, failing = _unusable(base, failed, outcomes, least_failing)
     if reason:
         return Trial(key, reason, noticed=bool(failed), seconds=found.seconds)
-    left_out = tuple(test for test in failed if test not in failing)
     passing = [test for test in base.passing if test not in set(failed)]
-    tests = TestSet(ids=(*failing, *passing), seconds=base.limit_seconds)
+    tests = TestSet(ids=tuple(failing), seconds=base.limit_seconds)
     public = PublicProblem(f"{base.tree.name}/{key[:12]}", "", "", kind="repo", editable=base.layout.editable)
     problem = Problem(public, tests, solution, repository=base.repository(fault, failing, passing))
     faulty = judge.check(problem, "", tests)
-    if faulty.marks != "F" * len(failing) + "P" * len(passing):
+    if faulty.marks != "F" * len(failing):
         return Trial(key, "a second run had other results", noticed=True, seconds=found.seconds)
     if not (correct := judge.check(problem, solution, tests)).passed:
         return Trial(key, f"the correct patch fails: {correct.message[:200]}", noticed=True, seconds=found.seconds)
-    symptoms = tuple(_symptom(failure, tests.ids) for failure in faulty.failures[:_MOST_SYMPTOMS])
-    return Trial(key, "", True, tuple(failing), left_out, symptoms, found.seconds)
+    left_out = tuple(test for test in failed if test not in failing)
+    symptoms = sorted(map(partial(_symptom, ids=tests.ids), faulty.failures), key=_vagueness)
+    return Trial(key, "", True, tuple(failing), left_out, tuple(symptoms[:_MOST_SYMPTOMS]), found.seconds)
 
 
 def _unusable(
@@ -176,6 +176,11 @@ def _unusable(
 def _symptom(failure: TestFailure, ids: Sequence[str]) -> Symptom:
     test = ids[failure.index] if 0 <= failure.index < len(ids) else ""
     return Symptom(test, failure.source, failure.expected, failure.actual, failure.message)
+
+
+def _vagueness(symptom: Symptom) -> tuple[bool, bool, int]:
+    """The key of an order in which symptoms with an expected value, with a source and with a short text come first."""
+    return symptom.expected is None, not symptom.source, len(symptom.source) + len(symptom.message)
 
 
 class TrialLog:
