@@ -87,8 +87,8 @@ def test_predictions_become_a_benchmark_and_come_back(tmp_path: Path, settings: 
     file = _lines(tmp_path, *rows)
     said = koderz("import", file, "--dataset", dataset, "--name", "agents")
     assert said.code == 0, said.err
-    (found,) = koderz("results", "agents", "--json").json
-    assert (found["solved"], found["ended"]) == (1, 2)
+    rated = koderz("export", "agents", "--format", "json", "--columns", "outcome", "--out", "-").out
+    assert sorted(json.loads(line)["outcome"] for line in rated.splitlines()) == ["solved", "unsolved"]
     out = koderz("export", "agents", "--format", "swebench", "--out", "-").out
     assert [json.loads(line) for line in out.splitlines()] == rows
 
