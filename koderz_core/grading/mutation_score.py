@@ -22,6 +22,7 @@ SCORES_VERSION = "1"
 """Version of the cached scores. A change makes koderz ignore records of other versions."""
 WEAK_SHARE = 1 / 3
 """Share of mutants that survive from which on tests are called weak."""
+_NO_PROGRAM = "its canonical solution is a patch of a repository, and koderz makes mutants of programs only"
 _NO_MUTANTS = "koderz finds no change to make in the canonical solution"
 
 
@@ -62,6 +63,8 @@ class MutationScores:
 
     def of(self, problem: Problem, policy: TestPolicy) -> MutationScore:
         """The score of all tests of a problem. Raises DataError, SandboxError."""
+        if problem.repository:
+            return MutationScore(reason=_NO_PROGRAM)
         parts = [SCORES_VERSION, MOST_MUTANTS, problem.canonical_solution, to_hash(problem.public)]
         parts += [to_hash(problem.tests), to_hash(problem.plus)]
         if cached := self._cache.get(parts, MutationScore):
@@ -92,8 +95,8 @@ def sound_tests(problem: Problem, judge: Judge, divide: Divide, policy: TestPoli
 
     Raises DataError, SandboxError.
     """
-    if not problem.canonical_solution:
-        return "the problem has no canonical solution"
+    if not problem.canonical_solution or problem.repository:
+        return _NO_PROGRAM if problem.repository else "the problem has no canonical solution"
     split = divide(problem, policy)
     if isinstance(split, Outside):
         return split.reason

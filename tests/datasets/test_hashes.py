@@ -1,4 +1,4 @@
-"""Hashes of problems, which journals and the cache contain: new kinds of problems must not change those of the others."""
+"""Hashes of problems, which journals contain: a new kind of problem must not change those of the others."""
 
 from koderz_core import datasets
 from koderz_core.config import Settings
