@@ -42,7 +42,7 @@ def test_every_edit_does_what_its_change_of_the_tree_does() -> None:
         if wanted is not None and (edit := module.edit_of(change, function)) is not None:
             assert fingerprint(ast.unparse(ast.parse(module.applied([edit])))) == wanted or "removed" in change.text
             made += 1
-    assert made > 40
+    assert made > 30
 
 
 def test_a_fault_keeps_all_other_lines() -> None:
