@@ -53,8 +53,8 @@ class Site:
 
     ``place``: file, line and column of the assertion, the same in every verdict; ``owner``: the id of the function
     around it. ``expected``: the literal of a ``value``, the right answers of a ``truth``, names of classes.
-    ``on_left``: the literal is the left side. ``holds``: the result that the comparison must have. ``pattern``: of the text of an
-    exception. ``truths``: whether the site has two directions.
+    ``on_left``: the literal is the left side. ``holds``: the result that the comparison must have. ``extra``: decimal
+    places and delta. ``pattern``: of the text of an exception.
     """
 
     place: str
