@@ -48,8 +48,8 @@ test_of.__test__ = False  # type: ignore[attr-defined]  # pytest: not a test
 def namespace(source: str, program: str) -> dict[str, object]:
     observe.install(lambda record: None)
     names: dict[str, object] = {"__name__": "tests.test_it"}
-    exec(compile(program, "program.py", "exec"), names)  # noqa: S102 (the program of this test)
-    exec(compile(source, PATH, "exec"), names)  # noqa: S102 (as above)
+    exec(compile(program, "program.py", "exec"), names)
+    exec(compile(source, PATH, "exec"), names)
     return names
 
 
