@@ -31,10 +31,6 @@ from koderz_core.records import Problem, PublicProblem, Repository, SourceTree, 
 Trees = Callable[[str, str], SourceTree]
 """Returns the tree of a SHA-256; the second text is its name, for messages. Raises DataError."""
 
-LEAST_SECONDS = 20.0
-TIMES_SECONDS = 5.0
-"""The time limit of a program is this multiple of the time that the tests of the correct tree took, and at least
-``LEAST_SECONDS``: a faulty program may be slower, and another machine too."""
 _DIFF = "write a unified diff, as git diff writes it"
 _IDS = "write a list of test ids as pytest names them, such as ['tests/test_a.py::test_b']"
 _SHOWN = 3  # of the names in a complaint
@@ -94,8 +90,21 @@ def repository_of(row: RepositoryRow, trees: Trees) -> Problem:
     public = PublicProblem(
         row.task_id, row.prompt, "", kind="repo", files=PublicFiles(tree, row.fault), editable=editable
     )
-    tests = TestSet(ids=failing + passing, seconds=max(LEAST_SECONDS, TIMES_SECONDS * row.seconds))
-    return Problem(public, tests, row.canonical_solution, needs=needs, facts=row.facts, repository=repository)
+    return Problem(
+        public,
+        TestSet(ids=failing + passing),
+        row.canonical_solution,
+        needs=needs,
+        samples=TestSet(ids=tuple(test for test in failing if _is_shown(test, row.prompt))),
+        facts=row.facts,
+        repository=repository,
+    )
+
+
+def _is_shown(test: str, text: str) -> bool:
+    """Whether a text names a test, or contains its source."""
+    function = test.partition("[")[0].rpartition("::")[2]
+    return test in text or f"def {function}(" in text
 
 
 def _faults_of_patches(row: RepositoryRow, tree: SourceTree) -> Iterator[Complaint]:
