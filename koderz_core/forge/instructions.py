@@ -37,9 +37,13 @@ def _package(name: str) -> str:
 
 
 def _described(symptom: Symptom) -> list[str]:
-    """The source of the test, and what differs from the expected result."""
+    """The name and the source of the test, and what differs from the expected result.
+
+    A test whose name is in the text is a gate test (``datasets.own_repositories``).
+    """
     source = _code(symptom.source)
-    parts = [f"One of these tests contains:\n\n```python\n{source}\n```"] if source else []
+    parts = [f"One of these tests is `{_fenced(symptom.test).replace('`', "'")}`."]
+    parts += [f"It contains:\n\n```python\n{source}\n```"] if source else []
     if symptom.expected is not None and symptom.actual is not None:
         parts.append(f"The expected value is:\n\n{_block(symptom.expected)}")
         parts.append(f"The actual value is:\n\n{_block(symptom.actual)}")
@@ -81,7 +85,7 @@ def fault_of_text(text: str, fault: str, function: str) -> str:
         return "it names the function with the fault"
     flat = " ".join(text.split())
     for change in read_patch(fault):
-        if change.path in text:
+        if re.search(rf"(?<![\w/]){re.escape(change.path)}\b", text):
             return "it names the file with the fault"
         for hunk in change.hunks:
             changed = {*hunk.before} ^ {*hunk.after}
