@@ -42,14 +42,18 @@ def _described(symptom: Symptom) -> list[str]:
     A test whose name is in the text is a gate test (``datasets.own_repositories``).
     """
     source = _code(symptom.source)
-    parts = [f"One of these tests is `{_fenced(symptom.test).replace('`', "'")}`."]
-    parts += [f"It contains:\n\n```python\n{source}\n```"] if source else []
+    parts = [_named(symptom), *(f"It contains:\n\n```python\n{source}\n```"] if source else [])]
     if symptom.expected is not None and symptom.actual is not None:
         parts.append(f"The expected value is:\n\n{_block(symptom.expected)}")
         parts.append(f"The actual value is:\n\n{_block(symptom.actual)}")
     elif symptom.message:
         parts.append(f"It fails with:\n\n{_block(symptom.message)}")
     return parts
+
+
+def _named(symptom: Symptom) -> str:
+    name = _fenced(symptom.test).replace("`", "'")
+    return f"One of these tests is `{name}`."
 
 
 def _code(source: str) -> str:
@@ -95,6 +99,7 @@ def fault_of_text(text: str, fault: str, function: str) -> str:
     return ""
 
 
-def with_task(text: str) -> str:
-    """The text of a model, with what to do."""
-    return f"{_fenced(text.strip())}\n\n{_TASK}"
+def with_task(text: str, trial: Trial) -> str:
+    """The text of a model, with the name of the test that the model knew, and what to do."""
+    known = f"The tests show it. {_named(trial.symptoms[0])}" if trial.symptoms else ""
+    return "\n\n".join(filter(None, [_fenced(text.strip()), known, _TASK]))

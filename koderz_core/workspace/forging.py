@@ -177,7 +177,7 @@ class Forging:
         if fault := fault_of_text(text, task.fault, task.mutation.place.name):
             refused[fault] += 1
             return ""
-        return with_task(text)
+        return with_task(text, task.trial)
 
 
 def _file_name(name: str) -> str:
