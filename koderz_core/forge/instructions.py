@@ -42,7 +42,7 @@ def _described(symptom: Symptom) -> list[str]:
     A test whose name is in the text is a gate test (``datasets.own_repositories``).
     """
     source = _code(symptom.source)
-    parts = [_named(symptom), *(f"It contains:\n\n```python\n{source}\n```"] if source else [])]
+    parts = [_named(symptom), *([f"It contains:\n\n```python\n{source}\n```"] if source else [])]
     if symptom.expected is not None and symptom.actual is not None:
         parts.append(f"The expected value is:\n\n{_block(symptom.expected)}")
         parts.append(f"The actual value is:\n\n{_block(symptom.actual)}")
