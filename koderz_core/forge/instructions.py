@@ -14,6 +14,7 @@ from koderz_core.patches import read_patch
 _MOST_SOURCE_LINES = 30
 _MOST_VALUE = 400  # characters
 _LEAST_LINE = 8  # characters of a line of code that is not found everywhere
+_PLACE = re.compile(r"^line \d+: ")
 _RELEASE = re.compile(r"(.+)-(\d[^-]*)")
 _TASK = (
     "Find the cause in the source code of the package and fix it. All tests must pass afterwards. Do not change tests "
@@ -44,6 +45,8 @@ def _described(symptom: Symptom) -> list[str]:
     source = _code(symptom.source)
     parts = [_named(symptom), *([f"It contains:\n\n```python\n{source}\n```"] if source else [])]
     if symptom.expected is not None and symptom.actual is not None:
+        if assertion := _PLACE.sub("", symptom.message):
+            parts.append(f"This assertion fails:\n\n{_block(assertion)}")
         parts.append(f"The expected value is:\n\n{_block(symptom.expected)}")
         parts.append(f"The actual value is:\n\n{_block(symptom.actual)}")
     elif symptom.message:
