@@ -1,0 +1,77 @@
+"""The tests of a repository task before and after a patch: figures, tables by file, and failed tests in full."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from koderz_core.records.rows import IterationRow
+from koderz_core.report.formats import numbered
+from koderz_core.report.test_changes import (
+    LEGEND,
+    RepositoryTests,
+    TestChange,
+    Tested,
+    changes_table,
+    figures,
+    history_table,
+    test_changes,
+)
+from pages.ui.frame import show_facts
+from pages.ui.tables import WORD_COLUMNS, frame, show_words, tall
+from pages.ui.verdicts import show_failures, show_head, show_verdict
+
+FEWEST_ITERATIONS = 2  # with a history
+NARROW = {"start → now": st.column_config.TextColumn("start → now", width=84, pinned=True)}
+
+
+def show_test_changes(tests: RepositoryTests, gate: Tested | None, held_out: Tested | None) -> None:
+    """Show the verdicts on a patch; as for other programs if they are about other tests than the task has now."""
+    verdicts = [(kind, verdict) for kind, verdict in (("gate", gate), ("held-out", held_out)) if verdict is not None]
+    changes = test_changes(tests, gate, held_out)
+    if not changes:
+        for kind, verdict in verdicts:
+            show_verdict(kind, verdict)
+        return
+    show_facts(figures(changes))
+    for kind, verdict in verdicts:
+        show_head(kind, verdict)
+    st.caption(LEGEND)
+    _show_group("Failing tests that must pass", [change for change in changes if change.failing])
+    kept = [change for change in changes if not change.failing]
+    broken = [change for change in kept if change.changed]
+    _show_group("Passing tests that must still pass, and do not", broken)
+    _show_unchanged([change for change in kept if not change.changed])
+    for kind, verdict in verdicts:
+        show_failures(kind, verdict.failures, _names(kind, changes))
+
+
+def show_history(tests: RepositoryTests, iterations: Sequence[IterationRow]) -> None:
+    """Show how the gate tests changed from iteration to iteration, if there are several."""
+    table = history_table(tests, iterations)
+    if len(table.rows) and len(iterations) >= FEWEST_ITERATIONS:
+        st.caption(f"{table.title}. The other gate tests passed in all iterations.")
+        show_words(table)
+
+
+def _names(kind: str, changes: Sequence[TestChange]) -> dict[int, str]:
+    """The ids of failed tests, by their indices in the verdict."""
+    return {change.failure.index: change.id for change in changes if change.failure and change.kind == kind}
+
+
+def _show_group(title: str, changes: Sequence[TestChange]) -> None:
+    if changes:
+        st.caption(f"{title}: {len(changes)}")
+        table = changes_table(title, changes)
+        columns = {**WORD_COLUMNS, **NARROW}
+        st.dataframe(frame(table), hide_index=True, column_config=columns, height=tall(len(changes)), alt=title)
+
+
+def _show_unchanged(changes: Sequence[TestChange]) -> None:
+    """The tests that pass as before, folded."""
+    if not changes:
+        return
+    files = len({change.file for change in changes})
+    with st.expander(f"Passing tests that still pass: {len(changes)}, in {numbered(files, 'file')}", key="kept tests"):
+        show_words(changes_table("Passing tests that still pass", changes))
