@@ -21,7 +21,7 @@ from koderz_core.records import Configuration, Dataset, Plan, Problem, Scalar
 from koderz_core.records.rows import ExperimentRow
 from koderz_core.report.dump import DumpFile, files_of, text_hashes, write
 from koderz_core.report.formats import plain
-from koderz_core.report.test_changes import RepositoryTests
+from koderz_core.report.repository_tests import RepositoryTests
 from koderz_core.store.details import Naming, Several
 from koderz_core.store.results import Results
 from koderz_core.workspace.datasets import Datasets

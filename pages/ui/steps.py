@@ -17,7 +17,7 @@ from koderz_core.report.patches import is_patch
 from koderz_core.report.timeline import passed_sections, repeated, review_outcome, step_marks, step_name
 from pages.ui.address import choice, choice_list, keep
 from pages.ui.programs import show_diff, show_program
-from pages.ui.test_changes import show_history, show_test_changes
+from pages.ui.repository_tests import show_test_changes
 from pages.ui.text import show_text
 from pages.ui.verdicts import show_verdict
 
@@ -134,8 +134,7 @@ def _show_tests(workspace: Workspace, details: ExperimentDetails, step: Step, te
     is_changed = step.program is not None and is_patch(texts[step.program])
     tests = workspace.experiments.repository_tests(details.experiment) if is_changed else None
     if tests is not None:
-        show_test_changes(tests, gate, held_out)
-        show_history(tests, details.iterations)
+        show_test_changes(tests, gate, held_out, details.iterations)
         return True
     if gate is not None:
         show_verdict("gate", gate)

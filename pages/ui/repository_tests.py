@@ -8,15 +8,15 @@ import streamlit as st
 
 from koderz_core.records.rows import IterationRow
 from koderz_core.report.formats import numbered
-from koderz_core.report.test_changes import (
+from koderz_core.report.repository_tests import (
     LEGEND,
     RepositoryTests,
     TestChange,
     Tested,
+    changes_of_tests,
     changes_table,
     figures,
     history_table,
-    test_changes,
 )
 from pages.ui.frame import show_facts
 from pages.ui.tables import WORD_COLUMNS, frame, show_words, tall
@@ -26,10 +26,15 @@ FEWEST_ITERATIONS = 2  # with a history
 NARROW = {"start → now": st.column_config.TextColumn("start → now", width=84, pinned=True)}
 
 
-def show_test_changes(tests: RepositoryTests, gate: Tested | None, held_out: Tested | None) -> None:
-    """Show the verdicts on a patch; as for other programs if they are about other tests than the task has now."""
+def show_test_changes(
+    tests: RepositoryTests, gate: Tested | None, held_out: Tested | None, iterations: Sequence[IterationRow]
+) -> None:
+    """Show the verdicts on a patch, and the course of the gate tests over the ``iterations`` of its experiment.
+
+    Verdicts on other tests than the task has now are shown as for other programs.
+    """
     verdicts = [(kind, verdict) for kind, verdict in (("gate", gate), ("held-out", held_out)) if verdict is not None]
-    changes = test_changes(tests, gate, held_out)
+    changes = changes_of_tests(tests, gate, held_out)
     if not changes:
         for kind, verdict in verdicts:
             show_verdict(kind, verdict)
@@ -43,15 +48,16 @@ def show_test_changes(tests: RepositoryTests, gate: Tested | None, held_out: Tes
     broken = [change for change in kept if change.changed]
     _show_group("Passing tests that must still pass, and do not", broken)
     _show_unchanged([change for change in kept if not change.changed])
+    _show_history(tests, iterations)
     for kind, verdict in verdicts:
         show_failures(kind, verdict.failures, _names(kind, changes))
 
 
-def show_history(tests: RepositoryTests, iterations: Sequence[IterationRow]) -> None:
-    """Show how the gate tests changed from iteration to iteration, if there are several."""
+def _show_history(tests: RepositoryTests, iterations: Sequence[IterationRow]) -> None:
+    """Show the gate tests from iteration to iteration, if there are several."""
     table = history_table(tests, iterations)
-    if len(table.rows) and len(iterations) >= FEWEST_ITERATIONS:
-        st.caption(f"{table.title}. The other gate tests passed in all iterations.")
+    if table.rows and len(iterations) >= FEWEST_ITERATIONS:
+        st.text(f"{table.title}. All other gate tests passed in each iteration.")
         show_words(table)
 
 
@@ -62,7 +68,7 @@ def _names(kind: str, changes: Sequence[TestChange]) -> dict[int, str]:
 
 def _show_group(title: str, changes: Sequence[TestChange]) -> None:
     if changes:
-        st.caption(f"{title}: {len(changes)}")
+        st.text(f"{title}: {len(changes)}")
         table = changes_table(title, changes)
         columns = {**WORD_COLUMNS, **NARROW}
         st.dataframe(frame(table), hide_index=True, column_config=columns, height=tall(len(changes)), alt=title)

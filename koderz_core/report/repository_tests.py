@@ -63,7 +63,7 @@ class TestChange:
         return f"{SIGNS['F' if self.failing else 'P']} → {SIGNS[self.mark]}"
 
 
-def test_changes(tests: RepositoryTests, gate: Tested | None, held_out: Tested | None) -> tuple[TestChange, ...]:
+def changes_of_tests(tests: RepositoryTests, gate: Tested | None, held_out: Tested | None) -> tuple[TestChange, ...]:
     """Every test with a verdict, those of one file together; files and tests that changed come first.
 
     Empty if a verdict is about other tests. A program that no loop tested is scored on all tests.
