@@ -10,6 +10,7 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _NO_END = "\\ No newline at end of file"
@@ -132,7 +133,7 @@ def _file_patch(path: str, old: str | None, new: str | None) -> Iterator[str]:
 
 def _lines(text: str) -> list[str]:
     """The lines with their ends. Unlike ``splitlines``, only a line feed ends one."""
-    return re.findall(r"[^\n]*\n|[^\n]+", text)
+    return list(StringIO(text, newline="\n"))
 
 
 def _path(line: str) -> str | None:
