@@ -72,8 +72,9 @@ class DumpFile:
 def files_of(details: ExperimentDetails, texts: Mapping[str, str]) -> tuple[DumpFile, ...]:
     """The files of an experiment, step by step; ``texts``: by SHA-256, all that ``text_hashes`` returns.
 
-    ``_raw.txt``, ``_code.py`` (``_code.diff`` for a patch) and ``_spec.txt`` are the text of a model, byte for byte (UTF-8). In ``_prompt.txt``,
-    ``_result.txt`` and ``_guidance.txt`` a mark replaces control characters. Raises DataError for an invalid id.
+    ``_raw.txt``, ``_code.py`` (``_code.diff`` for a patch) and ``_spec.txt`` are the text of a model, byte for byte
+    (UTF-8). In ``_prompt.txt``, ``_result.txt`` and ``_guidance.txt`` a mark replaces control characters. Raises
+    DataError for an invalid id.
     """
     experiment = details.experiment.id
     if not _ID.fullmatch(experiment):  # it comes from a journal, which is untrusted
