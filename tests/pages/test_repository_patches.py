@@ -14,7 +14,7 @@ def test_a_patch_is_shown_file_by_file_as_text_and_a_long_one_is_folded() -> Non
         long = "".join(f"line {number}\n" for number in range(80))
         show_program(make_patch({"a.py": "x = 1\n"}, {"a.py": "x = 2\n", "b/**c** <i>.py": long}), "it")
 
-    app = AppTest.from_function(page).run()
+    app = AppTest.from_function(page, default_timeout=30).run()
     assert not app.exception
     assert "2 files, +81 -1" in said(app)
     assert [text.value for text in app.text] == ["a.py", "+1 -1", "b/**c** <i>.py", "new file · +80 -0"]
@@ -33,7 +33,7 @@ def test_two_patches_are_compared_by_their_effect_and_without_files_as_texts() -
         show_diff(first, second, "as texts")
         show_diff(first, first, "same", files=lambda: files)
 
-    app = AppTest.from_function(page).run()
+    app = AppTest.from_function(page, default_timeout=30).run()
     assert not app.exception
     assert app.code[0].value == "@@ -1,1 +1,1 @@\n-y = 1\n+y = 3"
     assert "The files of the repository are not available" in said(app)
@@ -52,7 +52,7 @@ def test_tests_are_listed_by_what_the_patch_changed() -> None:
         failure = TestFailure(1, "def test_still(self):\n    self.f('**b**')", "1", "<i>", "1 != 2")
         show_test_changes(tests, Verdict("PFFP", (failure,), True, "faked", "twin", 0.1, "strong"), None, [])
 
-    app = AppTest.from_function(page).run()
+    app = AppTest.from_function(page, default_timeout=30).run()
     assert not app.exception
     assert "failing tests fixed 1 of 2" in said(app)
     assert "passing tests kept 1 of 2" in said(app)
