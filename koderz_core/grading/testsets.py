@@ -218,12 +218,13 @@ def score_kind(held_out: Unseen) -> ScoreKind:
     return "held_out" if held_out else "oracle"
 
 
-def no_program(tests: TestSet, error: ErrorClass) -> Verdict:
-    """The verdict on a reply without a program: no test was reached."""
+def no_program(tests: TestSet, error: ErrorClass, reason: str = "") -> Verdict:
+    """The verdict on a reply without a program: no test was reached. ``reason``: as in ``Extracted``."""
     reasons = {
         "truncated": "The reply was cut at its token limit.",
         "refused": "The model refused.",
         "turn_timeout": "The reply was not complete within its time limit.",
     }
-    message = f"No program was found in the reply. {reasons.get(error, '')}".strip()
+    found = f"No program was found in the reply{': ' if reason else ''}{reason}."
+    message = f"{found} {reasons.get(error, '')}".strip()
     return Verdict("-" * number_of(tests), (), False, error, message, 0.0, "none")

@@ -23,7 +23,9 @@ _PATH_BENEATH = 1
 
 # Rights on files, as bits (linux/landlock.h). How many of them a kernel knows depends on its ABI.
 _WRITE_FILE, _READ_FILE, _READ_DIR = 2, 4, 8
-_CHANGE_FOLDER = 16 | 32 | 128 | 256 | 512 | 1024 | 4096 | 8192 | 16384  # remove and make all but devices; refer; truncate
+_CHANGE_FOLDER = (
+    16 | 32 | 128 | 256 | 512 | 1024 | 4096 | 8192 | 16384
+)  # remove and make all but devices; refer; truncate
 _RIGHTS_SINCE = {1: 13, 2: 14, 3: 15, 5: 16}
 _TCP = 3  # bind, connect; since ABI 4
 _SCOPES = 3  # abstract Unix sockets, signals; since ABI 6

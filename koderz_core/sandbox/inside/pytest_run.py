@@ -33,12 +33,14 @@ _USAGE_ERROR = 4  # pytest.ExitCode
 class Order(NamedTuple):
     """What to run. ``files``: paths in the tree and sizes, whose contents follow. ``ids``: the tests, None for all.
 
-    ``roots``: the folders of the tree that tests import from, "" for the tree itself.
+    ``paths``: the files with the tests, empty to search the tree. ``roots``: the folders of the tree that tests import
+    from, "" for the tree itself.
     """
 
     nonce: str
     files: list[tuple[str, int]]
     ids: list[str] | None
+    paths: list[str]
     roots: list[str]
 
 
@@ -72,7 +74,7 @@ def main() -> None:
     sys.path.insert(0, setup.toolbox)
     observe.install(emitter.emit)
     _restrict(setup)
-    sys.path[:0] = [os.path.join(os.getcwd(), root) if root else os.getcwd() for root in order.roots]  # noqa: PTH118
+    sys.path[:0] = [f"{setup.work}/tree/{root}".rstrip("/") for root in order.roots]
     gc.collect()
     gc.freeze()
     emitter.emit([READY])
@@ -85,7 +87,7 @@ def _run(pytest_main: Callable[..., Any], order: Order, emitter: Emitter) -> Non
     end, errors = os._exit, io.StringIO()
     try:
         with contextlib.redirect_stderr(errors):
-            code = int(pytest_main(arguments(order.ids), [Reporter(order.ids, emitter.emit, emitter.flush)]))
+            code = int(pytest_main(arguments(order.paths), [Reporter(order.ids, emitter.emit, emitter.flush)]))
         if code == _USAGE_ERROR:
             emitter.emit(["internal", " ".join(errors.getvalue()[-2000:].split())])
         emitter.emit(["finish"])
@@ -94,15 +96,14 @@ def _run(pytest_main: Callable[..., Any], order: Order, emitter: Emitter) -> Non
         end(0)
 
 
-def arguments(ids: Sequence[str] | None) -> list[str]:
+def arguments(paths: Sequence[str]) -> list[str]:
     """The arguments of pytest: the settings of the tree, except additional options, which name plugins."""
-    files = sorted({test.partition("::")[0] for test in ids or ()})
     plugins = (word for name in ("cacheprovider", "terminal", "xdist", "faulthandler") for word in ("-p", f"no:{name}"))
     return [
         *plugins,
         *("-o", "addopts=", "-o", "required_plugins=", "-o", "xfail_strict=false"),
         *("--rootdir=.", "--capture=sys", "--continue-on-collection-errors"),
-        *files,
+        *paths,
     ]
 
 
@@ -133,7 +134,7 @@ class Emitter:
 
 def _receive(work: str) -> Order:
     """The order; its files are written to the folder ``tree``, which becomes the current one."""
-    with open(0, "rb", closefd=False) as given:  # noqa: PTH123 (a descriptor)
+    with open(0, "rb", closefd=False) as given:
         head = json.loads(given.read(int.from_bytes(given.read(_HEAD), "big")))
         order = Order(**head)
         for folder in ("tree", "home", "tmp"):
@@ -172,9 +173,9 @@ def _load_pytest() -> Callable[..., Any]:
 
 
 def _restrict(setup: Setup) -> None:
-    for kind, most in _limits(setup):
+    for kind, wanted in _limits(setup):
         hard = resource.getrlimit(kind)[1]
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(kind, (most, most))
     if setup.readable:
         seccomp.give_up_privileges()

@@ -255,8 +255,8 @@ WORKER = """
     landlock_restrict_self 446 446          capset 126 91
 """
 
-# Further calls of the tests of a repository: files, pipes and threads, but no processes. A pair of stream sockets is the
-# only socket, so that sending reaches only itself. Not truncate, which old versions of Landlock do not limit.
+# Further calls of the tests of a repository: files, pipes and threads, but no processes. The only sockets are pairs of
+# stream sockets, so that sending reaches only itself. Not truncate, which old versions of Landlock do not limit.
 TESTS = """
     mkdir 83 -          mkdirat 258 34      rmdir 84 -          unlink 87 -         unlinkat 263 35     creat 85 -
     rename 82 -         renameat 264 38     renameat2 316 276   link 86 -           linkat 265 37
@@ -270,7 +270,8 @@ TESTS = """
     getsockname 51 204  getpeername 52 205  getsockopt 55 209   setsockopt 54 208
     epoll_create1 291 20 epoll_ctl 233 21   epoll_wait 232 -    epoll_pwait 281 22  eventfd2 290 19
     wait4 61 260        waitid 247 95       rt_sigtimedwait 128 137                 rt_sigpending 127 136
-    set_robust_list 273 99 rseq 334 293     membarrier 324 283  getpgid 121 155     getpgrp 111 -       getgroups 115 158
+    set_robust_list 273 99 rseq 334 293     membarrier 324 283  getpgid 121 155     getpgrp 111 -
+    getgroups 115 158
 """
 # For a process that sees only its own files.
 ALONE = """

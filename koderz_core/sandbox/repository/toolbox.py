@@ -1,7 +1,7 @@
 """The installed modules that the tests of a repository may import: pytest, what it needs, and what a task names.
 
-Each is found by itself. The folder of all packages stays out of the sandbox, because a package may be a dataset with its
-answers.
+Each is found by itself. The folder of all packages stays out of the sandbox, because a package may be a dataset with
+its answers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One process per verdict that runs tests of a repository in a private copy of its tree.
 
-The copy is made inside the sandbox, from files that the host sends, in a file system in memory (tier ``hardened``) or in
-a temporary folder. ``inside/pytest_run.py`` is the process.
+The copy is made inside the sandbox, from files that the host sends: in a file system in memory (tier ``hardened``) or
+in a temporary folder. ``inside/pytest_run.py`` is the process.
 """
 
 from __future__ import annotations
@@ -45,13 +45,15 @@ Record = list[Any]  # Any: JSON from the process, which may be forged
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Tests to run: the files of the tree, the ids of the tests (None for all), and what ``records.Repository`` says.
+    """Tests to run, in the files of a tree: those with the ``ids``, None for all of the files ``paths``.
 
-    ``seconds``: the limit, which is extended on a busy machine.
+    Without paths, pytest searches the tree. ``seconds``: the limit, which is extended on a busy machine. ``roots`` and
+    ``needs`` as in ``records.Repository``.
     """
 
     files: Mapping[str, bytes]
     ids: Sequence[str] | None
+    paths: Sequence[str]
     seconds: float
     roots: Sequence[str] = ("",)
     needs: Sequence[str] = ()
@@ -83,7 +85,7 @@ class Workspace:
         self._places = threading.Semaphore(self.limit)
 
     def run(self, job: Job) -> Run:
-        """Run the tests; what the tree does is never an error. Raises SandboxError if no process starts or if closed."""
+        """Run the tests; nothing that the tree does is an error. Raises SandboxError if no process starts."""
         with self._places:
             reasons: list[str] = []
             while len(reasons) < _TRIES:
@@ -174,7 +176,9 @@ class Workspace:
         limits = {"memory_bytes": MEMORY_BYTES, "file_bytes": FILE_BYTES, "cpu_seconds": _cpu_seconds(job.seconds)}
         hardened = self.isolation == "hardened"
         return {
-            **{"work": work, "toolbox": tools, **limits},
+            "work": work,
+            "toolbox": tools,
+            **limits,
             "readable": None if self.isolation == "limited" else readable,
             "filter": {"hardened": "tests-alone", "strong": "tests", "limited": None}[self.isolation],
             "parent": 0 if hardened else os.getpid(),
@@ -195,7 +199,7 @@ def _environment(work: str) -> dict[str, str]:
         "MALLOC_ARENA_MAX": "2",  # each arena takes 64 MB of the address space
         "LC_ALL": "C.UTF-8",
         "HOME": f"{work}/home",
-        "TMPDIR": f"{work}/tmp",
+        "TMPDIR": f"{work}/tmp",  # noqa: S108 (a folder of its own)
     }
 
 
@@ -208,7 +212,8 @@ def _order(job: Job, nonce: str) -> bytes:
     """The head of ``inside.pytest_run.Order``, with its length, and the contents of the files."""
     sizes = [(path, len(content)) for path, content in job.files.items()]
     ids = None if job.ids is None else list(job.ids)
-    head = json.dumps({"nonce": nonce, "files": sizes, "ids": ids, "roots": list(job.roots)}).encode()
+    said = {"nonce": nonce, "files": sizes, "ids": ids, "paths": list(job.paths), "roots": list(job.roots)}
+    head = json.dumps(said).encode()
     return b"".join([len(head).to_bytes(8, "big"), head, *job.files.values()])
 
 
