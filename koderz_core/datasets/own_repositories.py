@@ -31,10 +31,6 @@ from koderz_core.records import Problem, PublicProblem, Repository, SourceTree, 
 Trees = Callable[[str, str], SourceTree]
 """Returns the tree of a SHA-256; the second text is its name, for messages. Raises DataError."""
 
-LEAST_SECONDS = 20.0
-TIMES_SECONDS = 5.0
-"""The time limit of a program is this multiple of the time that the tests of the correct tree took, and at least
-``LEAST_SECONDS``: a faulty program may be slower, and another machine too."""
 _DIFF = "write a unified diff, as git diff writes it"
 _IDS = "write a list of test ids as pytest names them, such as ['tests/test_a.py::test_b']"
 _SHOWN = 3  # of the names in a complaint
@@ -94,8 +90,14 @@ def repository_of(row: RepositoryRow, trees: Trees) -> Problem:
     public = PublicProblem(
         row.task_id, row.prompt, "", kind="repo", files=PublicFiles(tree, row.fault), editable=editable
     )
-    tests = TestSet(ids=failing + passing, seconds=max(LEAST_SECONDS, TIMES_SECONDS * row.seconds))
-    return Problem(public, tests, row.canonical_solution, needs=needs, facts=row.facts, repository=repository)
+    return Problem(
+        public,
+        TestSet(ids=failing + passing),
+        row.canonical_solution,
+        needs=needs,
+        facts=row.facts,
+        repository=repository,
+    )
 
 
 def _faults_of_patches(row: RepositoryRow, tree: SourceTree) -> Iterator[Complaint]:

@@ -77,7 +77,9 @@ def _loaded(path: Path, name: str) -> SourceTree:
 
 
 def _cure(name: str) -> str:
-    """What restores a missing tree. A folder has no version, and its rows of SWE-bench name a repository."""
+    """What restores a missing tree. The name of a commit contains an @, that of a folder has no version."""
+    if "@" in name:
+        return f"Make it again with: koderz prepare-swebench ROWS --clone {name.partition('@')[0]}=FOLDER"
     release = _RELEASE.fullmatch(name)
     source = f"{release[1]}=={release[2]}" if release else "NAME==VERSION"
     return (

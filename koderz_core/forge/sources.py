@@ -86,8 +86,12 @@ def _source(name: str, files: Mapping[str, bytes], sha256: str) -> Source:
     files = {path: content for path, content in files.items() if not _COMPILED.search(path)}
     if not files:
         raise DataError(f"{name} has no files. {_CURE}")
-    licence = next(filter(None, map(_plain, _licences(files))), UNKNOWN_LICENCE)
-    return Source(name, licence, files, sha256)
+    return Source(name, licence_of(files), files, sha256)
+
+
+def licence_of(files: Mapping[str, bytes]) -> str:
+    """The short name of the licence that the metadata of a tree state, else ``UNKNOWN_LICENCE``."""
+    return next(filter(None, map(_plain, _licences(files))), UNKNOWN_LICENCE)
 
 
 def _without_outer_folder(files: Mapping[str, bytes]) -> dict[str, bytes]:

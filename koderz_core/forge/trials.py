@@ -1,7 +1,7 @@
 """Trials of faults: which tests notice a fault, whether they do so twice, and whether it makes a task.
 
-A trial runs the whole suite on the faulty tree. Then the judge runs the failing tests as in a benchmark: without a patch
-and with the correct one.
+A trial runs the whole suite on the faulty tree. Then the judge runs the failing tests as in a benchmark: without a
+patch and with the correct one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from koderz_core.forge.mutations import Mutation
 from koderz_core.input_files import read_bytes
 from koderz_core.patches import make_patch
 from koderz_core.records import Problem, PublicProblem, Repository, SourceTree, TestFailure, TestSet, Verdict
-from koderz_core.sandbox.repository.surveys import Survey
+from koderz_core.sandbox.repository.reports import Survey
 
 VERSION = 1
 """Of trials that are kept. koderz repeats those of other versions."""
@@ -42,6 +42,8 @@ class RepositoryTests(Protocol):
     def survey(self, repository: Repository, patch: str = "") -> Survey: ...
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict: ...
+
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ def run_trial(base: Base, mutation: Mutation, judge: RepositoryTests, least_fail
     """Try one fault. Raises SandboxError."""
     fault, solution = patches_of(base, mutation)
     key = key_of(fault, least_failing)
-    found = judge.survey(base.repository(fault))
+    found = judge.survey(base.repository(""), fault)
     outcomes = {test.id: test.outcome for test in found.results}
     if not found.completed:
         return Trial(key, "the tests do not run to their end", noticed=True, seconds=found.seconds)
@@ -143,7 +145,7 @@ def run_trial(base: Base, mutation: Mutation, judge: RepositoryTests, least_fail
     reason, failing = _unusable(base, failed, outcomes, least_failing)
     if reason:
         return Trial(key, reason, noticed=bool(failed), seconds=found.seconds)
-    passing = [test for test in base.passing if test not in set(failed)]
+    passing = [test for test in base.passing if test not in set(failing)]  # the judge knows this set of tests already
     tests = TestSet(ids=tuple(failing), seconds=base.limit_seconds)
     public = PublicProblem(f"{base.tree.name}/{key[:12]}", "", "", kind="repo", editable=base.layout.editable)
     problem = Problem(public, tests, solution, repository=base.repository(fault, failing, passing))

@@ -131,10 +131,10 @@ class Divider:
     def _limit(self, problem: Problem, tests: TestSet) -> float | None:
         """The time limit; None, which means the judge's own, if no canonical solution passes.
 
-        The tests of a repository were measured when the task was made.
+        The judge of repositories measures the canonical solution itself.
         """
         if tests.ids:
-            return tests.seconds
+            return None
         measure = self._canonical.on(problem, tests)
         return limit(measure.seconds) if measure and measure.passed else None
 

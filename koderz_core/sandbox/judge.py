@@ -26,6 +26,7 @@ from koderz_core.records import (
 from koderz_core.sandbox.in_place import looks_at_changes
 from koderz_core.sandbox.inside.whole_program import MOST_SHOWN, TRANSCRIPT
 from koderz_core.sandbox.modules import Modules
+from koderz_core.sandbox.repository.judge import RepositoryJudge
 from koderz_core.sandbox.requests import Answer, Evaluation, Order, Report, ask
 from koderz_core.sandbox.tiers import names_used, number_of
 from koderz_core.sandbox.workers import Worker, Workers
@@ -63,6 +64,7 @@ class BoxedJudge:
         # By solution, tests and whether they share its process. Two threads may compute the same answer.
         self._modules = Modules(partial(ask, self._workers), isolation)
         self._canonical: dict[tuple[str, str, Cases | None, bool], Answer] = {}
+        self.repositories = RepositoryJudge(isolation, bwrap, workers=workers or _cores())
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
         """The verdict of running ``code``, after the problem's preamble, on ``tests``.
@@ -79,11 +81,15 @@ class BoxedJudge:
         Without a canonical solution, tests that seem broken count as broken, ``in_place`` finds the tests that examine
         arguments, and tests run in the program's own process only if the test set says so.
 
+        A problem with a repository is judged by ``repositories``.
+
         A program that cannot be run, because it is too long or UTF-8 cannot encode it, has failed. Raises DataError if
         the tests are broken or too large, SandboxError if programs cannot be run here or workers were lost.
         """
         if unfit := _unfit(code):
             return Verdict("-" * number_of(tests), (), False, *unfit, 0.0, self.isolation)
+        if problem.repository:
+            return self.repositories.check(problem, code, tests)
         order = self._order(problem, code, tests)
         if order.kind == "module" and not tests.cases and self._modules.is_shared(problem, tests, order):
             found = self._modules.verdict(problem, tests, replace(order, shared=True))
@@ -114,6 +120,8 @@ class BoxedJudge:
             raise PlanError(f"A probe takes at most {MOST_CALLS} calls, not {len(calls)}. Use several probes.")
         if unfit := _unfit(code):
             return tuple(Observed(call, None, *unfit) for call in calls)
+        if problem.kind == "repo":
+            return tuple(Observed(call, None, "exception", _NO_CALLS) for call in calls)
         seconds = self._timeout_seconds
         texts = (problem.id, problem.preamble, code, "", problem.entry_point)
         order = Order(*texts, seconds, self._memory_bytes, calls=calls, kind=problem.kind)
@@ -142,6 +150,7 @@ class BoxedJudge:
 
     def close(self) -> None:
         """End every worker now. Waiting and later calls raise SandboxError. Idempotent."""
+        self.repositories.close()
         self._workers.close()
 
     def _order(self, problem: Problem, code: str, tests: TestSet) -> Order:
@@ -209,6 +218,7 @@ def _transcribed(found: Evaluation, seconds: float) -> ProgramRun:
 _EXIT_CODE = re.compile(r"the program ended with exit code (\d{1,9})$")
 _MOST_TRANSCRIPT = 10 * MOST_SHOWN + 1000  # no character of a Python literal takes more than ten
 _ON_COPIES = "judged with copies of the arguments; it passes only with the tests' own objects"
+_NO_CALLS = "a patch of a repository has no function that could be called"
 _STALLED = "what it returned could not be dealt with in time"
 
 

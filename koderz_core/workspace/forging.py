@@ -24,8 +24,9 @@ from koderz_core.forge.layout import layout_of
 from koderz_core.forge.ready import RELEASES, STANDARD, TASKS, Share, shares_of
 from koderz_core.forge.sources import Source, read_release, read_source
 from koderz_core.forge.tasks import Forge, Progress, Task
-from koderz_core.forge.trials import TrialLog, kept_base
+from koderz_core.forge.trials import LEAST_SECONDS, TrialLog, kept_base
 from koderz_core.models.catalogue import resolve
+from koderz_core.sandbox.repository.judge import RepositoryJudge
 from koderz_core.workspace.grading import Grading, Watch, iter_only
 from koderz_core.workspace.models import Models
 
@@ -127,26 +128,37 @@ class Forging:
     ) -> tuple[ForgedSource, list[dict[str, Any]]]:  # Any: JSON
         layout = layout_of(source.name, source.files)
         tree = keep_tree(source.files, source.name, source.licence, self._settings)
-        judge = self._grading.judge.repositories
+        isolation = self._grading.judge.isolation
+        judge = RepositoryJudge(isolation, self._settings.bwrap, workers=order.workers, least_seconds=LEAST_SECONDS)
         kept = self._folder / f"{_file_name(source.name)}-{tree.sha256[:12]}"
-        base = kept_base(kept.with_name(f"{kept.name}.base.json"), tree, layout, judge)
-        log = TrialLog(kept.with_name(f"{kept.name}.trials.jsonl"))
-        forge = Forge(base, judge, log, order.workers, order.seed, order.least_failing)
         progress = [Progress(0, 0, Counter())]
         refused: Counter[str] = Counter()
         try:
+            base = kept_base(kept.with_name(f"{kept.name}.base.json"), tree, layout, judge)
+            log = TrialLog(kept.with_name(f"{kept.name}.trials.jsonl"))
+            forge = Forge(base, judge, log, order.workers, order.seed, order.least_failing)
             with closing(forge.tasks(progress.append)) as tasks:
                 rows = [
                     task.row(self._text(task, order.model, refused), source.sha256)
                     for task in watch(islice(tasks, share.tasks), share.tasks, source.name)
                 ]
-        except BaseException:
-            self._grading.close()  # otherwise it would wait for running tests
-            raise
+        finally:
+            judge.close()
         last = progress[-1]
-        counts = (len(base.passing), len(base.protected), last.tried, len(rows), dict(last.reasons))
-        facts = (tree.name, tree.licence, tree.sha256, source.sha256)
-        return ForgedSource(*facts, *counts, base.seconds, dict(refused)), rows
+        found = ForgedSource(
+            name=tree.name,
+            licence=tree.licence,
+            tree=tree.sha256,
+            archive=source.sha256,
+            tests=len(base.passing),
+            protected=len(base.protected),
+            tried=last.tried,
+            tasks=len(rows),
+            reasons=dict(last.reasons),
+            seconds=base.seconds,
+            by_template=dict(refused),
+        )
+        return found, rows
 
     def _text(self, task: Task, model: str, refused: Counter[str]) -> str:
         """The text that a model writes for a task, kept in a file; "" if the template is to be used."""

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.repositories import Repositories
     from koderz_core.workspace.runs import Runs
     from koderz_core.workspace.selectors import Selectors
+    from koderz_core.workspace.swebench import SwebenchRows
     from koderz_core.workspace.trust import TrustChecks
     from koderz_core.workspace.uncertainty import Uncertainties
     from koderz_core.workspace.upkeep import Upkeep
@@ -118,6 +119,12 @@ class Workspace:
         from koderz_core.workspace.forging import Forging
 
         return Forging(self.settings, self.grading, lambda: self.models)
+
+    @part
+    def swebench(self) -> SwebenchRows:
+        from koderz_core.workspace.swebench import SwebenchRows
+
+        return SwebenchRows(self.settings, self.grading)
 
     @part
     def models(self) -> Models:

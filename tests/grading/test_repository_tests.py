@@ -25,7 +25,7 @@ def task(failing: int, passing: int, name: str = "shapes-1.0/1") -> Problem:
     ]
     public = PublicProblem(name, f"A task called {name} without words of others.", "", kind="repo", editable=("a.py",))
     repository = Repository(TREE, "", ("a.py",), *parts)
-    return Problem(public, TestSet(ids=parts[0] + parts[1], seconds=20.0), "--- a/a.py\n", repository=repository)
+    return Problem(public, TestSet(ids=parts[0] + parts[1]), "--- a/a.py\n", repository=repository)
 
 
 @given(some.integers(2, 9), some.integers(0, 9), some.floats(0.01, 0.99), some.integers(0, 99))
@@ -61,10 +61,12 @@ def test_a_task_without_such_a_gate_is_left_out_with_the_reason(gate: str, reaso
     assert reason in outside.reason
 
 
-def test_the_time_limit_is_that_of_the_task_and_needs_no_run() -> None:
-    parts = Divider(None, None).divide(task(2, 2), TestPolicy("split:0.5", by_canonical=True))  # type: ignore[arg-type]
-    assert isinstance(parts, Split)
-    assert (parts.gate.seconds, parts.base.seconds, parts.rest.seconds) == (20.0, 20.0, 20.0)
+def test_the_judge_limits_the_time_unless_the_user_does() -> None:
+    divider = Divider(None, None)  # type: ignore[arg-type]
+    for policy, seconds in ((TestPolicy("split:0.5", by_canonical=True), None), (TestPolicy(seconds=9.0), 9.0)):
+        parts = divider.divide(task(2, 2), policy)
+        assert isinstance(parts, Split)
+        assert {part.seconds for part in (parts.gate, parts.base)} == {seconds}
 
 
 def test_patches_have_no_mutants(tmp_path) -> None:
