@@ -11,6 +11,14 @@ from koderz_core.report.formats import TextTable, duration, one_line
 
 Tested = Verdict | IterationRow
 SIGNS: Mapping[str, str] = {"P": "✓", "F": "✗", "-": "·"}
+WORDS: Mapping[tuple[bool, str], str] = {
+    (True, "P"): "fixed",
+    (True, "F"): "still fails",
+    (True, "-"): "did not run",
+    (False, "F"): "broken",
+    (False, "-"): "did not run",
+}
+"""What a patch does to a test, by whether the test fails at the start and by its mark."""
 LEGEND = "✓ passes, ✗ fails, · did not run. Before the arrow: at the start of the task. After it: with this patch."
 FIXED, KEPT = "failing tests fixed", "passing tests kept"
 
@@ -59,8 +67,9 @@ class TestChange:
 
     @property
     def signs(self) -> str:
-        """``✗ → ✓``."""
-        return f"{SIGNS['F' if self.failing else 'P']} → {SIGNS[self.mark]}"
+        """``✗ → ✓ fixed``."""
+        word = WORDS.get((self.failing, self.mark), "")
+        return f"{SIGNS['F' if self.failing else 'P']} → {SIGNS[self.mark]} {word}".rstrip()
 
 
 def changes_of_tests(tests: RepositoryTests, gate: Tested | None, held_out: Tested | None) -> tuple[TestChange, ...]:

@@ -12,6 +12,7 @@ from koderz_core.report.problems import KINDS
 from pages.ui.draft import OpenDraft
 from pages.ui.text import worded
 
+NEEDS = "Each patch is tested with pytest, in a process of its own in the sandbox."
 GATE_OF_REPOSITORIES = (
     "Recommended gate: split:0.5. A loop then runs half of the failing tests, and the other half scores the patch. The "
     "gate examples is not possible, because the texts of these problems contain no examples."
@@ -52,8 +53,9 @@ def _show_kinds(workspace: Workspace, kinds: Sequence[Kind]) -> None:
         st.caption(f"Kind {kind}: the model writes {KINDS[kind]}.")
     if "repo" not in kinds:
         return
-    st.caption(GATE_OF_REPOSITORIES)
-    if lacking := workspace.grading.lacking_for_repositories():
+    lacking = workspace.grading.lacking_for_repositories()
+    st.caption(f"{NEEDS} pytest is {'not ' if lacking else ''}installed. {GATE_OF_REPOSITORIES}")
+    if lacking:
         st.warning("The tests of this dataset cannot run on this machine.", icon="🧰")
         st.text(worded(lacking))
 

@@ -19,11 +19,10 @@ from koderz_core.report.repository_tests import (
     history_table,
 )
 from pages.ui.frame import show_facts
-from pages.ui.tables import WORD_COLUMNS, frame, show_words, tall
+from pages.ui.tables import show_words
 from pages.ui.verdicts import show_failures, show_head, show_verdict
 
 FEWEST_ITERATIONS = 2  # with a history
-NARROW = {"start → now": st.column_config.TextColumn("start → now", width=84, pinned=True)}
 
 
 def show_test_changes(
@@ -69,9 +68,7 @@ def _names(kind: str, changes: Sequence[TestChange]) -> dict[int, str]:
 def _show_group(title: str, changes: Sequence[TestChange]) -> None:
     if changes:
         st.text(f"{title}: {len(changes)}")
-        table = changes_table(title, changes)
-        columns = {**WORD_COLUMNS, **NARROW}
-        st.dataframe(frame(table), hide_index=True, column_config=columns, height=tall(len(changes)), alt=title)
+        show_words(changes_table(title, changes))
 
 
 def _show_unchanged(changes: Sequence[TestChange]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import dedent
 
 import streamlit as st
 
@@ -15,6 +16,7 @@ from pages.ui.text import show_text
 
 MOST_FAILURES = 10  # in full; the table has one line for each test that ran
 MOST_MARKS = 100  # in a line
+FEW = 2  # failed tests of a repository, whose sources are long
 NO_NAMES: Mapping[int, str] = {}
 
 
@@ -43,12 +45,16 @@ def show_head(kind: str, verdict: IterationRow | Verdict) -> None:
 
 
 def show_failures(kind: str, failures: Sequence[TestFailure], names: Mapping[int, str] = NO_NAMES) -> None:
-    """Show the failed tests in full; ``names`` by index. Tests that do not fit into the table are open at first."""
+    """Show the failed tests in full; ``names`` by index, if the tests are those of a repository.
+
+    Tests that do not fit into the table are open from the start, of a repository only if they are few.
+    """
     if not failures:
         return
     shown = failures[:MOST_FAILURES]
     long = any("\n" in failure.source or case_of(failure) for failure in shown)
-    with st.expander(f"Failed {kind} tests in full", icon="🔎", expanded=long):
+    open_first = long and (not names or len(shown) <= FEW)
+    with st.expander(f"Failed {kind} tests in full", icon="🔎", expanded=open_first):
         if any(map(case_of, shown)):
             st.caption(f"{LINE_END} marks the end of a line.")
         for failure in shown:
@@ -77,4 +83,4 @@ def _show_failure(kind: str, failure: TestFailure, known: str | None) -> None:
 def _source(failure: TestFailure) -> str:
     """The source of a test, without the line that names a test method."""
     head, _, rest = failure.source.partition("\n")
-    return rest if rest and head.endswith(":") and not head.startswith("assert") else failure.source
+    return dedent(rest) if rest and head.endswith(":") and not head.startswith("assert") else failure.source

@@ -59,7 +59,7 @@ def test_tests_are_listed_by_what_the_patch_changed() -> None:
     must, broken, kept = (table.value for table in app.dataframe)
     assert list(must["test"]) == ["T::test_fixed", "T::test_still"]
     assert list(must["actual"]) == ["", "<i>"]
-    assert list(broken["start → now"]) == ["✓ → ✗"]
+    assert list(broken["start → now"]) == ["✓ → ✗ broken"]
     assert list(kept["test"]) == ["test_kept"]
     assert "Test 2: t.py::T::test_still" in said(app)
     assert "passed a test that was changed so that it must fail" in said(app)

@@ -20,11 +20,11 @@ def verdict(marks: str, *failures: TestFailure) -> Verdict:
 def test_files_with_changed_tests_come_first_and_changed_tests_first_in_each() -> None:
     changes = changes_of_tests(TESTS, verdict("PPF"), verdict("F-"))
     assert [(change.id, change.signs, change.kind) for change in changes] == [
-        ("t/a.py::f1", "✗ → ✓", "gate"),
-        ("t/a.py::f2", "✗ → ✗", "held-out"),
-        ("t/b.py::p2", "✓ → ✗", "gate"),
+        ("t/a.py::f1", "✗ → ✓ fixed", "gate"),
+        ("t/a.py::f2", "✗ → ✗ still fails", "held-out"),
+        ("t/b.py::p2", "✓ → ✗ broken", "gate"),
         ("t/b.py::p1", "✓ → ✓", "gate"),
-        ("t/c.py::p3", "✓ → ·", "held-out"),
+        ("t/c.py::p3", "✓ → · did not run", "held-out"),
     ]
     assert figures(changes) == {"failing tests fixed": "1 of 2", "passing tests kept": "1 of 3"}
 
@@ -43,4 +43,4 @@ def test_a_failure_is_in_the_line_of_its_test() -> None:
     changes = changes_of_tests(TESTS, verdict("PPF", TestFailure(2, "p2", "1", "2", "one\nline")), None)
     table = changes_table("Tests", changes)
     assert table.columns == ("start → now", "test", "file", "tests", "expected", "actual", "message")
-    assert ("✓ → ✗", "p2", "t/b.py", "gate", "1", "2", "one line") in table.rows
+    assert ("✓ → ✗ broken", "p2", "t/b.py", "gate", "1", "2", "one line") in table.rows
