@@ -95,9 +95,16 @@ def repository_of(row: RepositoryRow, trees: Trees) -> Problem:
         TestSet(ids=failing + passing),
         row.canonical_solution,
         needs=needs,
+        samples=TestSet(ids=tuple(test for test in failing if _is_shown(test, row.prompt))),
         facts=row.facts,
         repository=repository,
     )
+
+
+def _is_shown(test: str, text: str) -> bool:
+    """Whether a text names a test, or contains its source."""
+    function = test.partition("[")[0].rpartition("::")[2]
+    return test in text or f"def {function}(" in text
 
 
 def _faults_of_patches(row: RepositoryRow, tree: SourceTree) -> Iterator[Complaint]:

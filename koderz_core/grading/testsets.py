@@ -6,7 +6,7 @@ the tests that also score it reports an oracle's rate. So each score states its 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from koderz_core.errors import DataError
@@ -127,23 +127,38 @@ def split(problem: Problem, policy: TestPolicy) -> Split | Outside:
 
 
 def _of_repository(problem: Problem, repository: Repository, gate: Gate, lot: str) -> Split | Outside:
-    """All tests of a repository as the gate, or a fraction of the failing and of the passing ones.
+    """All tests of a repository as the gate, those that the text shows, or a fraction of the failing and passing ones.
 
-    Each part has at least one failing test: without one, the faulty program would pass.
+    Each part of a fraction has failing tests: without one, the faulty program would pass. Tests that the text shows are
+    in the gate.
     """
+    failing, passing, shown = repository.failing, repository.passing, frozenset(problem.samples.ids)
     if gate.kind == EXAMPLES:
-        return Outside("the text of a repository task has no examples: use the gate split:0.5 or the gate tests")
-    if gate.kind != SPLIT:
-        return Split(problem.tests, problem.tests)
-    failing, passing = repository.failing, repository.passing
-    if len(failing) < 2:
-        return Outside("only one of its tests fails at the beginning, so the failing tests cannot be divided")
-    chosen = {failing[place] for place in draw(len(failing), gate.fraction, f"{lot}/failing")[0]}
-    if len(passing) > 1:
-        chosen |= {passing[place] for place in draw(len(passing), gate.fraction, f"{lot}/passing")[0]}
-    parts = [tuple(test for test in problem.tests.ids if (test in chosen) == wanted) for wanted in (True, False)]
-    first, rest = (replace(problem.tests, ids=ids) for ids in parts)
-    return Split(first, problem.tests, rest)
+        if not shown:
+            return Outside("its text shows none of its tests: use the gate split:0.5 or the gate tests")
+        return Split(*_of_ids(problem, shown))
+    parts = Split(problem.tests, problem.tests)
+    if gate.kind == SPLIT:
+        if len(failing) < 2:
+            return Outside("only one of its tests fails at the beginning, so the failing tests cannot be divided")
+        if shown.issuperset(failing):
+            return Outside("its text shows all tests that fail at the beginning, so none of them can be held out")
+        fixed = [place for place, test in enumerate(failing) if test in shown]
+        chosen = {failing[place] for place in draw(len(failing), gate.fraction, f"{lot}/failing", fixed)[0]}
+        if len(passing) > 1:
+            chosen |= {passing[place] for place in draw(len(passing), gate.fraction, f"{lot}/passing")[0]}
+        parts = Split(*_of_ids(problem, chosen))
+    if not shown:
+        return parts
+    in_text, _, hidden = _of_ids(problem, shown)
+    return replace(parts, shown=in_text, hidden=hidden)
+
+
+def _of_ids(problem: Problem, first: Collection[str]) -> tuple[TestSet, TestSet, TestSet]:
+    """The tests of a repository with these ids, all its tests, and all others, in their order."""
+    tests = problem.tests
+    parts = [tuple(test for test in tests.ids if (test in first) == wanted) for wanted in (True, False)]
+    return replace(tests, ids=parts[0]), tests, replace(tests, ids=parts[1])
 
 
 def _in_text(problem: Problem) -> frozenset[str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import time
 from ast import literal_eval
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from koderz_core.errors import DataError, PlanError
 from koderz_core.input_files import surrogate_in
@@ -26,10 +28,12 @@ from koderz_core.records import (
 from koderz_core.sandbox.in_place import looks_at_changes
 from koderz_core.sandbox.inside.whole_program import MOST_SHOWN, TRANSCRIPT
 from koderz_core.sandbox.modules import Modules
-from koderz_core.sandbox.repository.judge import RepositoryJudge
 from koderz_core.sandbox.requests import Answer, Evaluation, Order, Report, ask
 from koderz_core.sandbox.tiers import names_used, number_of
 from koderz_core.sandbox.workers import Worker, Workers
+
+if TYPE_CHECKING:
+    from koderz_core.sandbox.repository.judge import RepositoryJudge
 
 MOST_CHARACTERS = 1_000_000
 """Length limit of a program. In any encoding it fits into one frame of the worker's wire. To compile it takes seconds
@@ -64,7 +68,10 @@ class BoxedJudge:
         # By solution, tests and whether they share its process. Two threads may compute the same answer.
         self._modules = Modules(partial(ask, self._workers), isolation)
         self._canonical: dict[tuple[str, str, Cases | None, bool], Answer] = {}
-        self.repositories = RepositoryJudge(isolation, bwrap, workers=workers or _cores())
+        self._bwrap, self._limit = bwrap, workers or _cores()
+        self._guard = threading.Lock()  # guards the judge of repositories
+        self._repositories: RepositoryJudge | None = None
+        self._closed = False
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
         """The verdict of running ``code``, after the problem's preamble, on ``tests``.
@@ -148,9 +155,24 @@ class BoxedJudge:
         (found,) = answer.observed
         return _transcribed(found, taken)
 
+    @property
+    def repositories(self) -> RepositoryJudge:
+        """The judge of problems with a repository, at the same tier."""
+        from koderz_core.sandbox.repository.judge import RepositoryJudge  # noqa: PLC0415 (few benchmarks need it)
+
+        with self._guard:
+            if self._repositories is None:
+                self._repositories = RepositoryJudge(self.isolation, self._bwrap, workers=self._limit)
+                if self._closed:
+                    self._repositories.close()
+            return self._repositories
+
     def close(self) -> None:
         """End every worker now. Waiting and later calls raise SandboxError. Idempotent."""
-        self.repositories.close()
+        with self._guard:
+            self._closed = True
+            if self._repositories:
+                self._repositories.close()
         self._workers.close()
 
     def _order(self, problem: Problem, code: str, tests: TestSet) -> Order:

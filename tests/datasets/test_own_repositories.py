@@ -81,6 +81,13 @@ def test_fields_that_do_not_fit_are_named(settings: Settings, fields: dict[str, 
     assert any(fault.startswith(f"my.jsonl:1: {said}") for fault in faults), faults
 
 
+def test_the_tests_that_the_text_shows_are_samples(settings: Settings) -> None:
+    text = "It fails:\n```python\ndef test_square(side):\n    assert square(side) == side**2\n```"
+    assert problem(settings, prompt=text).samples.ids == tuple(FAILING)
+    assert problem(settings, prompt=f"See {FAILING[1]}.").samples.ids == (FAILING[1],)
+    assert not problem(settings).samples
+
+
 def test_a_new_file_may_be_editable(settings: Settings) -> None:
     new = make_patch({}, {"src/b.py": "B = 1\n"})
     assert problem(settings, canonical_solution=GOLD + new, editable=[PATH, "src/b.py"])

@@ -15,6 +15,7 @@ from koderz_core.grading.testsets import Outside, Split, TestPolicy, score_kind,
 from koderz_core.memory.leak_guard import named_in_tests, same_problem
 from koderz_core.records import Problem, PublicProblem, Repository, SourceTree, TestSet
 
+SHOWN = "tests/test_a.py::test_failing_2"
 TREE = SourceTree("0" * 64, "shapes-1.0", "MIT", {})
 
 
@@ -53,12 +54,26 @@ def test_all_tests_are_the_gate_of_the_policy_tests() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gate", "reason"), [(EXAMPLES, "use the gate split:0.5"), ("split:0.5", "only one of its tests fails")]
+    ("gate", "reason"), [(EXAMPLES, "its text shows none of its tests"), ("split:0.5", "only one of its tests fails")]
 )
 def test_a_task_without_such_a_gate_is_left_out_with_the_reason(gate: str, reason: str) -> None:
     outside = split(task(1, 3), TestPolicy(gate))
     assert isinstance(outside, Outside)
     assert reason in outside.reason
+
+
+def test_tests_that_the_text_shows_are_in_every_gate_and_are_never_held_out() -> None:
+    problem = replace(task(4, 4), samples=TestSet(ids=(SHOWN,)))
+    others = tuple(test for test in problem.tests.ids if test != SHOWN)
+    examples = split(problem, TestPolicy(EXAMPLES))
+    assert isinstance(examples, Split)
+    assert (examples.gate.ids, unseen(examples, gate_was_seen=True).base.ids) == ((SHOWN,), others)
+    for gate, seed in [("tests", 0), *(("split:0.3", seed) for seed in range(5))]:
+        parts = split(problem, TestPolicy(gate, seed))
+        assert isinstance(parts, Split)
+        assert SHOWN in parts.gate.ids
+        assert (parts.in_text.ids, unseen(parts, gate_was_seen=False).base.ids) == ((SHOWN,), others)
+    assert isinstance(split(replace(problem, samples=problem.tests), TestPolicy("split:0.5")), Outside)
 
 
 def test_the_judge_limits_the_time_unless_the_user_does() -> None:
