@@ -130,8 +130,11 @@ def history_table(tests: RepositoryTests, iterations: Sequence[IterationRow]) ->
     marks = {name: [row.marks[place] for row in tried] for place, name in enumerate(tests.gate)}
     shown = [name for name in tests.gate if name in tests.failing or set(marks[name]) - {"P"}]
     lines = (
-        (one_line(name), SIGNS["F" if name in tests.failing else "P"], *(SIGNS[mark] for mark in marks[name]))
+        (
+            f"{SIGNS['F' if name in tests.failing else 'P']} → {' '.join(SIGNS[mark] for mark in marks[name])}",
+            one_line(name),
+        )
         for name in sorted(shown, key=lambda name: (name not in tests.failing, name))
     )
-    head = ("test", "start", *(str(row.iteration) for row in tried))
+    head = (f"start → {', '.join(str(row.iteration) for row in tried)}", "test")
     return TextTable("Gate tests at the start and in each iteration", head, tuple(lines) if tried else ())

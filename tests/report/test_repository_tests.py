@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from koderz_core.records import TestFailure, Verdict
-from koderz_core.report.repository_tests import RepositoryTests, changes_of_tests, changes_table, figures
+from koderz_core.records.rows import IterationRow
+from koderz_core.report.repository_tests import RepositoryTests, changes_of_tests, changes_table, figures, history_table
 
 TESTS = RepositoryTests(
     failing=frozenset({"t/a.py::f1", "t/a.py::f2"}),
@@ -44,3 +45,17 @@ def test_a_failure_is_in_the_line_of_its_test() -> None:
     table = changes_table("Tests", changes)
     assert table.columns == ("start → now", "test", "file", "tests", "expected", "actual", "message")
     assert ("✓ → ✗ broken", "p2", "t/b.py", "gate", "1", "2", "one line") in table.rows
+
+
+def test_the_course_of_gate_tests_leaves_out_tests_that_always_passed() -> None:
+    tried = [iteration(1, "FPF"), iteration(2, "F-P"), iteration(3, "PPP")]
+    table = history_table(TESTS, tried)
+    assert table.columns == ("start → 1, 2, 3", "test")
+    assert table.rows == (("✗ → ✗ ✗ ✓", "t/a.py::f1"), ("✓ → ✓ · ✓", "t/b.py::p1"), ("✓ → ✗ ✓ ✓", "t/b.py::p2"))
+    assert not history_table(TESTS, [iteration(1, "PP")]).rows
+
+
+def iteration(number: int, marks: str) -> IterationRow:
+    passed = marks.count("P")
+    found = ("exp", number, None, 0.0, "code", "diff", passed == len(marks), marks, passed, len(marks))
+    return IterationRow(*found, None, "", 0.1, "strong", ())
