@@ -15,7 +15,7 @@ from pages.ui.text import worded
 NEEDS = "Each patch is tested with pytest, in a process of its own in the sandbox."
 GATE_OF_REPOSITORIES = (
     "Recommended gate: split:0.5. A loop then runs half of the failing tests, and the other half scores the patch. The "
-    "gate examples is not possible, because the texts of these problems contain no examples."
+    "gate examples is not possible, because the texts of these problems show none of their tests."
 )
 
 

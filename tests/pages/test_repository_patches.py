@@ -2,8 +2,41 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import repository_sample
 from reading import said
 from streamlit.testing.v1 import AppTest
+
+from koderz_core import Order, Wanted, open_workspace
+from koderz_core.config import load_settings
+from koderz_core.records import Plan
+
+Visit = Callable[..., AppTest]
+SEED = 5  # the scripted model is wrong, and then right
+
+
+@pytest.fixture(scope="module")
+def _run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Plan]:
+    home = tmp_path_factory.mktemp("repository")
+    file = repository_sample.write(home, load_settings(home=home))
+    repair = Wanted("repair", {"coder": "scripted/weak"}, {"max_iterations": 4}, gate="split:0.5")
+    with open_workspace(home=home, memory="off") as workspace:
+        name = workspace.datasets.load(str(file)).origin.name
+        plan = workspace.plans.plan(Order([repair], "all", seed=SEED), name)
+        workspace.runs.run(plan)
+    return home, plan
+
+
+@pytest.fixture
+def run(_run: tuple[Path, Plan]) -> Plan:
+    """A task of a repository that a scripted model solves after a patch that changes nothing."""
+    home, plan = _run
+    shutil.copytree(home, load_settings().home, dirs_exist_ok=True)
+    return plan
 
 
 def test_a_patch_is_shown_file_by_file_as_text_and_a_long_one_is_folded() -> None:
@@ -63,3 +96,40 @@ def test_tests_are_listed_by_what_the_patch_changed() -> None:
     assert list(kept["test"]) == ["test_kept"]
     assert "Test 2: t.py::T::test_still" in said(app)
     assert "passed a test that was changed so that it must fail" in said(app)
+
+
+def test_the_steps_of_a_task_show_the_patch_and_the_tests_that_it_fixed(visit: Visit, run: Plan) -> None:
+    experiment = run.experiments()[0].id
+    app = visit("experiment", experiment=experiment, view="Tests")
+    assert "failing tests fixed 2 of 2" in said(app)
+    assert "passing tests kept 2 of 2" in said(app)
+    must, kept, course = (table.value for table in app.dataframe)
+    assert set(must["test"]) == {"test_square[3]", "test_square[4]"}
+    assert set(must["tests"]) == set(kept["tests"]) == {"gate", "held-out"}
+    assert list(course["start → 1, 2"]) == ["✗ → ✗ ✓"]
+    app = visit("experiment", experiment=experiment, view="Diff")
+    codes = [code.value for code in app.code]
+    assert [code for code in codes if "-# SCRIPTED" in code and "+    return side * side" in code]
+    assert [code for code in codes if "-# SCRIPTED" not in code and "+    return side * side" in code]
+
+
+def test_the_problem_shows_its_package_its_tests_its_files_and_on_request_the_solution(visit: Visit, run: Plan) -> None:
+    app = visit("problems", experiment=run.experiments()[0].id, view="Calls")
+    app.session_state["problem text"] = True
+    app.run()
+    for fact in ("package: shapes-1.0", "licence: MIT", "SHA-256 of the tree: ", "2 must start to pass"):
+        assert fact in said(app)
+    assert "square(3) returns 6. Fix it." in said(app)
+    assert [table for table in app.dataframe if list(table.value.get("file that may change", ())) == ["src/shapes.py"]]
+    assert "return side * side" not in said(app)
+    app.toggle(key="canonical solution").set_value(True).run()
+    assert "+    return side * side" in said(app)
+
+
+def test_new_run_names_the_kind_and_the_gate_that_suits_it_and_refuses_examples(visit: Visit, run: Plan) -> None:
+    app = visit("launch", clone=run.id)
+    assert "Kind repo: the model writes changes of the files of a repository." in said(app)
+    assert "pytest is installed. Recommended gate: split:0.5." in said(app)
+    gate = next(box for box in app.selectbox if box.label == "Gate tests")
+    gate.select("examples").run()
+    assert "use the gate split:0.5 or the gate tests" in said(app)
