@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 
 from koderz_core.patches import make_patch
 from koderz_core.records import Problem, PublicProblem, Repository, SourceTree, TestSet
@@ -96,5 +97,6 @@ def first_lines(code: str) -> str:
 
 def of_tree(files: dict[str, bytes], **changes: object) -> Problem:
     """The problem with another tree."""
-    repository = replace(REPOSITORY, tree=SourceTree("0" * 64, "other-1.0", "MIT", files), **changes)  # type: ignore[arg-type]
+    tree = SourceTree(sha256(repr(sorted(files.items())).encode()).hexdigest(), "other-1.0", "MIT", files)
+    repository = replace(REPOSITORY, tree=tree, **changes)  # type: ignore[arg-type]
     return replace(PROBLEM, repository=repository)

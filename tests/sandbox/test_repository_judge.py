@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import socket
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,6 @@ from attacks.judges import missing
 from small_problem import BWRAP
 from small_tree import (
     BROKEN,
-    CODE,
     FAILING,
     FILES,
     GOLD,
@@ -44,7 +43,7 @@ def judges() -> Iterator[Callable[[Isolation], RepositoryJudge]]:
     kept: dict[Isolation, RepositoryJudge] = {}
 
     def judge_of(tier: Isolation) -> RepositoryJudge:
-        return kept.setdefault(tier, RepositoryJudge(tier, BWRAP, workers=2, least_seconds=3.0))
+        return kept.setdefault(tier, RepositoryJudge(tier, BWRAP, workers=2))
 
     yield judge_of
     for judge in kept.values():
@@ -146,9 +145,9 @@ for fd in range(3, 256):
 
 
 def test_a_process_that_never_ends_is_stopped(boxed: RepositoryJudge) -> None:
-    found = verdict(boxed, first_lines("while True: pass"))
-    assert (found.error, found.completed) == ("timeout", False)
-    assert found.message == "the tests were stopped after 3 s"
+    found = boxed.check(PROBLEM, first_lines("while True: pass"), replace(PROBLEM.tests, seconds=1.0))
+    assert (found.marks, found.error, found.completed) == ("-" * len(ALL), "timeout", False)
+    assert found.message.startswith("the tests were stopped after ")
 
 
 def test_a_flood_is_stopped(boxed: RepositoryJudge) -> None:
@@ -251,11 +250,25 @@ def test_the_judge_of_programs_hands_on_repositories() -> None:
         judge.close()
 
 
-def test_nothing_is_left_behind_and_a_closed_judge_refuses(boxed: RepositoryJudge) -> None:
-    assert not list(Path(tempfile.gettempdir()).glob("koderz-sandbox-*/work"))
-    running = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if os.access(path, os.R_OK)]
-    assert not [line for line in running if b"inside.pytest_run" in line]
+def children() -> list[bytes]:
+    """The command lines of the processes that this one started for tests."""
+    pids = {pid for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()}
+    return [line for pid in pids if b"pytest_run" in (line := Path("/proc", pid, "cmdline").read_bytes())]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
+def test_nothing_is_left_behind(judge: RepositoryJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "folders"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    waiting = "import threading, time; threading.Thread(target=time.sleep, args=(60,)).start()"
+    assert verdict(judge, first_lines(waiting)).passed
+    assert not children()
+    assert not list(folder.iterdir())
+
+
+def test_a_closed_judge_refuses(boxed: RepositoryJudge) -> None:
     judge = RepositoryJudge(boxed.isolation, BWRAP)
     judge.close()
     with pytest.raises(SandboxError, match="closed"):
-        judge.check(replace(PROBLEM), GOLD, PROBLEM.tests)
+        verdict(judge, GOLD)

@@ -87,7 +87,7 @@ class RepositoryJudge:
         found = survey_of(self._run(repository, files, None, (), seconds))
         if patch or not found.passed():
             return found
-        correct = self._correct_run(repository, state, {}, found.passed())
+        correct = self._correct_run(repository, state, {}, tuple(sorted(found.passed())))
         return found.protecting(frozenset(filter(correct.profile.is_protected, found.passed())))
 
     def close(self) -> None:
