@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _NO_END = "\\ No newline at end of file"
@@ -84,8 +85,13 @@ def apply_patch(patch: str, files: Mapping[str, str]) -> dict[str, str]:
 
     A hunk whose lines are not where its heading says may apply where its lines occur exactly once.
     """
+    return apply_changes(read_patch(patch), files)
+
+
+def apply_changes(changes: Iterable[FilePatch], files: Mapping[str, str]) -> dict[str, str]:
+    """As ``apply_patch``, for changes that were read."""
     result = dict(files)
-    for change in read_patch(patch):
+    for change in changes:
         if change.old is None:
             if change.path in result:
                 raise PatchError(f"{change.path} would be a new file, but it exists")
@@ -114,7 +120,7 @@ def apply_hunks(change: FilePatch, text: str) -> str:
 
 def lines_of(text: str) -> list[str]:
     """The lines with their ends. Unlike ``splitlines``, only a line feed ends one."""
-    return re.findall(r"[^\n]*\n|[^\n]+", text)
+    return list(StringIO(text, newline="\n"))
 
 
 def _place(hunk: Hunk, lines: Sequence[str], least: int) -> int | None:
