@@ -76,6 +76,11 @@ class Datasets:
         published = datasets.DATASETS.get(name)
         return published.kind if published else None
 
+    def kinds(self, name: str) -> tuple[Kind, ...]:
+        """Return the kinds of a dataset's problems. Your own problems are read. Raises as ``load``."""
+        kind = self.kind(name)
+        return (kind,) if kind else tuple(dict.fromkeys(one.public.kind for one in self.load(name).problems))
+
     def variants(self, name: str) -> tuple[Variant, ...]:
         """Return the variants of a dataset; none for most datasets."""
         return VARIANTS if name in BASES else ()
