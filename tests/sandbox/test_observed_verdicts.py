@@ -50,7 +50,7 @@ def test_copies_ask_each_truth_in_opposite_directions_and_verdicts_do_not_depend
 def test_a_process_that_gives_every_truth_the_same_answer_is_faked(
     answer: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    suite = Suite(test_of(*TRUTHS), CORRECT)
+    suite = Suite(test_of(*TRUTHS * 3), CORRECT)
     monkeypatch.setattr(observe, "truth", lambda site, seen: observe._emit(["truth", site, answer]))
     for seed in range(6):
         verdict = suite.judge(WRONG, seed)
@@ -87,6 +87,17 @@ BROKEN = ("def seen(x): return 0\n", "def seen(x): raise ValueError\n")
 def test_programs_that_change_no_report_are_never_faked(program: str) -> None:
     suite = Suite(test_of(*TRUTHS) + "def test_more():\n    assert seen(5) == 5\n", CORRECT)
     assert {suite.judge(program, seed).faked for seed in range(8)} == {""}
+
+
+def test_a_fault_that_lasts_from_one_copy_to_the_other_is_not_faked() -> None:
+    lines = "".join(f"    assert not known({n})\n" for n in range(6)) + "".join(f"    add({n})\n" for n in range(6))
+    program = "kept = set()\ndef add(x): kept.add(x) if LASTS else None\ndef known(x): return x in kept\n"
+    suite = Suite("".join(f"def test_{n}():\n{lines.replace('(', f'({n}, ')}" for n in range(3)).replace(
+        "known(", "known((").replace("add(", "add((").replace(")\n", "))\n").replace("():)", "():"),
+        f"LASTS = False\n{program}")  # fmt: skip
+    for seed in range(8):
+        verdict = suite.judge(f"LASTS = True\n{program}", seed)
+        assert (verdict.marks, verdict.faked) == ("FFF", "")
 
 
 def test_a_test_without_its_observations_or_with_others_does_not_pass() -> None:
