@@ -90,14 +90,24 @@ def test_programs_that_change_no_report_are_never_faked(program: str) -> None:
 
 
 def test_a_fault_that_lasts_from_one_copy_to_the_other_is_not_faked() -> None:
-    lines = "".join(f"    assert not known({n})\n" for n in range(6)) + "".join(f"    add({n})\n" for n in range(6))
+    lines = [f"assert not known({n})" for n in range(6)]
     program = "kept = set()\ndef add(x): kept.add(x) if LASTS else None\ndef known(x): return x in kept\n"
-    suite = Suite("".join(f"def test_{n}():\n{lines.replace('(', f'({n}, ')}" for n in range(3)).replace(
-        "known(", "known((").replace("add(", "add((").replace(")\n", "))\n").replace("():)", "():"),
-        f"LASTS = False\n{program}")  # fmt: skip
+    suite = Suite(test_of(*lines, "for n in range(6): add(n)"), f"LASTS = False\n{program}")
     for seed in range(8):
         verdict = suite.judge(f"LASTS = True\n{program}", seed)
-        assert (verdict.marks, verdict.faked) == ("FFF", "")
+        assert (verdict.marks, verdict.faked) == ("F", "")
+
+
+def test_a_test_without_assertions_passes_only_if_it_reaches_its_end() -> None:
+    suite = Suite("def test_it(): seen(1)\n\n\n" + "def test_more():\n    for x in (1, 2):\n        seen(x)\n", CORRECT)
+    assert suite.profile.is_protected(suite.ids[0])
+    assert suite.judge(CORRECT).marks == "PP"
+    made = suite.made(twins=False)
+    found = reports(made.files[PATH], "def seen(x): raise ValueError\n")
+    claimed = {name: Reported("passed", reported.records) for name, reported in found.items()}
+    assert marks(made.key, claimed, suite.profile, suite.ids).marks == "FF"
+    both = {name: Reported("passed", [["end", site, None] for site in made.key.sites]) for name in found}
+    assert "test_" in marks(made.key, both, suite.profile, suite.ids).faked
 
 
 def test_a_test_without_its_observations_or_with_others_does_not_pass() -> None:
@@ -204,7 +214,7 @@ def test_assertions_that_tests_catch_and_fixtures_stay_as_they_are() -> None:
     )
     ids = [f"{PATH}::test_it", f"{PATH}::Own::test_own"]
     made = instrument({PATH: source}, ids, random.Random(1))
-    assert [site.form for site in made.key.sites.values() if not site.is_control] == ["raises"]
+    assert {site.form for site in made.key.sites.values() if not site.is_control} == {"raises", "end"}
 
 
 def test_the_same_tests_are_rewritten_with_other_names_in_each_verdict() -> None:

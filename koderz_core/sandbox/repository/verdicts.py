@@ -14,7 +14,7 @@ from koderz_core.records import TestFailure
 from koderz_core.sandbox.inside.faults import excerpt
 from koderz_core.sandbox.inside.wire import Json
 from koderz_core.sandbox.repository.instrument import Key
-from koderz_core.sandbox.repository.sites import Finding, Site, finding
+from koderz_core.sandbox.repository.sites import END, Finding, Site, finding
 
 PASSED = "passed"
 MAX_SOURCE = 1500  # characters of the source of a failed test
@@ -100,7 +100,7 @@ def seen_in(key: Key, reported: Reported) -> Seen:
     steps: list[tuple[Site, Finding]] = []
     for record in reported.records[:_MOST_RECORDS]:
         site = key.sites.get(record[1]) if _is_record(record) else None
-        if site is None or record[0] != site.form:
+        if site is None or record[0] != site.form or (site.form == END and site.is_control):
             return Seen(tuple(steps), forged=True)
         steps.append((site, finding(site, record[2:])))
     return Seen(tuple(steps))
