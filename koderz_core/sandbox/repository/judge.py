@@ -44,6 +44,7 @@ class RepositoryJudge:
         self._guard = threading.Lock()  # guards the futures
         self._states: dict[tuple[str, str, tuple[str, ...]], Future[State]] = {}
         self._correct: dict[tuple[object, ...], Future[Correct]] = {}
+        self._examined: dict[str, Future[None]] = {}
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
         """The verdict of running the tests ``tests.ids`` after the patch ``code``.
