@@ -18,6 +18,7 @@ from typing import Protocol
 
 import msgspec
 
+from koderz_core.datasets.repository_files import names_in_tests
 from koderz_core.errors import DataError
 from koderz_core.forge.layout import Layout
 from koderz_core.forge.mutations import Mutation
@@ -110,7 +111,12 @@ def base_of(tree: SourceTree, layout: Layout, judge: RepositoryTests) -> Base:
     unknown = Base(tree, layout, (), frozenset(), 0.0).repository("")
     first, second = judge.survey(unknown), judge.survey(unknown)
     again = {test.id: test for test in second.results if test.outcome == _PASSED}
-    passing = [test for test in first.results if test.outcome == _PASSED and test.id in again]
+    named = names_in_tests(tree)  # a dataset file may only contain tests whose name is in the tree
+    passing = [
+        test
+        for test in first.results
+        if test.outcome == _PASSED and test.id in again and test.id.partition("[")[0].rpartition("::")[2] in named
+    ]
     protected = frozenset(test.id for test in passing if test.protected and again[test.id].protected)
     if not protected:
         shown = first.message or next((test.message for test in first.results if test.message), "")
