@@ -11,7 +11,7 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Protocol
@@ -33,6 +33,8 @@ LEAST_PASSING = 0.7
 """The least share of the tests that must pass in spite of a fault."""
 LEAST_SECONDS, TIMES_SECONDS = 20.0, 5.0
 """The time limit of the tests: this multiple of their time on the correct tree, and at least ``LEAST_SECONDS``."""
+_SURVEY_SHARE = 0.4
+"""The judge allows ten times the time of the correct tree, which is too long for a fault that makes tests run forever."""
 _MOST_SYMPTOMS = 5
 _PASSED = "passed"
 
@@ -143,7 +145,7 @@ def run_trial(base: Base, mutation: Mutation, judge: RepositoryTests, least_fail
     """Try one fault. Raises SandboxError."""
     fault, solution = patches_of(base, mutation)
     key = key_of(fault, least_failing)
-    found = judge.survey(base.repository(""), fault)
+    found = judge.survey(replace(base.repository(""), seconds=_SURVEY_SHARE * base.seconds), fault)
     outcomes = {test.id: test.outcome for test in found.results}
     if not found.completed:
         return Trial(key, "the tests do not run to their end", noticed=True, seconds=found.seconds)
