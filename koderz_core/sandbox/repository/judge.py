@@ -99,6 +99,7 @@ class RepositoryJudge:
         self, repository: Repository, files: Mapping[str, bytes], ids: Sequence[str] | None, paths: Sequence[str],
         seconds: float,
     ) -> Transcript:  # fmt: skip
+        _once(self._guard, self._examined, self.isolation, lambda: examine(self._workspace))
         job = Job(files, ids, paths, seconds, repository.roots, repository.needs)
         return transcript_of(self._workspace.run(job))
 
