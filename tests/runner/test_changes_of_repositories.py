@@ -44,7 +44,7 @@ PROBLEM = Problem(
 RIGHT = "shop/price.py\n<<<<<<< SEARCH\n    return max(prices)\n=======\n    return sum(prices)\n>>>>>>> REPLACE"
 WRONG = RIGHT.replace("sum(", "min(")
 LOST = RIGHT.replace("max(prices)", "max(costs)")
-KINDS = ("direct", "ladder", "retry", "repair", "supervised", "escalation", "beam", "tree")
+KINDS = ("direct", "ladder", "retry", "repair", "supervised", "escalation", "beam", "tree", "ensemble", "debate")
 
 
 @dataclass
