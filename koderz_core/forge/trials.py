@@ -34,7 +34,7 @@ LEAST_PASSING = 0.7
 LEAST_SECONDS, TIMES_SECONDS = 20.0, 5.0
 """The time limit of the tests: this multiple of their time on the correct tree, and at least ``LEAST_SECONDS``."""
 _SURVEY_SHARE = 0.4
-"""The judge allows ten times the time of the correct tree, which is too long for a fault that makes tests run forever."""
+"""The judge allows ten times the time of the correct tree: too long for faults that make tests run forever."""
 _MOST_SYMPTOMS = 5
 _PASSED = "passed"
 
