@@ -83,12 +83,16 @@ def request(name: str, trial: Trial) -> str:
     )
 
 
-def fault_of_text(text: str, fault: str, function: str) -> str:
-    """Why a text may not be the text of a task, "" if it may: it is empty, or it gives the fault away."""
+def fault_of_text(text: str, fault: str, function: str, known: str = "") -> str:
+    """Why a text may not be the text of a task, "" if it may: it is empty, or it gives the fault away.
+
+    ``known``: the text by template, which may name the function because a test does.
+    """
     if not text.strip():
         return "it is empty"
     own = function.rpartition(".")[2]
-    if not own.startswith("__") and re.search(rf"\b{re.escape(own)}\b", text):
+    name = re.compile(rf"\b{re.escape(own)}\b")
+    if not own.startswith("__") and name.search(text) and not name.search(known):
         return "it names the function with the fault"
     flat = " ".join(text.split())
     for change in read_patch(fault):

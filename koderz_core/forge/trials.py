@@ -11,13 +11,14 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
+from koderz_core.datasets.repository_files import names_in_tests
 from koderz_core.errors import DataError
 from koderz_core.forge.layout import Layout
 from koderz_core.forge.mutations import Mutation
@@ -32,6 +33,8 @@ LEAST_PASSING = 0.7
 """The least share of the tests that must pass in spite of a fault."""
 LEAST_SECONDS, TIMES_SECONDS = 20.0, 5.0
 """The time limit of the tests: this multiple of their time on the correct tree, and at least ``LEAST_SECONDS``."""
+_SURVEY_SHARE = 0.4
+"""The judge allows ten times the time of the correct tree: too long for faults that make tests run forever."""
 _MOST_SYMPTOMS = 5
 _PASSED = "passed"
 
@@ -110,7 +113,12 @@ def base_of(tree: SourceTree, layout: Layout, judge: RepositoryTests) -> Base:
     unknown = Base(tree, layout, (), frozenset(), 0.0).repository("")
     first, second = judge.survey(unknown), judge.survey(unknown)
     again = {test.id: test for test in second.results if test.outcome == _PASSED}
-    passing = [test for test in first.results if test.outcome == _PASSED and test.id in again]
+    named = names_in_tests(tree)  # a dataset file may only contain tests whose name is in the tree
+    passing = [
+        test
+        for test in first.results
+        if test.outcome == _PASSED and test.id in again and test.id.partition("[")[0].rpartition("::")[2] in named
+    ]
     protected = frozenset(test.id for test in passing if test.protected and again[test.id].protected)
     if not protected:
         shown = first.message or next((test.message for test in first.results if test.message), "")
@@ -137,7 +145,7 @@ def run_trial(base: Base, mutation: Mutation, judge: RepositoryTests, least_fail
     """Try one fault. Raises SandboxError."""
     fault, solution = patches_of(base, mutation)
     key = key_of(fault, least_failing)
-    found = judge.survey(base.repository(""), fault)
+    found = judge.survey(replace(base.repository(""), seconds=_SURVEY_SHARE * base.seconds), fault)
     outcomes = {test.id: test.outcome for test in found.results}
     if not found.completed:
         return Trial(key, "the tests do not run to their end", noticed=True, seconds=found.seconds)

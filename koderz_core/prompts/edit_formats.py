@@ -95,7 +95,9 @@ def diffs_in(text: str, known: Collection[str]) -> Iterator[Edit]:
 
 
 def _is_diff(block: Block) -> bool:
-    return block.language in _DIFF_TAGS or (not block.language and bool(_DIFF.search(block.source)))
+    """Whether a block is a diff by its language or, whatever its language, by its first line."""
+    begins = block.source.lstrip("\n").startswith(("--- ", "diff --git ", "@@ "))
+    return block.language in _DIFF_TAGS or (begins and bool(_DIFF.search(block.source)))
 
 
 def _hunks(lines: Sequence[str], path: str, *, fenced: bool) -> Iterator[Edit]:

@@ -187,7 +187,8 @@ def named(text: str, problem: PublicProblem) -> str:
 
 def quoted(code: str, problem: PublicProblem, limit: int | None = None) -> str:
     """An answer to a problem in a block, at most ``limit`` characters."""
-    return fenced(code, limit, words(problem).language)
+    language = words(problem).language
+    return fenced(code.rstrip("\n") if language == "diff" else code, limit, language)
 
 
 def statement(problem: PublicProblem, hints: str = "", tokens: int = SHOWN_TOKENS) -> str:

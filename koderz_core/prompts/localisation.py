@@ -99,7 +99,7 @@ def ranked(files: Mapping[str, str], task: str) -> tuple[Part, ...]:
 
 def _by_words(parts: Sequence[Part], task: str) -> list[float]:
     wanted = wanted_words(task)
-    named = {name for name in _NAME.findall(task) if len(name) > 2}
+    named = {name.removeprefix("test_") for name in _NAME.findall(task) if len(name) > 2}
     places = [by_place(part.path, " ".join(part.names), "") for part in parts]
     words = [place.keys() | part.words.keys() for place, part in zip(places, parts, strict=True)]
     telling = {word: rarity(word, words) for word in wanted}

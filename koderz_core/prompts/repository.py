@@ -1,7 +1,7 @@
 """What a prompt shows of a repository: a list of its files, and the parts that the task is probably about.
 
-Everything together takes at most a number of tokens, which leaves room for an answer in a context of 4,096 tokens. The
-code is shown without line numbers, so that it can be repeated exactly.
+Everything together takes at most a number of tokens. The code is shown without line numbers, so that it can be repeated
+exactly.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from koderz_core.prompts.markdown import BYTES_PER_TOKEN, fenced, inline_code, o
 from koderz_core.records import PublicProblem
 
 SHOWN_TOKENS = 2000
-"""The default limit: as much as a program and a third of it in the prompts for other kinds."""
+"""The default limit. The shown attempt, three failing tests and an answer of 1,024 tokens still fit into a context of
+8,192 tokens, and a first prompt into one of 4,096."""
 _LIST_SHARE = 0.2  # of the limit, for the list of files
 _MOST_FILES = 200  # in the list
 _HEADING_BYTES = 100

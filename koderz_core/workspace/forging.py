@@ -19,7 +19,7 @@ from koderz_core.datasets.own_problems import load_path
 from koderz_core.datasets.trees import keep_tree
 from koderz_core.errors import DataError
 from koderz_core.files import replace_file
-from koderz_core.forge.instructions import fault_of_text, request, with_task
+from koderz_core.forge.instructions import fault_of_text, instruction, request, with_task
 from koderz_core.forge.layout import layout_of
 from koderz_core.forge.package_index import Release
 from koderz_core.forge.ready import RELEASES, STANDARD, TASKS, wanted
@@ -174,7 +174,8 @@ class Forging:
             prompt = self._settings.redaction().text(request(task.base.tree.name, task.trial))
             text = self._models().ask(card.id, prompt, INSTRUCTION_TOKENS).text
             replace_file(path, text.encode(errors="replace"))
-        if fault := fault_of_text(text, task.fault, task.mutation.place.name):
+        known = instruction(task.base.tree.name, task.trial)
+        if fault := fault_of_text(text, task.fault, task.mutation.place.name, known):
             refused[fault] += 1
             return ""
         return with_task(text, task.trial)

@@ -103,6 +103,7 @@ def test_a_text_that_gives_the_fault_away_is_refused(tmp_path: Path) -> None:
     given_away = [f"The function `{name}` is wrong.", "See sums.py.", f"It has {lines[0]} in it.", " "]
     assert all(fault_of_text(text, task.fault, name) for text in given_away)
     assert not fault_of_text("The result is too small for two numbers.", task.fault, name)
+    assert not fault_of_text(given_away[0], task.fault, name, f"assert {name}() == 1")
 
 
 def test_hostile_texts_of_tests_stay_inside_their_block() -> None:

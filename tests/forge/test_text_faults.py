@@ -17,6 +17,10 @@ SOURCE = '''def f(a,  b = 1):   # spaces that stay
     x = [n for n in a
          if n > b]  # a filter
     if not (x or b):
+        c = { "k":b }
+        d = ( c,
+              b )
+        e = c ["k"]
         return   "é" + str( b )
     elif len(x)==2: return None
     while b: b -= 1; break

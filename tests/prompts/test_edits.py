@@ -83,6 +83,7 @@ def after(found: Extracted) -> dict[str, str]:
         (f"So:\n{diff().removeprefix('```diff').removesuffix('```' + chr(10))}\nThat is all.", "diff"),
         (diff(names=f"diff --git a/{PATH} b/{PATH}\nindex 1..2 100644\n--- a/{PATH}\n+++ b/{PATH}\n"), "diff"),
         (diff(names=f"--- {PATH}\n+++ {PATH}\n"), "diff"),
+        (diff().replace("```diff", "```python"), "diff"),
         (diff(f"@@ -60,3 +60,3 @@\n{HUNK}"), "diff-repaired"),
         (diff(f"@@ -6,9 +6,1 @@\n{HUNK}"), "diff-repaired"),
         (diff(f"@@\n{HUNK}"), "diff-repaired"),

@@ -8,13 +8,18 @@ from typing import Any
 
 import pytest
 
+from koderz_core.config import Settings
 from koderz_core.errors import PlanError
 from koderz_core.events import CodeTested, ExperimentFinished
 from koderz_core.grading.testsets import Split
 from koderz_core.patches import apply_patch
+from koderz_core.plan.order import Order, Wanted
+from koderz_core.plan.planner import draft
 from koderz_core.plan.requirements import check_kinds
 from koderz_core.records import (
     Configuration,
+    Dataset,
+    DatasetOrigin,
     Observed,
     Problem,
     PublicProblem,
@@ -39,7 +44,7 @@ PROBLEM = Problem(
 RIGHT = "shop/price.py\n<<<<<<< SEARCH\n    return max(prices)\n=======\n    return sum(prices)\n>>>>>>> REPLACE"
 WRONG = RIGHT.replace("sum(", "min(")
 LOST = RIGHT.replace("max(prices)", "max(costs)")
-KINDS = ("direct", "ladder", "retry", "repair", "supervised", "escalation", "beam", "tree")
+KINDS = ("direct", "ladder", "retry", "repair", "supervised", "escalation", "beam", "tree", "ensemble", "debate")
 
 
 @dataclass
@@ -105,3 +110,9 @@ def test_a_strategy_that_calls_functions_is_refused_when_it_is_planned(strategy:
             check_kinds([made], [PROBLEM])
     else:
         check_kinds([made], [PROBLEM])
+
+
+def test_a_plan_refuses_it_too(settings: Settings) -> None:
+    dataset = Dataset(DatasetOrigin("shop", "0" * 64, "MIT"), (PROBLEM,))
+    with pytest.raises(PlanError, match="best_of calls the functions"):
+        draft(Order([Wanted("best_of", {"coder": "scripted/weak"})], "all"), dataset, settings)
