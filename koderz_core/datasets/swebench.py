@@ -117,8 +117,8 @@ def _instance(row: Row) -> Instance:
             raise DataError(f"field {name} is missing or is not text")
     failing, passing = (_ids(row.get(name), name) for name in _LISTS)
     day = _DAY.match(str(row.get(_OPTIONAL, "")))
-    values = [str(texts[name]) for name in _TEXTS]
-    return Instance(*values, failing, passing, day[0] if day else "")
+    name, repo, commit, patch, test_patch, text = (str(texts[name]) for name in _TEXTS)
+    return Instance(name, repo, commit, patch, test_patch, text, failing, passing, day[0] if day else "")
 
 
 def _ids(value: object, name: str) -> tuple[str, ...]:
