@@ -26,6 +26,7 @@ from koderz_core.bundles.privacy import ABOUT, SAFEST, Level
 from koderz_core.events import Entry, TextStored, encode
 from koderz_core.events.tally import Call, ExperimentTally, Tally, added, totals_of
 from koderz_core.report.formats import count, money_spent, plain
+from koderz_core.report.patches import is_patch
 
 WHOLE = (KPI, MANIFEST)
 """Files that are never truncated, because half a document is useless."""
@@ -71,11 +72,11 @@ def _programs(folder: str, one: ExperimentTally, texts: Mapping[str, str]) -> It
     """The first program that was tested, the submitted one, and the difference between them."""
     first = next((tested.code for _, tested in sorted(one.tests.items()) if tested.code), None)
     last = one.finished.code if one.finished else None
-    before, after = texts.get(first or ""), texts.get(last or "")
-    if before is not None:
-        yield _file(f"{folder}/before.py", before.encode(), is_code=True)
-    if after is not None:
-        yield _file(f"{folder}/after.py", after.encode(), is_code=True)
+    both = {"before": texts.get(first or ""), "after": texts.get(last or "")}
+    for name, text in both.items():
+        if text is not None:
+            yield _file(f"{folder}/{name}.{'diff' if is_patch(text) else 'py'}", text.encode(), is_code=True)
+    before, after = both.values()
     if before is not None and after is not None and before != after:
         lines = unified_diff(before.splitlines(), after.splitlines(), "before.py", "after.py", lineterm="")
         yield _file(f"{folder}/change.diff", "".join(f"{line}\n" for line in lines).encode(), is_code=True)
@@ -167,7 +168,7 @@ This bundle contains a benchmark that koderz recorded. Its privacy level is {lev
 - `{LABELS}`: the labels and notes that a person added to experiments, if any. They do not affect any figure.
 - `{EXPERIMENTS}/`: the test results of each experiment. If the privacy level allows it, the folder also contains
   the first program (`before.py`), the submitted program (`after.py`) and the difference between the two programs
-  (`change.diff`).
+  (`change.diff`). A program that changes a repository is a patch (`before.diff`, `after.diff`).
 - `{ENVIRONMENT}`: the versions, sandbox and settings of the benchmark. `{PRICES}`: the prices of the models.
   `{LICENCES}`: the licences of the texts.
 

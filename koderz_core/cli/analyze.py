@@ -26,6 +26,7 @@ from koderz_core.records.rows import ExperimentDetails
 from koderz_core.report.columns import Row
 from koderz_core.report.forecasts import LAST_RUN, receipt
 from koderz_core.report.formats import MARKS, SHARED, count, duration, isolation, money_spent, note_title, plain
+from koderz_core.report.patches import changes_of, is_patch, patch_size
 from koderz_core.report.status import changed
 from koderz_core.report.supervision import (
     SHOWS,
@@ -42,6 +43,7 @@ from koderz_core.workspace.grading import gate_remarks
 from koderz_core.workspace.names import figures_of
 
 MOST_OF_A_NOTE = 3000  # characters: as much of a review as any prompt gets
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command()
@@ -188,9 +190,17 @@ def print_programs(details: ExperimentDetails, texts: Mapping[str, str]) -> None
         elif tried.iteration in again:
             click.echo(f" same program as in iteration {again[tried.iteration]}")
         else:
-            click.echo(f"{' submitted' if tried.code == returned else ''}\n{plain(texts[tried.code])}")
+            click.echo(f"{' submitted' if tried.code == returned else ''}\n{_program(texts[tried.code])}")
     if returned and all(tried.code != returned for tried in details.iterations):
-        click.echo(f"\nSubmitted without testing:\n{plain(texts[returned])}")
+        click.echo(f"\nSubmitted without testing:\n{_program(texts[returned])}")
+
+
+def _program(text: str) -> str:
+    """A program; of a patch also its size, and its added and removed lines in colours if the terminal has any."""
+    if not is_patch(text):
+        return plain(text)
+    lines = (click.style(line, fg=_COLOURS.get(line[:1])) for line in plain(text).split("\n"))
+    return "\n".join((patch_size(changes_of(text)), *lines))
 
 
 def tried_programs(details: ExperimentDetails) -> set[str]:

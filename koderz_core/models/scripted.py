@@ -11,6 +11,7 @@ from random import Random
 from koderz_core.errors import UnknownNameError
 from koderz_core.models.capabilities import TOKENS, Capabilities
 from koderz_core.models.provider import Provider
+from koderz_core.patches import read_patch
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Finish, Message, Request, Sampling, Usage
 from koderz_core.records.completions import EFFORTS
@@ -92,8 +93,9 @@ def actor(name: str, programs: Mapping[str, str]) -> Callable[[Request], str]:
     """The script of an actor. ``programs``: a correct program for each problem text. Raises UnknownNameError.
 
     A request for a program (its system message contains a Python block) is answered with the correct program at the
-    actor's rate, decided by the request's seed alone, and otherwise with a program that returns None. Any other request
-    is answered with a sentence, or with one under each heading of a review if it asks for headings.
+    actor's rate, decided by the request's seed alone, and otherwise with a program that returns None, or for a
+    repository with a patch that adds a comment. Any other request is answered with a sentence, or with one under each
+    heading of a review if it asks for headings.
     """
     if name not in ACTORS:
         raise UnknownNameError("scripted model", name, ACTORS)
@@ -107,8 +109,11 @@ def actor(name: str, programs: Mapping[str, str]) -> Callable[[Request], str]:
         if problem is None:
             return "SCRIPTED: this scripted model does not know the problem in the request."
         correct = Random(request.seed).random() < rate  # noqa: S311 (an actor's luck, not a secret)
-        program = programs[problem] if correct else _wrong(problem)
-        return f"SCRIPTED: this may solve it.\n\n```python\n{program.rstrip()}\n```\n"
+        solution = programs[problem]
+        is_patch = solution.startswith("--- ")
+        wrong = _idle(solution) if is_patch else _wrong(problem)
+        block = f"```{'diff' if is_patch else 'python'}\n{(solution if correct else wrong).rstrip()}\n```"
+        return f"SCRIPTED: this may solve it.\n\n{block}\n"
 
     return answer
 
@@ -125,6 +130,17 @@ def _wrong(problem: str) -> str:
     """A program whose function returns None. The problem's text defines that function last, after its helpers."""
     names = re.findall(r"def (\w+)\(", problem)
     return f"def {names[-1] if names else 'solution'}(*args, **kwargs):\n    return None\n"
+
+
+def _idle(patch: str) -> str:
+    """A patch of the same place that adds a comment only."""
+    change = read_patch(patch)[0]
+    hunk = change.hunks[0]
+    lines = [f" {line}" for line in hunk.before]
+    lines.insert(1, "+# SCRIPTED: this comment changes nothing.\n")
+    size = len(hunk.before)
+    heading = f"@@ -{hunk.start},{size} +{hunk.start},{size + 1} @@"
+    return f"--- a/{change.path}\n+++ b/{change.path}\n{heading}\n{''.join(lines)}"
 
 
 def _words(text: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from koderz_core.conditions import of_kinds
 from koderz_core.plan.forms import strategy_form, value_text
 from koderz_core.records import Configuration, Plan
 from koderz_core.report.formats import plain
@@ -22,6 +23,14 @@ def ineffective(plan: Plan) -> Iterator[str]:
         if configuration.strategy in STRATEGIES:
             yield from _unreviewed(configuration, plain(names[configuration.id]))
             yield from _idle(configuration, plain(names[configuration.id]))
+            if (
+                "repository_tokens" in configuration.parameters
+                and not of_kinds(["repo"]).keys() & plan.conditions.keys()
+            ):
+                yield (
+                    f"repository_tokens has no effect in {plain(names[configuration.id])}, because no problem is a "
+                    "task in a repository."
+                )
 
 
 def _unreviewed(configuration: Configuration, name: str) -> Iterator[str]:

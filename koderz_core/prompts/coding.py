@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from koderz_core.prompts.extraction import answer
 from koderz_core.prompts.kinds import named, statement, words
 from koderz_core.prompts.markdown import fenced, one_line, shortened
+from koderz_core.prompts.repository import SHOWN_TOKENS
 from koderz_core.records import Message, PublicProblem
 
 VERSION = "1"
@@ -64,7 +65,8 @@ class Brief:
 
     ``previous_error``: prompts show the test results of attempts; ``history_tokens``: the limit of attempts before the
     last in a prompt. ``examples``: solved problems that every prompt shows; ``lessons``: lessons in the first prompt.
-    ``found``: results of a web search that every prompt shows, hostile texts.
+    ``found``: results of a web search that every prompt shows, hostile texts. ``repository_tokens``: the limit of the
+    files of a repository in a prompt.
     """
 
     problem: PublicProblem
@@ -75,6 +77,7 @@ class Brief:
     examples: tuple[str, ...] = ()
     lessons: tuple[str, ...] = ()
     found: tuple[str, ...] = ()
+    repository_tokens: int = SHOWN_TOKENS
 
 
 def first_attempt(brief: Brief) -> Prompt:
@@ -87,8 +90,11 @@ def request(problem: PublicProblem) -> str:
     return named(words(problem).write, problem)
 
 
-def coder_prompt(brief: Brief, parts: Sequence[str]) -> Prompt:
-    """A prompt with examples and specification, if any, and the problem, followed by these paragraphs."""
+def coder_prompt(brief: Brief, parts: Sequence[str], hints: str = "") -> Prompt:
+    """A prompt with examples and specification, if any, and the problem, followed by these paragraphs.
+
+    ``hints``: test results that say more of the places in a repository that matter.
+    """
     said = words(brief.problem)
     system = _SYSTEM.format(
         task=said.task,
@@ -97,7 +103,7 @@ def coder_prompt(brief: Brief, parts: Sequence[str]) -> Prompt:
         form=named(said.form, brief.problem),
     )
     spec = [f"Specification:\n{brief.spec.strip()}"] if brief.spec else []
-    problem = f"Problem:\n{statement(brief.problem)}"
+    problem = f"Problem:\n{statement(brief.problem, hints, brief.repository_tokens)}"
     paragraphs = [*_found_paragraphs(brief.found), *_example_paragraphs(brief.examples), *spec, problem, *parts]
     return (Message("system", system), Message("user", "\n\n".join(paragraphs)))
 

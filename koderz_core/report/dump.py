@@ -21,6 +21,7 @@ from koderz_core.records import Sampling, TestFailure, Verdict
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
 from koderz_core.report.formats import SHARED, duration, isolation, money, note_title, plain
+from koderz_core.report.patches import is_patch
 from koderz_core.strategies import facts_of
 
 _ID = re.compile(r"exp_[0-9a-f]{12}")
@@ -71,8 +72,9 @@ class DumpFile:
 def files_of(details: ExperimentDetails, texts: Mapping[str, str]) -> tuple[DumpFile, ...]:
     """The files of an experiment, step by step; ``texts``: by SHA-256, all that ``text_hashes`` returns.
 
-    ``_raw.txt``, ``_code.py`` and ``_spec.txt`` are the text of a model, byte for byte (UTF-8). In ``_prompt.txt``,
-    ``_result.txt`` and ``_guidance.txt`` a mark replaces control characters. Raises DataError for an invalid id.
+    ``_raw.txt``, ``_code.py`` (``_code.diff`` for a patch) and ``_spec.txt`` are the text of a model, byte for byte
+    (UTF-8). In ``_prompt.txt``, ``_result.txt`` and ``_guidance.txt`` a mark replaces control characters. Raises
+    DataError for an invalid id.
     """
     experiment = details.experiment.id
     if not _ID.fullmatch(experiment):  # it comes from a journal, which is untrusted
@@ -100,7 +102,7 @@ def _files(details: ExperimentDetails, step: Step, texts: Mapping[str, str]) -> 
     for place, reply in enumerate(replies, 1):
         yield f"{stem}_raw{f'_{place}' if len(replies) > 1 else ''}.txt", reply
     if step.program:
-        yield f"{stem}_code.py", texts[step.program]
+        yield f"{stem}_code.{'diff' if is_patch(texts[step.program]) else 'py'}", texts[step.program]
     if step.iteration or step.kind == "answer":
         yield f"{stem}_result.txt", result(details, step)
     if step.note and step.kind in ("spec", "turn", "consensus"):

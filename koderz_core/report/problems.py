@@ -8,13 +8,15 @@ from dataclasses import dataclass
 
 from koderz_core.python_parser import parse
 from koderz_core.records import ErrorClass, Kind, Problem, TestFailure
-from koderz_core.report.formats import one_line
+from koderz_core.records.trees import Repository
+from koderz_core.report.formats import count, one_line
 
 KINDS: Mapping[Kind, str] = {
     "function": "one function from its signature and description",
     "repair": "a corrected version of a faulty program",
     "module": "a whole file with functions or classes",
     "program": "a program that reads standard input and writes standard output",
+    "repo": "changes of the files of a repository",
     "question": "an answer in words",
 }
 """What the model writes for a problem of each kind."""
@@ -55,6 +57,7 @@ def problem_facts(problem: Problem) -> str:
     known = {
         "kind": f"{public.kind} ({KINDS[public.kind]})",
         "file": public.file,
+        **(_repository_facts(problem.repository) if problem.repository else {}),
         "difficulty": facts.difficulty,
         "topic": facts.topic,
         "date": facts.date,
@@ -63,10 +66,22 @@ def problem_facts(problem: Problem) -> str:
     return one_line(" · ".join(f"{name}: {value}" for name, value in known.items() if value))
 
 
+def _repository_facts(of: Repository) -> dict[str, str]:
+    tests = f"{count(len(of.failing))} must start to pass, {count(len(of.passing))} must still pass"
+    return {
+        "package": of.tree.name,
+        "licence": of.tree.licence,
+        "SHA-256 of the tree": of.tree.sha256[:12],
+        "tests": tests,
+        "needs": ", ".join(("pytest", *of.needs)),
+        "files that may change": count(len(of.editable)),
+    }
+
+
 def parts_of(problem: Problem) -> tuple[Part, ...]:
-    """The text of a problem: instructions and fenced code of modules and programs, else Python as a whole."""
+    """The text of a problem: Python of functions and repairs, else instructions with fenced code."""
     prompt = problem.public.prompt
-    if problem.public.kind not in ("module", "program"):
+    if problem.public.kind not in ("module", "program", "repo"):
         return (Part(prompt, is_code=True, is_python=True),)
     return tuple(part for part in _parts(prompt) if part.text.strip())
 

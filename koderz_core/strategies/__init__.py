@@ -1,4 +1,9 @@
-"""The strategies, one frozen dataclass each, in ``STRATEGIES``; and presets, which are named parameter sets of them."""
+"""The strategies, one frozen dataclass each, in ``STRATEGIES``; and presets, which are named parameter sets of them.
+
+A program that edits the files of a repository by itself, in many turns, would be a strategy too: in ``solve`` it works
+on ``ctx.problem.files``, asks models only through ``ctx.ask``, and hands each state of the files to ``ctx.test`` as the
+unified diff of ``patches.make_patch``.
+"""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from koderz_core.events import SpecWritten
 from koderz_core.prompts import coding
 from koderz_core.prompts.coding import Brief
+from koderz_core.prompts.repository import SHOWN_TOKENS
 from koderz_core.protocols import Context
 from koderz_core.records import Query, Sampling, Verdict
 from koderz_core.records.marks import NO_SEARCH, SEARCHED_SITES
@@ -55,10 +56,17 @@ class Reminded:
         "Time limit in seconds of each model call. A call that exceeds it counts as an empty answer. 0: no limit.",
         label="Turn timeout (seconds)",
     )
+    repository_tokens: int = parameter(
+        SHOWN_TOKENS,
+        "Maximum number of tokens for the files of a repository in the coder's prompt; no effect on other problems.",
+        label="Repository tokens",
+        group="Prompt",
+    )
 
 
 def with_examples(ctx: Context, strategy: Reminded, brief: Brief) -> Brief:
     """The brief of a coder with feedback: search results and examples now, lessons later from ``remember``."""
+    brief = replace(brief, repository_tokens=strategy.repository_tokens)
     if strategy.search != NO_SEARCH:
         found = ctx.recall(Query("web", {"site": strategy.search}, MOST_FOUND))
         brief = replace(brief, found=tuple(memory.text for memory in found))

@@ -10,6 +10,7 @@ from koderz_core import datasets
 from koderz_core.config import Settings
 from koderz_core.datasets import sources
 from koderz_core.datasets.own_problems import ENDINGS, Fault, is_path, load_path, read_path
+from koderz_core.datasets.repository_facts import RepositoryFacts, repository_facts
 from koderz_core.datasets.selection import in_period, select, way_of, without_date
 from koderz_core.datasets.sources import MADE_OF, SOURCES, Source, sources_of
 from koderz_core.datasets.variants import BASES
@@ -21,9 +22,11 @@ __all__ = [
     "SOURCES",
     "Datasets",
     "Fault",
+    "RepositoryFacts",
     "Source",
     "in_period",
     "read_path",
+    "repository_facts",
     "select",
     "sources_of",
     "way_of",
@@ -72,6 +75,11 @@ class Datasets:
         """Return the kind of a published dataset's problems. None for your own problems, which can be of any kind."""
         published = datasets.DATASETS.get(name)
         return published.kind if published else None
+
+    def kinds(self, name: str) -> tuple[Kind, ...]:
+        """Return the kinds of a dataset's problems. Your own problems are read. Raises as ``load``."""
+        kind = self.kind(name)
+        return (kind,) if kind else tuple(dict.fromkeys(one.public.kind for one in self.load(name).problems))
 
     def variants(self, name: str) -> tuple[Variant, ...]:
         """Return the variants of a dataset; none for most datasets."""

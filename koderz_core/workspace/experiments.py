@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from koderz_core.analysis.timing import PHASES, Timing, timings
 from koderz_core.config import Settings
 from koderz_core.datasets.selection import chosen_by, typed
 from koderz_core.errors import DataError, KoderzError, PlanError
+from koderz_core.grading.testsets import Outside, TestPolicy, split
 from koderz_core.plan.clone import is_plannable, order_of, settings_of, wanted_of
 from koderz_core.plan.command_line import command_of
 from koderz_core.plan.order import Order
@@ -20,6 +21,7 @@ from koderz_core.records import Configuration, Dataset, Plan, Problem, Scalar
 from koderz_core.records.rows import ExperimentRow
 from koderz_core.report.dump import DumpFile, files_of, text_hashes, write
 from koderz_core.report.formats import plain
+from koderz_core.report.repository_tests import RepositoryTests
 from koderz_core.store.details import Naming, Several
 from koderz_core.store.results import Results
 from koderz_core.workspace.datasets import Datasets
@@ -132,6 +134,23 @@ class Experiments:
         dataset = self.dataset(self.results.plan(row.benchmark))
         problems = dataset.problems if dataset else ()
         return next((problem for problem in problems if problem.id == row.problem), None)
+
+    def given_files(self, row: ExperimentRow) -> Mapping[str, str]:
+        """Return the files that a problem's patches change, by path; none for other problems, or as ``problem``."""
+        problem = self.problem(row)
+        return problem.public.files if problem else {}
+
+    def repository_tests(self, row: ExperimentRow) -> RepositoryTests | None:
+        """Return the ids of a repository's tests as the experiment's gate divides them; None as ``problem``."""
+        problem = self.problem(row)
+        if problem is None or problem.repository is None:
+            return None
+        plan = self.results.plan(row.benchmark)
+        parts = split(problem, TestPolicy(_configuration(plan, row).gate, plan.seed))
+        if isinstance(parts, Outside):
+            return None
+        failing = frozenset(problem.repository.failing)
+        return RepositoryTests(failing, parts.gate.ids, parts.rest.ids, parts.base.ids)
 
     def peers(self, row: ExperimentRow) -> tuple[ExperimentRow, ...]:
         """Return the other started experiments on the same problem; those of the same benchmark come first."""

@@ -19,7 +19,7 @@ from koderz_core.config import Settings
 from koderz_core.datasets.evalplus import arguments_of
 from koderz_core.datasets.own_problems import keep
 from koderz_core.datasets.sources import lacking, require_libraries
-from koderz_core.errors import DataError, InfrastructureError, KoderzError
+from koderz_core.errors import DataError, InfrastructureError, KoderzError, SandboxError
 from koderz_core.grading.canonical import Canonical, Expectations
 from koderz_core.grading.gates import EXAMPLES, FEEDBACKS, GATES
 from koderz_core.grading.grader import Graded, Grader, Reading, Sample, TestKind, read_samples, require_sound
@@ -32,6 +32,7 @@ from koderz_core.runner.recorder import Redactor
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.local_judge import Sandbox
 from koderz_core.sandbox.reference import answers
+from koderz_core.sandbox.repository.toolbox import toolbox
 from koderz_core.sandbox.tiers import number_of
 from koderz_core.workspace.datasets import Datasets
 
@@ -135,6 +136,14 @@ class Grading:
     def require_gradable(self, problems: Iterable[Problem]) -> None:
         """Raise DataError if no program could pass one of these problems on this machine. May raise SandboxError."""
         require_gradable(problems, lambda problem: self.judge.check(problem, problem.canonical_solution, problem.tests))
+
+    def lacking_for_repositories(self) -> str:
+        """Return why the tests of repositories cannot run on this machine, and what to do; empty if they can."""
+        try:
+            toolbox()
+        except SandboxError as error:
+            return str(error)
+        return ""
 
     def keep_problem(self, prompt: str, tests: str, solution: str = "") -> str:
         """Store a problem that a user typed as a separate dataset, and return its name, ``typed-...``.

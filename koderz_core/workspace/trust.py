@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from koderz_core.analysis.integrity import Evidence, Scanned, Trust, integrity
 from koderz_core.analysis.pairs import Key
+from koderz_core.analysis.patch_scan import signs_in_patch
 from koderz_core.analysis.program_scan import MEANINGS, Sign, Target, signs_in, target_of
 from koderz_core.analysis.recall import FEWEST_RUNS, Recall, Runs, likeness, recall, runs_of
 from koderz_core.datasets.selection import chosen_by
@@ -18,7 +19,7 @@ from koderz_core.errors import KoderzError
 from koderz_core.grading.gates import ALL_TESTS
 from koderz_core.plan.command_line import command_of
 from koderz_core.plan.order import Order, Wanted
-from koderz_core.records import VARIANTS, Dataset, Variant
+from koderz_core.records import VARIANTS, Dataset, Problem, Variant
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.records.trials import Trial
@@ -32,6 +33,8 @@ MOST_CHARS = 20_000_000
 MOST_PEERS = 20  # benchmarks of other models, the newest
 Code = str
 """SHA-256 (hex) of a program."""
+Scan = Callable[[str], tuple[Sign, ...] | None]
+_NO_TARGET: Scan = partial(signs_in, target=Target())
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ class _Gathered:
         self._results, self._datasets, self._rows, self._read = checks.results, checks.datasets, rows, read
         self._unknown: dict[str, None] = {}
         self._loaded: dict[str, Dataset | None] = {}
-        self._targets: dict[str, Mapping[str, Target]] = {}
+        self._scans: dict[str, Mapping[str, Scan]] = {}
         bases = {row.dataset for row in rows}
         benchmarks = checks.results.benchmarks()
         self._varied = [one for one in benchmarks if one.dataset not in bases and one.origin.base in bases]
@@ -203,19 +206,19 @@ class _Gathered:
                 if (key := (code, dataset, trial.problem)) not in seen:
                     program = self._texts.get(code, "")
                     chars += len(program)
-                    target = self._targets_of(dataset).get(trial.problem, Target())
-                    seen[key] = signs_in(program, target) if chars <= MOST_CHARS else None
+                    scan = self._scans_of(dataset).get(trial.problem, _NO_TARGET)
+                    seen[key] = scan(program) if chars <= MOST_CHARS else None
                     unread += seen[key] is None
                 for sign in seen[key] or ():
                     signs[sign][trial.experiment] = None
         found = {sign: tuple(signs[sign]) for sign in MEANINGS if sign in signs}
         return Scanned(len(seen) - unread, unread, found)
 
-    def _targets_of(self, name: str) -> Mapping[str, Target]:
-        if name not in self._targets:
+    def _scans_of(self, name: str) -> Mapping[str, Scan]:
+        if name not in self._scans:
             dataset = self._dataset(name)
-            self._targets[name] = {one.id: target_of(one) for one in dataset.problems} if dataset else {}
-        return self._targets[name]
+            self._scans[name] = {one.id: _scan_of(one) for one in dataset.problems} if dataset else {}
+        return self._scans[name]
 
     def _dataset(self, name: str, sha256: str = "") -> Dataset | None:
         """The dataset; None, which ``notes`` will say, if it is not here or another version of it is."""
@@ -233,6 +236,13 @@ class _Gathered:
 def variant_of(dataset: str, variant: Variant) -> str:
     """The name of a variant, also for datasets without variants."""
     return variant_named(dataset, variant) if dataset in BASES else ""
+
+
+def _scan_of(problem: Problem) -> Scan:
+    """The scan of programs for a problem."""
+    return (
+        partial(signs_in_patch, problem=problem) if problem.repository else partial(signs_in, target=target_of(problem))
+    )
 
 
 def _key(row: SummaryRow) -> Key:

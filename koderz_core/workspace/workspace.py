@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.drafts import Drafts
     from koderz_core.workspace.experiments import Experiments
     from koderz_core.workspace.exports import Exports
+    from koderz_core.workspace.forging import Forging
     from koderz_core.workspace.grading import Grading
     from koderz_core.workspace.health import Health
     from koderz_core.workspace.imports import Imports
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.repositories import Repositories
     from koderz_core.workspace.runs import Runs
     from koderz_core.workspace.selectors import Selectors
+    from koderz_core.workspace.swebench import SwebenchRows
     from koderz_core.workspace.trust import TrustChecks
     from koderz_core.workspace.uncertainty import Uncertainties
     from koderz_core.workspace.upkeep import Upkeep
@@ -111,6 +113,18 @@ class Workspace:
         from koderz_core.workspace.mutation import Mutation
 
         return Mutation(self.settings, self.grading)
+
+    @part
+    def forging(self) -> Forging:
+        from koderz_core.workspace.forging import Forging
+
+        return Forging(self.settings, self.grading, lambda: self.models)
+
+    @part
+    def swebench(self) -> SwebenchRows:
+        from koderz_core.workspace.swebench import SwebenchRows
+
+        return SwebenchRows(self.settings, self.grading)
 
     @part
     def models(self) -> Models:

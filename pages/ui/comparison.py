@@ -54,9 +54,9 @@ from koderz_core.workspace.comparisons import (
 from pages.ui.address import choice, chosen_line, link, switch
 from pages.ui.edge import edge
 from pages.ui.frontier import PAIR, chosen_budget, without
+from pages.ui.programs import show_diff, show_program
 from pages.ui.slow_results import cached
 from pages.ui.tables import FEW_LINES, WORD_COLUMNS, frame, led_by, offer_csv, show_chart, show_words, tall
-from pages.ui.text import show_diff, show_text
 
 FEW_COLUMNS = 6  # of a table in words; more may not fit
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds", "tokens": "tokens", "joules": "joules"}
@@ -299,13 +299,15 @@ def _show_programs(
             st.text(f"{'✓ solved' if solved else '✗ unsolved'} · {row.letter} · {row.label}")
             link("experiment", "Steps of this experiment", "🔬", experiment=experiment)
             if program := texts.get(code or ""):
-                show_text(program, f"program-{row.letter}", "python")
+                show_program(program, f"program-{row.letter}")
             else:
                 st.info("This configuration returned no program.", icon="🕳️")
     before, after = (texts.get(code or "", "") for code in codes)
     if before and after:
         st.caption(f"Differences between the programs of {baseline.letter} and {other.letter}")
-        show_diff(before, after, "diff", (baseline.letter, other.letter))
+        letters = (baseline.letter, other.letter)
+        row_of = workspace.results.experiment(parting.experiment).experiment
+        show_diff(before, after, "diff", letters, lambda: workspace.experiments.given_files(row_of))
 
 
 def show_attempts(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None) -> None:

@@ -15,8 +15,8 @@ from koderz_core.workspace.experiments import StepPair, aligned
 from pages.ui.address import choice, chosen_line, keep, link
 from pages.ui.edge import edge
 from pages.ui.labels import show_labels
+from pages.ui.programs import show_diff, show_program
 from pages.ui.tables import frame, show_words, tall
-from pages.ui.text import show_diff, show_text
 
 KEYS = ("Alt+PageUp", "Alt+PageDown")
 OF_ONE = ("experiment", "step", "beside", "pair")  # in the address, and about one experiment; the view is kept for all
@@ -154,12 +154,13 @@ def _show_programs(
     before, after = (texts.get(code or "") for code in codes)
     if before is not None and after is not None:
         st.caption(f"Changes from {SIDES[0]} to {SIDES[1]}")
-        show_diff(before, after, "beside-diff", SIDES)
+        row = both[0].experiment
+        show_diff(before, after, "beside-diff", SIDES, lambda: workspace.experiments.given_files(row))
 
 
 def _show_program(side: str, row: ExperimentRow, texts: Mapping[str, str], code: str | None) -> None:
     st.text(f"{side} · {row.label}")
     if program := texts.get(code or ""):
-        show_text(program, f"beside-{side}", "python")
+        show_program(program, f"beside-{side}")
     else:
         st.info("This step has no program.", icon="🕳️")

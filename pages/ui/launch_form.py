@@ -11,10 +11,9 @@ import streamlit as st
 
 from koderz_core import KoderzError, Parameter, Role, StrategyForm, Wanted, Workspace, with_ablations
 from koderz_core.plan.forms import calls_of
-from koderz_core.records import OF_VARIANT, Budget, Scalar
+from koderz_core.records import Budget, Scalar
 from koderz_core.records.marks import SEARCHED, SEARCHED_SITES
 from koderz_core.report.formats import numbered, plain
-from koderz_core.report.problems import KINDS
 from koderz_core.strategies.parameters import Group, overrides_for
 from koderz_core.workspace.datasets import way_of
 from koderz_core.workspace.drafts import Draft, Row, Typed
@@ -22,6 +21,7 @@ from koderz_core.workspace.grading import FEEDBACKS, GATES
 from koderz_core.workspace.models import Availability
 from pages.ui.draft import OpenDraft
 from pages.ui.effort import choose_efforts
+from pages.ui.launch_dataset import choose_dataset
 from pages.ui.registration import choose_registration
 
 SAME = "Same as coder"
@@ -248,7 +248,7 @@ def _problems(workspace: Workspace, opened: OpenDraft) -> Draft:
     else:
         with st.container(horizontal=True):
             draft = replace(draft, typed=None, problems=_terms(way, draft.problems if way == initial else "", opened))
-        draft = replace(draft, dataset=_dataset(workspace, opened))
+        draft = replace(draft, dataset=choose_dataset(workspace, opened))
     with st.container(horizontal=True):
         repeats = st.number_input(
             "Repeats",
@@ -261,36 +261,6 @@ def _problems(workspace: Workspace, opened: OpenDraft) -> Draft:
         about = "Distinguishes benchmarks with the same plan."
         name = st.text_input("Name (optional)", draft.name, key=opened.key("name"), help=about)
     return replace(draft, repeats=int(repeats), seed=int(seed), name=str(name))
-
-
-def _dataset(workspace: Workspace, opened: OpenDraft) -> str:
-    """A published dataset; for a missing file the page shows the command that downloads it."""
-    initial, _, variant = ("" if opened.draft.typed else opened.draft.dataset).partition(OF_VARIANT)
-    names = list(filter(None, dict.fromkeys([*workspace.datasets.names(), initial])))
-    cures = {name: workspace.datasets.how_to_get(name) for name in names}
-    kinds = {name: workspace.datasets.kind(name) for name in names}
-    notes = {name: ", ".join(filter(None, (kinds[name], cures[name] and "not downloaded"))) for name in names}
-    named = {name: f"{name} ({note})" if note else name for name, note in notes.items()}
-    place, key = _place(names, initial), opened.key("dataset")
-    dataset = str(st.selectbox("Dataset", names, place, format_func=named.__getitem__, key=key))
-    if kind := kinds[dataset]:
-        st.caption(f"Kind {kind}: the model writes {KINDS[kind]}.")
-    if cures[dataset]:
-        st.info("The file of this dataset is not on this machine. To download it, run in a terminal:", icon="⬇️")
-        st.code(cures[dataset], language="sh")
-    return _variant(workspace, opened, dataset, variant)
-
-
-def _variant(workspace: Workspace, opened: OpenDraft, dataset: str, initial: str) -> str:
-    """The dataset, or the variant of it that the user selects."""
-    variants = workspace.datasets.variants(dataset)
-    if not variants:
-        return dataset
-    about = "Problems in other names or words, or with one false test: shows if a model recalls solutions or cheats."
-    names, key = ["", *variants], opened.key("variant")
-    place = _place(names, initial)
-    chosen = str(st.selectbox("Variant", names, place, lambda name: name or "none", key=key, help=about))
-    return workspace.datasets.name_of(dataset, (), chosen or None)
 
 
 def _terms(way: str, initial: str, opened: OpenDraft) -> str:

@@ -13,9 +13,12 @@ from koderz_core.records import Kind
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, ExperimentRow, Step
 from koderz_core.report.formats import count, duration, money, note_title, numbered
+from koderz_core.report.patches import is_patch
 from koderz_core.report.timeline import passed_sections, repeated, review_outcome, step_marks, step_name
 from pages.ui.address import choice, choice_list, keep
-from pages.ui.text import show_diff, show_text
+from pages.ui.programs import show_diff, show_program
+from pages.ui.repository_tests import show_test_changes
+from pages.ui.text import show_text
 from pages.ui.verdicts import show_verdict
 
 VIEWS = ("Program", "Diff", "Tests", "Prompt", "Answer", "Calls")
@@ -40,7 +43,7 @@ def show_step(workspace: Workspace, details: ExperimentDetails, step: Step) -> N
     shown = {
         "Program": lambda: _show_program(step, texts),
         "Diff": lambda: _show_diff(workspace, details.experiment, step, texts),
-        "Tests": lambda: _show_tests(details, step),
+        "Tests": lambda: _show_tests(workspace, details, step, texts),
         "Prompt": lambda: _show_prompts(details, step, texts),
         "Answer": lambda: _show_answers(step, texts),
         "Calls": lambda: _show_calls(step),
@@ -98,7 +101,7 @@ def _hashes(details: ExperimentDetails, step: Step) -> list[str]:
 
 def _show_program(step: Step, texts: _Texts) -> bool:
     if step.program:
-        show_text(texts[step.program], f"program-{step.number}", "python")
+        show_program(texts[step.program], f"program-{step.number}")
     return bool(step.program)
 
 
@@ -106,25 +109,38 @@ def _show_diff(workspace: Workspace, row: ExperimentRow, step: Step, texts: _Tex
     """The changes since the previous program, and since the program that the problem gives."""
     if not step.program:
         return False
-    program = texts[step.program]
+    program, problem = texts[step.program], workspace.experiments.problem(row)
     if step.previous:
-        show_diff(texts[step.previous], program, f"diff-{step.number}")
-    problem = workspace.experiments.problem(row)
+        st.caption("Changes from the previous program to this program")
+        show_diff(
+            texts[step.previous], program, f"diff-{step.number}", files=lambda: problem.public.files if problem else {}
+        )
     if problem and (given := problem.public.given):
         st.caption(f"Changes from {GIVEN.get(problem.public.kind, 'the given code')} to this program")
         show_diff(given, program, f"given-diff-{step.number}", ("given", "this"))
-    return bool(step.previous or (problem and problem.public.given))
+    elif is_patch(program):
+        st.caption("Changes from the given files to this program")
+        show_program(program, f"given-diff-{step.number}")
+    return bool(step.previous or (problem and problem.public.given) or is_patch(program))
 
 
-def _show_tests(details: ExperimentDetails, step: Step) -> bool:
+def _show_tests(workspace: Workspace, details: ExperimentDetails, step: Step, texts: _Texts) -> bool:
     """Every test; failed ones with expected and actual values. Held-out tests run after the end of the experiment."""
-    if step.iteration is not None:
-        show_verdict("gate", step.iteration)
-    scores = [score.held_out for score in details.scores if step.program and score.code == step.program]
-    held_out = [verdict for verdict in scores if verdict is not None]
-    for verdict in held_out:
-        show_verdict("held-out", verdict)
-    return step.iteration is not None or bool(held_out)
+    gate = step.iteration
+    scores = [score for score in details.scores if step.program and score.code == step.program]
+    held_out = next((score.held_out for score in scores if score.held_out), None)
+    if gate is None and held_out is None:
+        return False
+    is_changed = step.program is not None and is_patch(texts[step.program])
+    tests = workspace.experiments.repository_tests(details.experiment) if is_changed else None
+    if tests is not None:
+        show_test_changes(tests, gate, held_out, details.iterations)
+        return True
+    if gate is not None:
+        show_verdict("gate", gate)
+    if held_out is not None:
+        show_verdict("held-out", held_out)
+    return True
 
 
 def _show_prompts(details: ExperimentDetails, step: Step, texts: _Texts) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from difflib import unified_diff
 from pathlib import Path
 
 import streamlit as st
@@ -59,19 +58,6 @@ def show_parts(parts: Sequence[Part], name: str) -> None:
             show_text(part.text, f"{name}-{place}", "python" if part.is_python else None)
         else:
             st.text(plain(part.text))
-
-
-def show_diff(before: str, after: str, name: str, sides: tuple[str, str] = ("previous", "this")) -> None:
-    """Show the changes from one program to the next; ``sides``: their names, in our words."""
-    changed = "".join(unified_diff(_whole_lines(before), _whole_lines(after), *sides, n=5))
-    if changed:
-        show_text(changed, name, "diff")
-    else:
-        st.info("The two programs are identical.", icon="🔁")
-
-
-def _whole_lines(text: str) -> Sequence[str]:
-    return [f"{line}\n" for line in text.splitlines()]
 
 
 def _lines(text: str) -> int:

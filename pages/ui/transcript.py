@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core import Workspace
+from koderz_core.records import Problem
 from koderz_core.records.rows import BenchmarkRow, ExperimentDetails, ExperimentRow
-from koderz_core.report.formats import SHARED, count, duration, money
+from koderz_core.report.formats import SHARED, count, duration, money, one_line
 from koderz_core.report.problems import MEANINGS, parts_of, problem_facts
 from pages.ui.edge import edge
 from pages.ui.frame import show_facts
+from pages.ui.programs import show_program
 from pages.ui.status import show_scripted, show_standing
 from pages.ui.steps import choose_step, show_step
-from pages.ui.tables import outcome
+from pages.ui.tables import outcome, tall
 from pages.ui.text import show_parts
 
 EVERY_SECONDS = 1.0
@@ -73,3 +76,14 @@ def _show_problem(workspace: Workspace, row: ExperimentRow) -> None:
             return
         st.text(problem_facts(problem))
         show_parts(parts_of(problem), "problem")
+        _show_files(problem)
+        if problem.canonical_solution and st.toggle("Canonical solution", key="canonical solution"):
+            show_program(problem.canonical_solution, "canonical-solution")
+
+
+def _show_files(problem: Problem) -> None:
+    """The files of a repository that a patch may change."""
+    if editable := problem.public.editable:
+        lines = [problem.public.files.get(path, "").count("\n") for path in editable]
+        table = pd.DataFrame({"file that may change": list(map(one_line, editable)), "lines": lines})
+        st.dataframe(table, hide_index=True, height=tall(len(table)), width="content", alt="Files that may change")

@@ -4,6 +4,7 @@ import pytest
 
 from koderz_core.errors import UnknownNameError
 from koderz_core.models.scripted import ACTORS, ScriptedModel, actor
+from koderz_core.patches import apply_patch, make_patch
 from koderz_core.records import Message, Request, Sampling
 
 ADD, EVEN = "def add(a, b):", "def is_even(n):"
@@ -80,6 +81,16 @@ def test_a_wrong_program_returns_none() -> None:
     scope: dict[str, object] = {}
     exec(text.split("```python\n")[1].split("```")[0], scope)
     assert scope["add"](1, b=2) is None  # type: ignore[operator]
+
+
+def test_an_actor_answers_a_task_of_a_repository_with_a_patch_and_a_wrong_one_adds_a_comment() -> None:
+    files, task = {"a.py": "x = 1\ny = 1\n"}, "Make x 2."
+    patch = make_patch(files, {"a.py": "x = 2\ny = 1\n"})
+    answers = [actor("weak", {task: patch})(request_for(task, seed=seed)) for seed in range(20)]
+    patches = {answer.partition("```diff\n")[2].removesuffix("```\n") for answer in answers}
+    comment = "# SCRIPTED: this comment changes nothing.\n"
+    results = {apply_patch(patch, files)["a.py"] for patch in patches}
+    assert results == {"x = 2\ny = 1\n", f"x = 1\n{comment}y = 1\n"}
 
 
 def test_the_latest_message_says_which_problem_is_meant() -> None:

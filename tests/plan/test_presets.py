@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from koderz_core.cli.quickstart import PARAMETERS
+from koderz_core.conditions import of_kinds
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
 from koderz_core.models.availability import Availability
@@ -85,6 +86,14 @@ def test_a_reviewer_who_is_never_asked_is_named_before_anything_is_paid(interval
     wanted = [Wanted("supervised", {"coder": "scripted/weak"}, few), Wanted("repair", {"coder": "scripted/weak"}, {})]
     (said,) = ineffective(draft(Order(wanted, "0:1"), load("humaneval", settings), settings))
     assert said.startswith("No review will take place in supervised SCRIPTED weak: its checkpoint_interval")
+
+
+def test_a_token_limit_for_repositories_is_named_if_no_problem_is_in_one() -> None:
+    settings, wanted = load_settings(), [Wanted("direct", {"coder": "scripted/weak"}, {"repository_tokens": 500})]
+    plan = draft(Order(wanted, "0:1"), load("humaneval", settings), settings)
+    (said,) = ineffective(plan)
+    assert said.startswith("repository_tokens has no effect in direct SCRIPTED weak")
+    assert not list(ineffective(replace(plan, conditions={**plan.conditions, **of_kinds(["repo"])})))
 
 
 def test_a_mode_is_a_preset_with_the_best_model_that_is_here() -> None:

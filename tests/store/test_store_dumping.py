@@ -103,6 +103,11 @@ def test_a_reply_and_its_program_are_kept_byte_for_byte(journal, files, supervis
     assert found["iter001_raw.txt"] == found["iter001_code.py"] == HOSTILE.encode()
 
 
+def test_a_patch_of_a_repository_is_a_diff(journal, files, supervised):
+    iterate(journal, supervised, 1, "reply", "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n")
+    assert files(supervised)["iter001_code.diff"].endswith(b"-x\n+y\n")
+
+
 def test_an_untested_answer_is_a_zero_shot_scored_on_tests_it_never_saw(journal, files, direct):
     journal.ask(direct, 1)
     journal.answer(direct, 1, "reply")

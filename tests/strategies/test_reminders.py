@@ -14,7 +14,13 @@ from koderz_core.strategies import ADDED, STRATEGIES, complete, create, facts_of
 
 TOLD = (Memory("Mind the MARK.", "3 other problems", {"member": "0"}),)
 ONE_BY_ONE = {"beam": {"width": 1, "branches": 1}}
-ALL_ON: dict[str, bool | str | float] = {"lessons": True, "examples": True, "search": "github", "turn_timeout": 9.0}
+ALL_ON: dict[str, bool | str | float] = {
+    "lessons": True,
+    "examples": True,
+    "search": "github",
+    "turn_timeout": 9.0,
+    "repository_tokens": 500,
+}
 
 
 def played(name: str, **parameters: bool | str) -> Stage:
@@ -61,8 +67,11 @@ def test_a_coder_is_told_lessons_on_its_failures_or_the_commonest_where_it_is_to
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_off_by_default_nothing_is_recalled_and_no_configuration_changes(name: str) -> None:
     assert reminders(played(name)) == []
-    assert ADDED == {"lessons": False, "examples": False, "search": "off", "turn_timeout": 0.0}
-    assert LIMITS.keys() == ADDED.keys() - {"turn_timeout"}
+    assert ADDED == {"lessons": False, "examples": False, "search": "off"} | {
+        "turn_timeout": 0.0,
+        "repository_tokens": 2000,
+    }
+    assert LIMITS.keys() == ADDED.keys() - {"turn_timeout", "repository_tokens"}
     assert not ADDED.keys() & recorded(name, {}).keys()
     assert recorded(name, ALL_ON) == {**recorded(name, {}), **ALL_ON}
 

@@ -161,6 +161,7 @@ def test_a_configuration_records_every_parameter() -> None:
         "examples": False,
         "search": "off",
         "turn_timeout": 0.0,
+        "repository_tokens": 2000,
     }
 
 

@@ -1,0 +1,212 @@
+"""Decides which tests of a repository passed, from what the process of the tests reported.
+
+A report is hostile. A test counts as passed only if its process says so and each of its observations is right, in the
+order in which the correct program makes them. A test that cannot be observed is *plain*: its process is believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from koderz_core.records import TestFailure
+from koderz_core.sandbox.inside.faults import excerpt
+from koderz_core.sandbox.inside.wire import Json
+from koderz_core.sandbox.repository.instrument import Key
+from koderz_core.sandbox.repository.sites import END, Finding, Site, finding
+
+PASSED = "passed"
+MAX_SOURCE = 1500  # characters of the source of a failed test
+MAX_MESSAGE = 500
+MAX_FAILURES = 50
+_MOST_RECORDS = 200_000  # of one test
+_TWINS = 2
+_SURE = 3  # truths that are wrong in one copy only, after which no accident explains them
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What the process reported of one test that ran: outcome, records of ``observe`` in order, message."""
+
+    outcome: str
+    records: Sequence[Json]
+    message: str = ""
+
+
+Reports = Mapping[str, Reported]
+"""By the id under which a test ran, in the order in which they ran."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How the tests of a tree behave with the correct program.
+
+    ``sequences``: the places of the sites that each test reaches, in order. ``plain``: ids of tests and helper
+    functions that stay as they are. ``opaque``: places of values that are not plain data. ``single``: ids of tests that
+    cannot run as two copies.
+    """
+
+    sequences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    plain: frozenset[str] = frozenset()
+    opaque: frozenset[str] = frozenset()
+    single: frozenset[str] = frozenset()
+
+    def is_protected(self, test: str) -> bool:
+        """Whether observations decide about a test, not only its process."""
+        return test not in self.plain and bool(self.sequences.get(test))
+
+
+@dataclass(frozen=True)
+class Marked:
+    """The marks of tests in order, with their failures.
+
+    ``protected``: the tests about which observations decided. ``faked``: a sentence that names a test whose report was
+    not computed, empty if none was found.
+    """
+
+    marks: str
+    failures: tuple[TestFailure, ...]
+    protected: frozenset[str]
+    faked: str
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One copy of a test: the sites that it reached with the findings. ``forged``: a record that no test makes."""
+
+    steps: tuple[tuple[Site, Finding], ...] = ()
+    forged: bool = False
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        return tuple(site.place for site, _ in self.steps if not site.is_control)
+
+    @property
+    def wrong(self) -> tuple[Site, Finding] | None:
+        wrong = [(site, found) for site, found in self.steps if not found.right]
+        return next((pair for pair in wrong if pair[0].is_control), wrong[0] if wrong else None)
+
+
+@dataclass(frozen=True)
+class _Fault:
+    message: str
+    expected: str | None = None
+    actual: str | None = None
+
+
+def seen_in(key: Key, reported: Reported) -> Seen:
+    """What the records of one copy show."""
+    steps: list[tuple[Site, Finding]] = []
+    for record in reported.records[:_MOST_RECORDS]:
+        site = key.sites.get(record[1]) if _is_record(record) else None
+        if site is None or record[0] != site.form or (site.form == END and site.is_control):
+            return Seen(tuple(steps), forged=True)
+        steps.append((site, finding(site, record[2:])))
+    return Seen(tuple(steps))
+
+
+def marks(key: Key, reports: Reports, profile: Profile, ids: Sequence[str]) -> Marked:
+    """The verdict on some tests that ran as ``key`` says."""
+    order = {run: place for place, run in enumerate(reports)}
+    found, failures, twins = list[str](), list[TestFailure](), _Twins()
+    for index, test in enumerate(ids):
+        runs = sorted(key.runs.get(test, (test,)), key=lambda run: order.get(run, 0))
+        copies = [(reports[run], seen_in(key, reports[run])) for run in runs if run in reports]
+        faults = [fault for fault in (_fault(test, *copy, profile) for copy in copies) if fault]
+        if len(copies) < len(runs):
+            faults.append(_Fault("the process did not report this test"))
+        found.append("P" if not faults else "F" if copies else "-")
+        if faults and copies and len(failures) < MAX_FAILURES:
+            source = excerpt(key.sources.get(test, test), MAX_SOURCE)
+            fault = faults[0]
+            failures.append(TestFailure(index, source, fault.expected, fault.actual, fault.message))
+        twins.add(test, copies)
+    protected = frozenset(test for test in ids if profile.is_protected(test))
+    return Marked("".join(found), tuple(failures), protected, twins.faked())
+
+
+def _fault(test: str, reported: Reported, seen: Seen, profile: Profile) -> _Fault | None:
+    if seen.wrong and seen.wrong[0].is_control:
+        return _Fault("the process reported another value than the test gave it")
+    if seen.wrong:
+        site, found = seen.wrong
+        line = site.place.split(":")[1]
+        message = f"line {line}: {excerpt(' '.join(site.source.split()), 300)}"
+        return _Fault(message, found.expected, found.actual)
+    if reported.outcome != PASSED:
+        return _Fault(excerpt(reported.message or reported.outcome, MAX_MESSAGE))
+    if seen.forged:
+        return _Fault("the process reported an observation that the test does not make")
+    wanted = profile.sequences.get(test, ())
+    if test not in profile.plain and seen.places != wanted:
+        place = next((step for step, (own, other) in enumerate(zip(seen.places, wanted, strict=False)) if own != other),
+                     min(len(seen.places), len(wanted)))  # fmt: skip
+        return _Fault(f"the test made other observations than with the correct program, from number {place + 1} on")
+    return None
+
+
+class _Twins:
+    """Looks for reports that no computation makes: of controls, and of copies with opposite directions.
+
+    A process that answers without computing is wrong at random sites of both copies. A program with a fault that lasts,
+    such as a full cache, is wrong in the copy that ran later only: that is no proof.
+    """
+
+    def __init__(self) -> None:
+        self._all = _Contrast()
+        self._first, self._sentence = "", ""
+
+    def add(self, test: str, copies: Sequence[tuple[Reported, Seen]]) -> None:
+        """``copies``: in the order in which they ran."""
+        if any(seen.forged for _, seen in copies):
+            self._say(f"The process reported an observation that the test {test} does not make.")
+        if any(seen.wrong and seen.wrong[0].is_control for _, seen in copies):
+            self._say(f"The process reported another value than the test {test} gave it.")
+        if len(copies) == _TWINS and all(reported.outcome == PASSED for reported, _ in copies):
+            contrast = _contrast(copies[0][1], copies[1][1])
+            self._all = _Contrast(*(own + more for own, more in zip(self._all, contrast, strict=True)))
+            self._first = self._first or (test if contrast.earlier or contrast.later else "")
+            if contrast.is_proof:
+                self._say(_twin_sentence(test))
+
+    def faked(self) -> str:
+        return self._sentence or (_twin_sentence(self._first) if self._all.is_proof else "")
+
+    def _say(self, sentence: str) -> None:
+        self._sentence = self._sentence or sentence
+
+
+class _Contrast(NamedTuple):
+    """How many truths were wrong in the earlier copy only, in the later copy only, and alike in both."""
+
+    earlier: int = 0
+    later: int = 0
+    alike: int = 0
+
+    @property
+    def is_proof(self) -> bool:
+        return not self.alike and bool(self.earlier and self.later) and self.earlier + self.later >= _SURE
+
+
+def _twin_sentence(test: str) -> str:
+    return f"The test {test} and its twin, which expects the opposite, received the same answers."
+
+
+def _contrast(first: Seen, second: Seen) -> _Contrast:
+    if first.places != second.places:
+        return _Contrast()
+    steps = [[step for step in seen.steps if not step[0].is_control] for seen in (first, second)]
+    truths = [(own.right, other.right) for (site, own), (_, other) in zip(*steps, strict=True) if site.form == "truth"]
+    return _Contrast(
+        truths.count((False, True)), truths.count((True, False)), sum(own is other for own, other in truths)
+    )
+
+
+def _is_record(record: Json) -> bool:
+    return isinstance(record, list) and len(record) > 2 and all(isinstance(part, str) for part in record[:2])
+
+
+def wrong_sites(seen: Seen) -> Iterator[Site]:
+    """The sites with wrong observations."""
+    return (site for site, found in seen.steps if not found.right)
