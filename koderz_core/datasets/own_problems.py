@@ -94,9 +94,12 @@ def load_own(name: str, settings: Settings) -> Dataset:
     if not reading.sha256.startswith(sha256):
         raise DataError(f"{path}, koderz' copy of your file, was changed. {cure}")
     if reading.faults:
+        first = reading.faults[0]
+        if first.field == "tree":  # its fault says how to restore the tree
+            raise DataError(first.describe(path.name))
         raise DataError(
-            f"{reading.faults[0].describe(path.name)}. This version of koderz checks more than the version that copied "
-            "your file. Correct your file and pass it again: --dataset FILE.jsonl"
+            f"{first.describe(path.name)}. This version of koderz checks more than the version that copied your file. "
+            "Correct your file and pass it again: --dataset FILE.jsonl"
         )
     return reading.dataset(name)
 

@@ -10,6 +10,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
+from importlib.util import find_spec
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -86,6 +88,7 @@ def repository_of(row: RepositoryRow, trees: Trees) -> Problem:
     tree = trees(row.tree, row.name)
     failing, passing = tuple(row.FAIL_TO_PASS), tuple(row.PASS_TO_PASS)
     editable, needs = tuple(row.editable), tuple(row.needs)
+    missing = [name for name in needs if not _is_installed(name)]
     repository = Repository(tree, row.fault, editable, failing, passing, tuple(row.roots), needs, row.seconds)
     public = PublicProblem(
         row.task_id, row.prompt, "", kind="repo", files=PublicFiles(tree, row.fault), editable=editable
@@ -94,11 +97,16 @@ def repository_of(row: RepositoryRow, trees: Trees) -> Problem:
         public,
         TestSet(ids=failing + passing),
         row.canonical_solution,
-        needs=needs,
         samples=TestSet(ids=tuple(test for test in failing if _is_shown(test, row.prompt))),
         facts=row.facts,
+        obstacle=f"its tests need modules that are not installed: {', '.join(missing)}" if missing else "",
         repository=repository,
     )
+
+
+@lru_cache(1024)
+def _is_installed(module: str) -> bool:
+    return find_spec(module) is not None
 
 
 def _is_shown(test: str, text: str) -> bool:

@@ -51,7 +51,10 @@ def load_tree(sha256: str, settings: Settings, name: str = "") -> SourceTree:
     """
     if not _SHA256.fullmatch(sha256):
         raise DataError(f"{sha256[:80]!r} is not the SHA-256 of a tree: write 64 hexadecimal digits.")
-    return _loaded(tree_path(sha256, settings), name)
+    path = tree_path(sha256, settings)
+    if not path.is_file():
+        raise DataError(f"The tree {name or sha256[:12]} is missing from {path.parent}. {_cure(name)}")
+    return _loaded(path, name)
 
 
 def tree_path(sha256: str, settings: Settings) -> Path:
@@ -62,8 +65,6 @@ def tree_path(sha256: str, settings: Settings) -> Path:
 @lru_cache(_KEPT)
 def _loaded(path: Path, name: str) -> SourceTree:
     sha256, cure = path.name.removesuffix(".tar.gz"), _cure(name)
-    if not path.is_file():
-        raise DataError(f"The tree {name or sha256[:12]} is missing from {path.parent}. {cure}")
     content = read_unpacked(path, cure)
     try:
         with tarfile.open(fileobj=BytesIO(content), mode="r:") as archive:

@@ -14,6 +14,7 @@ from koderz_core.patches import read_patch
 _MOST_SOURCE_LINES = 30
 _MOST_VALUE = 400  # characters
 _LEAST_LINE = 8  # characters of a line of code that is not found everywhere
+_PLACE = re.compile(r"^line \d+: ")
 _RELEASE = re.compile(r"(.+)-(\d[^-]*)")
 _TASK = (
     "Find the cause in the source code of the package and fix it. All tests must pass afterwards. Do not change tests "
@@ -37,15 +38,25 @@ def _package(name: str) -> str:
 
 
 def _described(symptom: Symptom) -> list[str]:
-    """The source of the test, and what differs from the expected result."""
+    """The name and the source of the test, and what differs from the expected result.
+
+    A test whose name is in the text is a gate test (``datasets.own_repositories``).
+    """
     source = _code(symptom.source)
-    parts = [f"One of these tests contains:\n\n```python\n{source}\n```"] if source else []
+    parts = [_named(symptom), *([f"It contains:\n\n```python\n{source}\n```"] if source else [])]
     if symptom.expected is not None and symptom.actual is not None:
+        if assertion := _PLACE.sub("", symptom.message):
+            parts.append(f"This assertion fails:\n\n{_block(assertion)}")
         parts.append(f"The expected value is:\n\n{_block(symptom.expected)}")
         parts.append(f"The actual value is:\n\n{_block(symptom.actual)}")
     elif symptom.message:
         parts.append(f"It fails with:\n\n{_block(symptom.message)}")
     return parts
+
+
+def _named(symptom: Symptom) -> str:
+    name = _fenced(symptom.test).replace("`", "'")
+    return f"One of these tests is `{name}`."
 
 
 def _code(source: str) -> str:
@@ -81,7 +92,7 @@ def fault_of_text(text: str, fault: str, function: str) -> str:
         return "it names the function with the fault"
     flat = " ".join(text.split())
     for change in read_patch(fault):
-        if change.path in text:
+        if re.search(rf"(?<![\w/]){re.escape(change.path)}\b", text):
             return "it names the file with the fault"
         for hunk in change.hunks:
             changed = {*hunk.before} ^ {*hunk.after}
@@ -91,6 +102,7 @@ def fault_of_text(text: str, fault: str, function: str) -> str:
     return ""
 
 
-def with_task(text: str) -> str:
-    """The text of a model, with what to do."""
-    return f"{_fenced(text.strip())}\n\n{_TASK}"
+def with_task(text: str, trial: Trial) -> str:
+    """The text of a model, with the name of the test that the model knew, and what to do."""
+    known = f"The tests show it. {_named(trial.symptoms[0])}" if trial.symptoms else ""
+    return "\n\n".join(filter(None, [_fenced(text.strip()), known, _TASK]))

@@ -173,9 +173,12 @@ def _class(verdict: Verdict) -> str:
 
 def _failure(failure: TestFailure, problem: PublicProblem) -> str:
     if problem.kind in ("module", "repo") and "\n" in failure.source:
-        return f"{escaped(failure.message, SAID_LIMIT)}, in the test:\n{fenced(failure.source, TEST_LIMIT)}"
+        values = f": {_values(failure)}" if failure.expected else ""
+        return f"{escaped(failure.message, SAID_LIMIT)}{values}, in the test:\n{fenced(failure.source, TEST_LIMIT)}"
     source = inline_code(escaped(failure.source, SAID_LIMIT))
-    if not failure.expected:
-        return f"{source}: {escaped(failure.message, SAID_LIMIT)}"
+    return f"{source}: {_values(failure) if failure.expected else escaped(failure.message, SAID_LIMIT)}"
+
+
+def _values(failure: TestFailure) -> str:
     actual, expected = (escaped(str(value), SAID_LIMIT) for value in (failure.actual, failure.expected))
-    return f"{source}: it gave {actual}, correct is {expected}"
+    return f"it gave {actual}, correct is {expected}"

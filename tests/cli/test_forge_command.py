@@ -72,13 +72,13 @@ def test_a_folder_becomes_tasks_that_the_judge_accepts(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = tmp_path / "home"
-    assert run("forge", folder, "--tasks", 2, "--least-failing", 1, "--json", "--data-dir", home) == 0
+    assert run("forge", folder, "--tasks", 1, "--least-failing", 1, "--json", "--data-dir", home) == 0
     made = json.loads(capsys.readouterr().out)
-    assert (made["tasks"], made["sources"][0]["tests"]) == (2, 8)
+    assert (made["tasks"], made["sources"][0]["tests"]) == (1, 8)
     problems = load(made["dataset"], load_settings(home=home)).problems
-    assert [problem.public.kind for problem in problems] == ["repo", "repo"]
+    assert [problem.public.kind for problem in problems] == ["repo"]
     assert run("list-problems", "--dataset", made["dataset"], "--check", "--data-dir", home) == 0
-    assert "Solutions that pass their tests: 2 of 2" in capsys.readouterr().out
+    assert "Solutions that pass their tests: 1 of 1" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

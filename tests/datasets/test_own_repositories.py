@@ -11,6 +11,8 @@ from koderz_core.config import Settings
 from koderz_core.datasets import load
 from koderz_core.datasets.own_problems import read_own
 from koderz_core.datasets.repository_facts import repository_facts
+from koderz_core.datasets.sources import lacking
+from koderz_core.errors import DataError
 from koderz_core.patches import apply_patch, make_patch
 
 OTHER = make_patch({"README.md": "Shapes.\n"}, {"README.md": "Forms.\n"})
@@ -86,6 +88,21 @@ def test_the_tests_that_the_text_shows_are_samples(settings: Settings) -> None:
     assert problem(settings, prompt=text).samples.ids == tuple(FAILING)
     assert problem(settings, prompt=f"See {FAILING[1]}.").samples.ids == (FAILING[1],)
     assert not problem(settings).samples
+
+
+def test_a_module_that_is_not_installed_is_an_obstacle_and_an_installed_one_is_none(settings: Settings) -> None:
+    assert problem(settings, needs=["no_such_module"]).obstacle.endswith("not installed: no_such_module")
+    installed = problem(settings, needs=["yaml"])
+    assert (installed.obstacle, lacking(installed)) == ("", ())
+
+
+def test_a_copy_whose_tree_is_missing_says_how_to_restore_the_tree(tmp_path, settings: Settings) -> None:
+    name = load(str(write(tmp_path, settings)), settings).origin.name
+    for tree in (settings.home / "trees").iterdir():
+        tree.unlink()
+    with pytest.raises(DataError, match=r"The tree shapes-1\.0 is missing .*koderz forge shapes==1\.0") as fault:
+        load(name, settings)
+    assert "checks more" not in str(fault.value)
 
 
 def test_a_new_file_may_be_editable(settings: Settings) -> None:

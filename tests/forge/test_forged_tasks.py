@@ -92,7 +92,7 @@ def test_an_instruction_describes_one_failure_and_no_part_of_the_patch(tmp_path:
     for task in first(forge(tmp_path, OwnJudge())):
         text = task.row()["prompt"]
         assert "The package sums (version 1.0) has a defect" in text
-        assert "sums.py" not in text
+        assert f"`{task.row()['FAIL_TO_PASS'][0]}`" in text
         assert not fault_of_text(text, task.fault, "other")
 
 
