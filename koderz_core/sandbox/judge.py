@@ -86,17 +86,17 @@ class BoxedJudge:
         its tests run in the program's own process, and it must fail twins of them (``modules``).
 
         Without a canonical solution, tests that seem broken count as broken, ``in_place`` finds the tests that examine
-        arguments, and tests run in the program's own process only if the test set says so.
-
-        A problem with a repository is judged by ``repositories``.
-
-        A program that cannot be run, because it is too long or UTF-8 cannot encode it, has failed. Raises DataError if
-        the tests are broken or too large, SandboxError if programs cannot be run here or workers were lost.
+        arguments, and tests run in the program's own process only if the test set says so. A program that cannot be
+        run, because it is too long or UTF-8 cannot encode it, has failed. Raises DataError if the tests are broken or
+        too large, SandboxError if programs cannot be run here or workers were lost.
         """
         if unfit := _unfit(code):
             return Verdict("-" * number_of(tests), (), False, *unfit, 0.0, self.isolation)
         if problem.repository:
             return self.repositories.check(problem, code, tests)
+        return self._of_program(problem, code, tests)
+
+    def _of_program(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
         order = self._order(problem, code, tests)
         if order.kind == "module" and not tests.cases and self._modules.is_shared(problem, tests, order):
             found = self._modules.verdict(problem, tests, replace(order, shared=True))

@@ -15,7 +15,6 @@ from attacks.judges import missing
 from small_problem import BWRAP
 from small_tree import (
     BROKEN,
-    CODE,
     FAILING,
     FILES,
     GOLD,
@@ -33,6 +32,7 @@ from koderz_core.records import Isolation, TestSet, Verdict
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.repository import toolbox
 from koderz_core.sandbox.repository.judge import RepositoryJudge
+from koderz_core.sandbox.repository.workspace import Workspace
 from koderz_core.sandbox.tiers import TIERS
 
 ALL = "P" * len((*FAILING, *PASSING))
@@ -259,11 +259,13 @@ def children() -> list[bytes]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
 def test_nothing_is_left_behind(judge: RepositoryJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = tmp_path / "folders"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
     waiting = "import threading, time; threading.Thread(target=time.sleep, args=(60,)).start()"
     assert verdict(judge, first_lines(waiting)).passed
     assert not children()
-    assert not list(tmp_path.iterdir())
+    assert not list(folder.iterdir())
 
 
 def test_a_closed_judge_refuses(boxed: RepositoryJudge) -> None:
@@ -271,3 +273,15 @@ def test_a_closed_judge_refuses(boxed: RepositoryJudge) -> None:
     judge.close()
     with pytest.raises(SandboxError, match="closed"):
         verdict(judge, GOLD)
+
+
+def test_a_workspace_that_does_not_stop_attacks_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    if why := missing("strong"):
+        pytest.skip(why)
+    confined = Workspace._setup
+    free = {"readable": None, "filter": None}
+    monkeypatch.setattr(Workspace, "_setup", lambda self, *given: {**confined(self, *given), **free})
+    judge = RepositoryJudge("strong", BWRAP)
+    with pytest.raises(SandboxError, match="test_cannot_read_a_file_of_the_user"):
+        verdict(judge, GOLD)
+    judge.close()

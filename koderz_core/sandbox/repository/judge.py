@@ -14,6 +14,7 @@ from koderz_core.errors import DataError
 from koderz_core.patches import PatchError
 from koderz_core.records import ErrorClass, Isolation, Problem, Repository, TestSet, Verdict
 from koderz_core.sandbox.inside.faults import CLASSES
+from koderz_core.sandbox.repository.attacks import examine
 from koderz_core.sandbox.repository.correct import Correct, correct_of, files_for
 from koderz_core.sandbox.repository.instrument import Instrumented, instrument
 from koderz_core.sandbox.repository.reports import Survey, Transcript, survey_of, transcript_of
@@ -44,6 +45,7 @@ class RepositoryJudge:
         self._guard = threading.Lock()  # guards the futures
         self._states: dict[tuple[str, str, tuple[str, ...]], Future[State]] = {}
         self._correct: dict[tuple[object, ...], Future[Correct]] = {}
+        self._examined: dict[str, Future[None]] = {}
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
         """The verdict of running the tests ``tests.ids`` after the patch ``code``.
@@ -87,7 +89,7 @@ class RepositoryJudge:
         found = survey_of(self._run(repository, files, None, (), seconds))
         if patch or not found.passed():
             return found
-        correct = self._correct_run(repository, state, {}, found.passed())
+        correct = self._correct_run(repository, state, {}, tuple(sorted(found.passed())))
         return found.protecting(frozenset(filter(correct.profile.is_protected, found.passed())))
 
     def close(self) -> None:
@@ -98,6 +100,7 @@ class RepositoryJudge:
         self, repository: Repository, files: Mapping[str, bytes], ids: Sequence[str] | None, paths: Sequence[str],
         seconds: float,
     ) -> Transcript:  # fmt: skip
+        _once(self._guard, self._examined, self.isolation, lambda: examine(self._workspace))
         job = Job(files, ids, paths, seconds, repository.roots, repository.needs)
         return transcript_of(self._workspace.run(job))
 

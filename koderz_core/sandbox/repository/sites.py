@@ -2,7 +2,8 @@
 
 A *form* is the way in which a site reports: ``value`` (a value, compared with a literal that only the judge has),
 ``pair`` (two values), ``truth`` (answers whose direction only the judge knows), ``kind`` (classes of an object),
-``raises`` (classes and text of an exception). Reports come from a hostile process: they are checked strictly.
+``raises`` (classes and text of an exception), ``end`` (a test has reached its end). Reports come from a hostile
+process: they are checked strictly.
 """
 
 from __future__ import annotations
@@ -35,15 +36,19 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {  # Any: plain data
     "tuple ==": lambda left, right: isinstance(left, tuple) and isinstance(right, tuple) and left == right,
     "dict ==": lambda left, right: isinstance(left, dict) and isinstance(right, dict) and left == right,
     "str ==": lambda left, right: isinstance(left, str) and isinstance(right, str) and left == right,
-    "sequence ==": lambda left, right: list(left) == list(right),
-    "items ==": lambda left, right: _same_items(list(left), list(right)),
-    "matches": lambda left, right: re.search(right, left) is not None,
+    "sequence ==": lambda left, right: _items(left) == _items(right),
+    "items ==": lambda left, right: _same_items(_items(left), _items(right)),
+    "matches": lambda left, right: len(left) < _LONG and re.search(right, left) is not None,
 }
 PAIRED = frozenset(_COMPARISONS) - {"is", "is not", "matches"} | {"about ==", "about !="}
 """Operations on two plain values that the judge can repeat."""
 CONTROL = "control"
 """The operation of a site that observes a known value."""
+END = "end"
+"""The form of the site at the end of a test."""
 _MANY = 1000
+_MOST_ITEMS = 1_000_000
+_LONG = 20_000  # characters of a text in which a pattern is searched
 _NAN = {"float": "nan"}
 
 
@@ -131,8 +136,10 @@ def _pair(site: Site, report: Sequence[Json]) -> Finding:
 def _truth(site: Site, report: Sequence[Json]) -> Finding:
     answers = tuple(answer if isinstance(answer, bool) else None for answer in report)
     wanted: tuple[bool | None, ...] = site.expected
+    unlike = {None, *wanted[2:]}  # comparing with another value may raise an exception
     right = len(answers) == len(wanted) and all(
-        want is None or answer is want for answer, want in zip(answers, wanted, strict=True)
+        want is None or answer is want or (place > 1 and answer in unlike)
+        for place, (answer, want) in enumerate(zip(answers, wanted, strict=True))
     )
     return Finding(right, "a true value" if site.holds else "a false value")
 
@@ -173,6 +180,7 @@ _READERS: dict[str, Callable[[Site, Sequence[Json]], Finding]] = {
     "truth": _truth,
     "kind": _kind,
     "raises": _raises,
+    END: lambda _site, _report: Finding(True),
 }
 
 
@@ -202,6 +210,13 @@ def _about(left: Any, right: Any, places: float | None, delta: float | None) -> 
     if delta is not None:
         return bool(difference <= delta)
     return bool(math.isfinite(difference) and round(difference, int(7 if places is None else places)) == 0)
+
+
+def _items(value: Any) -> list[Any]:
+    """The items of a container. A hostile range may have too many."""
+    if len(value) > _MOST_ITEMS:
+        raise ValueError
+    return list(value)
 
 
 def _same_items(left: list[Any], right: list[Any]) -> bool:
