@@ -24,7 +24,7 @@ KINDS: Mapping[Kind, str] = {
 MEANINGS: Mapping[ErrorClass, str] = {
     "faked": (
         "faked: the program passed a test that was changed so that it must fail, or its process reported results that "
-        "no test produced. koderz counts the program as wrong."
+        "no test produced. koderz counts the program as wrong. See docs/sandbox.md."
     )
 }
 """Meanings of error classes that do not explain themselves."""

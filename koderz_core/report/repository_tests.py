@@ -25,7 +25,10 @@ FIXED, KEPT = "failing tests fixed", "passing tests kept"
 
 @dataclass(frozen=True, slots=True)
 class RepositoryTests:
-    """The ids of a task's tests: those of the gate, the rest of them, and all; ``failing``: fail at the start."""
+    """The ids of a task's tests; ``failing``: those that fail at the start. ``gate``: those that a loop runs.
+
+    ``rest`` are held out from a loop that runs the gate, and ``base`` from a strategy that does not run it.
+    """
 
     failing: frozenset[str]
     gate: tuple[str, ...]

@@ -13,7 +13,7 @@ from koderz_core.analysis.timing import PHASES, Timing, timings
 from koderz_core.config import Settings
 from koderz_core.datasets.selection import chosen_by, typed
 from koderz_core.errors import DataError, KoderzError, PlanError
-from koderz_core.grading.testsets import Outside, TestPolicy, split
+from koderz_core.grading.testsets import Outside, TestPolicy, split, unseen
 from koderz_core.plan.clone import is_plannable, order_of, settings_of, wanted_of
 from koderz_core.plan.command_line import command_of
 from koderz_core.plan.order import Order
@@ -149,8 +149,8 @@ class Experiments:
         parts = split(problem, TestPolicy(_configuration(plan, row).gate, plan.seed))
         if isinstance(parts, Outside):
             return None
-        failing = frozenset(problem.repository.failing)
-        return RepositoryTests(failing, parts.gate.ids, parts.rest.ids, parts.base.ids)
+        held_out = (unseen(parts, gate_was_seen=seen).base.ids for seen in (True, False))
+        return RepositoryTests(frozenset(problem.repository.failing), parts.gate.ids, *held_out)
 
     def peers(self, row: ExperimentRow) -> tuple[ExperimentRow, ...]:
         """Return the other started experiments on the same problem; those of the same benchmark come first."""

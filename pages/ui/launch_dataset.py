@@ -14,8 +14,8 @@ from pages.ui.text import worded
 
 NEEDS = "Each patch is tested with pytest, in a process of its own in the sandbox."
 GATE_OF_REPOSITORIES = (
-    "Recommended gate: split:0.5. A loop then runs half of the failing tests, and the other half scores the patch. The "
-    "gate examples is not possible, because the texts of these problems show none of their tests."
+    "Recommended gate: split:0.5. A loop then runs half of the failing tests, and the other half is held out. The gate "
+    "examples consists of the tests that the text of a problem shows, so it leaves out problems without such tests."
 )
 
 
