@@ -204,3 +204,17 @@ print(time.strftime('done', time.localtime()))
 @needs_linux
 def test_honest_programs_do_not_notice() -> None:
     assert outcome(HONEST, STRONG) == "done"
+
+
+@machines
+@pytest.mark.parametrize("profile", ["tests", "tests-alone"])
+def test_tests_of_a_repository_may_write_files_and_start_threads_but_no_processes(profile: str, machine: str) -> None:
+    at = seccomp.MACHINES.index(machine)
+    assert answer(profile, machine, DANGEROUS["mkdirat"][at]) == ALLOWED
+    assert answer(profile, machine, DANGEROUS["clone"][at], 0x3D0F00) == ALLOWED  # as pthread_create
+    assert answer(profile, machine, DANGEROUS["clone"][at], 0x01200011) == NOT_PERMITTED  # as fork
+    assert answer(profile, machine, DANGEROUS["clone"][at], 0x10000000 | 0x10000) == NOT_PERMITTED  # a user namespace
+    refused = ("execve", "execveat", "socket", "connect", "ptrace", "mount", "unshare", "setuid", "memfd_create")
+    assert {answer(profile, machine, DANGEROUS[name][at]) for name in refused} == {NOT_PERMITTED}
+    changes_modes = answer(profile, machine, DANGEROUS["fchmodat"][at]) == ALLOWED
+    assert changes_modes is (profile == "tests-alone")

@@ -15,7 +15,7 @@ import json
 import os
 import resource
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from . import confine, landlock, observe, seccomp
@@ -34,7 +34,7 @@ class Order(NamedTuple):
     """What to run. ``files``: paths in the tree and sizes, whose contents follow. ``ids``: the tests, None for all.
 
     ``paths``: the files with the tests, empty to search the tree. ``roots``: the folders of the tree that tests import
-    from, "" for the tree itself.
+    from, "" for the tree itself. ``explains``: whether messages of failed assertions show values, which takes longer.
     """
 
     nonce: str
@@ -42,6 +42,7 @@ class Order(NamedTuple):
     ids: list[str] | None
     paths: list[str]
     roots: list[str]
+    explains: bool
 
 
 class Setup(NamedTuple):
@@ -87,7 +88,7 @@ def _run(pytest_main: Callable[..., Any], order: Order, emitter: Emitter) -> Non
     end, errors = os._exit, io.StringIO()
     try:
         with contextlib.redirect_stderr(errors):
-            code = int(pytest_main(arguments(order.paths), [Reporter(order.ids, emitter.emit, emitter.flush)]))
+            code = int(pytest_main(arguments(order), [Reporter(order.ids, emitter.emit, emitter.flush)]))
         if code == _USAGE_ERROR:
             emitter.emit(["internal", " ".join(errors.getvalue()[-2000:].split())])
         emitter.emit(["finish"])
@@ -96,14 +97,15 @@ def _run(pytest_main: Callable[..., Any], order: Order, emitter: Emitter) -> Non
         end(0)
 
 
-def arguments(paths: Sequence[str]) -> list[str]:
+def arguments(order: Order) -> list[str]:
     """The arguments of pytest: the settings of the tree, except additional options, which name plugins."""
     plugins = (word for name in ("cacheprovider", "terminal", "xdist", "faulthandler") for word in ("-p", f"no:{name}"))
     return [
         *plugins,
         *("-o", "addopts=", "-o", "required_plugins=", "-o", "xfail_strict=false"),
         *("--rootdir=.", "--capture=sys", "--continue-on-collection-errors"),
-        *paths,
+        *([] if order.explains else ["--assert=plain"]),
+        *order.paths,
     ]
 
 

@@ -71,7 +71,9 @@ class RepositoryJudge:
         ids = [run for test in tests.ids for run in made.key.runs[test]]
         seconds = tests.seconds or self._seconds(max(repository.seconds, correct.seconds))
         files = files_for(state, change.files, made.files, tests.ids)
-        found = self._run(repository, files, ids, _paths(tests.ids), seconds)
+        explains = not correct.profile.plain.isdisjoint(tests.ids)  # observations explain all others
+        where = repository.roots, repository.needs
+        found = self._run(Job(files, ids, _paths(tests.ids), seconds, *where, explains))
         decided = marks(made.key, found.reports, correct.profile, tests.ids)
         return self._verdict(tests, made, found, decided, change)
 
@@ -86,7 +88,7 @@ class RepositoryJudge:
         except PatchError as error:
             raise DataError(f"The patch does not apply to {repository.tree.name}: {error}. Correct it.") from None
         files, seconds = files_for(state, change.files), self._seconds(repository.seconds)
-        found = survey_of(self._run(repository, files, None, (), seconds))
+        found = survey_of(self._run(Job(files, None, (), seconds, repository.roots, repository.needs)))
         if patch or not found.passed():
             return found
         correct = self._correct_run(repository, state, {}, tuple(sorted(found.passed())))
@@ -96,12 +98,8 @@ class RepositoryJudge:
         """End all processes now. Waiting and later calls raise SandboxError. Idempotent."""
         self._workspace.close()
 
-    def _run(
-        self, repository: Repository, files: Mapping[str, bytes], ids: Sequence[str] | None, paths: Sequence[str],
-        seconds: float,
-    ) -> Transcript:  # fmt: skip
+    def _run(self, job: Job) -> Transcript:
         _once(self._guard, self._examined, self.isolation, lambda: examine(self._workspace))
-        job = Job(files, ids, paths, seconds, repository.roots, repository.needs)
         return transcript_of(self._workspace.run(job))
 
     def _state(self, repository: Repository) -> State:
@@ -126,7 +124,8 @@ class RepositoryJudge:
         seconds, paths = self._seconds(repository.seconds), _paths(ids)
 
         def run(changed: Mapping[str, str], wanted: Sequence[str] | None) -> Transcript:
-            return self._run(repository, files_for(state, change, changed, ids), wanted, paths, seconds)
+            files = files_for(state, change, changed, ids)
+            return self._run(Job(files, wanted, paths, seconds, repository.roots, repository.needs))
 
         key = _digest(files_for(state, change)), ids, repository.roots, repository.needs
         return _once(self._guard, self._correct, key, lambda: correct_of(state, ids, run, self._lot))

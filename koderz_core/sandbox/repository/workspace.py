@@ -48,7 +48,7 @@ class Job:
     """Tests to run, in the files of a tree: those with the ``ids``, None for all of the files ``paths``.
 
     Without paths, pytest searches the tree. ``seconds``: the limit, which is extended on a busy machine. ``roots`` and
-    ``needs`` as in ``records.Repository``.
+    ``needs`` as in ``records.Repository``. ``explains``: whether messages of failed assertions show values.
     """
 
     files: Mapping[str, bytes]
@@ -57,6 +57,7 @@ class Job:
     seconds: float
     roots: Sequence[str] = ("",)
     needs: Sequence[str] = ()
+    explains: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +214,7 @@ def _order(job: Job, nonce: str) -> bytes:
     sizes = [(path, len(content)) for path, content in job.files.items()]
     ids = None if job.ids is None else list(job.ids)
     said = {"nonce": nonce, "files": sizes, "ids": ids, "paths": list(job.paths), "roots": list(job.roots)}
-    head = json.dumps(said).encode()
+    head = json.dumps({**said, "explains": job.explains}).encode()
     return b"".join([len(head).to_bytes(8, "big"), head, *job.files.values()])
 
 
