@@ -4,7 +4,8 @@ Run it with folders of unpacked source distributions: python benchmarks/reposito
 
 Each round runs pytest as a user does (``python -m pytest -q``, with the plugins that are installed), pytest without
 these plugins, and a verdict of the correct patch. The verdict includes the rewriting of the tests, their twins, the
-copy of the tree, and the decision. The profile of the correct program is made before, by the survey of the tree, once per set of tests.
+copy of the tree, and the decision. The survey of the tree makes the profile of the correct program before, once per set
+of tests.
 """
 
 from __future__ import annotations
