@@ -4,7 +4,8 @@ Run it with folders of unpacked source distributions: python benchmarks/reposito
 
 Each round runs pytest as a user does (``python -m pytest -q``, with the plugins that are installed), pytest without
 these plugins, and a verdict of the correct patch. The verdict includes the rewriting of the tests, their twins, the
-copy of the tree, and the decision. The profile of the correct program is made before, once per task, and printed apart.
+copy of the tree, and the decision. The survey of the tree makes the profile of the correct program before, once per set
+of tests.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Row:
     plain: float
     bare: float
     verdict: float
-    profile: float
+    survey: float
 
 
 def main() -> None:
@@ -54,14 +55,14 @@ def main() -> None:
     tier = next(status.isolation for status in probe(bwrap) if status.holds)
     judge = RepositoryJudge(tier, bwrap)
     print(f"tier {tier}, Python {sys.version.split()[0]}, medians of {given.rounds} rounds, times in seconds\n")
-    print("| tree | tests | protected | pytest | pytest, no plugins | verdict | ratio | ratio, no plugins | profile |")
+    print("| tree | tests | protected | pytest | pytest, no plugins | verdict | ratio | ratio, no plugins | survey |")
     print("|---|---|---|---|---|---|---|---|---|")
     for folder in given.trees:
         row = _measured(judge, folder, given.rounds)
         ratios = row.verdict / row.plain, row.verdict / row.bare
         print(
             f"| {row.name} | {row.tests} | {row.protected} | {row.plain:.2f} | {row.bare:.2f} | {row.verdict:.2f} | "
-            f"{ratios[0]:.2f} | {ratios[1]:.2f} | {row.profile:.1f} |",
+            f"{ratios[0]:.2f} | {ratios[1]:.2f} | {row.survey:.1f} |",
             flush=True,
         )
     judge.close()
@@ -69,8 +70,10 @@ def main() -> None:
 
 
 def _measured(judge: RepositoryJudge, folder: Path, rounds: int) -> Row:
+    began = time.perf_counter()
     problem, protected, left_out = _task(judge, folder)
-    profile = _seconds(lambda: _verdict(judge, problem))
+    survey = time.perf_counter() - began
+    _verdict(judge, problem)
     with tempfile.TemporaryDirectory() as copy:
         tree = Path(copy, folder.name)
         shutil.copytree(folder, tree, ignore=shutil.ignore_patterns(*_LEFT_OUT))
@@ -81,7 +84,7 @@ def _measured(judge: RepositoryJudge, folder: Path, rounds: int) -> Row:
             verdict.append(_seconds(lambda: _verdict(judge, problem)))
             bare.append(_seconds(lambda: _plain(tree, problem, left_out, plugins=False)))
     medians = map(statistics.median, (plain, bare, verdict))
-    return Row(folder.name, len(problem.tests.ids), protected, *medians, profile)
+    return Row(folder.name, len(problem.tests.ids), protected, *medians, survey)
 
 
 def _task(judge: RepositoryJudge, folder: Path) -> tuple[Problem, int, list[str]]:
