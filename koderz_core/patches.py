@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -84,8 +84,13 @@ def apply_patch(patch: str, files: Mapping[str, str]) -> dict[str, str]:
 
     A hunk whose lines are not where its heading says may apply where its lines occur exactly once.
     """
+    return apply_changes(read_patch(patch), files)
+
+
+def apply_changes(changes: Iterable[FilePatch], files: Mapping[str, str]) -> dict[str, str]:
+    """As ``apply_patch``, for changes that were read."""
     result = dict(files)
-    for change in read_patch(patch):
+    for change in changes:
         if change.old is None:
             if change.path in result:
                 raise PatchError(f"{change.path} would be a new file, but it exists")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,11 +32,17 @@ class Readable:
     listed: tuple[str, ...]
 
 
-def command(isolation: Isolation, bwrap: str | None) -> list[str]:
+def command(
+    isolation: Isolation,
+    bwrap: str | None,
+    mounts: Sequence[str] = (),
+    environment: Mapping[str, str] = ENVIRONMENT,
+) -> list[str]:
     """The command that runs a script in ``INSIDE`` at this tier, without the path of the script.
 
-    ``bwrap``: the path of bubblewrap. The script itself adds the other layers. Start it with ``ENVIRONMENT``. A
-    hardened worker dies with the thread that started it, so start it from a thread that outlives it.
+    ``bwrap``: the path of bubblewrap; ``mounts``: its options for further mounts. The script itself adds the other
+    layers. Start it with ``environment``. A hardened worker dies with the thread that started it, so start it from a
+    thread that outlives it.
     Raises SandboxError for ``hardened`` without bubblewrap.
     """
     python = [str(_interpreter()), "-s", "-S", "-P"]
@@ -47,8 +53,8 @@ def command(isolation: Isolation, bwrap: str | None) -> list[str]:
             "The sandbox tier `hardened` needs bubblewrap. Install bubblewrap, for example with `apt install "
             "bubblewrap`, or use the sandbox tier `strong`."
         )
-    environment = [word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)]
-    return [bwrap, *_NAMESPACES, *environment, *_root(), "--remount-ro", "/", "--chdir", "/", "--", *python]
+    variables = [word for name, value in environment.items() for word in ("--setenv", name, value)]
+    return [bwrap, *_NAMESPACES, *variables, *_root(), *mounts, "--remount-ro", "/", "--chdir", "/", "--", *python]
 
 
 def readable() -> Readable:

@@ -19,7 +19,7 @@ _RUNNING = 0.9  # share of processor time in wall time, from which on the progra
 _ASLEEP = 0.02  # share of processor time in wall time, up to which the program was sleeping
 
 
-class _Clock:
+class Clock:
     """A limit of ``seconds`` from now on, when the processes have used the processor for ``spent`` seconds.
 
     ``due``: when it must be checked, in ``time.monotonic``.
@@ -54,13 +54,13 @@ class Deadline:
         self._armed = True
         self._patient = patient
         self._ended: ProgramEndedError | None = None
-        self._test: _Clock | None = None
+        self._test: Clock | None = None
         self._grace = 0.0
         self._total_seconds = 0.0
         self._faultless: Callable[[], bool] = lambda: False
 
     def __enter__(self) -> Deadline:
-        self._whole = _Clock(self._seconds, self._most_seconds, self._spent())
+        self._whole = Clock(self._seconds, self._most_seconds, self._spent())
         signal.signal(signal.SIGALRM, self._stop)
         self._wait()
         return self
@@ -78,7 +78,7 @@ class Deadline:
     @contextmanager
     def test(self, seconds: float) -> Iterator[None]:
         """Limit the block, in which the judge waits for the answer of one test, in the same way to ``seconds``."""
-        self._test = _Clock(seconds, seconds * self._most_seconds / self._seconds, self._spent())
+        self._test = Clock(seconds, seconds * self._most_seconds / self._seconds, self._spent())
         self._grace = _LEAST_SECONDS
         self._wait()
         try:
@@ -86,7 +86,7 @@ class Deadline:
         finally:
             self._test = None
 
-    def _clocks(self) -> list[_Clock]:
+    def _clocks(self) -> list[Clock]:
         return [self._test, self._whole] if self._test else [self._whole]
 
     def _wait(self) -> None:
@@ -109,7 +109,7 @@ class Deadline:
                 clock.due = now + extension
         self._wait()
 
-    def _more(self, clock: _Clock, now: float) -> float:
+    def _more(self, clock: Clock, now: float) -> float:
         """The extension in seconds of a limit that the program has reached, 0 for none."""
         if clock is self._test:  # once: an answer that has arrived is read before the next alarm
             more, self._grace = self._grace, 0.0
@@ -121,7 +121,7 @@ class Deadline:
         clock.seconds = round(passed + more, 1)
         return more
 
-    def _end(self, clock: _Clock) -> None:
+    def _end(self, clock: Clock) -> None:
         where = " in one test" if clock is self._test else ""
         self._ended = self._program.end(Fault("timeout", f"stopped after {clock.seconds:g} s{where}"))
         if not self._patient:

@@ -1,6 +1,7 @@
 """Landlock: permanently limits the files that a process and its forks may open. Needs Linux 5.13, no privileges.
 
-The process can read only the named files and write only to the null device. It cannot create, move or execute files.
+The process can read only the named files and write only to the null device and in the folders named for that. Anywhere
+else it cannot create or move files, and it cannot execute any.
 Newer kernels also refuse TCP (6.7), abstract Unix sockets and signals to processes outside (6.12). Not covered: UDP and
 named Unix sockets, which seccomp refuses, and the existence, size and times of files.
 """
@@ -22,16 +23,20 @@ _PATH_BENEATH = 1
 
 # Rights on files, as bits (linux/landlock.h). How many of them a kernel knows depends on its ABI.
 _WRITE_FILE, _READ_FILE, _READ_DIR = 2, 4, 8
+_CHANGE_FOLDER = (
+    16 | 32 | 128 | 256 | 512 | 1024 | 4096 | 8192 | 16384
+)  # remove and make all but devices; refer; truncate
 _RIGHTS_SINCE = {1: 13, 2: 14, 3: 15, 5: 16}
 _TCP = 3  # bind, connect; since ABI 4
 _SCOPES = 3  # abstract Unix sockets, signals; since ABI 6
 
 
 class Readable(NamedTuple):
-    """Files and folders that a program may read, and folders whose names it may list."""
+    """Files and folders that a program may read, folders whose names it may list, and folders that it may change."""
 
     paths: tuple[str, ...]
     listed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
 
 def abi() -> int:
@@ -47,25 +52,32 @@ def restrict(readable: Readable) -> None:
 
     Another call can only forbid more. Call ``seccomp.give_up_privileges`` before. Raises OSError without Landlock.
     """
-    with _opened(_new_ruleset(abi())) as ruleset:
+    version = abi()
+    with _opened(_new_ruleset(version)) as ruleset:
         for path in readable.paths:
             _allow(ruleset, path, _READ_FILE | _READ_DIR)
         for path in readable.listed:
             _allow(ruleset, path, _READ_DIR)
+        for path in readable.changed:
+            _allow(ruleset, path, _known(version) & (_WRITE_FILE | _READ_FILE | _READ_DIR | _CHANGE_FOLDER))
         _allow(ruleset, os.devnull, _READ_FILE | _WRITE_FILE)
         seccomp.syscall(_RESTRICT_SELF, ruleset, 0)
 
 
 def _new_ruleset(version: int) -> int:
     """The descriptor of a set of rules that handles, and so forbids, every access that this version knows."""
-    count = max((count for since, count in _RIGHTS_SINCE.items() if since <= version), default=13)
-    fields = [(1 << count) - 1]
+    fields = [_known(version)]
     if version >= 4:
         fields.append(_TCP)
     if version >= 6:
         fields.append(_SCOPES)
     attributes = (ctypes.c_uint64 * len(fields))(*fields)
     return seccomp.syscall(_CREATE_RULESET, attributes, ctypes.sizeof(attributes), 0)
+
+
+def _known(version: int) -> int:
+    """All rights on files that this version knows."""
+    return (1 << max((count for since, count in _RIGHTS_SINCE.items() if since <= version), default=13)) - 1
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:

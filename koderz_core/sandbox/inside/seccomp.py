@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-Profile = Literal["program", "worker"]
+Profile = Literal["program", "worker", "tests", "tests-alone"]
 MACHINES = ("x86_64", "aarch64")
 # Allowed with certain arguments only.
 WITH_ARGUMENTS = """
@@ -36,7 +36,10 @@ class Filter:
     """The filter of a profile, assembled once, so that a fork can install it quickly.
 
     ``program``: the calls of an untrusted program, after ``confine`` has set up everything else. ``worker``: the calls
-    of the worker's own processes, in case an attack takes one over. Raises OSError on a machine without a table.
+    of the worker's own processes, in case an attack takes one over. ``tests``: the calls of the tests of a repository,
+    which may write files where Landlock allows it and start threads; ``tests-alone`` adds changes of the mode and times
+    of files, which Landlock does not limit, for a process that sees no files of others. Raises OSError on a machine
+    without a table.
     """
 
     def __init__(self, profile: Profile, machine: str = "") -> None:
@@ -67,7 +70,7 @@ def assemble(profile: Profile, machine: str) -> list[Step]:
     """The whole filter: it checks the architecture, then finds the call's number by binary search."""
     if machine not in MACHINES:
         raise OSError(f"system calls cannot be filtered on {machine}, only on {' and '.join(MACHINES)}")
-    rules = _program_rules(machine) if profile == "program" else _worker_rules(machine)
+    rules = _RULES[profile](machine)
     check = [_load(_ARCHITECTURE), Step(_JUMP_EQUAL, 1, 0, _AUDIT[machine]), _KILL, _load(_NUMBER)]
     return [*check, *_search(_cuts(rules))]
 
@@ -123,6 +126,33 @@ def _worker_rules(machine: str) -> dict[int, _Rule]:
         number["memfd_create"]: _only(1, (1,)),  # MFD_CLOEXEC: a program's standard input and output
         number["prctl"]: _only(0, (1, 4, 22, 36, 38)),  # PDEATHSIG, DUMPABLE, SECCOMP, CHILD_SUBREAPER, NO_NEW_PRIVS
     }
+
+
+def _tests_rules(machine: str) -> dict[int, _Rule]:
+    number = numbers(WITH_ARGUMENTS, machine)
+    thread, new_namespaces = 0x10000, 0x7E020000  # CLONE_THREAD, CLONE_NEW*
+    return {
+        **_program_rules(machine),
+        **{allowed: [_ALLOW] for allowed in numbers(TESTS, machine).values()},
+        number["clone"]: [
+            *(_load(_argument(0)), Step(_JUMP_ANY_BIT, 0, 1, new_namespaces), _REFUSE),
+            *(Step(_JUMP_ANY_BIT, 0, 1, thread), _ALLOW, _REFUSE),
+        ],
+        # also F_SETFL, F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW
+        number["fcntl"]: _only(1, (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030)),
+    }
+
+
+def _tests_alone_rules(machine: str) -> dict[int, _Rule]:
+    return {**_tests_rules(machine), **{allowed: [_ALLOW] for allowed in numbers(ALONE, machine).values()}}
+
+
+_RULES: dict[Profile, Callable[[str], dict[int, _Rule]]] = {
+    "program": _program_rules,
+    "worker": _worker_rules,
+    "tests": _tests_rules,
+    "tests-alone": _tests_alone_rules,
+}
 
 
 def _only(argument: int, values: tuple[int, ...], ignored: int = 0) -> _Rule:
@@ -223,6 +253,30 @@ WORKER = """
     set_robust_list 273 99 rseq 334 293     setsid 112 157      setrlimit 160 164   prlimit64 302 261
     seccomp 317 277     landlock_create_ruleset 444 444         landlock_add_rule 445 445
     landlock_restrict_self 446 446          capset 126 91
+"""
+
+# Further calls of the tests of a repository: files, pipes and threads, but no processes. The only sockets are pairs of
+# stream sockets, so that sending reaches only itself. Not truncate, which old versions of Landlock do not limit.
+TESTS = """
+    mkdir 83 -          mkdirat 258 34      rmdir 84 -          unlink 87 -         unlinkat 263 35     creat 85 -
+    rename 82 -         renameat 264 38     renameat2 316 276   link 86 -           linkat 265 37
+    symlink 88 -        symlinkat 266 36    readlink 89 -       readlinkat 267 78   chdir 80 49         fchdir 81 50
+    ftruncate 77 46     fallocate 285 47    fsync 74 82         fdatasync 75 83     flock 73 32         umask 95 166
+    pwrite64 18 68      pwritev 296 70      copy_file_range 326 285                 sendfile 40 71
+    statfs 137 43       fstatfs 138 44      fadvise64 221 223   msync 26 227
+    getxattr 191 8      lgetxattr 192 9     fgetxattr 193 10    listxattr 194 11    llistxattr 195 12  flistxattr 196 13
+    dup2 33 -           dup3 292 24         pipe 22 -           pipe2 293 59        close_range 436 436
+    sendto 44 206       recvfrom 45 207     sendmsg 46 211      recvmsg 47 212      shutdown 48 210
+    getsockname 51 204  getpeername 52 205  getsockopt 55 209   setsockopt 54 208
+    epoll_create1 291 20 epoll_ctl 233 21   epoll_wait 232 -    epoll_pwait 281 22  eventfd2 290 19
+    wait4 61 260        waitid 247 95       rt_sigtimedwait 128 137                 rt_sigpending 127 136
+    set_robust_list 273 99 rseq 334 293     membarrier 324 283  getpgid 121 155     getpgrp 111 -
+    getgroups 115 158
+"""
+# For a process that sees only its own files.
+ALONE = """
+    chmod 90 -          fchmod 91 52        fchmodat 268 53     fchmodat2 452 452
+    utime 132 -         utimes 235 -        futimesat 261 -     utimensat 280 88    truncate 76 45
 """
 
 

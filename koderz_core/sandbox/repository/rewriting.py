@@ -1,0 +1,223 @@
+"""Rewrites the functions of one test file: assertions become reports to the judge, and names become random ones."""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from koderz_core.sandbox.inside.observe import MODULE
+from koderz_core.sandbox.repository.checks import Check, Raising, class_names, pattern_of
+from koderz_core.sandbox.repository.literal_values import NotLiteralError, value_of
+from koderz_core.sandbox.repository.names import Function, LocalLiterals
+from koderz_core.sandbox.repository.sites import PAIRED, Site
+
+OBSERVER = "_kz"
+_NEGATED = {"in": "not in", "not in": "in", "is": "is not", "is not": "is"}
+_TRUTHS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in", "is", "is not"})
+_IDENTICAL = (None, True, False)
+
+
+class Text:
+    """A source, addressed by the places of its syntax tree."""
+
+    def __init__(self, source: str) -> None:
+        self.data = source.encode("utf-8", "surrogatepass")
+        self._starts = [0]
+        for line in self.data.splitlines(keepends=True):
+            self._starts.append(self._starts[-1] + len(line))
+
+    def start(self, node: ast.AST) -> int:
+        return self._starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]  # statement or expression
+
+    def end(self, node: ast.AST) -> int:
+        return self._starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined]  # as above
+
+    def line_start(self, line: int) -> int:
+        return self._starts[line - 1]
+
+    def of(self, node: ast.AST) -> str:
+        return self.data[self.start(node) : self.end(node)].decode("utf-8", "surrogatepass")
+
+
+@dataclass(frozen=True)
+class Edit:
+    start: int
+    end: int
+    text: str
+
+
+@dataclass
+class Spot:
+    """An assertion that can be rewritten: a statement, or the expression of a ``with``."""
+
+    node: ast.stmt | ast.expr
+    checks: Sequence[Check] = ()
+    raising: Raising | None = None
+    owner: str = ""
+    function: Function | None = None
+
+
+@dataclass
+class Lot:
+    """Makes the sites of one verdict: random names, and random directions of truths.
+
+    ``flips``: the directions by place, so that a second copy of a test gets the opposite ones.
+    """
+
+    lot: random.Random
+    sites: dict[str, Site] = field(default_factory=dict)
+    flips: dict[str, bool] = field(default_factory=dict)
+
+    def add(self, site: Site) -> str:
+        name = f"{self.lot.getrandbits(64):016x}"
+        self.sites[name] = site
+        return name
+
+    def flip(self, place: str) -> bool:
+        """A random direction; the opposite one where the place already has one."""
+        before = self.flips.pop(place, None)
+        if before is not None:
+            return not before
+        self.flips[place] = self.lot.random() < 0.5  # noqa: PLR2004 (a fair coin)
+        return self.flips[place]
+
+
+class Writer:
+    """The texts of the spots of a file. ``opaque``: places whose correct values are not plain data."""
+
+    def __init__(self, path: str, text: Text, shadowed: frozenset[str], opaque: frozenset[str]) -> None:
+        self._path, self._text, self._shadowed, self._opaque = path, text, shadowed, opaque
+
+    def edits(self, function: Function, spots: Sequence[Spot], lot: Lot) -> list[Edit]:
+        """The edits of a function, with sites of their own at each call."""
+        sides = [side for spot in spots for check in spot.checks for side in (check.left, check.right)]
+        compared = {id(side) for side in sides if isinstance(side, ast.Name)}
+        names = LocalLiterals(function, compared, self._shadowed)
+        self._names, self._lot, self._left_out = names, lot, set[int]()
+        edits = [edit for spot in spots for edit in self._edit(spot)]
+        for node in names.unused(self._left_out):
+            end = self._text.end(node)
+            lines = self._text.of(node).count("\n")
+            edits.append(Edit(self._text.start(node), end, "pass" + "\n" * lines))
+        return sorted(edits, key=lambda edit: edit.start)
+
+    def _edit(self, spot: Spot) -> Iterator[Edit]:
+        calls = [self._raising(spot)] if spot.raising else self._checks(spot)
+        if not calls or None in calls:
+            return
+        source = self._text.of(spot.node)
+        whole = " ".join(str(call) for call in calls) if len(calls) == 1 else "(" + ", ".join(map(str, calls)) + ")"
+        missing = source.count("\n") - whole.count("\n")
+        padded = f"{whole[:-1]}{chr(10) * max(0, missing)})"
+        yield Edit(self._text.start(spot.node), self._text.end(spot.node), padded)
+
+    def _checks(self, spot: Spot) -> list[str | None]:
+        left_out = set(self._left_out)
+        calls = [self._check(spot, check, f"{self._place(spot)}.{index}") for index, check in enumerate(spot.checks)]
+        if None in calls:  # the whole assertion stays as it is
+            self._left_out = left_out
+        return calls
+
+    def _place(self, spot: Spot) -> str:
+        return f"{self._path}:{spot.node.lineno}:{spot.node.col_offset}"
+
+    def _check(self, spot: Spot, check: Check, place: str) -> str | None:
+        left, right = self._known(check.left), self._known(check.right)
+        is_opaque = place in self._opaque
+        if check.operation == "isinstance" and not is_opaque:
+            return self._kind(spot, check, place)
+        if check.operation == "matches":
+            pattern = pattern_of(check.right) if check.right else None
+            return None if is_opaque else self._value(spot, check, place, pattern, on_left=False)
+        if check.operation in {"is", "is not"} and not (right and right[0] in _IDENTICAL and check.operation == "is"):
+            return self._truth(spot, check, place)
+        if right and left:
+            return None
+        if (right or left) and not is_opaque and (check.operation in PAIRED or check.operation == "is"):
+            literal = right or left or [None]
+            return self._value(spot, check, place, literal[0], on_left=right is None)
+        if check.operation in PAIRED and not is_opaque:
+            return self._pair(spot, check, place)
+        if check.operation in {"==", "!="}:
+            return self._equal(spot, check, place)
+        return self._truth(spot, check, place) if check.operation in {*_TRUTHS, "truth", "isinstance"} else None
+
+    def _known(self, side: ast.expr | None) -> list[object] | None:
+        """The value of a side in a list, if the judge knows it."""
+        if side is None:
+            return None
+        for read in (lambda: value_of(side, self._shadowed), lambda: self._names.value(side)):
+            try:
+                return [read()]
+            except NotLiteralError:
+                continue
+        return None
+
+    def _value(self, spot: Spot, check: Check, place: str, literal: object, *, on_left: bool) -> str:
+        seen, known = (check.right, check.left) if on_left else (check.left, check.right)
+        self._left_out.add(id(known))
+        site = self._site(spot, check, place, "value", expected=literal, on_left=on_left)
+        return self._call("value", site, self._source(seen))
+
+    def _pair(self, spot: Spot, check: Check, place: str) -> str:
+        site = self._site(spot, check, place, "pair")
+        return self._call("pair", site, self._source(check.left), self._source(check.right))
+
+    def _kind(self, spot: Spot, check: Check, place: str) -> str:
+        names = class_names(check.right) if check.right else ()
+        site = self._site(spot, check, place, "kind", expected=names)
+        return self._call("kind", site, self._source(check.left))
+
+    def _equal(self, spot: Spot, check: Check, place: str) -> str:
+        """``==`` and ``!=`` are both reported, and only the judge knows which of them the test means."""
+        flipped = self._lot.flip(place)
+        same = check.holds is not flipped
+        wanted = (same, None) if check.operation == "==" else (None, same)
+        other = flipped if check.holds is (check.operation == "==") else None  # answers differ from those of b
+        site = self._site(spot, check, place, "truth", expected=(*wanted, other))
+        return self._call("unequal" if flipped else "equal", site, self._source(check.left), self._source(check.right))
+
+    def _truth(self, spot: Spot, check: Check, place: str) -> str:
+        flipped = self._lot.flip(place)
+        site = self._site(spot, check, place, "truth", expected=(check.holds is not flipped,))
+        left = self._source(check.left)
+        if check.operation == "truth":
+            return self._call("truth", site, f"not {left}" if flipped else left)
+        right = self._source(check.right)
+        if check.operation == "isinstance":
+            text = f"isinstance({left}, {right})"
+            return self._call("truth", site, f"not {text}" if flipped else text)
+        if check.operation in _NEGATED:
+            operation = _NEGATED[check.operation] if flipped else check.operation
+            return self._call("truth", site, f"{left} {operation} {right}")
+        return self._call("truth", site, f"{'not ' if flipped else ''}({left} {check.operation} {right})")
+
+    def _raising(self, spot: Spot) -> str | None:
+        raising, place = spot.raising, f"{self._place(spot)}.0"
+        if raising is None or place in self._opaque:
+            return None
+        check = Check("raises", ast.Constant(None))
+        site = self._site(spot, check, place, "raises", expected=raising.names, pattern=raising.pattern)
+        if raising.call is None:
+            return self._call("raises", site, *([raising.own] if raising.own else []))
+        words = [f"{word.arg}={self._source(word.value)}" if word.arg else f"**{self._source(word.value)}"
+                 for word in raising.words]  # fmt: skip
+        return self._call("call", site, *map(self._source, raising.call), *words)
+
+    def _site(self, spot: Spot, check: Check, place: str, form: str, **facts: object) -> str:
+        source = self._text.of(spot.node)
+        return self._lot.add(
+            Site(place, spot.owner, form, source, check.operation, check.holds, extra=check.extra, **facts)  # type: ignore[arg-type]  # fields of Site
+        )
+
+    def _source(self, node: ast.expr | None) -> str:
+        return f"({self._text.of(node)})" if node is not None else "()"
+
+    @staticmethod
+    def _call(function: str, site: str, *arguments: str) -> str:
+        return f"{OBSERVER}.{function}({', '.join([repr(site), *arguments])})"
+
+
+IMPORT = f"import {MODULE} as {OBSERVER}\n"

@@ -1,0 +1,190 @@
+"""Decides which tests of a repository passed, from what the process of the tests reported.
+
+A report is hostile. A test counts as passed only if its process says so and each of its observations is right, in the
+order in which the correct program makes them. A test that cannot be observed is *plain*: its process is believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from koderz_core.records import TestFailure
+from koderz_core.sandbox.inside.faults import excerpt
+from koderz_core.sandbox.inside.wire import Json
+from koderz_core.sandbox.repository.instrument import Key
+from koderz_core.sandbox.repository.sites import Finding, Site, finding
+
+PASSED = "passed"
+MAX_SOURCE = 1500  # characters of the source of a failed test
+MAX_MESSAGE = 500
+MAX_FAILURES = 50
+_MOST_RECORDS = 200_000  # of one test
+_SURE = 3  # contradictions after which no accident explains them
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What the process reported of one test that ran: outcome, records of ``observe`` in order, message."""
+
+    outcome: str
+    records: Sequence[Json]
+    message: str = ""
+
+
+Reports = Mapping[str, Reported]
+"""By the id under which a test ran."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How the tests of a tree behave with the correct program.
+
+    ``sequences``: the places of the sites that each test reaches, in order. ``plain``: ids of tests and helper
+    functions that stay as they are. ``opaque``: places of values that are not plain data. ``single``: ids of tests that
+    cannot run as two copies.
+    """
+
+    sequences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    plain: frozenset[str] = frozenset()
+    opaque: frozenset[str] = frozenset()
+    single: frozenset[str] = frozenset()
+
+    def is_protected(self, test: str) -> bool:
+        """Whether observations decide about a test, not only its process."""
+        return test not in self.plain and bool(self.sequences.get(test))
+
+
+@dataclass(frozen=True)
+class Marked:
+    """The marks of tests in order, with their failures. ``faked``: a sentence that says why, empty if no fake was found.
+
+    ``protected``: the tests about which observations decided.
+    """
+
+    marks: str
+    failures: tuple[TestFailure, ...]
+    protected: frozenset[str]
+    faked: str
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One copy of a test: the sites that it reached with the findings. ``forged``: a record that no test makes."""
+
+    steps: tuple[tuple[Site, Finding], ...] = ()
+    forged: bool = False
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        return tuple(site.place for site, _ in self.steps)
+
+    @property
+    def wrong(self) -> tuple[Site, Finding] | None:
+        return next(((site, found) for site, found in self.steps if not found.right), None)
+
+
+@dataclass(frozen=True)
+class _Fault:
+    message: str
+    expected: str | None = None
+    actual: str | None = None
+
+
+def seen_in(key: Key, reported: Reported) -> Seen:
+    """What the records of one copy show."""
+    steps: list[tuple[Site, Finding]] = []
+    for record in reported.records[:_MOST_RECORDS]:
+        site = key.sites.get(record[1]) if _is_record(record) else None
+        if site is None or record[0] != site.form:
+            return Seen(tuple(steps), forged=True)
+        steps.append((site, finding(site, record[2:])))
+    return Seen(tuple(steps))
+
+
+def marks(key: Key, reports: Reports, profile: Profile, ids: Sequence[str]) -> Marked:
+    """The verdict on some tests that ran as ``key`` says."""
+    found, failures, twins = list[str](), list[TestFailure](), _Twins()
+    for index, test in enumerate(ids):
+        runs = key.runs.get(test, (test,))
+        copies = [(reports[run], seen_in(key, reports[run])) for run in runs if run in reports]
+        faults = [fault for fault in (_fault(test, *copy, profile) for copy in copies) if fault]
+        if len(copies) < len(runs):
+            faults.append(_Fault("the process did not report this test"))
+        found.append("P" if not faults else "F" if copies else "-")
+        if faults and copies and len(failures) < MAX_FAILURES:
+            source = excerpt(key.sources.get(test, test), MAX_SOURCE)
+            fault = faults[0]
+            failures.append(TestFailure(index, source, fault.expected, fault.actual, fault.message))
+        twins.add(test, copies)
+    protected = frozenset(test for test in ids if profile.is_protected(test))
+    return Marked("".join(found), tuple(failures), protected, twins.faked())
+
+
+def _fault(test: str, reported: Reported, seen: Seen, profile: Profile) -> _Fault | None:
+    if seen.wrong:
+        site, found = seen.wrong
+        line = site.place.split(":")[1]
+        message = f"line {line}: {excerpt(' '.join(site.source.split()), 300)}"
+        return _Fault(message, found.expected, found.actual)
+    if reported.outcome != PASSED:
+        return _Fault(excerpt(reported.message or reported.outcome, MAX_MESSAGE))
+    if seen.forged:
+        return _Fault("the process reported an observation that the test does not make")
+    wanted = profile.sequences.get(test, ())
+    if test not in profile.plain and seen.places != wanted:
+        place = next((step for step, (own, other) in enumerate(zip(seen.places, wanted, strict=False)) if own != other),
+                     min(len(seen.places), len(wanted)))  # fmt: skip
+        return _Fault(f"the test made other observations than with the correct program, from number {place + 1} on")
+    return None
+
+
+class _Twins:
+    """Looks for copies of tests that were answered alike although their directions are opposite."""
+
+    def __init__(self) -> None:
+        self._contradictions, self._consistent = 0, 0
+        self._first, self._sentence = "", ""
+
+    def add(self, test: str, copies: Sequence[tuple[Reported, Seen]]) -> None:
+        if any(seen.forged for _, seen in copies) and not self._sentence:
+            self._sentence = f"The process reported an observation that the test {test} does not make."
+        if len(copies) != 2 or any(reported.outcome != PASSED for reported, _ in copies):  # noqa: PLR2004 (twins)
+            return
+        contradictions, consistent = _compared(copies[0][1], copies[1][1])
+        self._contradictions += contradictions
+        self._consistent += consistent
+        if contradictions and not self._first:
+            self._first = test
+        if contradictions >= _SURE and not consistent and not self._sentence:
+            self._sentence = _twin_sentence(test)
+
+    def faked(self) -> str:
+        if not self._sentence and self._contradictions >= _SURE and not self._consistent:
+            return _twin_sentence(self._first)
+        return self._sentence
+
+
+def _twin_sentence(test: str) -> str:
+    return f"The test {test} and its twin, which expects the opposite, received the same answers."
+
+
+def _compared(first: Seen, second: Seen) -> tuple[int, int]:
+    """How many truths of two copies were answered alike, which contradicts, and how many consistently."""
+    if first.places != second.places:
+        return 0, 0
+    alike = [
+        own.right is not other.right
+        for (site, own), (_, other) in zip(first.steps, second.steps, strict=True)
+        if site.form == "truth"
+    ]
+    return sum(alike), len(alike) - sum(alike)
+
+
+def _is_record(record: Json) -> bool:
+    return isinstance(record, list) and len(record) > 2 and all(isinstance(part, str) for part in record[:2])  # noqa: PLR2004 (form, site, content)
+
+
+def wrong_sites(seen: Seen) -> Iterator[Site]:
+    """The sites with wrong observations."""
+    return (site for site, found in seen.steps if not found.right)
