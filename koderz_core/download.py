@@ -42,7 +42,7 @@ def download(
     if not exact:
         part.unlink(missing_ok=True)
     check_room(part.parent, whole_bytes - size_bytes(part))
-    with _client(gate) as client:
+    with client_of(gate) as client:
         try:
             done = _stream(client, url, whole_bytes, part, progress)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
@@ -53,7 +53,8 @@ def download(
         raise DownloadError(f"the server sent only {done} of {whole_bytes} bytes")
 
 
-def _client(gate: Callable[[str], None]) -> httpx.Client:
+def client_of(gate: Callable[[str], None]) -> httpx.Client:
+    """A client that asks ``gate`` about every address before a request. Raises DownloadError."""
     import httpx  # noqa: PLC0415 (heavy)
 
     timeout = httpx.Timeout(30, connect=5)

@@ -10,6 +10,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _NO_END = "\\ No newline at end of file"
@@ -62,7 +63,7 @@ def read_patch(text: str) -> tuple[FilePatch, ...]:
 
     Line numbers are hints only, but the numbers of lines in a hunk's heading must be right.
     """
-    lines = _lines(text)
+    lines = lines_of(text)
     found: list[FilePatch] = []
     place = 0
     while place < len(lines):
@@ -106,7 +107,7 @@ def apply_changes(changes: Iterable[FilePatch], files: Mapping[str, str]) -> dic
 
 def apply_hunks(change: FilePatch, text: str) -> str:
     """The text of one file after its hunks. Raises PatchError."""
-    lines, done, result = _lines(text), 0, list[str]()
+    lines, done, result = lines_of(text), 0, list[str]()
     for hunk in change.hunks:
         place = _place(hunk, lines, done)
         if place is None:
@@ -115,6 +116,11 @@ def apply_hunks(change: FilePatch, text: str) -> str:
         result += [*lines[done:place], *hunk.after]
         done = place + len(hunk.before)
     return "".join([*result, *lines[done:]])
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines with their ends. Unlike ``splitlines``, only a line feed ends one."""
+    return list(StringIO(text, newline="\n"))
 
 
 def _place(hunk: Hunk, lines: Sequence[str], least: int) -> int | None:
@@ -130,14 +136,9 @@ def _place(hunk: Hunk, lines: Sequence[str], least: int) -> int | None:
 
 def _file_patch(path: str, old: str | None, new: str | None) -> Iterator[str]:
     names = _NOWHERE if old is None else f"a/{path}", _NOWHERE if new is None else f"b/{path}"
-    before, after = (_lines(text or "") for text in (old, new))
+    before, after = (lines_of(text or "") for text in (old, new))
     for line in difflib.unified_diff(before, after, *names):
         yield line if line.endswith("\n") else f"{line}\n{_NO_END}\n"
-
-
-def _lines(text: str) -> list[str]:
-    """The lines with their ends. Unlike ``splitlines``, only a line feed ends one."""
-    return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
 def _path(line: str) -> str | None:

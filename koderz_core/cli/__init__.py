@@ -43,6 +43,7 @@ COMMANDS: Mapping[str, str] = {
     "grade": "grade:grade",
     "list-problems": "datasets:list_problems",
     "strengthen": "strengthen:strengthen",
+    "forge": "forge:forge",
     "strategies": "strategies:strategies",
     "download-data": "datasets:download_data",
     "models": "models:models",

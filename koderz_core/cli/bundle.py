@@ -125,9 +125,10 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     """Write tables and reports to files.
 
     Formats: csv, parquet and json (one row per line) for tables; markdown and html (one file with charts, works
-    offline) for reports; bibtex for a citation with the hash of each journal; samples (EvalPlus), eval-arena, inspect,
-    eee (Every Eval Ever), atif (trajectories of Harbor) and otlp (traces of OpenTelemetry) for other tools. `--format
-    otlp --endpoint URL` sends the traces to a receiver, such as MLflow or Phoenix, instead of writing a file.
+    offline) for reports; bibtex for a citation with the hash of each journal; samples (EvalPlus), swebench
+    (predictions), eval-arena, inspect, eee (Every Eval Ever), atif (trajectories of Harbor) and otlp (traces of
+    OpenTelemetry) for other tools. `--format otlp --endpoint URL` sends the traces to a receiver, such as MLflow or
+    Phoenix, instead of writing a file.
 
     Each BENCH is a name, an id or the start of an id. Reports and the tables `comparison`, `pairs`, `pass_rates`,
     `noise`, `bands` and `trust` also accept configurations, as `koderz compare` does. Without BENCH, reports and these

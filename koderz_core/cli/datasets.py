@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,11 @@ from koderz_core.workspace.datasets import (
     MADE_OF,
     SOURCES,
     Fault,
+    RepositoryFacts,
     Source,
     in_period,
     read_path,
+    repository_facts,
     select,
     sources_of,
     without_date,
@@ -80,7 +82,7 @@ def list_problems(
         raise UsageError("--file replaces --dataset and --humaneval-path, so omit these two options.")
     with workspace(data_dir, humaneval_path=humaneval_path) as opened:
         if file:
-            reading = read_path(file, ",".join(options["mapping"]))
+            reading = read_path(file, ",".join(options["mapping"]), opened.settings)
             for fault in reading.faults:
                 click.echo(plain(fault.describe(file.name), 500).replace("\n", " "))
             if reading.faults:
@@ -151,10 +153,32 @@ def _origin(loaded: Dataset, problems: int) -> str:
 
 
 def _described(problem: Problem) -> dict[str, Any]:
-    return {**asdict(problem.public), **asdict(problem.facts), **grading_needs(problem)}
+    """All facts of a problem. Of the files of a repository, only those that may change: there may be thousands."""
+    public = asdict(replace(problem.public, files={}))
+    del public["files"]
+    repository = {"repository": repository_facts(problem)} if problem.repository else {}
+    return {**public, **asdict(problem.facts), **grading_needs(problem), **repository}
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:
+    of_repositories = all("repository" in row for row in rows)
+    return _table_of_repositories(rows) if of_repositories else _table_of_programs(rows)
+
+
+def _table_of_repositories(rows: Sequence[dict[str, Any]]) -> Table:
+    """The columns of tasks of the kind ``repo``."""
+    table = terminal_table("problem", "kind", "package", "licence")
+    for name in ("failing tests", "passing tests", "changed lines", "function lines"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        facts: RepositoryFacts = row["repository"]
+        length = "" if facts.function_lines is None else str(facts.function_lines)
+        numbers = map(str, (facts.failing, facts.passing, facts.changed_lines))
+        table.add_row(plain(row["id"]), row["kind"], plain(facts.package), plain(facts.licence), *numbers, length)
+    return table
+
+
+def _table_of_programs(rows: Sequence[dict[str, Any]]) -> Table:
     """Columns of facts and missing libraries are shown if a problem has some."""
     table = terminal_table()
     facts = {name: [row[name] for row in rows] for name in ("kind", "difficulty", "date")}

@@ -16,7 +16,7 @@ from koderz_core.cli.options import OutputPath, as_json, data_dir, mapping, prin
 from koderz_core.cli.tables import console, progress_bar, terminal_table
 from koderz_core.errors import Cancelled, DataError, UsageError
 from koderz_core.files import replacement
-from koderz_core.input_files import read_bytes
+from koderz_core.input_files import decoded, read_bytes
 from koderz_core.records import Dataset, Extracted
 from koderz_core.report.formats import isolation, plain, rate
 from koderz_core.workspace import Workspace
@@ -36,7 +36,7 @@ FAILED, INFRASTRUCTURE = 4, 3
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--problem", help="Grade FILE as one program for this problem, for example HumanEval/0.")
+@click.option("--problem", help="Grade FILE as one program (or patch) for this problem, for example HumanEval/0.")
 @click.option("--dataset", default="humaneval", show_default=True, help="Name of a dataset, or path of a dataset file.")
 @mapping
 @click.option(
@@ -55,7 +55,8 @@ def grade(file: Path, as_json: bool, data_dir: Path | None, **options: Any) -> i
     """Grade one program or a file of samples. With --problem, FILE is one program; without it, FILE is a JSONL file.
 
     Each sample has a task_id and one of these keys: completion (text that continues the prompt of a function),
-    solution (a complete program) or answer (a model's complete reply). Other keys are copied to the output.
+    solution (a complete program, or a patch of a repository) or answer (a model's complete reply). Predictions for
+    SWE-bench have an instance_id and a model_patch. Other keys are copied to the output.
     --tests=plus requires a dataset with plus tests, such as humaneval+ or mbpp+. Exits with code 4 if a program fails,
     and with code 3 if a sample could not be graded.
     """
@@ -77,17 +78,19 @@ def _program(file: Path, name: str, dataset: Dataset) -> Reading:
     chosen = select(dataset, name)
     if len(chosen) != 1:
         raise UsageError(f"{name!r} names {len(chosen)} problems. Name one problem with --problem.")
+    content = read_bytes(file, "Give the path of a file that contains a program.")
     try:
-        code = decode_source(read_bytes(file, "Give the path of a file that contains a program."))  # as Python reads it
+        code = decoded(content, file) if chosen[0].repository else decode_source(content)  # as Python reads it
     except (UnicodeDecodeError, SyntaxError) as error:
         raise DataError(f"{file} is not UTF-8 text. Save it as UTF-8.") from error
     return Reading((Sample(1, chosen[0], Extracted(code, "solution"), {"task_id": chosen[0].id}),), ())
 
 
 def _samples(file: Path, dataset: Dataset) -> Reading:
-    if file.suffix == ".py":
+    if file.suffix in (".py", ".diff", ".patch"):
         example = dataset.problems[0].id
-        raise UsageError(f"{file} is one program. Name the problem that it solves, for example --problem {example}")
+        what = "program" if file.suffix == ".py" else "patch"
+        raise UsageError(f"{file} is one {what}. Name the problem that it solves, for example --problem {example}")
     return read_samples(file, {problem.id: problem for problem in dataset.problems})
 
 

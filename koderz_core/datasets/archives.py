@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 
@@ -30,28 +30,51 @@ def read_archive(path: Path, wanted: str, cure: str) -> Files:
     Other members, links and devices are ignored. Raises DataError if the archive cannot be read, contains no such file,
     one of them twice, too many of them or a large one.
     """
-    content = _tar(path, cure)
     files: dict[str, bytes] = {}
     pattern = re.compile(f"{_FOLDER.pattern}({wanted})")
-    try:
-        with tarfile.open(fileobj=BytesIO(content), mode="r:") as archive:
-            for member in archive:
-                name = pattern.fullmatch(member.name)
-                if not (name and member.isreg()):
-                    continue
-                if name[1] in files or member.size > MOST_FILE_BYTES or len(files) == MOST_FILES:
-                    raise DataError(f"{path} is not the published archive (because of {member.name!r}). {cure}")
-                file = archive.extractfile(member)
-                files[name[1]] = file.read() if file else b""
-    except (tarfile.TarError, OSError, EOFError, ValueError) as error:
-        raise DataError(f"{path} is not a complete archive ({error}). {cure}") from error
+    for name, content in members(read_bytes(path, cure), path, cure, lambda name: bool(pattern.fullmatch(name))):
+        found = pattern.fullmatch(name)
+        assert found is not None, "only such members are read"
+        if found[1] in files:
+            raise DataError(_unexpected(path, name, cure))
+        files[found[1]] = content
     if not files:
         raise DataError(f"{path} contains none of the expected files. {cure}")
     return files
 
 
-def _tar(path: Path, cure: str) -> bytes:
-    content = read_bytes(path, cure)
+def members(
+    packed: bytes, path: Path, cure: str, wanted: Callable[[str], bool] = lambda _name: True
+) -> Iterator[tuple[str, bytes]]:
+    """The paths and contents of the files in an archive whose paths are wanted and stay inside it.
+
+    Links, devices and folders are ignored. Raises DataError, which names ``path``, for a broken archive, too many files
+    or a large one.
+    """
+    number = 0
+    try:
+        with tarfile.open(fileobj=BytesIO(_tar(packed, path, cure)), mode="r:") as archive:
+            for member in archive:
+                if not (member.isreg() and wanted(member.name) and _stays_inside(member.name)):
+                    continue
+                if member.size > MOST_FILE_BYTES or number == MOST_FILES:
+                    raise DataError(_unexpected(path, member.name, cure))
+                number += 1
+                file = archive.extractfile(member)
+                yield member.name.removeprefix("./"), file.read() if file else b""
+    except (tarfile.TarError, OSError, EOFError, ValueError) as error:
+        raise DataError(f"{path} is not a complete archive ({error}). {cure}") from error
+
+
+def _stays_inside(name: str) -> bool:
+    return not name.startswith("/") and ".." not in name.split("/") and "\\" not in name
+
+
+def _unexpected(path: Path, name: str, cure: str) -> str:
+    return f"{path} is not the published archive (because of {name!r}). {cure}"
+
+
+def _tar(content: bytes, path: Path, cure: str) -> bytes:
     return unpacked(content, path, cure) if content.startswith(b"\x1f\x8b") else content
 
 

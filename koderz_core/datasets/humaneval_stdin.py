@@ -18,7 +18,7 @@ from koderz_core.config import Settings
 from koderz_core.datasets.asserts import statements
 from koderz_core.datasets.humaneval import load_humaneval
 from koderz_core.datasets.programs import LINES, Pair, output_tests, program_problem
-from koderz_core.records import Dataset, DatasetOrigin, Facts, LeftOut, Problem
+from koderz_core.records import Dataset, DatasetOrigin, Facts, LeftOut, Problem, to_hash
 
 NAME = "humaneval-stdin"
 LEAST = 2
@@ -56,7 +56,7 @@ def load_humaneval_stdin(settings: Settings) -> Dataset:
     made = [_wrapped(problem) for problem in load_humaneval(settings).problems]
     problems = tuple(problem for problem in made if isinstance(problem, Problem))
     left_out = tuple(problem for problem in made if isinstance(problem, LeftOut))
-    sha256 = hashlib.sha256(msgspec.json.encode(problems)).hexdigest()
+    sha256 = hashlib.sha256(msgspec.json.encode(to_hash(problems))).hexdigest()
     return Dataset(DatasetOrigin(NAME, sha256, "MIT"), problems, left_out)
 
 

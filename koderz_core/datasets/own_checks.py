@@ -23,6 +23,7 @@ from koderz_core.datasets.humaneval import preamble_of
 from koderz_core.datasets.own_fields import CommonRow, Complaint, SomeText, Text, require
 from koderz_core.datasets.own_modules import ModuleRow, module_complaints, module_of
 from koderz_core.datasets.own_programs import ProgramRow, program_complaints, program_of
+from koderz_core.datasets.own_repositories import RepositoryRow, Trees, repository_complaints, repository_of
 from koderz_core.errors import DataError
 from koderz_core.records import Kind, PlusTests, Problem, PublicProblem, TestSet
 
@@ -62,12 +63,13 @@ class RepairRow(OwnRow):
     given: SomeText = Field(description="write the faulty program")
 
 
-AnyRow = OwnRow | ModuleRow | ProgramRow
+AnyRow = OwnRow | ModuleRow | ProgramRow | RepositoryRow
 ROWS: Mapping[str, type[AnyRow]] = {
     "function": OwnRow,
     "repair": RepairRow,
     "module": ModuleRow,
     "program": ProgramRow,
+    "repo": RepositoryRow,
 }
 """By kind of problem."""
 
@@ -138,8 +140,11 @@ def _of_other_kinds(fields: Mapping[str, object], named: str) -> Iterator[Compla
             yield field, f"is not a field of the kind {named}", f'omit it, or write "kind": "{kinds[0]}"'
 
 
-def complaints(row: AnyRow) -> Iterator[Complaint]:
-    """All faults of a row that concern several fields or the Python in a field."""
+def complaints(row: AnyRow, trees: Trees) -> Iterator[Complaint]:
+    """All faults of a row that concern several fields, the Python in a field, or the tree of a repository."""
+    if isinstance(row, RepositoryRow):
+        yield from repository_complaints(row, trees)
+        return
     if isinstance(row, ProgramRow):
         yield from program_complaints(row)
         return
@@ -160,8 +165,10 @@ def complaints(row: AnyRow) -> Iterator[Complaint]:
         yield "plus_input", "needs a canonical_solution, which gives the expected values", "add the solution"
 
 
-def problem_of(row: AnyRow) -> Problem:
+def problem_of(row: AnyRow, trees: Trees) -> Problem:
     """The problem of a row without faults."""
+    if isinstance(row, RepositoryRow):
+        return repository_of(row, trees)
     if isinstance(row, ProgramRow):
         return program_of(row)
     if isinstance(row, ModuleRow):

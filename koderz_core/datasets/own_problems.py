@@ -13,6 +13,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,14 +21,14 @@ import msgspec
 
 from koderz_core.config import Settings
 from koderz_core.datasets.humaneval import Row, problems_of
+from koderz_core.datasets.trees import load_tree
 from koderz_core.errors import DataError
 from koderz_core.files import keep_file, kept_names
 from koderz_core.input_files import lines_in, read_unpacked, require_file
 from koderz_core.input_tables import is_table
-from koderz_core.records import Dataset, DatasetOrigin, Problem
+from koderz_core.records import Dataset, DatasetOrigin, Problem, SourceTree
 
 if TYPE_CHECKING:
-    from koderz_core.datasets.own_checks import AnyRow
     from koderz_core.datasets.own_fields import Complaint
 
 UNSTATED = "not stated"
@@ -62,7 +63,7 @@ def load_path(path: Path, settings: Settings, mapping: str = "") -> Dataset:
 
     ``mapping``: the columns of a table, as in ``input_tables.parse_mapping``.
     """
-    content, reading = read_sound(path, mapping)
+    content, reading = read_sound(path, settings, mapping)
     ending = _TABLE_ENDING if is_table(path) else _LINES_ENDING
     stem = re.sub(r"[^A-Za-z0-9_]+", "-", ending.sub("", path.name))[:40].strip("-") or "file"
     name = f"own-{stem}-{reading.sha256[:12]}"
@@ -70,9 +71,9 @@ def load_path(path: Path, settings: Settings, mapping: str = "") -> Dataset:
     return reading.dataset(name)
 
 
-def read_sound(path: Path, mapping: str = "") -> tuple[bytes, Reading]:
+def read_sound(path: Path, settings: Settings, mapping: str = "") -> tuple[bytes, Reading]:
     """The content of a file in koderz' format, unpacked, and its problems. Raises DataError if the file has a fault."""
-    content, reading = _read(path, mapping)
+    content, reading = _read(path, mapping, settings)
     if reading.faults:
         first, mapped = reading.faults[0], f" --map {shlex.quote(mapping)}" if mapping else ""
         column = f" If another column holds this field, add: --map {first.field}=COLUMN." if first.is_missing else ""
@@ -89,7 +90,7 @@ def load_own(name: str, settings: Settings) -> Dataset:
     cure = f"Pass your original file again (its SHA-256 begins with {sha256}): --dataset FILE.jsonl"
     if not path.is_file():
         raise DataError(f"{path}, koderz' copy of your file, is missing. {cure}")
-    reading = read_own(read_unpacked(path, cure))
+    reading = read_own(read_unpacked(path, cure), settings)
     if not reading.sha256.startswith(sha256):
         raise DataError(f"{path}, koderz' copy of your file, was changed. {cure}")
     if reading.faults:
@@ -150,37 +151,45 @@ class Reading:
         return Dataset(DatasetOrigin(name, self.sha256, licence), self.problems)
 
 
-def read_path(path: Path, mapping: str = "") -> Reading:
-    """The problems and faults of a file. Raises DataError only if the file cannot be read."""
-    return _read(path, mapping)[1]
+def read_path(path: Path, mapping: str = "", settings: Settings | None = None) -> Reading:
+    """The problems and faults of a file. Raises DataError only if the file cannot be read.
+
+    ``settings``: name the data folder with the trees of repositories. Without them, no tree is known.
+    """
+    return _read(path, mapping, settings)[1]
 
 
-def read_own(content: bytes) -> Reading:
-    """The problems and faults of an unpacked file in koderz' format."""
-    return _reading(lines_in(content), hashlib.sha256(content).hexdigest(), {})
+def read_own(content: bytes, settings: Settings | None = None) -> Reading:
+    """The problems and faults of an unpacked file in koderz' format. ``settings`` as of ``read_path``."""
+    return _reading(lines_in(content), hashlib.sha256(content).hexdigest(), {}, settings)
 
 
-def _read(path: Path, mapping: str) -> tuple[bytes, Reading]:
+def _read(path: Path, mapping: str, settings: Settings | None) -> tuple[bytes, Reading]:
     """The content of a file in koderz' format, with the problems and faults of the file."""
     content = read_unpacked(path, _CURE)
     if not mapping and not is_table(path):
-        return content, read_own(content)
+        return content, read_own(content, settings)
     from koderz_core.datasets.own_tables import columns_of, own_lines  # noqa: PLC0415 (pydantic is heavy)
 
     columns = columns_of(mapping)
     lines = tuple(own_lines(path, content, columns))
     content = b"".join(line for _, line in lines if isinstance(line, bytes))
-    return content, _reading(lines, hashlib.sha256(content).hexdigest(), columns.of)
+    return content, _reading(lines, hashlib.sha256(content).hexdigest(), columns.of, settings)
 
 
 def _reading(
-    numbered: Iterable[tuple[int, bytes | list[Complaint]]], sha256: str, columns: Mapping[str, str]
+    numbered: Iterable[tuple[int, bytes | list[Complaint]]],
+    sha256: str,
+    columns: Mapping[str, str],
+    settings: Settings | None,
 ) -> Reading:
     """``columns``: the columns of a table by their fields."""
     from koderz_core.datasets.own_checks import complaints, problem_of, row_of  # noqa: PLC0415 (pydantic is heavy)
 
-    rows: dict[int, AnyRow] = {}
+    problems: dict[int, Problem] = {}
+    licences: set[str] = set()
     faults: list[Fault] = []
+    trees = partial(_tree, settings)
     lines: dict[str, int] = {}  # the first line of each task_id
     for number, line in numbered:
         row = row_of(line) if isinstance(line, bytes) else line
@@ -190,18 +199,24 @@ def _reading(
             first = lines.setdefault(row.task_id, number)
             taken = f"{row.task_id!r} is already the id of the problem in line {first}"
             repeated = ("task_id", taken, "give each problem its own id")
-            wrong = [*([repeated] if first != number else []), *complaints(row)]
-            rows |= {} if wrong else {number: row}
+            wrong = [*([repeated] if first != number else []), *complaints(row, trees)]
+            if not wrong:
+                problems[number] = problem_of(row, trees)
+                licences |= {row.licence} - {""}
         faults += [Fault(number, *complaint, columns.get(complaint[0], "")) for complaint in wrong]
-    if not rows and not faults:
+    if not problems and not faults:
         faults.append(
             Fault(
                 1, "", "the file contains no coding problems", "write one JSON object per line, or one row per problem"
             )
         )
-    licences = sorted({row.licence for row in rows.values() if row.licence})
-    problems = tuple(problem_of(row) for row in rows.values())
-    return Reading(problems, tuple(rows), tuple(licences), tuple(faults), sha256)
+    return Reading(tuple(problems.values()), tuple(problems), tuple(sorted(licences)), tuple(faults), sha256)
+
+
+def _tree(settings: Settings | None, sha256: str, name: str) -> SourceTree:
+    if settings is None:
+        raise DataError("Trees are read from the data folder only. Give the path of the file to a command.")
+    return load_tree(sha256, settings, name)
 
 
 def keep(row: Row, settings: Settings) -> Dataset:

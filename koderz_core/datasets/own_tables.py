@@ -18,8 +18,11 @@ from koderz_core.input_tables import Columns, Row, parse_mapping, rows_of
 from koderz_core.python_parser import parse
 
 FIELDS = tuple(dict.fromkeys(name for row in ROWS.values() for name in row.model_fields))
-_LISTS = ("asserts", "plus_input", "tags", "cases", "samples")
-_NUMBERS = ("atol", "time_limit", "tolerance")
+_LISTS = (
+    *("asserts", "plus_input", "tags", "cases", "samples"),
+    *("editable", "FAIL_TO_PASS", "PASS_TO_PASS", "roots", "needs"),
+)
+_NUMBERS = ("atol", "time_limit", "tolerance", "seconds")
 _LONGEST = 100  # digits of a number in a text
 
 

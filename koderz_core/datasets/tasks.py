@@ -15,7 +15,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import DataError
 from koderz_core.files import keep_file
 from koderz_core.input_files import read_bytes
-from koderz_core.records import QUESTION, Dataset, DatasetOrigin, Problem
+from koderz_core.records import QUESTION, Dataset, DatasetOrigin, Problem, to_hash
 
 LICENCE = "your own"
 _NAME = re.compile(r"(fix|ask)-[0-9a-f]{12}")
@@ -28,7 +28,7 @@ def is_task(name: str) -> bool:
 
 def keep_task(problem: Problem, settings: Settings) -> Dataset:
     """Write down a task and return it. The same content has the same name. Raises DataError."""
-    content = msgspec.json.encode(problem)
+    content = msgspec.json.encode(to_hash(problem))
     digest = hashlib.sha256(content).hexdigest()
     name = f"{'ask' if problem.public.kind == QUESTION else 'fix'}-{digest[:12]}"
     keep_file(_path(name, settings), content)

@@ -16,7 +16,7 @@ from koderz_core.datasets.variant_names import renamed
 from koderz_core.datasets.variant_tests import impossible
 from koderz_core.datasets.variant_texts import rephrased
 from koderz_core.errors import UnknownNameError, UsageError
-from koderz_core.records import OF_VARIANT, VARIANTS, Dataset, DatasetOrigin, LeftOut, Problem, Variant
+from koderz_core.records import OF_VARIANT, VARIANTS, Dataset, DatasetOrigin, LeftOut, Problem, Variant, to_hash
 
 BASES = ("humaneval", "humaneval+", "humaneval+mini", "mbpp", "mbpp+")
 """The datasets with variants: each problem asks for one function, and its tests are asserts."""
@@ -63,4 +63,4 @@ def _varied(problem: Problem, variant: Variant) -> Problem | LeftOut:
 def _hash(base: str, problems: tuple[Problem, ...]) -> str:
     """SHA-256 (hex) of the original file and of what the rules made of it, so other rules make another dataset."""
     shown = [(problem.public, problem.tests.source, problem.canonical_solution) for problem in problems]
-    return hashlib.sha256(msgspec.json.encode((base, shown))).hexdigest()
+    return hashlib.sha256(msgspec.json.encode(to_hash((base, shown)))).hexdigest()

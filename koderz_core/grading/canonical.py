@@ -88,6 +88,8 @@ class Canonical:
         parts = [MEASURES_VERSION, problem.canonical_solution, public.preamble, public.entry_point, tests.source]
         if tests.cases:
             parts += [public.kind, tests.cases.calls, tests.cases.answers]
+        if problem.repository:
+            parts += [problem.repository.tree.sha256, problem.repository.fault, *tests.ids]
         return self._cache.get(parts, Measure) or self._cache.put(parts, self._measure(problem, tests))
 
     def calls(self, problem: Problem, tests: TestSet) -> Calls:

@@ -44,7 +44,9 @@ class Example:
 
 
 def examples_in(problem: PublicProblem) -> tuple[Example, ...]:
-    """Every readable example, each once, in the order of the text."""
+    """Every readable example, each once, in the order of the text; none without a function to call."""
+    if not problem.entry_point:
+        return ()
     reader = _Reader(problem)
     examples = sorted([*reader.calls(), *reader.doctests()], key=lambda placed: placed[0])
     return tuple(dict.fromkeys(example for _, example in examples))[:MOST]

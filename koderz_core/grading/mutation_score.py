@@ -8,7 +8,7 @@ would be compared with.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from koderz_core.grading.canonical import RecordCache
@@ -16,12 +16,13 @@ from koderz_core.grading.mutants import MOST_MUTANTS, Mutant, mutants
 from koderz_core.grading.problem_tests import Divide
 from koderz_core.grading.testsets import Outside, TestPolicy
 from koderz_core.protocols import Judge
-from koderz_core.records import Problem, TestSet
+from koderz_core.records import Problem, TestSet, to_hash
 
 SCORES_VERSION = "1"
 """Version of the cached scores. A change makes koderz ignore records of other versions."""
 WEAK_SHARE = 1 / 3
 """Share of mutants that survive from which on tests are called weak."""
+_NO_PROGRAM = "its canonical solution is a patch of a repository, and koderz makes mutants of programs only"
 _NO_MUTANTS = "koderz finds no change to make in the canonical solution"
 
 
@@ -62,8 +63,10 @@ class MutationScores:
 
     def of(self, problem: Problem, policy: TestPolicy) -> MutationScore:
         """The score of all tests of a problem. Raises DataError, SandboxError."""
-        parts = [SCORES_VERSION, MOST_MUTANTS, problem.canonical_solution, asdict(problem.public)]
-        parts += [asdict(problem.tests), problem.plus and asdict(problem.plus)]
+        if problem.repository:
+            return MutationScore(reason=_NO_PROGRAM)
+        parts = [SCORES_VERSION, MOST_MUTANTS, problem.canonical_solution, to_hash(problem.public)]
+        parts += [to_hash(problem.tests), to_hash(problem.plus)]
         if cached := self._cache.get(parts, MutationScore):
             return cached
         tests = sound_tests(problem, self._judge(), self._divide, policy)
@@ -92,8 +95,8 @@ def sound_tests(problem: Problem, judge: Judge, divide: Divide, policy: TestPoli
 
     Raises DataError, SandboxError.
     """
-    if not problem.canonical_solution:
-        return "the problem has no canonical solution"
+    if not problem.canonical_solution or problem.repository:
+        return _NO_PROGRAM if problem.repository else "the problem has no canonical solution"
     split = divide(problem, policy)
     if isinstance(split, Outside):
         return split.reason

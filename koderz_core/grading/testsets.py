@@ -12,16 +12,17 @@ from dataclasses import dataclass, replace
 from koderz_core.errors import DataError
 from koderz_core.grading.case_split import calls_of_cases, cases_at_random, cases_by_arguments, cases_by_calls
 from koderz_core.grading.examples import Example, as_tests, examples_in
-from koderz_core.grading.gates import EXAMPLES, SPLIT, gate_of
+from koderz_core.grading.gates import EXAMPLES, SPLIT, Gate, gate_of
 from koderz_core.grading.test_split import (
     SplitSource,
     call_of,
     calls_of,
+    draw,
     parameters_of,
     split_at_random,
     split_by_calls,
 )
-from koderz_core.records import QUESTION, ErrorClass, Problem, ScoreKind, TestSet, Verdict
+from koderz_core.records import QUESTION, ErrorClass, Problem, Repository, ScoreKind, TestSet, Verdict
 from koderz_core.sandbox.tiers import number_of
 
 
@@ -113,19 +114,36 @@ def split(problem: Problem, policy: TestPolicy) -> Split | Outside:
     and PlanError for an unknown gate.
     """
     gate = gate_of(policy.gate)
+    if problem.repository:
+        return _of_repository(problem, problem.repository, gate, f"{policy.seed}/{problem.id}")
     if gate.kind == EXAMPLES:
-        if problem.samples.cases:
-            return _by_samples(problem)
-        examples = examples_in(problem.public)
-        if not examples:
-            return Outside("the text of the problem contains no example that koderz can read")
-        return by_examples(problem, examples)
+        return _of_text(problem)
     if gate.kind == SPLIT:
         parts = _at_random(problem, gate.fraction, f"{policy.seed}/{problem.id}")
         if isinstance(parts, str):
             return Outside(parts)
         return _without_shown(problem, Split(parts[0], problem.tests, parts[1]))
     return _without_shown(problem, Split(problem.tests, problem.tests))
+
+
+def _of_repository(problem: Problem, repository: Repository, gate: Gate, lot: str) -> Split | Outside:
+    """All tests of a repository as the gate, or a fraction of the failing and of the passing ones.
+
+    Each part has at least one failing test: without one, the faulty program would pass.
+    """
+    if gate.kind == EXAMPLES:
+        return Outside("the text of a repository task has no examples: use the gate split:0.5 or the gate tests")
+    if gate.kind != SPLIT:
+        return Split(problem.tests, problem.tests)
+    failing, passing = repository.failing, repository.passing
+    if len(failing) < 2:
+        return Outside("only one of its tests fails at the beginning, so the failing tests cannot be divided")
+    chosen = {failing[place] for place in draw(len(failing), gate.fraction, f"{lot}/failing")[0]}
+    if len(passing) > 1:
+        chosen |= {passing[place] for place in draw(len(passing), gate.fraction, f"{lot}/passing")[0]}
+    parts = [tuple(test for test in problem.tests.ids if (test in chosen) == wanted) for wanted in (True, False)]
+    first, rest = (replace(problem.tests, ids=ids) for ids in parts)
+    return Split(first, problem.tests, rest)
 
 
 def _in_text(problem: Problem) -> frozenset[str]:
@@ -154,6 +172,16 @@ def _at_random(problem: Problem, fraction: float, lot: str) -> tuple[TestSet, Te
     if not isinstance(parts, SplitSource):
         return parts
     return replace(problem.tests, source=parts.gate), replace(problem.tests, source=parts.rest)
+
+
+def _of_text(problem: Problem) -> Split | Outside:
+    """The problem's samples as the gate, or else the examples in its text."""
+    if problem.samples.cases:
+        return _by_samples(problem)
+    examples = examples_in(problem.public)
+    if not examples:
+        return Outside("the text of the problem contains no example that koderz can read")
+    return by_examples(problem, examples)
 
 
 def _by_samples(problem: Problem) -> Split:
@@ -190,12 +218,13 @@ def score_kind(held_out: Unseen) -> ScoreKind:
     return "held_out" if held_out else "oracle"
 
 
-def no_program(tests: TestSet, error: ErrorClass) -> Verdict:
-    """The verdict on a reply without a program: no test was reached."""
+def no_program(tests: TestSet, error: ErrorClass, reason: str = "") -> Verdict:
+    """The verdict on a reply without a program: no test was reached. ``reason``: as in ``Extracted``."""
     reasons = {
         "truncated": "The reply was cut at its token limit.",
         "refused": "The model refused.",
         "turn_timeout": "The reply was not complete within its time limit.",
     }
-    message = f"No program was found in the reply. {reasons.get(error, '')}".strip()
+    found = f"No program was found in the reply{': ' if reason else ''}{reason}."
+    message = f"{found} {reasons.get(error, '')}".strip()
     return Verdict("-" * number_of(tests), (), False, error, message, 0.0, "none")

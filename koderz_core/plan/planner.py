@@ -33,7 +33,7 @@ from koderz_core.plan.ineffective import ineffective
 from koderz_core.plan.order import MOST_SEEDS, Order, Wanted, configuration
 from koderz_core.plan.presets import Preset, preset_named, presets
 from koderz_core.plan.registration import registered
-from koderz_core.plan.requirements import check_search
+from koderz_core.plan.requirements import check_kinds, check_search
 from koderz_core.plan.selection import ROUTER, is_open, select_models
 from koderz_core.records import Configuration, Dataset, Plan, Problem
 from koderz_core.records.plans import check_limits, check_size
@@ -159,6 +159,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
     configurations = _configurations(order, settings)
     problems = select(dataset, order.problems, order.seed)
     check_size(len(problems), len(configurations), order.repeats)
+    check_kinds(configurations, problems)
     require_libraries(problems)
     for problem in problems:
         check_tests(problem)

@@ -8,9 +8,10 @@ from koderz_core.config import Settings
 from koderz_core.errors import PlanError
 from koderz_core.models.capabilities import Capabilities, refusal
 from koderz_core.models.providers import capabilities_of
-from koderz_core.prompts.attempts import BYTES_PER_TOKEN, LATEST_TOKENS
+from koderz_core.prompts.attempts import LATEST_TOKENS
 from koderz_core.prompts.coding import LIMITS
-from koderz_core.records import Configuration, Scalar
+from koderz_core.prompts.markdown import BYTES_PER_TOKEN
+from koderz_core.records import Configuration, Problem, Scalar
 from koderz_core.records.marks import SEARCHED, SEARCHED_SITES
 from koderz_core.records.plans import scripted
 from koderz_core.strategies import called, complete, facts_of
@@ -62,6 +63,18 @@ def check_search(configurations: Iterable[Configuration], *, allowed: bool) -> N
             "success rate would not measure the model. Omit search, or use --allow-search: every rate of such a "
             f"configuration is then marked with {SEARCHED}."
         )
+
+
+def check_kinds(configurations: Iterable[Configuration], problems: Iterable[Problem]) -> None:
+    """Raise PlanError for a strategy that calls functions of programs, if a program is a change of a repository."""
+    task = next((problem.id for problem in problems if problem.public.kind == "repo"), None)
+    for made in configurations if task is not None else ():
+        if facts_of(made.strategy).calls_functions:
+            raise PlanError(
+                f"{called(made.strategy, made.parameters)} calls the functions of programs with arguments that a "
+                f"tester chooses. The answer to {task} is a change of a repository, whose functions koderz cannot call "
+                "one by one. Choose another strategy, such as direct, retry, repair, supervised or escalation."
+            )
 
 
 def _faults(configuration: Configuration, role: str, member: int, takes: Capabilities) -> Iterator[str]:

@@ -10,15 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from koderz_core.prompts.coding import Brief, Prompt, coder_prompt, lesson_paragraphs, request
-from koderz_core.prompts.kinds import named, words
-from koderz_core.prompts.markdown import escaped, fenced, inline_code
+from koderz_core.prompts.kinds import named, quoted, words
+from koderz_core.prompts.markdown import BYTES_PER_TOKEN, escaped, fenced, inline_code
 from koderz_core.records import Extracted, PublicProblem, TestFailure, Verdict
 
 VERSION = "3"
 GUIDANCE_LIMIT = 3000  # characters: longer guidance, of more than about 750 tokens, would crowd out the problem
 CODE_LIMIT = 6000  # characters of a shown program: about 1,500 tokens of the smallest context
-BYTES_PER_TOKEN = 3
-"""The low end for tokenizers on prose and code (3 to 5), so that estimates are rather too high."""
 LATEST_TOKENS = (CODE_LIMIT + GUIDANCE_LIMIT) // BYTES_PER_TOKEN
 """The largest number of tokens that the last program and guidance take in a prompt."""
 _HEADING_BYTES = 80
@@ -54,7 +52,8 @@ def next_attempt(brief: Brief, attempts: Sequence[Attempt], guidance: str = "", 
         *lesson_paragraphs(lessons),
         _advice(guidance),
     ]
-    return coder_prompt(brief, [part for part in (*parts, _request(last, brief.problem)) if part])
+    hints = hints_of(last.verdict) if brief.previous_error else ""
+    return coder_prompt(brief, [part for part in (*parts, _request(last, brief.problem)) if part], hints)
 
 
 def fresh_attempt(brief: Brief, guidance: str = "", lessons: Sequence[str] = ()) -> Prompt:
@@ -95,24 +94,31 @@ def _is_new(attempt: Attempt, last: Attempt) -> bool:
 
 
 def _earlier(attempt: Attempt, last: Attempt, brief: Brief) -> str:
+    said = words(brief.problem)
     if last.same_as is not None and last.same_as in (attempt.number, attempt.same_as):
-        return f"Attempt {attempt.number}: the same program as your previous attempt below."
+        return f"Attempt {attempt.number}: the same {said.answer} as your previous attempt below."
     if attempt.same_as is not None:
-        return f"Attempt {attempt.number}: the same program as attempt {attempt.same_as}."
+        return f"Attempt {attempt.number}: the same {said.answer} as attempt {attempt.same_as}."
     if attempt.candidate.code is None:
-        return f"Attempt {attempt.number}: a reply without a program."
+        return f"Attempt {attempt.number}: a reply without a {said.answer}."
     with_error = brief.previous_error or _cut(attempt)
-    said = f"\n{failing_tests(attempt.verdict, brief.problem, most=1)}" if with_error else ""
-    return f"Attempt {attempt.number}:\n{fenced(attempt.candidate.code, CODE_LIMIT)}{said}"
+    results = f"\n{failing_tests(attempt.verdict, brief.problem, most=1)}" if with_error else ""
+    return f"Attempt {attempt.number}:\n{quoted(attempt.candidate.code, brief.problem, CODE_LIMIT)}{results}"
 
 
 def _latest(attempt: Attempt, brief: Brief) -> str:
     if attempt.candidate.code is None:
-        why = escaped(attempt.verdict.message, SAID_LIMIT) or "It held no program."
+        why = escaped(attempt.verdict.message, SAID_LIMIT) or f"It held no {words(brief.problem).answer}."
         return f"Your previous reply could not be tested. {why}"
     with_error = brief.previous_error or _cut(attempt)
     said = failing_tests(attempt.verdict, brief.problem) if with_error else "It failed the tests."
-    return f"Your previous attempt:\n{fenced(attempt.candidate.code, CODE_LIMIT)}\n\n{said}"
+    return f"Your previous attempt:\n{quoted(attempt.candidate.code, brief.problem, CODE_LIMIT)}\n\n{said}"
+
+
+def hints_of(verdict: Verdict) -> str:
+    """The texts of a verdict, with tracebacks if it has any: they name places in a repository."""
+    said = [text for failure in verdict.failures[:SHOWN_FAILURES] for text in (failure.source, failure.message)]
+    return "\n".join([verdict.message, *said])
 
 
 def _advice(guidance: str) -> str:
@@ -128,14 +134,14 @@ def _request(last: Attempt, problem: PublicProblem) -> str:
     said = words(problem)
     whole, corrected = named(said.whole, problem), named(said.corrected, problem)
     if _cut(last):
-        return f"Write {whole}, in one ```python block, with little text around it, so that the reply is not cut again."
+        return f"Write {whole}{said.block}, with little text around it, so that the reply is not cut again."
     if last.candidate.code is None:
-        return f"Write {whole}, in one ```python block."
+        return f"Write {whole}{said.block}."
     if last.same_as is None:
         return f"Write {corrected}. If the approach itself is wrong, choose another one."
     return (
-        f"You have written this same program before: it is attempt {last.same_as} again. Repeating it cannot help, so "
-        "write one that computes the answer in another way."
+        f"You have written this same {said.answer} before: it is attempt {last.same_as} again. Repeating it cannot "
+        f"help, so {said.repeated}."
     )
 
 
@@ -166,7 +172,7 @@ def _class(verdict: Verdict) -> str:
 
 
 def _failure(failure: TestFailure, problem: PublicProblem) -> str:
-    if problem.kind == "module" and "\n" in failure.source:
+    if problem.kind in ("module", "repo") and "\n" in failure.source:
         return f"{escaped(failure.message, SAID_LIMIT)}, in the test:\n{fenced(failure.source, TEST_LIMIT)}"
     source = inline_code(escaped(failure.source, SAID_LIMIT))
     if not failure.expected:

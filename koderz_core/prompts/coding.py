@@ -87,8 +87,11 @@ def request(problem: PublicProblem) -> str:
     return named(words(problem).write, problem)
 
 
-def coder_prompt(brief: Brief, parts: Sequence[str]) -> Prompt:
-    """A prompt with examples and specification, if any, and the problem, followed by these paragraphs."""
+def coder_prompt(brief: Brief, parts: Sequence[str], hints: str = "") -> Prompt:
+    """A prompt with examples and specification, if any, and the problem, followed by these paragraphs.
+
+    ``hints``: test results that say more of the places in a repository that matter.
+    """
     said = words(brief.problem)
     system = _SYSTEM.format(
         task=said.task,
@@ -97,7 +100,7 @@ def coder_prompt(brief: Brief, parts: Sequence[str]) -> Prompt:
         form=named(said.form, brief.problem),
     )
     spec = [f"Specification:\n{brief.spec.strip()}"] if brief.spec else []
-    problem = f"Problem:\n{statement(brief.problem)}"
+    problem = f"Problem:\n{statement(brief.problem, hints)}"
     paragraphs = [*_found_paragraphs(brief.found), *_example_paragraphs(brief.examples), *spec, problem, *parts]
     return (Message("system", system), Message("user", "\n\n".join(paragraphs)))
 

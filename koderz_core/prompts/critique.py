@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from koderz_core.prompts.attempts import CODE_LIMIT, GUIDANCE_LIMIT, failing_tests
 from koderz_core.prompts.extraction import answer
-from koderz_core.prompts.kinds import statement
-from koderz_core.prompts.markdown import escaped, fenced, inline_code, shortened
+from koderz_core.prompts.kinds import quoted, statement
+from koderz_core.prompts.markdown import escaped, inline_code, shortened
 from koderz_core.prompts.testing import OwnTest
 from koderz_core.records import Message, Observed, PublicProblem, Verdict
 
@@ -47,7 +47,7 @@ def ask(problem: PublicProblem, code: str, verdict: Verdict, own: Sequence[Teste
     parts = [
         _TASK,
         f"Problem:\n{statement(problem)}",
-        f"Program:\n{fenced(code, CODE_LIMIT)}",
+        f"Program:\n{quoted(code, problem, CODE_LIMIT)}",
         failing_tests(verdict, problem),
         *(["\n".join(_own(own))] if own else []),
     ]

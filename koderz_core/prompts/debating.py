@@ -16,10 +16,9 @@ from typing import Annotated
 import msgspec
 
 from koderz_core.errors import PlanError, UnknownNameError
-from koderz_core.prompts.attempts import BYTES_PER_TOKEN
 from koderz_core.prompts.extraction import answer
 from koderz_core.prompts.kinds import statement
-from koderz_core.prompts.markdown import shortened
+from koderz_core.prompts.markdown import BYTES_PER_TOKEN, shortened
 from koderz_core.records import Message, PublicProblem
 
 VERSION = "1"

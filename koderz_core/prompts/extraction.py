@@ -3,7 +3,7 @@
 First, thoughts, control tokens and other line ends are removed. The last fenced block that defines the entry point is
 the answer, because earlier ones quote older versions; without one, it is code between prose, then a bare function body.
 Otherwise the part that looks most like an answer is returned unchanged, so that running it shows its fault; nothing is
-renamed or added. The rules for whole files are in ``whole_files``.
+renamed or added. The rules for whole files are in ``whole_files``, those for changes of a repository in ``edits``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from koderz_core.prompts import whole_files
+from koderz_core.prompts.edits import of_repository
 from koderz_core.prompts.markdown import layout
 from koderz_core.prompts.names import (
     after,
@@ -51,6 +52,7 @@ def extract(reply: str, problem: PublicProblem) -> Extracted:
     ``how`` is one of ``fence``, ``fence-last`` (of several), ``unfinished-fence`` (its end is missing),
     ``fence-trimmed`` (without the prose in it), ``joined`` (with helpers from another block), ``prose``, ``body`` (put
     under the problem's signature), ``no-entry-point`` (does not define it), ``raw`` (does not parse), ``none``.
+    For a repository it is one of those of ``edits.of_repository``.
     """
     text = answer(reply)
     match problem.kind:
@@ -58,6 +60,8 @@ def extract(reply: str, problem: PublicProblem) -> Extracted:
             found = whole_files.of_module(text, problem)
         case "program":
             found = whole_files.of_program(text)
+        case "repo":
+            found = of_repository(text, problem)
         case "question":
             found = Extracted(text.strip(), "answer") if text.strip() else None
         case _:

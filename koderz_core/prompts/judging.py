@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from koderz_core.prompts.extraction import answer
-from koderz_core.prompts.kinds import statement
-from koderz_core.prompts.markdown import fenced, one_line
+from koderz_core.prompts.kinds import quoted, statement
+from koderz_core.prompts.markdown import one_line
 from koderz_core.records import Message, Observed, PublicProblem
 
 VERSION = "1"
@@ -36,7 +36,9 @@ def choose(problem: PublicProblem, contenders: Sequence[Contender]) -> tuple[Mes
     """The prompt for the best of at most ``MOST_PROGRAMS`` programs; it shows the calls on which they differ."""
     shown = contenders[:MOST_PROGRAMS]
     parts = [_TASK, f"Problem:\n{statement(problem)}"]
-    parts += [f"Program {n}:\n{fenced(contender.code, _PROGRAM_LIMIT)}" for n, contender in enumerate(shown, 1)]
+    parts += [
+        f"Program {n}:\n{quoted(contender.code, problem, _PROGRAM_LIMIT)}" for n, contender in enumerate(shown, 1)
+    ]
     if differing := [f"- {call}: {results}" for call, results in _differing(shown).items()]:
         parts.append("\n".join(["What they give where they differ:", *differing[:_MOST_CALLS]]))
     return (Message("user", "\n\n".join(parts)),)

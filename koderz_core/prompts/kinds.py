@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from koderz_core.prompts.markdown import fenced, inline_code, one_line
 from koderz_core.prompts.programs import Reader
+from koderz_core.prompts.repository import SHOWN_TOKENS, repository_text
 from koderz_core.records import Kind, PublicProblem
 
-VERSIONS: Mapping[str, str] = {"repair": "1", "module": "1", "program": "1", "question": "1"}
+VERSIONS: Mapping[str, str] = {"repair": "1", "module": "1", "program": "1", "repo": "1", "question": "1"}
 """The versions of these words and of the rules of extraction, by kind; those of functions belong to each prompt."""
 _LONGEST_NAME = 100
 
@@ -27,6 +28,8 @@ class Words:
     problem is to other roles, who ``implements`` it; ``does``: what a specification says of its behaviour. ``tests``:
     what a tester writes; ``{number}`` tests with the ``{name}``. ``call``, ``meaning``: a call in shown tests that
     needs an explanation. ``final``, ``only``: where the answer stands, and what is asked for without reasoning.
+    ``block``: how a repeated request names the form. ``answer``: what an answer is called, ``language``: of its block.
+    ``repeated``: what is asked for after the same answer again.
     """
 
     task: str
@@ -42,6 +45,10 @@ class Words:
     meaning: str = "`candidate` stands for the function"
     final: str = "Give the final code in one ```python block: "
     only: str = "Give only the code block: no reasoning, no explanation."
+    block: str = ", in one ```python block"
+    answer: str = "program"
+    language: str = "python"
+    repeated: str = "write one that computes the answer in another way"
 
 
 _NO_TRIALS = "No example calls, no tests."
@@ -54,6 +61,21 @@ _FUNCTION_TESTS = (
     "Give {number} asserts in one ```python block, each on a line of its own that compares one call with the value "
     f"that it must give, such as `assert {{name}}(...) == ...`, with literal values only. {_VALUES}"
 )
+
+_BLOCKS = """SEARCH/REPLACE blocks. Each has the path of the file in the line above, as in this example:
+
+example/area.py
+```python
+<<<<<<< SEARCH
+    area = width + height
+=======
+    area = width * height
+>>>>>>> REPLACE
+```
+
+SEARCH repeats lines of the file exactly, with all spaces: as few as possible, but enough to be found only once. \
+REPLACE has the new lines in their place. Change only files marked with *, and only what the task needs. \
+Add no tests."""
 
 _WORDS: Mapping[Kind, Words] = {
     "function": Words(
@@ -116,6 +138,25 @@ _WORDS: Mapping[Kind, Words] = {
         call="run(",
         meaning="`run(text)` runs the program with that standard input and gives its standard output",
     ),
+    "repo": Words(
+        task="You are given a task in a Python repository and parts of its files, and change the files as the task "
+        "says.",
+        form=_BLOCKS,
+        write="Write the SEARCH/REPLACE blocks that do the task.",
+        whole="the whole change as SEARCH/REPLACE blocks",
+        corrected="a corrected version of the whole change as SEARCH/REPLACE blocks, which must apply to the files as "
+        "given above, without your previous change",
+        below="the task in a repository below",
+        implements="do it",
+        does="what the changed functions must take, do and return",
+        tests="Write tests for the task in a repository below.",
+        final="Give the change as ",
+        only="Give only the blocks: no reasoning, no explanation.",
+        block="",
+        answer="change",
+        language="diff",
+        repeated="change something else, or in another way",
+    ),
     "question": Words(
         task="A programmer asks you the question below, and you answer it.",
         form="the whole answer, first the result and then the reasons. Put code into ```python blocks. Say what you "
@@ -144,8 +185,18 @@ def named(text: str, problem: PublicProblem) -> str:
     return text.replace("{file}", f"file {inline_code(file)}" if file else "file")
 
 
-def statement(problem: PublicProblem) -> str:
-    """The text of a problem in a block that no fence in it can end; prose with code is not tagged as Python."""
+def quoted(code: str, problem: PublicProblem, limit: int | None = None) -> str:
+    """An answer to a problem in a block, at most ``limit`` characters."""
+    return fenced(code, limit, words(problem).language)
+
+
+def statement(problem: PublicProblem, hints: str = "", tokens: int = SHOWN_TOKENS) -> str:
+    """The text of a problem in a block that no fence in it can end; prose with code is not tagged as Python.
+
+    Of a repository with its files, as ``repository_text`` shows them.
+    """
     text = problem.prompt.rstrip()
+    if problem.kind == "repo":
+        return f"{fenced(text, language='markdown')}\n\n{repository_text(problem, hints, tokens)}"
     code = problem.kind == "function" or (problem.kind == "repair" and Reader().parse(text) is not None)
     return fenced(text, language="python" if code else "markdown")

@@ -12,16 +12,24 @@ from dataclasses import dataclass, field
 _CUT = "\n# ... cut here: {} more characters"
 _LIST = r"(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*"
 _FENCE = re.compile(rf"\s*(?P<item>{_LIST})(?P<mark>`{{3,}}|~{{3,}})(?P<rest>.*)")
+_ABOVE = 3  # lines of prose above a block among which its heading is
+BYTES_PER_TOKEN = 3
+"""The low end for tokenizers on prose and code (3 to 5), so that estimates are rather too high."""
 PYTHON_TAGS = frozenset({"", "python", "python3", "py", "py3", "pycon", "pyi", "ipython", "ipython3", "tool_code"})
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block: its text, its language in lower case (empty: untagged), and whether it was closed."""
+    """A fenced block: its text, its language in lower case (empty: untagged), and whether it was closed.
+
+    ``info``: all text after the marks of its first fence. ``heading``: the line of prose above it, empty without one.
+    """
 
     source: str
     language: str
     closed: bool
+    info: str = ""
+    heading: str = ""
 
     @property
     def maybe_python(self) -> bool:
@@ -69,6 +77,8 @@ class _LayoutParser:
     prose: list[str] = field(default_factory=list)
     opened: _Fence | None = None
     lines: list[str] = field(default_factory=list)
+    heading: str = ""
+    read: int = 0  # lines of prose before the end of the last block
 
     def add(self, line: str) -> None:
         if "`" not in line and "~" not in line:  # most lines
@@ -79,7 +89,7 @@ class _LayoutParser:
             self._add_outside(line, fence)
         elif fence and _opens_another(fence, self.opened):
             self.close()
-            self.opened = fence
+            self._open(fence)
         elif fence and _closes(fence, self.opened):
             self.close()
         elif _closes_after_code(line, self.opened):
@@ -89,19 +99,24 @@ class _LayoutParser:
             self.lines.append(line)
 
     def _add_outside(self, line: str, fence: _Fence | None) -> None:
-        self.opened = fence or _fence_after_prose(line)
-        if self.opened:
+        if opening := fence or _fence_after_prose(line):
+            self._open(opening)
             self.prose.append("")
         elif code := _block_on_one_line(line):
             self.blocks.append(code)
         else:
             self.prose.append(line)
 
+    def _open(self, fence: _Fence) -> None:
+        above = self.prose[max(self.read, len(self.prose) - _ABOVE) :]
+        self.heading = next((line.strip() for line in reversed(above) if line.strip()), "")
+        self.opened = fence
+
     def close(self, at_end: bool = False) -> None:
-        if self.opened is not None:
-            source = "\n".join(_less_indented(self.lines, self.opened.indent))
-            self.blocks.append(Block(source, self.opened.language, closed=not at_end))
-        self.opened, self.lines = None, []
+        if (fence := self.opened) is not None:
+            source = "\n".join(_less_indented(self.lines, fence.indent))
+            self.blocks.append(Block(source, fence.language, not at_end, fence.info, self.heading))
+        self.opened, self.lines, self.read = None, [], len(self.prose)
 
 
 def _fence(line: str) -> _Fence | None:

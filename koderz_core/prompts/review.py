@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from koderz_core.events import Why
-from koderz_core.prompts.attempts import GUIDANCE_LIMIT, Attempt, failing_tests
+from koderz_core.prompts.attempts import GUIDANCE_LIMIT, Attempt, failing_tests, hints_of
 from koderz_core.prompts.extraction import answer
-from koderz_core.prompts.kinds import statement, words
-from koderz_core.prompts.markdown import fence_after, fenced, one_line, shortened
+from koderz_core.prompts.kinds import quoted, statement, words
+from koderz_core.prompts.markdown import fence_after, one_line, shortened
 from koderz_core.records import Message, PublicProblem, Verdict
 
 VERSION = "3"
@@ -83,7 +83,7 @@ def checkpoint(
     task = _TASK.format(below=words(problem).below)
     parts = [
         f"{task} {_MARKS}" if any(attempt.verdict.failures for attempt in shown) else task,
-        f"Problem:\n{statement(problem)}",
+        f"Problem:\n{statement(problem, hints_of(attempts[-1].verdict))}",
         *_hidden(new, shown),
         *_programs(shown, problem),
         *_earlier(attempts, reviews),
@@ -116,15 +116,16 @@ def _programs(shown: Sequence[Attempt], problem: PublicProblem) -> Iterator[str]
     for attempt in shown:
         first = copies.setdefault(attempt.same_as or attempt.number, attempt.number)
         if first < attempt.number:
-            yield f"Attempt {attempt.number}: the same program as attempt {first}."
+            yield f"Attempt {attempt.number}: the same {words(problem).answer} as attempt {first}."
         else:
-            yield f"Attempt {attempt.number}:\n{_program(attempt, limit)}\n{_said(attempt.verdict, problem)}"
+            yield f"Attempt {attempt.number}:\n{_program(attempt, limit, problem)}\n{_said(attempt.verdict, problem)}"
 
 
-def _program(attempt: Attempt, limit: int) -> str:
-    again = f"(the same program as attempt {attempt.same_as})\n" if attempt.same_as is not None else ""
+def _program(attempt: Attempt, limit: int, problem: PublicProblem) -> str:
+    answer = words(problem).answer
+    again = f"(the same {answer} as attempt {attempt.same_as})\n" if attempt.same_as is not None else ""
     code = attempt.candidate.code
-    return again + (fenced(code, limit) if code else "(no program in the reply)")
+    return again + (quoted(code, problem, limit) if code else f"(no {answer} in the reply)")
 
 
 def _said(verdict: Verdict, problem: PublicProblem) -> str:

@@ -40,6 +40,7 @@ from koderz_core.records.problems import (
     PublicProblem,
     TestSet,
     Variant,
+    to_hash,
 )
 from koderz_core.records.steps import Ask, Asker, Memory, MemoryRef, Observed, Query, Remaining
 from koderz_core.records.trees import Repository, SourceTree
@@ -96,4 +97,5 @@ __all__ = [
     "Variant",
     "Verdict",
     "fingerprint",
+    "to_hash",
 ]

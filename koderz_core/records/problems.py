@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+import msgspec
+
 from koderz_core.records.trees import Repository
 
 Kind = Literal["function", "repair", "module", "program", "repo", "question"]
@@ -139,6 +141,25 @@ class Problem:
     @property
     def id(self) -> str:
         return self.public.id
+
+
+_OF_REPOSITORIES = {"files", "editable", "ids", "repository"}
+
+
+def to_hash(value: object) -> object:
+    """What hashes and kept files contain of problems and their parts, as JSON: no empty field of the kind ``repo``.
+
+    The hashes of the other kinds are older than these fields and are written in journals.
+    """
+    match value:
+        case dict():
+            kept = {name: part for name, part in value.items() if part or name not in _OF_REPOSITORIES}
+            return {name: to_hash(part) for name, part in kept.items()}
+        case list() | tuple():
+            return [to_hash(part) for part in value]
+        case str() | int() | float() | None:
+            return value
+    return to_hash(msgspec.to_builtins(value))
 
 
 @dataclass(frozen=True, slots=True)

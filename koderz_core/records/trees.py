@@ -6,10 +6,10 @@ All paths are relative to the root of the tree, with slashes. All texts come fro
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class SourceTree:
     """The files of a tree by path, as published, with its tests; ``sha256``: ``datasets.archives.contents_sha256``.
 
@@ -17,12 +17,12 @@ class SourceTree:
     """
 
     sha256: str
-    name: str
-    licence: str
-    files: Mapping[str, bytes]
+    name: str = field(compare=False)
+    licence: str = field(compare=False)
+    files: Mapping[str, bytes] = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Repository:
     """What the tests of a task need: a tree, and the patch that puts it into the state in which the task begins.
 

@@ -29,8 +29,9 @@ Isolation = Literal["hardened", "strong", "limited"]
 """Sandbox tiers, best first: bubblewrap, Landlock, seccomp and rlimits; the last three; rlimits only."""
 
 
-WELL_FORMED = ("fence", "fence-last", "prose")
-"""The rules that find a complete program in one piece; replies that need other rules lack something or hold too much.
+WELL_FORMED = ("fence", "fence-last", "prose", "search-replace", "diff", "whole-file")
+"""The rules that find a complete program in one piece, or a change that applies exactly as it is written; replies that
+need other rules lack something or hold too much.
 """
 
 
@@ -38,12 +39,14 @@ WELL_FORMED = ("fence", "fence-last", "prose")
 class Extracted:
     """The program in a model's reply; ``code`` None: there is none. ``how``: the rule that found the program.
 
-    ``finish``: how the reply ended. If the reply was cut off, its program is incomplete.
+    ``finish``: how the reply ended. If the reply was cut off, its program is incomplete. ``reason``: a clause that says
+    why there is no program, if more is known than that none was found. It may quote hostile text on one line.
     """
 
     code: str | None
     how: str
     finish: Finish = "stop"
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

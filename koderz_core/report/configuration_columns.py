@@ -314,7 +314,8 @@ CONFIGURATIONS: Sequence[Column] = [
     share(
         "well_formed",
         "share of the replies of the loop that contained a complete program in one piece: extracted by the rule "
-        "`fence`, `fence-last` or `prose`",
+        "`fence`, `fence-last` or `prose`; of a repository, a change that applies exactly as it is written: "
+        "`search-replace`, `diff` or `whole-file`",
         "the strategy tests no programs, or no reply has been tested",
         path="of.well_formed",
     ),

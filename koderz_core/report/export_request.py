@@ -22,6 +22,7 @@ ENDINGS: Mapping[str, str] = {
     "markdown": "md",
     "html": "html",
     "samples": "jsonl",
+    "swebench": "jsonl",
     "eval-arena": "jsonl",
     "inspect": "zip",
     "eee": "zip",

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
+from koderz_core.prompts.definitions import definitions_in
 from koderz_core.python_parser import parse, silence
-from koderz_core.records.repositories import Definition, DefinitionKind, PythonModule
+from koderz_core.records.repositories import PythonModule
 
 SOURCE_FOLDERS = ("src", "lib", "python")
 """Folders whose content is importable although they are no packages."""
@@ -20,8 +21,6 @@ _STANDARD = sys.stdlib_module_names | {"_typeshed", "annotationlib", "compressio
 """With modules of newer versions of Python, and those that Python's own list leaves out."""
 _FILENAME = "<file of a repository>"
 _LONGEST_SUMMARY = 200
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-_Scope = _Function | ast.ClassDef
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ def parse_module(path: str, source: str) -> Parsed:
         paragraph = " ".join((ast.get_docstring(tree) or "").strip().partition("\n\n")[0].split())
         summary = paragraph.partition(". ")[0][:_LONGEST_SUMMARY]
         return Parsed(
-            replace(module, summary=summary, definitions=tuple(_definitions(tree)), has_main=_has_main(tree)),
+            replace(module, summary=summary, definitions=definitions_in(tree), has_main=_has_main(tree)),
             tuple(dict.fromkeys(_imports(tree))),
         )
     except SyntaxError as error:
@@ -184,35 +183,3 @@ def _has_main(tree: ast.Module) -> bool:
     tests = (node.test for node in tree.body if isinstance(node, ast.If) and isinstance(node.test, ast.Compare))
     named = (test for test in tests if isinstance(test.left, ast.Name) and test.left.id == "__name__")
     return any(isinstance(it, ast.Constant) and it.value == "__main__" for test in named for it in test.comparators)
-
-
-def _definitions(tree: ast.Module) -> Iterator[Definition]:
-    """Classes and functions, also those inside others, in the order of their lines."""
-    waiting: list[tuple[str, bool, ast.AST]] = [("", False, tree)]
-    found = []
-    while waiting:
-        prefix, in_class, node = waiting.pop()
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, _Scope):
-                found.append(_definition(prefix, child, in_class=in_class))
-                waiting.append((f"{prefix}{child.name}.", isinstance(child, ast.ClassDef), child))
-            else:
-                waiting.append((prefix, in_class, child))
-    return iter(sorted(found, key=lambda it: (it.line, it.name)))
-
-
-def _definition(prefix: str, node: _Scope, *, in_class: bool) -> Definition:
-    typed = isinstance(node, _Function) and _is_typed(node, in_class=in_class)
-    kind: DefinitionKind = "class" if isinstance(node, ast.ClassDef) else "function"
-    end = node.end_lineno or node.lineno
-    return Definition(f"{prefix}{node.name}", kind, node.lineno, end, typed, ast.get_docstring(node, False) is not None)
-
-
-def _is_typed(node: _Function, *, in_class: bool) -> bool:
-    arguments = node.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    if in_class and positional and positional[0].arg in ("self", "cls", "mcs"):
-        positional = positional[1:]
-    others = [it for it in (arguments.vararg, arguments.kwarg) if it]
-    hinted = all(it.annotation for it in (*positional, *arguments.kwonlyargs, *others))
-    return hinted and (node.returns is not None or node.name == "__init__")

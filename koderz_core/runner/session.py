@@ -209,7 +209,7 @@ class Session:
         """Test a program; a syntax error of a reply that was cut short counts as ``truncated`` or ``refused``."""
         cut_short = CUT_SHORT.get(candidate.finish)
         if candidate.code is None:
-            return no_program(self._subject.gate, cut_short or "extraction")
+            return no_program(self._subject.gate, cut_short or "extraction", candidate.reason)
         verdict = self._dependencies.judge.check(self._subject.problem, candidate.code, self._subject.gate)
         verdict = self._dependencies.redact.verdict(verdict)
         return replace(verdict, error=cut_short) if cut_short and verdict.error == "syntax" else verdict

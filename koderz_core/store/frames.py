@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 FormName = Literal["csv", "parquet", "json"]
-ExchangeName = Literal["samples", "eval-arena"]
+ExchangeName = Literal["samples", "swebench", "eval-arena"]
 MOST_MEMORY = "1GB"  # with more data DuckDB sorts on the disk
 _OPTIONS: Mapping[FormName, str] = {
     "csv": "format csv, header true",
@@ -177,6 +177,13 @@ join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
 join benchmarks b on b.id = e.benchmark
 where {_WANTED.format("e.benchmark")}
 """
+_PROGRAMS = f"""
+select r.problem as {{problem}}, coalesce(t.text, '') as {{program}}, f.solver as {{model}}
+from results r join {_SOLVERS} f on f.benchmark = r.benchmark and f.id = r.configuration
+left join texts t on t.sha256 = r.code
+where {_WANTED.format("r.benchmark")} and r.outcome in ('solved', 'unsolved') and r.score_kind <> 'reported'
+order by r.benchmark, r.label, r.problem, r.repeat
+"""  # noqa: S608 (ours)
 FRAMES: Mapping[str, str] = {
     "experiments": f"""
 select r.id, r.benchmark, {_ORIGIN}, r.configuration, r.label, f.strategy, {_MODELS} as models,
@@ -199,13 +206,8 @@ select {_OF}, x.* exclude (position) from {{lines}} x {_FROM} order by x.experim
     "labels": f"""
 select x.*, {_OF} from {{lines}} x {_FROM} order by e.benchmark, f.label, e.problem, e.repeat, x.kind, x.at, x.text
 """,  # noqa: S608 (ours)
-    "samples": f"""
-select r.problem as task_id, coalesce(t.text, '') as solution, f.solver as model
-from results r join {_SOLVERS} f on f.benchmark = r.benchmark and f.id = r.configuration
-left join texts t on t.sha256 = r.code
-where {_WANTED.format("r.benchmark")} and r.outcome in ('solved', 'unsolved') and r.score_kind <> 'reported'
-order by r.benchmark, r.label, r.problem, r.repeat
-""",  # noqa: S608 (ours)
+    "samples": _PROGRAMS.format(problem="task_id", program="solution", model="model"),
+    "swebench": _PROGRAMS.format(problem="instance_id", program="model_patch", model="model_name_or_path"),
     "eval-arena": f"""
 select b.dataset as benchmark_id, f.solver as model, r.problem as example_id,
     avg((r.outcome = 'solved')::integer) as pass1, count(*) filter (where r.outcome = 'solved') as correct,
@@ -216,7 +218,7 @@ where {_WANTED.format("r.benchmark")} and r.outcome in ('solved', 'unsolved')
 group by r.benchmark, b.dataset, f.solver, r.problem order by r.benchmark, model, r.problem
 """,  # noqa: S608 (ours)
 }
-"""``lines``: the table, or its first lines, which are selected before the joins. The last two are for other tools: the
+"""``lines``: the table, or its first lines, which are selected before the joins. Other tools read the last three: the
 program of each result that koderz scored, "" for none; and the share of solved repeats by configuration and problem."""
 _FIRST = f"""
 (select y.* from {{table}} y semi join experiments e on e.id = y.experiment and {_WANTED.format("e.benchmark")}

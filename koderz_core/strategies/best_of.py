@@ -39,6 +39,7 @@ class BestOf(Reminded):
     shows_attempts: ClassVar = False
     draws_samples: ClassVar = True
     independent_samples: ClassVar = True
+    calls_functions: ClassVar = True
 
     samples: int = 5
     tests: int = 10

@@ -35,6 +35,7 @@ class Cascade(Reminded):
     needs_several_coders: ClassVar = True
     tests_programs: ClassVar = False
     shows_attempts: ClassVar = False
+    calls_functions: ClassVar = True
 
     threshold: float = parameter(
         0.9,

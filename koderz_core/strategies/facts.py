@@ -35,6 +35,7 @@ class Facts:
     effort.
     ``independent_samples``: each of its iterations is a sample of one prompt and model, tested whatever the others did,
     and their number does not depend on their results.
+    ``calls_functions``: it calls functions of programs with arguments of its choice, so programs must have functions.
     ``require_packages``: raises PlanError if a package that the strategy needs is not installed.
     """
 
@@ -45,6 +46,7 @@ class Facts:
     shows_attempts: bool = True
     draws_samples: bool = False
     independent_samples: bool = False
+    calls_functions: bool = False
     require_packages: Callable[[], None] = _nothing
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from koderz_core.errors import PlanError
 from koderz_core.prompts import attempts, coding, testing
@@ -30,6 +31,8 @@ class Swarm(Reminded):
     tests decide when the loop ends and how the programs are ranked. The critic and the tester are sampled at
     temperature 0, the refiner at ``retry_temperature``.
     """
+
+    calls_functions: ClassVar = True
 
     max_iterations: int = 5
     tests: int = 10

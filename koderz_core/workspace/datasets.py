@@ -10,6 +10,7 @@ from koderz_core import datasets
 from koderz_core.config import Settings
 from koderz_core.datasets import sources
 from koderz_core.datasets.own_problems import ENDINGS, Fault, is_path, load_path, read_path
+from koderz_core.datasets.repository_facts import RepositoryFacts, repository_facts
 from koderz_core.datasets.selection import in_period, select, way_of, without_date
 from koderz_core.datasets.sources import MADE_OF, SOURCES, Source, sources_of
 from koderz_core.datasets.variants import BASES
@@ -21,9 +22,11 @@ __all__ = [
     "SOURCES",
     "Datasets",
     "Fault",
+    "RepositoryFacts",
     "Source",
     "in_period",
     "read_path",
+    "repository_facts",
     "select",
     "sources_of",
     "way_of",

@@ -153,14 +153,33 @@ class Exports:
             tables.copy(_part(order), form, file)
 
     def _require_one_dataset(self, order: ExportOrder) -> None:
-        """Raise UsageError for samples of several datasets, because their lines name none."""
+        """Raise UsageError for programs of several datasets, because their lines name none, and for wrong patches."""
         of = order.of or tuple(row.id for row in self.results.benchmarks())
-        names = sorted({source.dataset for source in self._provenance(of)}) if order.form == "samples" else []
+        programs = order.form in ("samples", "swebench")
+        names = sorted({source.dataset for source in self._provenance(of)}) if programs else []
+        if order.form == "swebench":
+            self._require_patches(of)
         if len(names) > 1:
             raise UsageError(
-                f"The format samples does not name datasets, and these benchmarks use several: {', '.join(names)}. "
-                "Export the benchmarks of each dataset into a separate file."
+                f"The format {order.form} does not name datasets, and these benchmarks use several: "
+                f"{', '.join(names)}. Export the benchmarks of each dataset into a separate file."
             )
+
+    def _require_patches(self, benchmarks: Sequence[str]) -> None:
+        """Raise UsageError if a benchmark has other problems than repository tasks. Unknown problems are accepted."""
+        for benchmark in benchmarks:
+            plan = self.results.plan(benchmark)
+            dataset = self.experiments().dataset(plan)
+            kinds = (
+                {problem.public.kind for problem in dataset.problems if problem.id in plan.problems}
+                if dataset
+                else set()
+            )
+            if kinds - {"repo"}:
+                raise UsageError(
+                    f"The format swebench is for patches of repository tasks, but {benchmark} has problems of the kind "
+                    f"{', '.join(sorted(kinds))}. Use the format samples, or name other benchmarks."
+                )
 
     def _write_log(self, order: ExportOrder, file: BinaryIO) -> None:
         """Every call of the benchmarks. A log of several files is written as one zip."""

@@ -31,7 +31,7 @@ class Mutation:
     """Runs mutants in the sandbox of ``grading``; scores that were computed before need none."""
 
     def __init__(self, settings: Settings, grading: Grading) -> None:
-        self._grading = grading
+        self._settings, self._grading = settings, grading
         self._scores = MutationScores(settings.cache_dir / "mutation", grading.sandbox.judge, grading.divide)
 
     def scores(self, dataset: Dataset, problems: Sequence[Problem]) -> Iterator[tuple[Problem, MutationScore]]:
@@ -60,7 +60,7 @@ class Mutation:
         Lines without new inputs are not changed. ``watch`` sees the problems, for progress. Raises DataError for a
         faulty file, SandboxError.
         """
-        content, reading = read_sound(file)
+        content, reading = read_sound(file, self._settings)
         lines = [line for _, line in lines_in(content)]
         strengthening = Strengthening(
             self._grading.judge,

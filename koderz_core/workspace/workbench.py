@@ -25,7 +25,8 @@ from koderz_core.input_files import MOST_TEXT_BYTES, decoded, read_bytes
 from koderz_core.plan.order import Order, Wanted
 from koderz_core.plan.requirements import searches
 from koderz_core.prompts import tasks as texts
-from koderz_core.prompts.attempts import BYTES_PER_TOKEN, CODE_LIMIT, failing_tests
+from koderz_core.prompts.attempts import CODE_LIMIT, failing_tests
+from koderz_core.prompts.markdown import BYTES_PER_TOKEN
 from koderz_core.records import QUESTION, Budget, Dataset, Plan, Problem, PublicProblem, TestSet, Verdict
 from koderz_core.records.rows import ExperimentDetails
 from koderz_core.strategies import base_of, complete

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.drafts import Drafts
     from koderz_core.workspace.experiments import Experiments
     from koderz_core.workspace.exports import Exports
+    from koderz_core.workspace.forging import Forging
     from koderz_core.workspace.grading import Grading
     from koderz_core.workspace.health import Health
     from koderz_core.workspace.imports import Imports
@@ -111,6 +112,12 @@ class Workspace:
         from koderz_core.workspace.mutation import Mutation
 
         return Mutation(self.settings, self.grading)
+
+    @part
+    def forging(self) -> Forging:
+        from koderz_core.workspace.forging import Forging
+
+        return Forging(self.settings, self.grading, lambda: self.models)
 
     @part
     def models(self) -> Models:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from koderz_core.prompts.attempts import BYTES_PER_TOKEN, Attempt, history, next_attempt
+from koderz_core.prompts.attempts import Attempt, history, next_attempt
 from koderz_core.prompts.coding import Brief
-from koderz_core.prompts.markdown import fenced
+from koderz_core.prompts.markdown import BYTES_PER_TOKEN, fenced
 from koderz_core.records import Extracted, PublicProblem, Verdict
 
 PROBLEM = PublicProblem("t/0", "def f(x):\n", "f")

@@ -39,16 +39,26 @@ PROBLEMS = {
         "run",
         kind="program",
     ),
+    "repo": PublicProblem(
+        "t/4",
+        "`largest` of an empty list must give None.\n",
+        "",
+        kind="repo",
+        files={"src/lists.py": FAULTY, "src/other.py": f"import lists\n\n\n{STUB}", "setup.py": "import setuptools\n"},
+        editable=("src/lists.py", "src/other.py"),
+    ),
 }
 PROGRAMS = {
     "repair": "def largest(numbers):\n    return max(numbers)",
     "module": STUB.replace("pass", "return 4"),
     "program": "input()\nprint(sum(input().split()))",
+    "repo": "src/lists.py\n<<<<<<< SEARCH\n    return min(numbers)\n=======\n    return max(numbers)\n>>>>>>> REPLACE",
 }
 METHOD = "CounterTest.test_next:\ndef test_next(self):\n    self.assertEqual(Counter(0).next(), 1)"
 FAILURES = {
     "repair": TestFailure(1, "assert candidate([]) is None", message="ValueError: max() arg is an empty sequence"),
     "module": TestFailure(1, METHOD, message="AssertionError: 4 != 1"),
+    "repo": TestFailure(1, "def test_empty():\n    assert largest([]) is None", message="ValueError: empty"),
     "program": TestFailure(1, r"run('3\n1 2 3\n')", r"'6\n'", "''"),
 }
 
@@ -79,7 +89,8 @@ def prompts() -> Iterator[tuple[str, str]]:
         Direct().solve(once)
         Supervised(max_iterations=2, checkpoint_interval=1).solve(loop)
         told = {"direct": once.told["coder_1"]} | {name: loop.told[f"{name}_1"] for name in ("spec", "reviewer")}
-        told |= {"coder_2": loop.told["coder_2"], "tester": f"{testing.write(problem, 5)[0].content}\n"}
+        told |= {"coder_2": loop.told["coder_2"]}
+        told |= {} if kind == "repo" else {"tester": f"{testing.write(problem, 5)[0].content}\n"}
         yield from ((f"{kind}_{name}", text) for name, text in told.items())
 
 

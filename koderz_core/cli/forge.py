@@ -1,0 +1,101 @@
+"""``koderz forge``: repository tasks from packages and folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from koderz_core.cli.options import OutputPath, Whole, as_json, data_dir, print_json, workers, workspace
+from koderz_core.cli.tables import console, progress_bar, terminal_table
+from koderz_core.errors import Cancelled, DataError
+from koderz_core.report.formats import duration, numbered, plain
+from koderz_core.workspace.forging import STANDARD, TASKS, Forged, ForgeOrder
+
+STOPPED = "koderz was interrupted. The faults that were tried are kept. Run the same command again to continue."
+MOST_REASONS = 8
+
+
+@click.command()
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.option("--tasks", type=Whole(1, 10_000), help=f"Number of tasks.  [default: 50 per source; {STANDARD}: {TASKS}]")
+@click.option("--seed", default=0, show_default=True, help="Seed of the faults.")
+@click.option("--name", default="", help="Name of the dataset file.  [default: that of the first source]")
+@click.option("--output", type=OutputPath(), help="File to write (.jsonl).  [default: a file in the data folder]")
+@click.option("--force", is_flag=True, help="Overwrite the file of --output if it exists.")
+@click.option("--index", multiple=True, metavar="URL", help="Package index. Repeatable.  [default: that of pip]")
+@click.option(
+    "--least-failing",
+    default=2,
+    show_default=True,
+    type=Whole(1, 1000),
+    help="Minimum number of failing tests of a task.",
+)
+@click.option(
+    "--instructions-by",
+    "model",
+    default="",
+    metavar="MODEL",
+    help="Model that writes the texts.  [default: a template]",
+)
+@workers
+@as_json
+@data_dir
+def forge(sources: tuple[str, ...], data_dir: Path | None, **options: Any) -> None:
+    """Make repository tasks from pure-Python packages with tests.
+
+    A SOURCE is NAME==VERSION, a folder or a source distribution (.tar.gz). The word standard makes a ready set of tasks
+    from five packages. koderz reads the source distribution from your package index and runs none of its code outside
+    of the sandbox. It puts a fault into a function, and keeps the fault as a task if some tests fail and most tests
+    pass. Every run with the same sources, versions and seed makes the same tasks.
+
+    An interrupted command continues where it stopped. Tests and licence stay those of the package.
+    """
+    output: Path | None = options["output"]
+    if output and not output.name.endswith(".jsonl"):
+        raise DataError(f"{output} does not end with .jsonl. Choose another name for the file of tasks.")
+    if output and output.exists() and not options["force"]:
+        raise DataError(f"{output} exists. To overwrite it, add --force. To keep it, choose another file.")
+    order = ForgeOrder(
+        sources=sources,
+        tasks=options["tasks"],
+        seed=options["seed"],
+        least_failing=options["least_failing"],
+        name=options["name"],
+        output=output,
+        indexes=options["index"],
+        model=options["model"],
+        workers=options["workers"],
+    )
+    with workspace(data_dir) as opened:
+        try:
+            forged = opened.forging.forge(order, progress_bar)
+        except KeyboardInterrupt:
+            raise Cancelled(STOPPED) from None
+    if options["as_json"]:
+        print_json(forged)
+    else:
+        _print(forged)
+
+
+def _print(forged: Forged) -> None:
+    table = terminal_table("source", "licence", "tests", "checked from outside", "seconds", "faults tried", "tasks")
+    for source in forged.sources:
+        counts = (source.tests, source.protected, round(source.seconds, 1), source.tried, source.tasks)
+        table.add_row(plain(source.name), plain(source.licence), *map(str, counts))
+    console().print(table)
+    for source in forged.sources:
+        _print_reasons(source.name, "Faults that made no task", source.reasons)
+        _print_reasons(source.name, "Texts of the model that koderz replaced", source.by_template)
+    seconds = sum(source.seconds * source.tasks for source in forged.sources)
+    click.echo(f"{numbered(forged.tasks, 'task')} in {plain(str(forged.file))}.")
+    click.echo(f"All tests of all tasks together take about {duration(seconds)} once, without a patch.")
+    click.echo(f"To use them: --dataset {plain(forged.dataset)}")
+
+
+def _print_reasons(name: str, what: str, reasons: dict[str, int]) -> None:
+    most = sorted(reasons.items(), key=lambda pair: -pair[1])[:MOST_REASONS]
+    if most:
+        listed = "; ".join(f"{reason}: {number}" for reason, number in most)
+        click.echo(plain(f"{what}, {name}: {sum(reasons.values())} ({listed}).", 1000))

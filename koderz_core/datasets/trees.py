@@ -1,0 +1,126 @@
+"""Source trees in the data folder: ``trees/<SHA-256>.tar.gz``, which tasks of the kind ``repo`` name.
+
+The SHA-256 is that of the files (``archives.contents_sha256``), not of the archive. The archive is deterministic: the
+same tree gives the same bytes. Name and licence are in its header. Nothing is unpacked to disk.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import tarfile
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path
+
+from koderz_core.config import Settings
+from koderz_core.datasets.archives import contents_sha256
+from koderz_core.errors import DataError
+from koderz_core.files import keep_file
+from koderz_core.input_files import read_unpacked
+from koderz_core.records import SourceTree
+
+MOST_FILES = 20_000
+MOST_BYTES = 64 << 20  # of all files of a tree
+MOST_BINARY_BYTES = 1 << 20
+MOST_TEXT_BYTES = 8 << 20
+_NAME, _LICENCE = "KODERZ.name", "KODERZ.licence"
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_RELEASE = re.compile(r"(.+)-(\d[^-]*)")
+_KEPT = 64  # trees that stay in memory
+
+
+def keep_tree(files: Mapping[str, bytes], name: str, licence: str, settings: Settings) -> SourceTree:
+    """Write down the files of a tree by path, and return the tree. Raises DataError if koderz does not accept them.
+
+    A tree that is there already keeps its archive, unless its name or licence differ.
+    """
+    if fault := next(_faults(files), ""):
+        raise DataError(f"The tree {name} cannot be kept: {fault}.")
+    tree = SourceTree(contents_sha256(files), name, licence, dict(sorted(files.items())))
+    keep_file(tree_path(tree.sha256, settings), _packed(tree))
+    _loaded.cache_clear()
+    return tree
+
+
+def load_tree(sha256: str, settings: Settings, name: str = "") -> SourceTree:
+    """The tree of that SHA-256, read once per process: all its tasks share it. ``name`` is used in messages only.
+
+    Raises DataError if it is missing or damaged.
+    """
+    if not _SHA256.fullmatch(sha256):
+        raise DataError(f"{sha256[:80]!r} is not the SHA-256 of a tree: write 64 hexadecimal digits.")
+    return _loaded(tree_path(sha256, settings), name)
+
+
+def tree_path(sha256: str, settings: Settings) -> Path:
+    """Where the tree of that SHA-256 is kept."""
+    return settings.home / "trees" / f"{sha256}.tar.gz"
+
+
+@lru_cache(_KEPT)
+def _loaded(path: Path, name: str) -> SourceTree:
+    sha256, cure = path.name.removesuffix(".tar.gz"), _cure(name)
+    if not path.is_file():
+        raise DataError(f"The tree {name or sha256[:12]} is missing from {path.parent}. {cure}")
+    content = read_unpacked(path, cure)
+    try:
+        with tarfile.open(fileobj=BytesIO(content), mode="r:") as archive:
+            files = {member.name: _content(archive, member) for member in archive if member.isreg()}
+            stated = archive.pax_headers
+    except (tarfile.TarError, OSError, EOFError, ValueError) as error:
+        raise DataError(f"{path} is damaged ({error}). {cure}") from error
+    if contents_sha256(files) != sha256:
+        raise DataError(f"{path} was changed: its files have another SHA-256. {cure}")
+    return SourceTree(sha256, stated.get(_NAME, name), stated.get(_LICENCE, ""), files)
+
+
+def _cure(name: str) -> str:
+    """What restores a missing tree. A folder has no version, and its rows of SWE-bench name a repository."""
+    release = _RELEASE.fullmatch(name)
+    source = f"{release[1]}=={release[2]}" if release else "NAME==VERSION"
+    return (
+        f"Make it again with: koderz forge {source} (the same release gives the same SHA-256). Or copy the file from "
+        "the folder trees of the data folder in which the tasks were made."
+    )
+
+
+def _faults(files: Mapping[str, bytes]) -> Iterator[str]:
+    if not files:
+        yield "it has no files"
+    if len(files) > MOST_FILES:
+        yield f"it has {len(files):,} files, and koderz keeps at most {MOST_FILES:,}"
+    for path, content in files.items():
+        if not is_plain_path(path):
+            yield f"{path[:120]!r} is not a relative path inside the tree, or is a file of git"
+        binary = b"\0" in content[:8192]
+        most = MOST_BINARY_BYTES if binary else MOST_TEXT_BYTES
+        if len(content) > most:
+            what = "binary file" if binary else "text"
+            yield f"{path[:120]} is too large for a {what} ({len(content):,} bytes; at most {most:,}). Leave it out"
+    total = sum(map(len, files.values()))
+    if total > MOST_BYTES:
+        yield f"its files have {total:,} bytes, and koderz keeps at most {MOST_BYTES:,}"
+
+
+def is_plain_path(path: str) -> bool:
+    """Whether a path is relative, with slashes, and names no folder above the tree and nothing of git."""
+    parts = path.split("/")
+    return all(parts) and path.isprintable() and "\\" not in path and not {".", "..", ".git"} & set(parts)
+
+
+def _packed(tree: SourceTree) -> bytes:
+    buffer = BytesIO()
+    headers = {_NAME: tree.name, _LICENCE: tree.licence}
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT, pax_headers=headers) as archive:
+        for path, content in tree.files.items():
+            member = tarfile.TarInfo(path)
+            member.size, member.mode = len(content), 0o644
+            archive.addfile(member, BytesIO(content))
+    return gzip.compress(buffer.getvalue(), mtime=0)
+
+
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = archive.extractfile(member)
+    return file.read() if file else b""

@@ -1,0 +1,107 @@
+"""Lines of the kind ``repo`` in a user's own file."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from repository_sample import BROKEN, FAILING, FAULT, GOLD, PASSING, PATH, problem, row, write
+
+from koderz_core.config import Settings
+from koderz_core.datasets import load
+from koderz_core.datasets.own_problems import read_own
+from koderz_core.datasets.repository_facts import repository_facts
+from koderz_core.patches import apply_patch, make_patch
+
+OTHER = make_patch({"README.md": "Shapes.\n"}, {"README.md": "Forms.\n"})
+OF_TESTS = make_patch({"tests/conftest.py": ""}, {"tests/conftest.py": "x = 1\n"})
+
+
+def test_a_problem_shows_the_broken_tree_without_tests_and_configuration(settings: Settings) -> None:
+    found = problem(settings)
+    assert dict(found.public.files) == {PATH: BROKEN, "README.md": "Shapes.\n"}
+    assert "side * side" in apply_patch(found.canonical_solution, found.public.files)[PATH]
+    assert found.tests.ids == (*FAILING, *PASSING)
+    assert found.public.editable == (PATH,)
+
+
+def test_the_copy_of_a_file_is_the_same_dataset_and_problems_are_equal(tmp_path, settings: Settings) -> None:
+    made = load(str(write(tmp_path, settings)), settings)
+    assert load(made.origin.name, settings) == made
+    assert (made.origin.licence, made.problems[0].public.kind) == ("MIT", "repo")
+
+
+def test_facts_of_a_task(settings: Settings) -> None:
+    facts = repository_facts(problem(settings))
+    assert facts is not None
+    assert (facts.package, facts.failing, facts.passing) == ("shapes-1.0", 2, 2)
+    assert (facts.changed_lines, facts.function_lines) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"tree": "0" * 64}, "field tree: cannot be used; The tree shapes-1.0 is missing"),
+        ({"tree": "abc"}, "field tree: is not a SHA-256"),
+        ({"fault": GOLD}, "field fault: does not apply to the tree: src/shapes.py: the lines from"),
+        ({"canonical_solution": FAULT}, "field canonical_solution: does not apply to the broken tree: src/shapes.py"),
+        ({"canonical_solution": "no diff"}, "field canonical_solution: changes nothing; write a unified diff"),
+        (
+            {"canonical_solution": GOLD + OTHER},
+            "field canonical_solution: changes files that are not editable: 'README",
+        ),
+        (
+            {"canonical_solution": OF_TESTS},
+            "field canonical_solution: changes files that are not editable: 'tests/conf",
+        ),
+        (
+            {"editable": [PATH, "tests/conftest.py"]},
+            "field editable: names tests, conftest.py or configuration: 'tests",
+        ),
+        ({"editable": [PATH, "src/b.py"]}, "field editable: names files that are not texts of the tree: 'src/b.py'"),
+        ({"editable": [PATH, "../b.py"]}, "field editable: item 2 is not a relative path"),
+        ({"FAIL_TO_PASS": []}, "field FAIL_TO_PASS: "),
+        (
+            {"FAIL_TO_PASS": ["tests/test_b.py::test"]},
+            "field FAIL_TO_PASS: names tests that are not in the tree: 'tests",
+        ),
+        (
+            {"FAIL_TO_PASS": ["tests/test_shapes.py::test_b"]},
+            "field FAIL_TO_PASS: names tests that are not in the tree",
+        ),
+        ({"PASS_TO_PASS": [*PASSING, FAILING[0]]}, "field PASS_TO_PASS: names tests that are listed twice"),
+        ({"roots": ["lib"]}, "field roots: names a folder that is not in the tree: 'lib'"),
+        ({"test": "def check(candidate): ..."}, "field test: is not a field of the kind repo"),
+    ],
+)
+def test_fields_that_do_not_fit_are_named(settings: Settings, fields: dict[str, object], said: str) -> None:
+    faults = [
+        fault.describe("my.jsonl") for fault in read_own(json.dumps(row(settings, **fields)).encode(), settings).faults
+    ]
+    assert any(fault.startswith(f"my.jsonl:1: {said}") for fault in faults), faults
+
+
+def test_a_new_file_may_be_editable(settings: Settings) -> None:
+    new = make_patch({}, {"src/b.py": "B = 1\n"})
+    assert problem(settings, canonical_solution=GOLD + new, editable=[PATH, "src/b.py"])
+
+
+def test_many_tasks_share_the_texts_of_their_tree(settings: Settings) -> None:
+    rows = [row(settings, task_id=f"shapes-1.0/{number}") for number in range(3)]
+    problems = read_own("\n".join(map(json.dumps, rows)).encode(), settings).problems
+    assert len({id(each.public.files["README.md"]) for each in problems}) == 1
+    assert len({id(each.repository.tree) for each in problems if each.repository}) == 1
+    assert len({id(each.tests.ids[0]) for each in problems}) == 1
+
+
+def test_the_table_of_problems_lists_the_facts_of_repositories(tmp_path, settings: Settings, koderz) -> None:
+    said = koderz("list-problems", "--dataset", write(tmp_path, settings), "--kind", "repo")
+    assert "failing tests  passing tests  changed lines  function lines" in said.out
+    assert said.out.splitlines()[-1].split() == ["shapes-1.0/1", "repo", "shapes-1.0", "MIT", "2", "2", "2", "3"]
+
+
+def test_the_file_is_checked_with_the_trees_of_the_data_folder(tmp_path, settings: Settings, koderz) -> None:
+    path = write(tmp_path, settings, row(settings), row(settings, tree="1" * 64, task_id="shapes-1.0/2"))
+    said = koderz("list-problems", "--file", path)
+    assert "shapes.jsonl:2: field tree: cannot be used" in said.out
+    assert "koderz forge shapes==1.0" in said.out
