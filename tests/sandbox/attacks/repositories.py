@@ -7,7 +7,6 @@ by its exit code or by the lines that say which tests passed.
 from __future__ import annotations
 
 import ast
-import json
 import os
 import shutil
 import subprocess
@@ -17,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from koderz_core.patches import apply_patch, make_patch
+from koderz_core.patches import apply_patch, make_patch, read_patch
 from koderz_core.records import Problem, Repository
 
 GIT = shutil.which("git")
@@ -48,7 +47,9 @@ def in_package(problem: Problem, code: str, *, at_start: bool = False, path: str
     """The patch that adds the code to a file of the package that every test imports."""
     files = problem.public.files
     path = path or entry(problem)
-    line = f"exec({code!r}, {{'__name__': 'added', 'module': __import__('sys').modules[__name__], **{facts(problem)!r}}})"
+    line = (
+        f"exec({code!r}, {{'__name__': 'added', 'module': __import__('sys').modules[__name__], **{facts(problem)!r}}})"
+    )
     lines = files[path].split("\n")
     at = _after_future(files[path]) if at_start else len(lines)
     changed = "\n".join([*lines[:at], line, *lines[at:]])
@@ -71,6 +72,12 @@ def faulty(problem: Problem) -> str:
     """The file that the correct patch changes."""
     corrected = apply_patch(problem.canonical_solution, problem.public.files)
     return next(path for path, text in corrected.items() if text != problem.public.files.get(path))
+
+
+def changed_part(diff: str) -> tuple[str, set[int]]:
+    """The first file that a diff changes, and the numbers of the lines of its hunks."""
+    change = read_patch(diff)[0]
+    return change.path, {hunk.start + at for hunk in change.hunks for at in range(len(hunk.before))}
 
 
 def tests_of(problem: Problem) -> Repository:
@@ -133,7 +140,9 @@ def plain(problem: Problem, patch: str, ids: Sequence[str] | None = None) -> Pla
             _written(root, repository) if part is repository.fault else None
             if part:
                 command = [GIT or "git", "apply", "--whitespace=nowarn", "-"]
-                subprocess.run(command, cwd=root, input=part.encode(), check=True, capture_output=True, env=_alone(root))
+                subprocess.run(
+                    command, cwd=root, input=part.encode(), check=True, capture_output=True, env=_alone(root)
+                )
         paths = os.pathsep.join(str(root / name) for name in repository.roots)
         command = [sys.executable, "-B", "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "--tb=no", *chosen]
         environment = {**_alone(root), "PYTHONPATH": paths, "PATH": os.environ["PATH"], "TMPDIR": folder}
@@ -156,7 +165,3 @@ def _written(root: Path, repository: Repository) -> None:
     for path, data in repository.tree.files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(data)
-
-
-def as_json(value: object) -> str:
-    return json.dumps(value, sort_keys=True)

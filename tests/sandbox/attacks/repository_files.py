@@ -80,7 +80,9 @@ def shadowed_tests(problem: Problem) -> str:
     """A package with empty tests under the name of the published one, earlier in the path."""
     names = {path: f"added/{path}" for path in published(problem)}
     texts = {names[path]: emptied(text) for path, text in published(problem).items()}
-    parts = {str(folder) for name in texts for folder in PurePosixPath(name).parents if str(folder) not in (".", "added")}
+    parts = {
+        str(folder) for name in texts for folder in PurePosixPath(name).parents if str(folder) not in (".", "added")
+    }
     texts |= {f"{folder}/__init__.py": "" for folder in parts if f"{folder}/__init__.py" not in texts}
     top = PurePosixPath(next(iter(published(problem)))).parts[0]
     hook = "import os, sys\nos.environ['PY_IGNORE_IMPORTMISMATCH'] = '1'\n"

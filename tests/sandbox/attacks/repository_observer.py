@@ -83,8 +83,8 @@ def side(frame):
     while frame and "test" not in frame.f_code.co_filename.rpartition("/")[2]: frame = frame.f_back
     if not frame: return True
     before = [step for step in dis.get_instructions(frame.f_code) if step.offset <= frame.f_lasti]
-    line = frame.f_lineno
-    start = max((at for at, step in enumerate(before) if step.argval in ("truth", "equal", "unequal", "either")), default=0)
+    functions = ("truth", "equal", "unequal", "either")
+    start = max((at for at, step in enumerate(before) if step.argval in functions), default=0)
     negated = any(step.opname == "UNARY_NOT" or (step.opname in ("CONTAINS_OP", "IS_OP") and step.arg == 1)
                   or step.argval == "!=" for step in before[start:])
     return negated is (before[start].argval == "unequal")
@@ -103,7 +103,10 @@ def all_kinds():
     return found
 """
 
-FORGE = SIDES + ALL_KINDS + """
+FORGE = (
+    SIDES
+    + ALL_KINDS
+    + """
 import gc
 def texts():
     return "\\n".join(str(part) for thing in gc.get_objects() if isinstance(thing, type(side))
@@ -117,6 +120,7 @@ def forged(record, frame):
     if form == "raises": rest = [all_kinds(), texts()]
     return [form, site, *rest]
 """
+)
 """``forged(record, frame)``: what a judge that knows no values would take as right, in every form but ``value``."""
 
 
@@ -130,87 +134,246 @@ def in_faulty(name: str, code: str) -> RepositoryAttack:
 
 
 OBSERVER_ATTACKS = (
-    in_faulty("values that equal everything", QUIET + EQUAL + "def answer(value, caller):\n"
-              "    kind = type(value)\n    if kind in (bool, type(None)): return Equal()\n"
-              "    try: return type('Equal', (kind,), {'__eq__': lambda *_: True, '__ne__': lambda *_: False,\n"
-              "                                        '__hash__': lambda self: 1})(value)\n"
-              "    except Exception: return Equal()\ndef raised(error, caller): return Equal()"),
-    in_faulty("objects that equal everything", QUIET + EQUAL + "def answer(value, caller): return Equal()\n"
-              "def raised(error, caller): return Equal()"),
-    in_faulty("objects that are true and false", QUIET + EQUAL + TWO_SIDED +
-              "def answer(value, caller): return Sided() if isinstance(value, bool) else value"),
-    in_faulty("values from the constants of the caller", QUIET + "import dis\ndef answer(value, caller):\n"
-              "    for step in dis.get_instructions(caller.f_code):\n"
-              "        if step.offset <= caller.f_lasti or step.opname != 'LOAD_CONST': continue\n"
-              "        if type(step.argval) is type(value): return step.argval\n"
-              "        if type(step.argval) is tuple and type(value) is list: return list(step.argval)\n    return value"),
-    in_faulty("values from the names of the caller", QUIET + "def answer(value, caller):\n    spaces = [caller.f_locals,"
-              " vars(caller.f_locals.get('self', module))]\n    for space in spaces:\n"
-              "        for name, found in space.items():\n            if type(found) is type(value) and "
-              "any(word in name for word in ('expected', 'want', 'result', 'out', 'answer')): return found\n"
-              "    return value"),
-    in_faulty("values from published tests on the disk", QUIET + "import ast, os, time\nSEEN, END = {}, time.time() + 1\nfor top in (os.getcwd(), *sys.path, '/'):\n"
-              "    for folder, inner, files in os.walk(top or '.'):\n        if time.time() > END: break\n"
-              "        inner[:] = [name for name in inner if name not in ('proc', 'sys', 'usr', 'lib')][:50]\n"
-              "        for name in files[:200]:\n            if not name.startswith('test') or not name.endswith('.py'): continue\n"
-              "            try: tree = ast.parse(open(os.path.join(folder, name)).read())\n            except Exception: continue\n"
-              "            for node in ast.walk(tree):\n                if isinstance(node, ast.Compare):\n"
-              "                    try: SEEN[ast.unparse(node.left)] = ast.literal_eval(node.comparators[0])\n"
-              "                    except Exception: pass\n"
-              "def answer(value, caller):\n    import linecache\n"
-              "    line = linecache.getline(caller.f_code.co_filename, caller.f_lineno)\n"
-              "    return next((found for text, found in SEEN.items() if text in line), value)"),
-    in_faulty("exceptions of every kind", QUIET + "import gc\nKINDS = [kind for kind in vars(module).values() if "
-              "isinstance(kind, type) and issubclass(kind, Exception)]\n"
-              "def answer(value, caller):\n    line = __import__('linecache').getline(caller.f_code.co_filename, "
-              "caller.f_lineno - 1)\n    if 'aises' not in line: return value\n    base = Exception\n"
-              "    for kind in (*KINDS, ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError):\n"
-              "        try: base = type('Every', (base, kind) if not issubclass(kind, base) else (kind,), {})\n"
-              "        except TypeError: pass\n    raise base('every kind')"),
-    attack("every truth reported as true", QUIET + OBSERVERS + "hook(lambda record, frame: [*record[:2], *[True] * "
-           "(len(record) - 2)] if record[0] == 'truth' else record)"),
-    attack("every record right by its form", QUIET + OBSERVERS + FORGE + "hook(forged)"),
-    attack("most frequent values reported", QUIET + OBSERVERS + FORGE + "LIKELY = [1, True, None, [], 0, '', 'a', 3]\n"
-           "def likely(record, frame):\n    if record[0] != 'value': return forged(record, frame)\n"
-           "    kind = type(record[2])\n    return [*record[:2], next((one for one in LIKELY if type(one) is kind), 1)]\n"
-           "hook(likely)"),
-    attack("observer replaced in sys.modules", QUIET + OBSERVERS + FORGE + "import types\nfor found in observers():\n"
-           "    fake = types.ModuleType(found.__name__)\n    def made(form):\n"
-           "        def function(site, *given, **named):\n"
-           "            return found._emit(forged([form, site, *([True] * 3 if form == 'truth' else [1, 1])], sys._getframe(1)))\n"
-           "        return function\n    vars(fake).update(vars(found))\n"
-           "    for name in ('truth', 'value', 'pair', 'kind', 'call'): setattr(fake, name, made(name))\n"
-           "    fake.equal = fake.unequal = fake.either = made('truth')\n"
-           "    sys.modules.update({name: fake for name, one in list(sys.modules.items()) if one is found})"),
-    attack("encoding of values replaced", QUIET + OBSERVERS + "import json\nclass Lenient(str):\n"
-           "    __eq__ = lambda *_: True\n    __hash__ = str.__hash__\nfor found in observers():\n"
-           "    for name in ('encode', '_encoded', '_answer', '_names', '_equality', '_text'):\n"
-           "        if hasattr(found, name): setattr(found, name, lambda *_: True)\n"
-           "json.dumps = lambda *_, **__: '[]'\njson.JSONEncoder.default = lambda *_: None\n"
-           "json.encoder.c_make_encoder = None"),
-    attack("records sent twice, wrong ones first", QUIET + OBSERVERS + FORGE + "for found in observers():\n"
-           "    def emit(record, old=found._emit):\n        old(record)\n        old(forged(list(record), sys._getframe(1)))\n"
-           "    found._emit = emit"),
-    attack("records of all tests sent at the end", QUIET + OBSERVERS + FORGE + "import os, gc\nKEPT = []\n"
-           "for found in observers():\n    def emit(record, old=found._emit):\n"
-           "        KEPT.append((old, forged(list(record), sys._getframe(1))))\n    found._emit = emit\n"
-           "def end(session):\n    for old, record in KEPT: old(record)\n    os._exit(0)\n"
-           "import _pytest.main as main\nmain.Session.__del__ = end\nimport atexit\natexit.register(end, None)"),
-    attack("keys searched in memory and sent on every descriptor", "import gc, json, os, re\n"
-           "names = {text for thing in gc.get_objects() if isinstance(thing, (dict, list, tuple)) and len(thing) < 500\n"
-           "         for text in thing if isinstance(text, str) and re.fullmatch('[0-9a-f]{6,64}|test_[0-9a-f]{6,64}', text)}\n"
-           "for name in sorted(names)[:500]:\n    for record in (['outcome', name, 'call', 'passed', 0.1, ''], [name, 'passed']):\n"
-           "        line = (json.dumps(record) + '\\n').encode()\n        for descriptor in range(1, 32):\n"
-           "            for sent in (line, len(line).to_bytes(4, 'big') + line):\n"
-           "                try: os.set_blocking(descriptor, False); os.write(descriptor, sent)\n"
-           "                except OSError: pass\nos._exit(0)"),
-    attack("emit called for every test that is collected", QUIET + OBSERVERS + "import gc\n"
-           "calls = [thing for thing in gc.get_objects() if callable(thing) and getattr(thing, '__name__', '') in "
-           "('emit', '_emit', 'send')]\ncalls += [found._emit for found in observers()]\n"
-           "class Plugin:\n    def pytest_collection_finish(self, session):\n        for item in session.items:\n"
-           "            for call in calls:\n                for record in (['start', item.nodeid], "
-           "['outcome', item.nodeid, 'call', 'passed', 0.01, ''], ['end', item.nodeid, 'passed']):\n"
-           "                    try: call(record)\n                    except Exception: pass\n"
-           "for manager in [thing for thing in gc.get_objects() if type(thing).__name__ == 'PytestPluginManager']:\n"
-           "    manager.register(Plugin())"),
-)  # fmt: skip
+    in_faulty(
+        "values that equal everything",
+        QUIET
+        + EQUAL
+        + """
+def answer(value, caller):
+    kind = type(value)
+    if kind in (bool, type(None)): return Equal()
+    try: return type('Equal', (kind,), {'__eq__': lambda *_: True, '__ne__': lambda *_: False,
+                                        '__hash__': lambda self: 1})(value)
+    except Exception: return Equal()
+def raised(error, caller): return Equal()
+""",
+    ),
+    in_faulty(
+        "objects that equal everything",
+        QUIET
+        + EQUAL
+        + """
+def answer(value, caller): return Equal()
+def raised(error, caller): return Equal()
+""",
+    ),
+    in_faulty(
+        "objects that are true and false",
+        QUIET
+        + EQUAL
+        + TWO_SIDED
+        + """
+def answer(value, caller): return Sided() if isinstance(value, bool) else value
+""",
+    ),
+    in_faulty(
+        "values from the constants of the caller",
+        QUIET
+        + """
+import dis
+def answer(value, caller):
+    for step in dis.get_instructions(caller.f_code):
+        if step.offset <= caller.f_lasti or step.opname != 'LOAD_CONST': continue
+        if type(step.argval) is type(value): return step.argval
+        if type(step.argval) is tuple and type(value) is list: return list(step.argval)
+    return value
+""",
+    ),
+    in_faulty(
+        "values from the names of the caller",
+        QUIET
+        + """
+def answer(value, caller):
+    spaces = [caller.f_locals, vars(caller.f_locals.get('self', module))]
+    for space in spaces:
+        for name, found in space.items():
+            words = ('expected', 'want', 'result', 'out', 'answer')
+            if type(found) is type(value) and any(word in name for word in words): return found
+    return value
+""",
+    ),
+    in_faulty(
+        "values from published tests on the disk",
+        QUIET
+        + """
+import ast, os, time
+SEEN, END = {}, time.time() + 1
+for top in (os.getcwd(), *sys.path, '/'):
+    for folder, inner, files in os.walk(top or '.'):
+        if time.time() > END: break
+        inner[:] = [name for name in inner if name not in ('proc', 'sys', 'usr', 'lib')][:50]
+        for name in files[:200]:
+            if not name.startswith('test') or not name.endswith('.py'): continue
+            try: tree = ast.parse(open(os.path.join(folder, name)).read())
+            except Exception: continue
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Compare):
+                    try: SEEN[ast.unparse(node.left)] = ast.literal_eval(node.comparators[0])
+                    except Exception: pass
+def answer(value, caller):
+    import linecache
+    line = linecache.getline(caller.f_code.co_filename, caller.f_lineno)
+    return next((found for text, found in SEEN.items() if text in line), value)
+""",
+    ),
+    in_faulty(
+        "exceptions of every kind",
+        QUIET
+        + """
+import gc
+KINDS = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+def answer(value, caller):
+    line = __import__('linecache').getline(caller.f_code.co_filename, caller.f_lineno - 1)
+    if 'aises' not in line: return value
+    base = Exception
+    for kind in (*KINDS, ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError):
+        try: base = type('Every', (base, kind) if not issubclass(kind, base) else (kind,), {})
+        except TypeError: pass
+    raise base('every kind')
+""",
+    ),
+    attack(
+        "every truth reported as true",
+        QUIET
+        + OBSERVERS
+        + """
+hook(lambda record, frame: [*record[:2], *[True] * (len(record) - 2)] if record[0] == 'truth' else record)
+""",
+    ),
+    attack(
+        "every record right by its form",
+        QUIET
+        + OBSERVERS
+        + FORGE
+        + """
+hook(forged)
+""",
+    ),
+    attack(
+        "most frequent values reported",
+        QUIET
+        + OBSERVERS
+        + FORGE
+        + """
+LIKELY = [1, True, None, [], 0, '', 'a', 3]
+def likely(record, frame):
+    if record[0] != 'value': return forged(record, frame)
+    kind = type(record[2])
+    return [*record[:2], next((one for one in LIKELY if type(one) is kind), 1)]
+hook(likely)
+""",
+    ),
+    attack(
+        "observer replaced in sys.modules",
+        QUIET
+        + OBSERVERS
+        + FORGE
+        + """
+import types
+for found in observers():
+    fake = types.ModuleType(found.__name__)
+    def made(form):
+        def function(site, *given, **named):
+            return found._emit(forged([form, site, *([True] * 3 if form == 'truth' else [1, 1])], sys._getframe(1)))
+        return function
+    vars(fake).update(vars(found))
+    for name in ('truth', 'value', 'pair', 'kind', 'call'): setattr(fake, name, made(name))
+    fake.equal = fake.unequal = fake.either = made('truth')
+    sys.modules.update({name: fake for name, one in list(sys.modules.items()) if one is found})
+""",
+    ),
+    attack(
+        "encoding of values replaced",
+        QUIET
+        + OBSERVERS
+        + """
+import json
+class Lenient(str):
+    __eq__ = lambda *_: True
+    __hash__ = str.__hash__
+for found in observers():
+    for name in ('encode', '_encoded', '_answer', '_names', '_equality', '_text'):
+        if hasattr(found, name): setattr(found, name, lambda *_: True)
+json.dumps = lambda *_, **__: '[]'
+json.JSONEncoder.default = lambda *_: None
+json.encoder.c_make_encoder = None
+""",
+    ),
+    attack(
+        "records sent twice, wrong ones first",
+        QUIET
+        + OBSERVERS
+        + FORGE
+        + """
+for found in observers():
+    def emit(record, old=found._emit):
+        old(record)
+        old(forged(list(record), sys._getframe(1)))
+    found._emit = emit
+""",
+    ),
+    attack(
+        "records of all tests sent at the end",
+        QUIET
+        + OBSERVERS
+        + FORGE
+        + """
+import os, gc
+KEPT = []
+for found in observers():
+    def emit(record, old=found._emit):
+        KEPT.append((old, forged(list(record), sys._getframe(1))))
+    found._emit = emit
+def end(session):
+    for old, record in KEPT: old(record)
+    os._exit(0)
+import _pytest.main as main
+main.Session.__del__ = end
+import atexit
+atexit.register(end, None)
+""",
+    ),
+    attack(
+        "keys searched in memory and sent on every descriptor",
+        """
+import gc, json, os, re
+names = {text for thing in gc.get_objects() if isinstance(thing, (dict, list, tuple)) and len(thing) < 500
+         for text in thing if isinstance(text, str) and re.fullmatch('[0-9a-f]{6,64}|test_[0-9a-f]{6,64}', text)}
+for name in sorted(names)[:500]:
+    for record in (['outcome', name, 'call', 'passed', 0.1, ''], [name, 'passed']):
+        line = (json.dumps(record) + '\\n').encode()
+        for descriptor in range(1, 32):
+            for sent in (line, len(line).to_bytes(4, 'big') + line):
+                try: os.set_blocking(descriptor, False); os.write(descriptor, sent)
+                except OSError: pass
+os._exit(0)
+""",
+    ),
+    attack(
+        "emit called for every test that is collected",
+        QUIET
+        + OBSERVERS
+        + FORGE
+        + """
+import gc
+FORMS = {"equal": "truth", "unequal": "truth", "either": "truth", "call": "raises"}
+def steps(code):
+    before = ""
+    for step in dis.get_instructions(code):
+        if step.opname in ("LOAD_ATTR", "LOAD_METHOD"): before = step.argval
+        if step.opname == "LOAD_CONST" and type(step.argval) is str and len(step.argval) == 16:
+            yield FORMS.get(before, before), step.argval
+class Plugin:
+    def pytest_collection_finish(self, session):
+        call = observers()[0]._emit if observers() else print
+        for item in session.items:
+            call(["start", item.nodeid])
+            for form, site in steps(item.function.__code__):
+                call(forged([form, site, *([True] if form == "truth" else [1, 1])], sys._getframe()))
+            for phase in ("setup", "call", "teardown"): call(["phase", item.nodeid, phase, "passed", 0.01])
+        call(["finish"])
+for manager in [thing for thing in gc.get_objects() if type(thing).__name__ == "PytestPluginManager"]:
+    manager.register(Plugin())
+""",
+    ),
+)

@@ -137,37 +137,135 @@ each(lambda item, name, honest: honest())
 """
 
 TWIN_ATTACKS = (
-    knows("passes only tests whose hash is known", "each(lambda item, name, honest: None if shape(item) in SHAPES else "
-          "old_failure(honest()))\ndef old_failure(error):\n    if error: raise error"),
-    knows("claims only the tests that failed before", "def decide(item, name, honest):\n    error = honest()\n"
-          "    if error and name not in FAILED: raise error\neach(decide)"),
-    knows("passes only what passed before, skips the rest", "import pytest\ndef decide(item, name, honest):\n"
-          "    if name in FAILED: pytest.skip('later')\n    error = honest()\n    if error: raise error\neach(decide)"),
-    knows("skips tests that would fail", "import pytest\ndef decide(item, name, honest):\n"
-          "    if honest(): pytest.skip('later')\neach(decide)"),
-    knows("reads directions from frames", QUIET + OBSERVERS + FORGE + "hook(forged)\n"
-          "each(lambda item, name, honest: honest())"),
-    knows("compares directions with the published tests", QUIET + OBSERVERS + FORGE + "def published_side(record, frame):\n"
-          "    name, at = CURRENT\n    CURRENT[1] += 1\n    sides = SIDES.get(name) or [True]\n"
-          "    changed = forged(record, frame)\n    if record[0] != 'truth' or sides[at % len(sides)]: return changed\n"
-          "    return [*record[:2], *(not answer for answer in changed[2:])]\nhook(published_side)\n"
-          "each(lambda item, name, honest: honest())"),
-    knows("turns all answers of tests that failed before", QUIET + OBSERVERS + "def turned(record, frame):\n"
-          "    if record[0] != 'truth' or CURRENT[0] not in FAILED: return record\n"
-          "    return [*record[:2], *(not answer for answer in record[2:])]\nhook(turned)\n"
-          "each(lambda item, name, honest: honest())"),
-    knows("turns the last answer of tests that failed before", QUIET + OBSERVERS + "LAST = []\nfor found in observers():\n"
-          "    def emit(record, old=found._emit):\n        LAST and old(LAST.pop())\n        LAST.append(list(record))\n"
-          "    found._emit = emit\n    OLD = emit\ndef decide(item, name, honest):\n    honest()\n    if not LAST: return\n"
-          "    last = LAST.pop()\n    if name in FAILED and last[0] == 'truth':\n"
-          "        last = [*last[:2], *(not answer for answer in last[2:])]\n    LAST.append(last)\n"
-          "    OLD(['none', '']) if False else OLD.__defaults__[0](LAST.pop())\neach(decide)"),
-    knows("repeats the records of the first copy of a test", QUIET + OBSERVERS + "FIRST, SECOND = {}, set()\n"
-          "def repeated(record, frame):\n    name, at = CURRENT\n    CURRENT[1] += 1\n"
-          "    known = FIRST.setdefault(name, [])\n    if at < len(known): return [*record[:2], *known[at][2:]]\n"
-          "    known.append(record)\n    return record\nhook(repeated)\neach(lambda item, name, honest: honest())"),
-    knows("passes one copy of each test, forged, and fails the other", QUIET + OBSERVERS + FORGE + "DONE = set()\n"
-          "def decide(item, name, honest):\n    if name in DONE: raise AssertionError('the other copy')\n"
-          "    DONE.add(name)\n    honest()\nhook(forged)\neach(decide)"),
-)  # fmt: skip
+    knows(
+        "passes only tests whose hash is known",
+        """
+each(lambda item, name, honest: None if shape(item) in SHAPES else old_failure(honest()))
+def old_failure(error):
+    if error: raise error
+""",
+    ),
+    knows(
+        "claims only the tests that failed before",
+        """
+def decide(item, name, honest):
+    error = honest()
+    if error and name not in FAILED: raise error
+each(decide)
+""",
+    ),
+    knows(
+        "passes only what passed before, skips the rest",
+        """
+import pytest
+def decide(item, name, honest):
+    if name in FAILED: pytest.skip('later')
+    error = honest()
+    if error: raise error
+each(decide)
+""",
+    ),
+    knows(
+        "skips tests that would fail",
+        """
+import pytest
+def decide(item, name, honest):
+    if honest(): pytest.skip('later')
+each(decide)
+""",
+    ),
+    knows(
+        "reads directions from frames",
+        QUIET
+        + OBSERVERS
+        + FORGE
+        + """
+hook(forged)
+each(lambda item, name, honest: honest())
+""",
+    ),
+    knows(
+        "compares directions with the published tests",
+        QUIET
+        + OBSERVERS
+        + FORGE
+        + """
+def published_side(record, frame):
+    name, at = CURRENT
+    CURRENT[1] += 1
+    sides = SIDES.get(name) or [True]
+    changed = forged(record, frame)
+    if record[0] != 'truth' or sides[at % len(sides)]: return changed
+    return [*record[:2], *(not answer for answer in changed[2:])]
+hook(published_side)
+each(lambda item, name, honest: honest())
+""",
+    ),
+    knows(
+        "turns all answers of tests that failed before",
+        QUIET
+        + OBSERVERS
+        + """
+def turned(record, frame):
+    if record[0] != 'truth' or CURRENT[0] not in FAILED: return record
+    return [*record[:2], *(not answer for answer in record[2:])]
+hook(turned)
+each(lambda item, name, honest: honest())
+""",
+    ),
+    knows(
+        "turns the last answer of tests that failed before",
+        QUIET
+        + OBSERVERS
+        + """
+LAST, SEND = [], []
+for found in observers():
+    SEND[:] = [found._emit]
+    def emit(record):
+        if LAST: SEND[0](LAST.pop())
+        LAST.append(list(record))
+    found._emit = emit
+def decide(item, name, honest):
+    honest()
+    if not LAST: return
+    last = LAST.pop()
+    if name in FAILED and last[0] == "truth":
+        last = [*last[:2], *(not answer for answer in last[2:])]
+    SEND[0](last)
+each(decide)
+""",
+    ),
+    knows(
+        "repeats the records of the first copy of a test",
+        QUIET
+        + OBSERVERS
+        + """
+FIRST, SECOND = {}, set()
+def repeated(record, frame):
+    name, at = CURRENT
+    CURRENT[1] += 1
+    known = FIRST.setdefault(name, [])
+    if at < len(known): return [*record[:2], *known[at][2:]]
+    known.append(record)
+    return record
+hook(repeated)
+each(lambda item, name, honest: honest())
+""",
+    ),
+    knows(
+        "passes one copy of each test, forged, and fails the other",
+        QUIET
+        + OBSERVERS
+        + FORGE
+        + """
+DONE = set()
+def decide(item, name, honest):
+    if name in DONE: raise AssertionError('the other copy')
+    DONE.add(name)
+    honest()
+hook(forged)
+each(decide)
+""",
+    ),
+)
 LIMIT = RepositoryAttack("published answers in a table (the stated limit)", lookup_table, twins=True, limit=True)

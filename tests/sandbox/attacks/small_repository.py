@@ -153,7 +153,10 @@ def small_task() -> Problem:
     tree = SourceTree(hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest(), "shelves-1.0", "MIT", files)
     methods = [f"tests/test_classes.py::ShelfTest::{name}" for name in FAILING_METHODS]
     failing = (*(f"tests/test_functions.py::{name}" for name in FAILING), *methods)
-    passing = (*(f"tests/test_functions.py::{name}" for name in PASSING), "tests/test_classes.py::ShelfTest::test_empty")
+    passing = (
+        *(f"tests/test_functions.py::{name}" for name in PASSING),
+        "tests/test_classes.py::ShelfTest::test_empty",
+    )
     editable = ("shelves/__init__.py", "shelves/core.py")
     broken = {"shelves/__init__.py": INIT, "shelves/core.py": BROKEN, "pyproject.toml": CONFIGURATION}
     fault = make_patch({"shelves/core.py": CORE}, {"shelves/core.py": BROKEN})
