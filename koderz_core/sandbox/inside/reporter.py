@@ -56,16 +56,14 @@ class Reporter:
 def fault_of(error: BaseException) -> Fault:
     """The class and the text of an error in one line. The text of a hostile exception may raise anything."""
     try:
-        text = " ".join(_text(error)[: 4 * _MOST_CHARACTERS].split())[:_MOST_CHARACTERS]
+        cause = _cause(error)
+        text = " ".join(describe(cause)[: 4 * _MOST_CHARACTERS].split())[:_MOST_CHARACTERS]
     except BaseException:  # noqa: BLE001 (it is the program's)
-        text = type(error).__name__
-    failed = isinstance(error, AssertionError) or type(error).__name__ == "Failed"  # pytest.fail
-    return Fault("assertion" if failed else classify(error), text)
+        return Fault("exception", type(error).__name__)
+    failed = isinstance(cause, AssertionError) or type(cause).__name__ == "Failed"  # pytest.fail
+    return Fault("assertion" if failed else classify(cause), text)
 
 
-def _text(error: BaseException) -> str:
-    """That of the cause, for an error of pytest around it: a file that cannot be imported."""
-    cause = error.__cause__
-    if type(error).__name__ == "CollectError" and cause is not None:
-        return describe(cause)
-    return describe(error)
+def _cause(error: BaseException) -> BaseException:
+    """The error itself, or that behind an error of pytest: the reason why a file cannot be imported."""
+    return error.__cause__ if type(error).__name__ == "CollectError" and error.__cause__ else error

@@ -1,1 +1,1 @@
-"""Verdicts on the tests of a repository: the tests are rewritten so that expected values stay with the judge."""
+"""Judging of repositories: a private copy of a tree, its tests in one process per verdict, and what they observe."""

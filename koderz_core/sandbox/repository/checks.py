@@ -101,20 +101,23 @@ def checks_of_call(call: ast.Call) -> list[Check]:
     name, arguments = last_name(call.func), call.args
     if any(isinstance(argument, ast.Starred) for argument in arguments) or not _is_quiet(call):
         return []
-    if name in _METHODS and len(arguments) >= 2:  # noqa: PLR2004 (the sides of the comparison)
+    if name in _METHODS and len(arguments) >= 2:
         return _compared(_METHODS[name], call)
     words = {word.arg for word in call.keywords}
-    if words - {"msg"} or len(arguments) + len(words) > 2 + (name in _PAIRED):  # noqa: PLR2004 (a side and a message)
+    if words - {"msg"} or len(arguments) + len(words) > 2 + (name in _PAIRED):
         return []
+    return _other_checks(name, arguments)
+
+
+def _other_checks(name: str, arguments: Sequence[ast.expr]) -> list[Check]:
     match name, arguments:
-        case ("assertTrue" | "assertFalse" | "assert_" | "failUnless"), [seen, *_]:
-            return checks_of(seen, holds=name != "assertFalse")
-        case ("assertIsNone" | "assertIsNotNone"), [seen, *_]:
-            nothing = ast.copy_location(ast.Constant(None), seen)
-            return _single("is" if name == "assertIsNone" else "is not", seen, nothing)
-        case ("assertIsInstance" | "assertNotIsInstance"), [seen, kinds, *_] if class_names(kinds):
+        case (("assertTrue" | "assertFalse"), [seen, *_]):
+            return checks_of(seen, holds=name == "assertTrue")
+        case (("assertIsNone" | "assertIsNotNone"), [seen, *_]):
+            return _single("is" if name == "assertIsNone" else "is not", seen, ast.Constant(None))
+        case (("assertIsInstance" | "assertNotIsInstance"), [seen, kinds, *_]) if class_names(kinds):
             return _single("isinstance", seen, kinds, holds=name == "assertIsInstance")
-        case ("assertRegex" | "assertNotRegex"), [seen, pattern, *_] if pattern_of(pattern) is not None:
+        case (("assertRegex" | "assertNotRegex"), [seen, pattern, *_]) if pattern_of(pattern) is not None:
             return _single("matches", seen, pattern, holds=name == "assertRegex")
         case _:
             return []

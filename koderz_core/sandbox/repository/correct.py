@@ -60,7 +60,8 @@ def files_for(
 
     With ``ids``, files with other tests only are left out, unless a test file names them.
     """
-    files = {path: content for path, content in state.files.items() if path not in unused(state, ids)}
+    left_out = unused(state, ids)
+    files = {path: content for path, content in state.files.items() if path not in left_out}
     for path, content in change.items():
         if content is None:
             files.pop(path, None)

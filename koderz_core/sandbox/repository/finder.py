@@ -156,8 +156,8 @@ class _Finder(ast.NodeVisitor):
         if not any(part is None or last_name(part) in _CATCHING for part in parts):
             for statement in node.body:
                 self.visit(statement)
-        for statement in [*node.handlers, *node.orelse, *node.finalbody]:
-            self.visit(statement)
+        for part in (*node.handlers, *node.orelse, *node.finalbody):
+            self.visit(part)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self.generic_visit(node)

@@ -9,15 +9,15 @@ from __future__ import annotations
 import ast
 import random
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
+from koderz_core.sandbox.repository.controls import sources_of
 from koderz_core.sandbox.repository.finder import ClassInfo, Definition, classes_of, definitions, own_asserts
-from koderz_core.sandbox.repository.literal_values import shadowed_names
-from koderz_core.sandbox.repository.rewriting import IMPORT, Edit, Lot, Text, Writer
+from koderz_core.sandbox.repository.literal_values import NotLiteralError, shadowed_names, value_of
+from koderz_core.sandbox.repository.rewriting import IMPORT, Edit, Lot, Text, Writer, passage
 from koderz_core.sandbox.repository.sites import Site
-
-_TWO = 2
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class Key:
 
     ``sites`` by their random names. ``names``: the published name of a test by the random name, with the number of the
     copy. ``runs``: the ids under which each test runs, two for twins. ``sources``: the published source of each test.
-    ``single``: tests that cannot have twins, because their names are used elsewhere.
+    ``single``: tests that cannot have twins, because their names are used elsewhere. ``definitions``: the id of the
+    function that each test runs, which its class may inherit.
     """
 
     sites: Mapping[str, Site]
@@ -34,6 +35,7 @@ class Key:
     runs: Mapping[str, tuple[str, ...]]
     sources: Mapping[str, str]
     single: frozenset[str]
+    definitions: Mapping[str, str]
 
     def published(self, node_id: str) -> tuple[str, int]:
         """The published id of a test that ran, and the number of its copy: 0, or 1 for the second."""
@@ -64,7 +66,7 @@ def instrument(
     ``plain``: ids of tests and helper functions, and paths of files, that stay as they are. ``twinned``: ids of tests
     that run as two copies. ``opaque``: places of sites whose correct values are not plain data (``Profile.opaque``).
     """
-    suite = Suite(files, ids)
+    suite = _suite(tuple((path, files[path]) for path in _test_files(files, ids)))
     by_definition: dict[str, list[str]] = {}
     for test in ids:
         if found := suite.definition(test):
@@ -78,8 +80,14 @@ def instrument(
     runs = {test: _runs(test, copies.get(name, ())) for name, tests in by_definition.items() for test in tests}
     sources = {test: suite.source(name) for name, tests in by_definition.items() for test in tests}
     lonely = frozenset(test for name in single for test in by_definition[name])
-    key = Key(work.lot.sites, work.names, {test: runs.get(test, (test,)) for test in ids}, sources, lonely)
+    defined = {test: name for name, tests in by_definition.items() for test in tests}
+    key = Key(work.lot.sites, work.names, {test: runs.get(test, (test,)) for test in ids}, sources, lonely, defined)
     return Instrumented({path: text for path, text in rewritten.items() if text != files[path]}, key)
+
+
+@lru_cache(maxsize=8)
+def _suite(files: tuple[tuple[str, str], ...]) -> Suite:
+    return Suite(dict(files))
 
 
 def _runs(test: str, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -89,10 +97,10 @@ def _runs(test: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Suite:
-    """The test files that belong to some tests: their functions and classes."""
+    """Test files: their functions and classes. Nothing in it changes, so that several verdicts share it."""
 
-    def __init__(self, files: Mapping[str, str], ids: Iterable[str]) -> None:
-        self.trees = {path: tree for path in _test_files(files, ids) if (tree := _parsed(files[path]))}
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self.trees = {path: tree for path, source in files.items() if (tree := _parsed(source))}
         self.texts = {path: Text(files[path]) for path in self.trees}
         own = frozenset(name for tree in self.trees.values() for name in own_asserts(tree))
         self.by_path = {path: definitions(path, tree, own) for path, tree in self.trees.items()}
@@ -106,6 +114,23 @@ class Suite:
             for info in classes_of(path, tree):
                 self._classes.setdefault(info.name, []).append(info)
         self._used = _used_names(self.trees.values())
+        self.shadowed = {path: shadowed_names(tree) for path, tree in self.trees.items()}
+        self.pools = {path: sources_of(list(self._literals(path))) for path in self.trees}
+        self.passages = {
+            id(found): passage(found.node, found.spots, self.shadowed[path])
+            for path, several in self.by_path.items()
+            for found in several
+            if found.spots
+        }
+
+    def _literals(self, path: str) -> Iterator[object]:
+        """The literals that assertions of a file compare with."""
+        for check in (check for found in self.by_path[path] for spot in found.spots for check in spot.checks):
+            for side in (check.left, check.right):
+                try:
+                    yield value_of(side, self.shadowed[path]) if side else None
+                except NotLiteralError:
+                    continue
 
     def definition(self, test: str) -> Definition | None:
         """The function that a test runs, which its class may inherit."""
@@ -126,7 +151,9 @@ class Suite:
             return True
         own = found.classes[-1]
         return not any(
-            info.name != own and found.name in info.methods and (self._derives(info.name, own) or self._derives(own, info.name))
+            info.name != own
+            and found.name in info.methods
+            and (self._derives(info.name, own) or self._derives(own, info.name))
             for several in self._classes.values()
             for info in several
         )
@@ -139,7 +166,7 @@ class Suite:
 
     def _inherited(self, path: str, kind: str, name: str, seen: set[str]) -> Definition | None:
         for info in sorted(self._classes.get(kind, []), key=lambda info: info.path != path):
-            for owner in ([info.name] if name in info.methods else []):
+            for owner in [info.name] if name in info.methods else []:
                 found = [one for one in self.by_path[info.path] if one.name == name and one.classes[-1:] == (owner,)]
                 if found:
                     return found[-1]
@@ -167,15 +194,19 @@ class _Work:
 
     def file(self, path: str) -> str:
         tree, text = self.suite.trees[path], self.suite.texts[path]
-        writer = Writer(path, text, shadowed_names(tree), self.opaque)
+        writer = Writer(path, text, self.suite.shadowed[path], self.opaque, self.suite.pools[path])
         edits: list[Edit] = []
         for found in self.suite.by_path[path]:
-            if path in self.unchanged or found.id in self.unchanged:
+            if (
+                path in self.unchanged
+                or found.id in self.unchanged
+                or (not found.spots and found.id not in self.twinned)
+            ):
                 continue
             if found.id in self.twinned:
                 edits += self._twins(found, text, writer)
             else:
-                edits += writer.edits(found.node, found.spots, self.lot)
+                edits += writer.edits(self.suite.passages[id(found)], self.lot)
         if not edits:
             return text.data.decode("utf-8", "surrogatepass")
         place = _place_of_import(tree, text)
@@ -190,7 +221,8 @@ class _Work:
             name = f"test_{self.lot.lot.getrandbits(64):016x}"
             self.names[name] = (found.name, copy)
             names[copy] = name
-            edits = [*writer.edits(found.node, found.spots, self.lot), _renamed(found, text, name)]
+            own = self.suite.passages.get(id(found))
+            edits = [*(writer.edits(own, self.lot) if own else []), _renamed(found, text, name)]
             written.append(_edited(text.data[start:end], edits, start))
         self.copies[found.id] = [names[0], names[1]]
         return [Edit(start, end, "\n".join(written))]

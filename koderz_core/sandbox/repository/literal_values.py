@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 _MAX_SIZE = 100_000  # items or characters of a value
@@ -75,25 +75,36 @@ def _value(node: ast.expr, shadowed: frozenset[str], depth: int) -> Any:
     def inner(part: ast.expr) -> Any:
         return _value(part, shadowed, depth - 1)
 
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict):
+        return _container(node, inner)
+    return _result(node, shadowed, inner)
+
+
+def _container(node: ast.List | ast.Tuple | ast.Set | ast.Dict, inner: Callable[[ast.expr], Any]) -> Any:
+    if isinstance(node, ast.Dict):
+        pairs = zip(node.keys, node.values, strict=True)
+        return {inner(key or ast.Starred(value)): inner(value) for key, value in pairs}  # ``**`` has no key
+    kind = {ast.List: list, ast.Tuple: tuple, ast.Set: set}[type(node)]
+    return kind([inner(item) for item in node.elts])
+
+
+def _result(node: ast.expr, shadowed: frozenset[str], inner: Callable[[ast.expr], Any]) -> Any:
     match node:
-        case ast.Constant(value):
-            return value
-        case ast.List(items) | ast.Tuple(items) | ast.Set(items):
-            kind = {ast.List: list, ast.Tuple: tuple, ast.Set: set}[type(node)]
-            return kind([inner(item) for item in items])
-        case ast.Dict(keys, values) if None not in keys:
-            return {inner(key): inner(value) for key, value in zip(keys, values, strict=True) if key is not None}
         case ast.UnaryOp(operation, operand):
             return _UNARY[type(operation)](inner(operand))
-        case ast.BinOp(left, operation, right):
-            return _binary(operation, inner(left), inner(right))
+        case ast.BinOp(left, operator_of, right):
+            return _binary(operator_of, inner(left), inner(right))
         case ast.Attribute(ast.Name("math"), ("inf" | "pi" | "e") as name):
             return getattr(math, name)
-        case ast.Call(function, arguments, keywords):
-            given = {word.arg: inner(word.value) for word in keywords if word.arg}
-            if len(given) != len(keywords):
+        case ast.Call(ast.Name(name), arguments, words) if name not in shadowed and "*" not in shadowed:
+            given = {word.arg: inner(word.value) for word in words if word.arg}
+            if len(given) != len(words):
                 raise NotLiteralError("unpacked arguments")
-            return _called(function, [inner(argument) for argument in arguments], given, shadowed, inner)
+            return _made(name, [inner(argument) for argument in arguments], given)
+        case ast.Call(ast.Attribute(text, name), arguments, []):
+            return _method(inner(text), name, [inner(argument) for argument in arguments])
         case _:
             raise NotLiteralError(type(node).__name__)
 
@@ -116,34 +127,23 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float)
 
 
-def _called(
-    function: ast.expr,
-    arguments: list[Any],
-    words: Mapping[str, Any],
-    shadowed: frozenset[str],
-    inner: Callable[[ast.expr], Any],
-) -> Any:
-    match function:
-        case ast.Name(name) if name in _MAKERS and name not in shadowed and "*" not in shadowed:
-            if any(isinstance(argument, range) and len(argument) > _MAX_SIZE for argument in arguments):
-                raise NotLiteralError("too large")
-            if name == "bytes" and arguments and isinstance(arguments[0], int):
-                raise NotLiteralError("bytes of a size")
-            if name in {"sorted", "min", "max", "sum", "str"} and words:
-                raise NotLiteralError("named arguments")
-            return _bounded(_MAKERS[name](*arguments, **words))
-        case ast.Attribute(text, "join") if not words and len(arguments) == 1:
-            separator = inner(text)
-            if not isinstance(separator, str | bytes) or len(separator) * len(arguments[0]) > _MAX_SIZE:
-                raise NotLiteralError("join")
-            return _bounded(separator.join(arguments[0]))
-        case ast.Attribute(text, ("strip" | "lower" | "upper" | "encode") as name) if not words and not arguments:
-            value = inner(text)
-            if not isinstance(value, str):
-                raise NotLiteralError(name)
-            return getattr(value, name)()
-        case _:
-            raise NotLiteralError("call")
+def _made(name: str, arguments: list[Any], words: dict[str, Any]) -> Any:
+    """The value of a call of one of Python's functions."""
+    if any(isinstance(argument, range) and len(argument) > _MAX_SIZE for argument in arguments):
+        raise NotLiteralError("too large")
+    if (name == "bytes" and arguments and isinstance(arguments[0], int)) or (words and name != "dict"):
+        raise NotLiteralError("bytes of a size")
+    return _bounded(_MAKERS[name](*arguments, **words))
+
+
+def _method(text: Any, name: str, arguments: list[Any]) -> Any:
+    if not isinstance(text, str):
+        raise NotLiteralError(name)
+    if name == "join" and len(arguments) == 1 and len(text) * len(arguments[0]) <= _MAX_SIZE:
+        return _bounded(text.join(arguments[0]))
+    if name in {"strip", "lower", "upper", "encode"} and not arguments:
+        return getattr(text, name)()
+    raise NotLiteralError(name)
 
 
 def _bounded(value: Any) -> Any:

@@ -31,10 +31,11 @@ class LocalLiterals:
         for name in set(stores) - _otherwise_bound(function, stores):
             self._learn(name, stores[name], blocks[name], compared, shadowed)
 
+    def has(self, node: ast.expr) -> bool:
+        """Whether the expression is a name whose value is known where it is read."""
+        return id(node) in self._values
+
     def value(self, node: ast.expr) -> Any:
-        """The value of a name where it is read. Raises NotLiteralError."""
-        if id(node) not in self._values:
-            raise NotLiteralError("not a name with a known value")
         return self._values[id(node)]
 
     def unused(self, left_out: set[int]) -> Iterator[_Assigned]:

@@ -62,7 +62,8 @@ def _learn(learned: _Learned, test: str, key: Key, reports: Reports, *, first: b
         return
     if len(copies) == len(runs) and all(_is_right(learned.sequences[test], *copy) for copy in copies):
         return
-    _give_up(learned, test, [site for site in wrong if site.form not in _REFINED], copies, twin=len(runs) > 1)
+    own = key.definitions.get(test, test)
+    _give_up(learned, (test, own), [site for site in wrong if site.form not in _REFINED], copies, twin=len(runs) > 1)
 
 
 def _is_right(sequence: tuple[str, ...], outcome: str, seen: Seen) -> bool:
@@ -70,9 +71,10 @@ def _is_right(sequence: tuple[str, ...], outcome: str, seen: Seen) -> bool:
 
 
 def _give_up(
-    learned: _Learned, test: str, wrong: Sequence[Site], copies: Sequence[tuple[str, Seen]], *, twin: bool
+    learned: _Learned, names: tuple[str, str], wrong: Sequence[Site], copies: Sequence[tuple[str, Seen]], *, twin: bool
 ) -> None:
     """Try a test without a twin next; then as it is. Sites whose form can still be refined wait for the next round."""
+    test, definition = names
     only_refined = not wrong and all(
         outcome == PASSED and seen.places == learned.sequences[test] and seen.wrong for outcome, seen in copies
     )
@@ -81,5 +83,5 @@ def _give_up(
     if twin:
         learned.single.add(test)
         return
-    learned.plain.add(test)
+    learned.plain |= {test, definition}
     learned.plain |= {site.owner for site in wrong}

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 
 from koderz_core.sandbox.inside.observe import MODULE
 from koderz_core.sandbox.repository.checks import Check, Raising, class_names, pattern_of
+from koderz_core.sandbox.repository.controls import control, has_source, other_source
 from koderz_core.sandbox.repository.literal_values import NotLiteralError, value_of
 from koderz_core.sandbox.repository.names import Function, LocalLiterals
 from koderz_core.sandbox.repository.sites import PAIRED, Site
 
 OBSERVER = "_kz"
 _NEGATED = {"in": "not in", "not in": "in", "is": "is not", "is not": "is"}
-_TRUTHS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in", "is", "is not"})
+_TRUTHS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in", "is", "is not", "truth", "isinstance"})
 _IDENTICAL = (None, True, False)
 
 
@@ -28,16 +29,16 @@ class Text:
         for line in self.data.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
 
-    def start(self, node: ast.AST) -> int:
-        return self._starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]  # statement or expression
+    def start(self, node: ast.stmt | ast.expr) -> int:
+        return self._starts[node.lineno - 1] + node.col_offset
 
-    def end(self, node: ast.AST) -> int:
-        return self._starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined]  # as above
+    def end(self, node: ast.stmt | ast.expr) -> int:
+        return self._starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
 
     def line_start(self, line: int) -> int:
         return self._starts[line - 1]
 
-    def of(self, node: ast.AST) -> str:
+    def of(self, node: ast.stmt | ast.expr) -> str:
         return self.data[self.start(node) : self.end(node)].decode("utf-8", "surrogatepass")
 
 
@@ -57,6 +58,22 @@ class Spot:
     raising: Raising | None = None
     owner: str = ""
     function: Function | None = None
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A function of a test file, with its spots and with the names in it that the judge knows."""
+
+    node: Function
+    spots: Sequence[Spot]
+    names: LocalLiterals
+    is_test: bool
+
+
+def passage(node: Function, spots: Sequence[Spot], shadowed: frozenset[str]) -> Passage:
+    sides = [side for spot in spots for check in spot.checks for side in (check.left, check.right)]
+    compared = {id(side) for side in sides if isinstance(side, ast.Name)}
+    return Passage(node, spots, LocalLiterals(node, compared, shadowed), node.name.startswith("test"))
 
 
 @dataclass
@@ -80,28 +97,49 @@ class Lot:
         before = self.flips.pop(place, None)
         if before is not None:
             return not before
-        self.flips[place] = self.lot.random() < 0.5  # noqa: PLR2004 (a fair coin)
+        self.flips[place] = self.lot.random() < 0.5
         return self.flips[place]
 
 
 class Writer:
-    """The texts of the spots of a file. ``opaque``: places whose correct values are not plain data."""
+    """The texts of the spots of a file. ``opaque``: places whose correct values are not plain data.
 
-    def __init__(self, path: str, text: Text, shadowed: frozenset[str], opaque: frozenset[str]) -> None:
-        self._path, self._text, self._shadowed, self._opaque = path, text, shadowed, opaque
+    ``pool``: values with their sources, for controls.
+    """
 
-    def edits(self, function: Function, spots: Sequence[Spot], lot: Lot) -> list[Edit]:
+    def __init__(
+        self,
+        path: str,
+        text: Text,
+        shadowed: frozenset[str],
+        opaque: frozenset[str],
+        pool: Sequence[tuple[str, object]],
+    ) -> None:
+        self._path, self._text, self._shadowed, self._opaque, self._pool = path, text, shadowed, opaque, pool
+
+    def edits(self, passage: Passage, lot: Lot) -> list[Edit]:
         """The edits of a function, with sites of their own at each call."""
-        sides = [side for spot in spots for check in spot.checks for side in (check.left, check.right)]
-        compared = {id(side) for side in sides if isinstance(side, ast.Name)}
-        names = LocalLiterals(function, compared, self._shadowed)
-        self._names, self._lot, self._left_out = names, lot, set[int]()
-        edits = [edit for spot in spots for edit in self._edit(spot)]
-        for node in names.unused(self._left_out):
-            end = self._text.end(node)
+        self._names, self._lot, self._left_out, self._forms = passage.names, lot, set[int](), set[str]()
+        edits = [edit for spot in passage.spots for edit in self._edit(spot)]
+        for node in passage.names.unused(self._left_out):
             lines = self._text.of(node).count("\n")
-            edits.append(Edit(self._text.start(node), end, "pass" + "\n" * lines))
-        return sorted(edits, key=lambda edit: edit.start)
+            edits.append(Edit(self._text.start(node), self._text.end(node), "pass" + "\n" * lines))
+        if edits and passage.is_test:
+            edits += self._control(passage)
+        return sorted(edits, key=lambda edit: (edit.start, edit.end))
+
+    def _control(self, passage: Passage) -> Iterator[Edit]:
+        """A control of a form that the function has, before one of its statements."""
+        body = passage.node.body
+        statement = self._lot.lot.choice(body[1:] or body)
+        line, start = self._text.line_start(_first_line(statement)), self._text.start(statement)
+        indent = self._text.data[line : line + statement.col_offset].decode()
+        form = self._lot.lot.choice(sorted(self._forms))
+        if indent.isspace() and statement is not body[0]:
+            owner = passage.spots[0].owner
+            text = control(form, owner, self._pool, self._lot.lot, self._lot.add, self._call)
+            place = min(start, line + statement.col_offset)
+            yield Edit(place, place, f"{text}\n{indent}")
 
     def _edit(self, spot: Spot) -> Iterator[Edit]:
         calls = [self._raising(spot)] if spot.raising else self._checks(spot)
@@ -124,36 +162,39 @@ class Writer:
         return f"{self._path}:{spot.node.lineno}:{spot.node.col_offset}"
 
     def _check(self, spot: Spot, check: Check, place: str) -> str | None:
+        call = None if place in self._opaque else self._strong(spot, check, place)
+        if call is not None or check.operation not in _TRUTHS:
+            return call
         left, right = self._known(check.left), self._known(check.right)
-        is_opaque = place in self._opaque
-        if check.operation == "isinstance" and not is_opaque:
+        if left and right:
+            return None
+        if check.operation in {"==", "!="}:
+            return self._either(spot, check, place, right or left) or self._equal(spot, check, place)
+        return self._truth(spot, check, place)
+
+    def _strong(self, spot: Spot, check: Check, place: str) -> str | None:
+        """A call that reports plain data or names of classes, with which the judge repeats the check."""
+        left, right = self._known(check.left), self._known(check.right)
+        if check.operation == "isinstance":
             return self._kind(spot, check, place)
         if check.operation == "matches":
             pattern = pattern_of(check.right) if check.right else None
-            return None if is_opaque else self._value(spot, check, place, pattern, on_left=False)
-        if check.operation in {"is", "is not"} and not (right and right[0] in _IDENTICAL and check.operation == "is"):
-            return self._truth(spot, check, place)
-        if right and left:
+            return self._value(spot, check, place, pattern, on_left=False)
+        is_identity = check.operation == "is" and right is not None and right[0] in _IDENTICAL and not left
+        if (left and right) or not (is_identity or check.operation in PAIRED):
             return None
-        if (right or left) and not is_opaque and (check.operation in PAIRED or check.operation == "is"):
-            literal = right or left or [None]
-            return self._value(spot, check, place, literal[0], on_left=right is None)
-        if check.operation in PAIRED and not is_opaque:
-            return self._pair(spot, check, place)
-        if check.operation in {"==", "!="}:
-            return self._equal(spot, check, place)
-        return self._truth(spot, check, place) if check.operation in {*_TRUTHS, "truth", "isinstance"} else None
+        if known := right or left:
+            return self._value(spot, check, place, known[0], on_left=right is None)
+        return self._pair(spot, check, place)
 
     def _known(self, side: ast.expr | None) -> list[object] | None:
         """The value of a side in a list, if the judge knows it."""
         if side is None:
             return None
-        for read in (lambda: value_of(side, self._shadowed), lambda: self._names.value(side)):
-            try:
-                return [read()]
-            except NotLiteralError:
-                continue
-        return None
+        try:
+            return [self._names.value(side) if self._names.has(side) else value_of(side, self._shadowed)]
+        except NotLiteralError:
+            return None
 
     def _value(self, spot: Spot, check: Check, place: str, literal: object, *, on_left: bool) -> str:
         seen, known = (check.right, check.left) if on_left else (check.left, check.right)
@@ -169,6 +210,19 @@ class Writer:
         names = class_names(check.right) if check.right else ()
         site = self._site(spot, check, place, "kind", expected=names)
         return self._call("kind", site, self._source(check.left))
+
+    def _either(self, spot: Spot, check: Check, place: str, known: list[object] | None) -> str | None:
+        """An object that equals a literal, beside another literal that it must not equal."""
+        literal = known[0] if known else None
+        if not known or check.operation != "==" or not check.holds or not has_source(literal, repr(literal)):
+            return None
+        on_left = self._known(check.right) is None
+        sources = [repr(literal), other_source(literal, self._pool, self._lot.lot)]
+        flipped = self._lot.flip(place)
+        site = self._site(spot, check, place, "truth", expected=(False, True) if flipped else (True, False))
+        self._left_out.add(id(check.left if on_left else check.right))
+        seen = check.right if on_left else check.left
+        return self._call("either", site, self._source(seen), *(reversed(sources) if flipped else sources))
 
     def _equal(self, spot: Spot, check: Check, place: str) -> str:
         """``==`` and ``!=`` are both reported, and only the judge knows which of them the test means."""
@@ -208,16 +262,25 @@ class Writer:
 
     def _site(self, spot: Spot, check: Check, place: str, form: str, **facts: object) -> str:
         source = self._text.of(spot.node)
+        self._forms.add(form)
         return self._lot.add(
             Site(place, spot.owner, form, source, check.operation, check.holds, extra=check.extra, **facts)  # type: ignore[arg-type]  # fields of Site
         )
 
     def _source(self, node: ast.expr | None) -> str:
-        return f"({self._text.of(node)})" if node is not None else "()"
+        """The source of an expression in brackets. One that is not in the file, as None, has no place."""
+        if node is None or not hasattr(node, "lineno"):
+            return f"({ast.unparse(node) if node else ''})"
+        return f"({self._text.of(node)})"
 
     @staticmethod
     def _call(function: str, site: str, *arguments: str) -> str:
         return f"{OBSERVER}.{function}({', '.join([repr(site), *arguments])})"
+
+
+def _first_line(node: ast.stmt) -> int:
+    marks: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(mark.lineno for mark in marks)])
 
 
 IMPORT = f"import {MODULE} as {OBSERVER}\n"

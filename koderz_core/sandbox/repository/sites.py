@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from koderz_core.sandbox.inside.faults import excerpt, shown
-from koderz_core.sandbox.inside.literals import NotPlainError, digest_of
+from koderz_core.sandbox.inside.literals import digest_of
 from koderz_core.sandbox.inside.values import Opaque, decode, holds
 from koderz_core.sandbox.inside.wire import Json, WireError
 
@@ -41,9 +41,10 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {  # Any: plain data
 }
 PAIRED = frozenset(_COMPARISONS) - {"is", "is not", "matches"} | {"about ==", "about !="}
 """Operations on two plain values that the judge can repeat."""
+CONTROL = "control"
+"""The operation of a site that observes a known value."""
 _MANY = 1000
 _NAN = {"float": "nan"}
-_EXPECTED = {"!=": "not ", "is": "", "==": ""}
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,9 @@ class Site:
     """One place in the rewritten tests of one verdict.
 
     ``place``: file, line and column of the assertion, the same in every verdict; ``owner``: the id of the function
-    around it. ``expected``: the literal of a ``value``, the right answers of a ``truth``, names of classes. ``on_left``:
-    the literal is the left side. ``holds``: the result that the comparison must have. ``pattern``: of the text of an
-    exception. ``truths``: whether the site has two directions.
+    around it. ``expected``: the literal of a ``value``, the right answers of a ``truth``, names of classes.
+    ``on_left``: the literal is the left side. ``holds``: the result that the comparison must have. ``extra``: decimal
+    places and delta. ``pattern``: of the text of an exception.
     """
 
     place: str
@@ -67,6 +68,10 @@ class Site:
     extra: tuple[float | None, ...] = ()
     pattern: str | None = None
 
+    @property
+    def is_control(self) -> bool:
+        return self.operation == CONTROL
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -75,13 +80,12 @@ class Finding:
     right: bool
     expected: str | None = None
     actual: str | None = None
-    answers: tuple[bool | None, ...] = ()
 
 
 def finding(site: Site, report: Sequence[Json]) -> Finding:
     """What the judge makes of the rest of a record after its form and site."""
     try:
-        return _READERS[site.form](site, report)
+        return Finding(_is_untouched(site, report)) if site.is_control else _READERS[site.form](site, report)
     except (WireError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError):
         return Finding(False, None, "a report that cannot be read")
 
@@ -109,10 +113,14 @@ def _pair(site: Site, report: Sequence[Json]) -> Finding:
     left, right = report
     if isinstance(left, dict) and isinstance(right, dict) and "digest" in left and "digest" in right:
         same = left["digest"][0] == right["digest"][0]
-        is_right = _is_equality(site.operation) and same is site.holds or site.operation == "!=" and same is not site.holds
+        is_right = (
+            (same is site.holds) if _is_equality(site.operation) else site.operation == "!=" and same is not site.holds
+        )
         return Finding(is_right, excerpt(str(right["digest"][1])), excerpt(str(left["digest"][1])))
     if left == right and _is_equality(site.operation) and left != _NAN and not _has_opaque(left):
-        return Finding(site.holds, f"not {shown(_plain(right))}", shown(_plain(left))) if not site.holds else Finding(True)
+        return (
+            Finding(site.holds, f"not {shown(_plain(right))}", shown(_plain(left))) if not site.holds else Finding(True)
+        )
     values = _plain(left), _plain(right)
     if _has_opaque(left) or _has_opaque(right):
         return Finding(False, shown(values[1]), shown(values[0]))
@@ -126,7 +134,7 @@ def _truth(site: Site, report: Sequence[Json]) -> Finding:
     right = len(answers) == len(wanted) and all(
         want is None or answer is want for answer, want in zip(answers, wanted, strict=True)
     )
-    return Finding(right, "a true value" if site.holds else "a false value", None, answers)
+    return Finding(right, "a true value" if site.holds else "a false value")
 
 
 def _kind(site: Site, report: Sequence[Json]) -> Finding:
@@ -144,6 +152,19 @@ def _raises(site: Site, report: Sequence[Json]) -> Finding:
     found = any(name in site.expected for name in named(names))
     matches = site.pattern is None or re.search(site.pattern, str(text)) is not None
     return Finding(found and matches, wanted, excerpt(f"{named(names)[0]}: {text}"))
+
+
+def _is_untouched(site: Site, report: Sequence[Json]) -> bool:
+    """Whether the report of a control is what it must be, or says that the process could not make it."""
+    if site.form in {"value", "pair"}:
+        wanted = site.expected if site.form == "pair" else (site.expected,)
+        seen = [_plain(part) for part in report]
+        lost = any(isinstance(value, Opaque) for value in seen)
+        return lost or [(type(value), value) for value in seen] == [(type(value), value) for value in wanted]
+    if site.form == "truth":
+        return all(answer in (None, want) for answer, want in zip(report, site.expected, strict=False))
+    names = report[0]
+    return bool(names == site.expected if site.form == "kind" else (names and named(names)[0]) == site.expected)
 
 
 _READERS: dict[str, Callable[[Site, Sequence[Json]], Finding]] = {
@@ -195,6 +216,3 @@ def _same_items(left: list[Any], right: list[Any]) -> bool:
             return False
         rest.remove(item)
     return True
-
-
-__all__ = ["PAIRED", "Finding", "NotPlainError", "Site", "finding", "named"]

@@ -57,9 +57,10 @@ class Profile:
 
 @dataclass(frozen=True)
 class Marked:
-    """The marks of tests in order, with their failures. ``faked``: a sentence that says why, empty if no fake was found.
+    """The marks of tests in order, with their failures.
 
-    ``protected``: the tests about which observations decided.
+    ``protected``: the tests about which observations decided. ``faked``: a sentence that names a test whose report was
+    not computed, empty if none was found.
     """
 
     marks: str
@@ -77,11 +78,12 @@ class Seen:
 
     @property
     def places(self) -> tuple[str, ...]:
-        return tuple(site.place for site, _ in self.steps)
+        return tuple(site.place for site, _ in self.steps if not site.is_control)
 
     @property
     def wrong(self) -> tuple[Site, Finding] | None:
-        return next(((site, found) for site, found in self.steps if not found.right), None)
+        wrong = [(site, found) for site, found in self.steps if not found.right]
+        return next((pair for pair in wrong if pair[0].is_control), wrong[0] if wrong else None)
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,8 @@ def marks(key: Key, reports: Reports, profile: Profile, ids: Sequence[str]) -> M
 
 
 def _fault(test: str, reported: Reported, seen: Seen, profile: Profile) -> _Fault | None:
+    if seen.wrong and seen.wrong[0].is_control:
+        return _Fault("the process reported another value than the test gave it")
     if seen.wrong:
         site, found = seen.wrong
         line = site.place.split(":")[1]
@@ -149,7 +153,9 @@ class _Twins:
     def add(self, test: str, copies: Sequence[tuple[Reported, Seen]]) -> None:
         if any(seen.forged for _, seen in copies) and not self._sentence:
             self._sentence = f"The process reported an observation that the test {test} does not make."
-        if len(copies) != 2 or any(reported.outcome != PASSED for reported, _ in copies):  # noqa: PLR2004 (twins)
+        if any(seen.wrong and seen.wrong[0].is_control for _, seen in copies) and not self._sentence:
+            self._sentence = f"The process reported another value than the test {test} gave it."
+        if len(copies) != 2 or any(reported.outcome != PASSED for reported, _ in copies):
             return
         contradictions, consistent = _compared(copies[0][1], copies[1][1])
         self._contradictions += contradictions
@@ -173,16 +179,15 @@ def _compared(first: Seen, second: Seen) -> tuple[int, int]:
     """How many truths of two copies were answered alike, which contradicts, and how many consistently."""
     if first.places != second.places:
         return 0, 0
+    steps = [[step for step in seen.steps if not step[0].is_control] for seen in (first, second)]
     alike = [
-        own.right is not other.right
-        for (site, own), (_, other) in zip(first.steps, second.steps, strict=True)
-        if site.form == "truth"
+        own.right is not other.right for (site, own), (_, other) in zip(*steps, strict=True) if site.form == "truth"
     ]
     return sum(alike), len(alike) - sum(alike)
 
 
 def _is_record(record: Json) -> bool:
-    return isinstance(record, list) and len(record) > 2 and all(isinstance(part, str) for part in record[:2])  # noqa: PLR2004 (form, site, content)
+    return isinstance(record, list) and len(record) > 2 and all(isinstance(part, str) for part in record[:2])
 
 
 def wrong_sites(seen: Seen) -> Iterator[Site]:

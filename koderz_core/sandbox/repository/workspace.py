@@ -121,7 +121,7 @@ class Workspace:
             if not records or records[0][:1] != [READY]:
                 raise _NotStartedError(channel.errors() or "the process ended without a message")
         finished = records[-1][:1] == ["finish"]
-        return Run(tuple(records[1:]), finished, stopped, time.monotonic() - began)
+        return Run(tuple(records[1 : len(records) - finished]), finished, stopped, time.monotonic() - began)
 
     @contextmanager
     def _started(self, job: Job) -> Iterator[subprocess.Popen[bytes]]:

@@ -1,0 +1,206 @@
+"""Twins, random directions and controls of rewritten tests, and the verdicts on processes that change their reports."""
+
+import random
+import re
+
+import pytest
+from observed import HEAD, PATH, Suite, reports, test_of
+
+from koderz_core.sandbox.inside import observe
+from koderz_core.sandbox.repository.instrument import instrument
+from koderz_core.sandbox.repository.verdicts import Profile, Reported, marks
+
+TRUTHS = ("assert seen(1)", "assert not seen(0)", "assert seen(2)", "assert seen(3) is not None")
+CORRECT = "def seen(x): return x\n"
+WRONG = "def seen(x): return 1\n"
+
+
+def names_in(text: str) -> list[str]:
+    return re.findall(r"def (\w+)\(", text)
+
+
+def test_a_twinned_test_is_two_copies_with_random_names_in_random_order() -> None:
+    suite = Suite(f"def test_before(): assert seen(1)\n{test_of(*TRUTHS)}def test_after(): assert seen(1)\n", CORRECT)
+    orders = set()
+    for seed in range(12):
+        made = instrument(suite.files, suite.ids, random.Random(seed), twinned=[f"{PATH}::test_it"])
+        names = names_in(made.files[PATH])
+        assert [names[0], names[3]] == ["test_before", "test_after"]
+        assert all(re.fullmatch(r"test_[0-9a-f]{16}", name) for name in names[1:3])
+        assert made.key.runs[f"{PATH}::test_it"] == tuple(f"{PATH}::{name}" for name in sorted(
+            names[1:3], key=lambda name, key=made.key: key.names[name][1]))  # fmt: skip
+        orders.add(made.key.names[names[1]][1])
+    assert orders == {0, 1}
+
+
+def test_copies_ask_each_truth_in_opposite_directions_and_verdicts_do_not_depend_on_them() -> None:
+    suite = Suite(test_of("assert seen(1)"), CORRECT)
+    texts = {suite.text(seed) for seed in range(20)}
+    assert {"(not (seen(1)))" in text or "not (seen(1))" in text for text in texts} == {True, False}
+    assert {suite.judge(CORRECT, seed).marks for seed in range(10)} == {"P"}
+    assert {suite.judge("def seen(x): return 0\n", seed).marks for seed in range(10)} == {"F"}
+    for seed in range(10):
+        twins = suite.text(seed, twins=True)
+        assert (twins.count("(not (seen(1)))") + twins.count(", not (seen(1))")) == 1
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_a_process_that_gives_every_truth_the_same_answer_is_faked(
+    answer: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = Suite(test_of(*TRUTHS), CORRECT)
+    monkeypatch.setattr(observe, "truth", lambda site, seen: observe._emit(["truth", site, answer]))
+    for seed in range(6):
+        verdict = suite.judge(WRONG, seed)
+        assert verdict.marks == "F"
+        assert "test_it" in verdict.faked
+
+
+def test_a_process_that_makes_pairs_equal_is_faked_by_a_control(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = "".join(f"def test_{n}():\n    x = seen({n})\n    assert x == seen({n})\n" for n in range(12))
+    suite = Suite(lines, CORRECT)
+    monkeypatch.setattr(observe, "pair", lambda site, a, b: observe._emit(["pair", site, 1, 1]))
+    verdict = suite.judge(WRONG)
+    assert "test_" in verdict.faked
+
+
+def test_a_process_that_always_reports_an_exception_is_faked_by_a_control(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = "    x = 0\n    with pytest.raises(ValueError): seen()\n"
+    suite = Suite("".join(f"def test_{n}():\n{body}" for n in range(12)), "def seen(): raise ValueError\n")
+    assert suite.judge("def seen(): pass\n").faked == ""
+
+    def leave(self: observe.raises, *error: object) -> bool:
+        observe._emit(["raises", self._site, ["builtins.ValueError"], ""])
+        return True
+
+    monkeypatch.setattr(observe.raises, "__exit__", leave)
+    assert "test_" in suite.judge("def seen(): pass\n").faked
+
+
+COUNTING = "calls = []\ndef seen(x):\n    calls.append(x)\n    return len(calls) < 3\n"
+BROKEN = ("def seen(x): return 0\n", "def seen(x): raise ValueError\n")
+
+
+@pytest.mark.parametrize("program", [CORRECT, WRONG, COUNTING, *BROKEN])
+def test_programs_that_change_no_report_are_never_faked(program: str) -> None:
+    suite = Suite(test_of(*TRUTHS) + "def test_more():\n    assert seen(5) == 5\n", CORRECT)
+    assert {suite.judge(program, seed).faked for seed in range(8)} == {""}
+
+
+def test_a_test_without_its_observations_or_with_others_does_not_pass() -> None:
+    suite = Suite(test_of("for x in range(1, 3): assert seen(x)"), CORRECT)
+    made = suite.made(twins=False)
+    ((name, whole),) = reports(made.files[PATH], CORRECT).items()
+    for records in ([], whole.records[:-1], [*whole.records, whole.records[-1]]):
+        assert marks(made.key, {name: Reported("passed", records)}, suite.profile, suite.ids).marks == "F"
+    assert marks(made.key, {}, suite.profile, suite.ids).marks == "-"
+    assert marks(made.key, {name: Reported("failed", whole.records)}, suite.profile, suite.ids).marks == "F"
+    other = marks(made.key, {name: Reported("passed", [["truth", "0" * 16, True]])}, suite.profile, suite.ids)
+    assert (other.marks, "test_it" in other.faked) == ("F", True)
+
+
+@pytest.mark.parametrize("record", [None, 1, [], ["truth"], ["truth", 1, True], ["value", {}, 1], "x", [[], [], []]])
+def test_records_that_are_none_do_not_pass(record: object) -> None:
+    suite = Suite(test_of("assert seen(1)"), CORRECT)
+    made = suite.made(twins=False)
+    found = {suite.ids[0]: Reported("passed", [record])}
+    assert marks(made.key, found, suite.profile, suite.ids).marks == "F"
+
+
+MIXIN = """
+class Mixin:
+    def test_own(self): self.assertEqual(self.seen(1), 1)
+class OneTest(Mixin, unittest.TestCase):
+    def seen(self, x): return seen(x)
+class TwoTest(Mixin, unittest.TestCase):
+    def seen(self, x): return seen(x)
+    def test_two(self): self.assertTrue(self.seen(2))
+"""
+
+
+def test_inherited_tests_are_judged_in_each_class_under_the_names_of_one_pair_of_copies() -> None:
+    suite = Suite(MIXIN, CORRECT)
+    made = suite.made()
+    one, two = (made.key.runs[f"{PATH}::{name}Test::test_own"] for name in ("One", "Two"))
+    assert [run.rpartition("::")[2] for run in one] == [run.rpartition("::")[2] for run in two]
+    assert suite.judge(CORRECT).marks == "PPP"
+    assert suite.judge(WRONG).marks == "PPP"
+    failed = suite.judge("def seen(x): return 2\n")
+    assert failed.marks == "FFP"
+    assert "def test_own" in failed.failures[0].source
+
+
+def test_ids_with_parameters_map_to_the_copies_and_back() -> None:
+    files = {PATH: HEAD + "@pytest.mark.parametrize('x', ['[a]', '::'])\ndef test_it(x): assert seen(x) == 'b'\n"}
+    ids = [f"{PATH}::test_it[[a]]", f"{PATH}::test_it[::]"]
+    key = instrument(files, ids, random.Random(1), twinned=ids[:1]).key
+    for test in ids:
+        first, second = key.runs[test]
+        assert (key.published(first), key.published(second)) == ((test, 0), (test, 1))
+
+
+@pytest.mark.parametrize("further", ["def use(): return test_it\n", "names = ['test_it']\n", "def test_it(): pass\n"])
+def test_a_name_that_is_used_elsewhere_stays(further: str) -> None:
+    files = {PATH: f"{HEAD}{test_of('assert seen(1)')}{further}"}
+    key = instrument(files, [f"{PATH}::test_it"], random.Random(1), twinned=[f"{PATH}::test_it"]).key
+    assert (key.single, key.runs[f"{PATH}::test_it"]) == ({f"{PATH}::test_it"}, (f"{PATH}::test_it",))
+
+
+def test_an_overridden_test_has_no_twin() -> None:
+    source = MIXIN.replace("def test_two", "def test_own")
+    key = instrument({PATH: HEAD + source}, [f"{PATH}::OneTest::test_own"], random.Random(1)).key
+    assert key.single == {f"{PATH}::OneTest::test_own"}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("try: check(seen(0))", "except AssertionError: pass", "else: raise ValueError"),
+        ("import sys", "sys.turn = not getattr(sys, 'turn', False)", "if sys.turn: assert seen(1)", "assert seen(1)"),
+    ],
+)
+def test_a_test_that_cannot_be_observed_stays_as_it_is_and_is_not_protected(lines: tuple[str, ...]) -> None:
+    suite = Suite(f"def check(x):\n    assert x\n{test_of(*lines)}", CORRECT)
+    assert suite.ids[0] in suite.profile.plain
+    assert (suite.judge(CORRECT).marks, suite.judge(CORRECT).protected) == ("P", frozenset())
+
+
+def test_a_helper_reports_for_each_test_that_calls_it() -> None:
+    suite = Suite("def check(x, y):\n    assert seen(x) == y\n    assert seen(x)\n"
+                  "def test_1(): check(1, 1)\ndef test_2(): check(2, 2)\n", CORRECT)  # fmt: skip
+    assert suite.judge(CORRECT).protected == set(suite.ids)
+    assert (suite.judge(CORRECT).marks, suite.judge(WRONG).marks) == ("PP", "PF")
+
+
+def test_a_failure_shows_the_published_test_with_both_values() -> None:
+    suite = Suite(test_of("# the sum", "assert seen(4) == 4, 'wrong'"), CORRECT)
+    (failure,) = suite.judge(WRONG).failures
+    assert "# the sum" in failure.source
+    assert "assert seen(4) == 4, 'wrong'" in failure.source
+    assert (failure.expected, failure.actual) == ("4", "1")
+    assert failure.message == "line 5: assert seen(4) == 4, 'wrong'"
+
+
+def test_assertions_that_tests_catch_and_fixtures_stay_as_they_are() -> None:
+    source = HEAD + (
+        "@pytest.fixture\ndef ready():\n    assert seen(1)\n"
+        "def test_it():\n    with pytest.raises(AssertionError):\n        assert seen(0)\n"
+        "    try:\n        assert seen(0)\n    except Exception:\n        pass\n"
+        "class Own(unittest.TestCase):\n    def assertEqual(self, a, b): return check(a, b)\n"
+        "    def test_own(self): self.assertEqual(1, seen(2))\n"
+    )
+    ids = [f"{PATH}::test_it", f"{PATH}::Own::test_own"]
+    made = instrument({PATH: source}, ids, random.Random(1))
+    assert [site.form for site in made.key.sites.values() if not site.is_control] == ["raises"]
+
+
+def test_the_same_tests_are_rewritten_with_other_names_in_each_verdict() -> None:
+    suite = Suite(test_of(*TRUTHS), CORRECT)
+    keys = [suite.made(seed).key for seed in range(2)]
+    assert not keys[0].sites.keys() & keys[1].sites.keys()
+    assert {site.place for site in keys[0].sites.values()} == {site.place for site in keys[1].sites.values()}
+
+
+def test_without_a_profile_no_test_is_protected() -> None:
+    suite = Suite(test_of("assert seen(1)"), CORRECT)
+    assert not Profile().is_protected(suite.ids[0])

@@ -1,0 +1,273 @@
+"""The judge of repositories: what passes, what fails, and what a tree cannot do."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from attacks.judges import missing
+from small_problem import BWRAP
+from small_tree import (
+    BROKEN,
+    CODE,
+    FAILING,
+    FILES,
+    GOLD,
+    GOOD,
+    PASSING,
+    PROBLEM,
+    REPOSITORY,
+    first_lines,
+    of_tree,
+    patch,
+)
+
+from koderz_core.errors import DataError, SandboxError
+from koderz_core.records import Isolation, TestSet, Verdict
+from koderz_core.sandbox.judge import BoxedJudge
+from koderz_core.sandbox.repository import toolbox
+from koderz_core.sandbox.repository.judge import RepositoryJudge
+from koderz_core.sandbox.tiers import TIERS
+
+ALL = "P" * len((*FAILING, *PASSING))
+
+
+@pytest.fixture(scope="module")
+def judges() -> Iterator[Callable[[Isolation], RepositoryJudge]]:
+    """The judge of each tier, made once."""
+    kept: dict[Isolation, RepositoryJudge] = {}
+
+    def judge_of(tier: Isolation) -> RepositoryJudge:
+        return kept.setdefault(tier, RepositoryJudge(tier, BWRAP, workers=2))
+
+    yield judge_of
+    for judge in kept.values():
+        judge.close()
+
+
+@pytest.fixture(params=TIERS)
+def judge(request: pytest.FixtureRequest, judges: Callable[[Isolation], RepositoryJudge]) -> RepositoryJudge:
+    if why := missing(request.param):
+        pytest.skip(why)
+    return judges(request.param)
+
+
+@pytest.fixture
+def boxed(judges: Callable[[Isolation], RepositoryJudge]) -> RepositoryJudge:
+    """The judge of the best tier."""
+    return judges(next(tier for tier in TIERS if not missing(tier)))
+
+
+def verdict(judge: RepositoryJudge, code: str) -> Verdict:
+    return judge.check(PROBLEM, code, PROBLEM.tests)
+
+
+def test_the_correct_patch_passes(judge: RepositoryJudge) -> None:
+    found = verdict(judge, GOLD)
+    assert (found.marks, found.error, found.message, found.completed) == (ALL, None, "", True)
+    assert found.passed
+    assert found.isolation == judge.isolation
+
+
+def test_the_empty_patch_fails_the_failing_tests_only(boxed: RepositoryJudge) -> None:
+    found = verdict(boxed, "")
+    assert found.marks == "FFPPPPP"
+    assert (found.error, found.completed) == ("assertion", True)
+
+
+def test_a_failure_says_what_was_expected_and_what_was_found(boxed: RepositoryJudge) -> None:
+    failure = verdict(boxed, patch(GOOD.replace("result = 0", "result = 1"))).failures[0]
+    assert (failure.index, failure.expected, failure.actual) == (0, "7", "8")
+    assert "assert total([1, 2, 4]) == 7" in failure.source
+
+
+def test_marks_are_in_the_order_of_the_ids(boxed: RepositoryJudge) -> None:
+    tests = TestSet(ids=(PASSING[3], FAILING[1], PASSING[0], FAILING[0]))
+    assert boxed.check(PROBLEM, "", tests).marks == "PFPF"
+
+
+def test_tests_and_settings_stay_as_published(boxed: RepositoryJudge) -> None:
+    others = {"tests/conftest.py": "import os\nos._exit(0)\n", "tests/test_shelf.py": "def test_total(): pass\n"}
+    found = verdict(boxed, patch(BROKEN, **others))
+    assert found.marks == "FFPPPPP"
+    assert "tests/conftest.py" in found.message
+    assert "tests/test_shelf.py" in found.message
+    passed = verdict(boxed, patch(GOOD, **others))
+    assert passed.passed
+    assert "tests/conftest.py" in passed.message
+
+
+@pytest.mark.parametrize("text", ["no patch", GOLD.replace("-    result", "-    other"), f"@@ -1 +1 @@\n{GOLD}"])
+def test_a_patch_that_does_not_apply_is_a_verdict(boxed: RepositoryJudge, text: str) -> None:
+    found = verdict(boxed, text.replace("result -= number", "result *= number"))
+    assert (found.marks, found.error) == ("-" * len(ALL), "extraction")
+    assert found.message.startswith("the patch cannot be applied: ")
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("import os; os._exit(0)", "exception"),
+        ("import sys; sys.exit(0)", "exception"),
+        ("def f(:", "syntax"),
+        ("import no_such_module", "import"),
+        ("raise KeyboardInterrupt", "exception"),
+        ("import atexit, os; atexit.register(os._exit, 0); sys = 1; raise ValueError('no')", "exception"),
+    ],
+)
+def test_a_package_that_ends_the_process_fails(boxed: RepositoryJudge, code: str, error: str) -> None:
+    found = verdict(boxed, first_lines(code))
+    assert (found.marks, found.error) == ("-" * len(ALL), error)
+    assert found.message
+
+
+def test_a_test_that_ends_the_process_leaves_the_later_tests_unreached(boxed: RepositoryJudge) -> None:
+    found = verdict(boxed, patch(GOOD.replace("return max(numbers)", "import os; os._exit(0)")))
+    assert not found.passed
+    assert not found.completed
+    assert found.error == "exception"
+
+
+def test_garbage_and_forged_records_on_every_descriptor_do_not_pass(boxed: RepositoryJudge) -> None:
+    forged = f"""
+import os
+for fd in range(3, 256):
+    for text in (b'garbage', b'[[[[', b'{{}}\\n' * 1000, b'["start", "{FAILING[0]}"]\\n', b'["finish"]\\n'):
+        try: os.write(fd, text)
+        except OSError: pass
+"""
+    assert verdict(boxed, patch(forged + BROKEN)).marks[:2] == "FF"
+
+
+def test_a_process_that_never_ends_is_stopped(boxed: RepositoryJudge) -> None:
+    found = boxed.check(PROBLEM, first_lines("while True: pass"), replace(PROBLEM.tests, seconds=1.0))
+    assert (found.marks, found.error, found.completed) == ("-" * len(ALL), "timeout", False)
+    assert found.message.startswith("the tests were stopped after ")
+
+
+def test_a_flood_is_stopped(boxed: RepositoryJudge) -> None:
+    flood = "import os\nwhile True:\n    os.write(200, b'x' * 65536)"
+    found = verdict(boxed, first_lines(flood))
+    assert found.error == "memory"
+    assert "sent too much" in found.message
+
+
+def outcome(judge: RepositoryJudge, code: str) -> str:
+    """What the first lines of the package say about ``code``: the type of its error, or that it was allowed."""
+    tried = f"try:\n    {code}\n    said = 'allowed'\nexcept BaseException as error:\n    said = type(error).__name__\n"
+    return verdict(judge, first_lines(tried + "raise ValueError(said)")).message.rpartition(" ")[2]
+
+
+REFUSED = ("PermissionError", "FileNotFoundError", "OSError", "BlockingIOError")
+
+
+def test_files_of_others_cannot_be_read_or_written(judge: RepositoryJudge, tmp_path: Path) -> None:
+    if judge.isolation == "limited":
+        pytest.skip("tier limited does not limit files")
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    planted = tmp_path / "planted"
+    tries = f"for path in ('/etc/passwd', {str(secret)!r}, {str(Path.home() / '.profile')!r}):\n"
+    tries += "        try: open(path); raise SystemError(path)\n        except OSError: pass\n"
+    tries += f"    try: open({str(planted)!r}, 'w'); raise SystemError\n    except OSError: pass"
+    assert outcome(judge, tries) == "allowed"
+    assert not planted.exists()
+    assert outcome(judge, "open('written here', 'w').write('x')") == "allowed"
+
+
+def test_no_network_and_no_processes(judge: RepositoryJudge) -> None:
+    if judge.isolation == "limited":
+        pytest.skip("tier limited does not limit the network")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert outcome(judge, f"import socket; socket.create_connection(('127.0.0.1', {port}), 1)") in REFUSED
+    assert outcome(judge, "import os; os.fork()") in REFUSED
+    threads = "import threading; thread = threading.Thread(target=print); thread.start(); thread.join()"
+    assert outcome(judge, threads) == "allowed"
+
+
+def test_a_full_disk_is_a_failure_of_the_program(boxed: RepositoryJudge) -> None:
+    fill = "for number in range(9): open(f'large{number}', 'wb').write(bytes(127 << 20))"
+    if boxed.isolation == "hardened":
+        assert outcome(boxed, fill) == "OSError"
+    assert outcome(boxed, "open('large', 'wb').write(bytes(200 << 20))") == "OSError"
+
+
+def test_several_threads_get_the_same_verdicts(boxed: RepositoryJudge) -> None:
+    with ThreadPoolExecutor(3) as threads:
+        found = list(threads.map(lambda code: verdict(boxed, code).passed, [GOLD, "", GOLD]))
+    assert found == [True, False, True]
+
+
+def test_tests_that_the_correct_patch_fails_are_broken(boxed: RepositoryJudge) -> None:
+    wrong = {**FILES, "tests/test_shelf.py": FILES["tests/test_shelf.py"].replace(b"== 7", b"== 70")}
+    with pytest.raises(DataError, match=r"The tests of shelf/total are broken: tests/test_shelf.py::test_total: .* 70"):
+        boxed.check(of_tree(wrong), GOLD, PROBLEM.tests)
+
+
+def test_a_tree_with_a_path_outside_is_refused(boxed: RepositoryJudge) -> None:
+    with pytest.raises(DataError, match="invalid name"):
+        boxed.check(of_tree({**FILES, "../outside": b""}), GOLD, PROBLEM.tests)
+
+
+def test_a_module_that_is_not_installed_is_named(boxed: RepositoryJudge) -> None:
+    with pytest.raises(DataError, match="no_such_module"):
+        boxed.check(of_tree(FILES, needs=("no_such_module",)), GOLD, PROBLEM.tests)
+
+
+def test_without_pytest_the_error_says_what_to_install(boxed: RepositoryJudge, monkeypatch: pytest.MonkeyPatch) -> None:
+    toolbox.toolbox.cache_clear()
+    monkeypatch.setattr(toolbox, "_OF_PYTEST", ("no_such_module",))
+    with pytest.raises(SandboxError, match=r"pip install 'koderz\[repositories\]'"):
+        verdict(boxed, GOLD)
+    toolbox.toolbox.cache_clear()
+
+
+def test_a_survey_has_every_test_with_its_outcome(boxed: RepositoryJudge) -> None:
+    broken = boxed.survey(REPOSITORY)
+    assert {result.id: result.outcome for result in broken.results} == {
+        **dict.fromkeys(FAILING, "failed"),
+        **dict.fromkeys(PASSING, "passed"),
+    }
+    assert all(result.protected for result in broken.results if result.outcome == "passed")
+    assert "assert -7 == 7" in broken.results[0].message
+    assert boxed.survey(REPOSITORY, GOLD).passed() == tuple(result.id for result in broken.results)
+
+
+def test_the_judge_of_programs_hands_on_repositories() -> None:
+    judge = BoxedJudge("limited")
+    try:
+        assert judge.check(PROBLEM, GOLD, PROBLEM.tests).passed
+        (observed,) = judge.probe(PROBLEM.public, GOLD, ["total([1])"])
+        assert observed.value is None
+        assert "patch" in observed.message
+    finally:
+        judge.close()
+
+
+def children() -> list[bytes]:
+    """The command lines of the processes that this one started for tests."""
+    pids = {pid for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()}
+    return [line for pid in pids if b"pytest_run" in (line := Path("/proc", pid, "cmdline").read_bytes())]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
+def test_nothing_is_left_behind(judge: RepositoryJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    waiting = "import threading, time; threading.Thread(target=time.sleep, args=(60,)).start()"
+    assert verdict(judge, first_lines(waiting)).passed
+    assert not children()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_closed_judge_refuses(boxed: RepositoryJudge) -> None:
+    judge = RepositoryJudge(boxed.isolation, BWRAP)
+    judge.close()
+    with pytest.raises(SandboxError, match="closed"):
+        verdict(judge, GOLD)
