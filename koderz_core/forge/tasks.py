@@ -98,12 +98,15 @@ class Forge:
     per_function: int = PER_FUNCTION
 
     def tasks(self, report: Report = lambda _progress: None) -> Generator[Task]:
-        """All tasks, which are made while they are read; ``report`` is called after each trial. Raises SandboxError."""
+        """All tasks, which are made while they are read; ``report`` is called after each trial. Raises SandboxError.
+
+        The judge is closed at the end, or when the iterator is closed.
+        """
         made: Counter[Place] = Counter()
         missed: Counter[Place] = Counter()
         tried, usable, reasons = 0, 0, Counter[str]()
         mutator = Mutator(self.base.texts, f"{self.seed}/{self.base.tree.name}")
-        with _pool(self.workers) as pool:
+        with _pool(self.workers, self.judge) as pool:
             for group in mutator.rounds():
                 mutations = [
                     mutation
@@ -126,10 +129,12 @@ class Forge:
 
 
 @contextmanager
-def _pool(workers: int) -> Iterator[ThreadPoolExecutor]:
-    """Threads that start no further trial once their tasks are not read any longer."""
+def _pool(workers: int, judge: RepositoryTests) -> Iterator[ThreadPoolExecutor]:
+    """Threads for trials. At the end, trials that still run or wait are given up."""
     pool = ThreadPoolExecutor(workers)
     try:
         yield pool
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        pool.shutdown(wait=False, cancel_futures=True)
+        judge.close()
+        pool.shutdown(wait=True)

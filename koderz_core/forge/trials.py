@@ -43,6 +43,8 @@ class RepositoryTests(Protocol):
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict: ...
 
+    def close(self) -> None: ...
+
 
 @dataclass(frozen=True)
 class Base:

@@ -21,7 +21,8 @@ from koderz_core.errors import DataError
 from koderz_core.files import replace_file
 from koderz_core.forge.instructions import fault_of_text, request, with_task
 from koderz_core.forge.layout import layout_of
-from koderz_core.forge.ready import RELEASES, STANDARD, TASKS, Share, shares_of
+from koderz_core.forge.package_index import Release
+from koderz_core.forge.ready import RELEASES, STANDARD, TASKS, wanted
 from koderz_core.forge.sources import Source, read_release, read_source
 from koderz_core.forge.tasks import Forge, Progress, Task
 from koderz_core.forge.trials import LEAST_SECONDS, TrialLog, kept_base
@@ -97,16 +98,17 @@ class Forging:
 
         Raises UsageError, DataError, OfflineError, SandboxError, ModelError. Trials are kept, whatever ends the work.
         """
-        shares = shares_of(order.sources, order.tasks)
+        wanted_sources, number = wanted(order.sources, order.tasks)
         if order.model:
             resolve(order.model, self._settings)
-        read = [(share, self._source(share, order)) for share in shares]
-        name = order.name or (STANDARD if STANDARD in order.sources else read[0][1].name)
+        read = [self._source(source, order) for source in wanted_sources]
+        name = order.name or (STANDARD if STANDARD in order.sources else read[0].name)
         path = order.output or self._folder / f"{_file_name(name)}.jsonl"
         rows: list[dict[str, Any]] = []  # Any: JSON
         sources: list[ForgedSource] = []
-        for share, source in read:
-            found, made = self._forged(share, source, order, watch)
+        for place, source in enumerate(read):
+            share = (number - len(rows)) // (len(read) - place)  # later sources make what an earlier one lacks
+            found, made = self._forged(source, share, order, watch)
             rows += made
             sources.append(found)
         if not rows:
@@ -118,13 +120,13 @@ class Forging:
     def _folder(self) -> Path:
         return self._settings.home / "forge"
 
-    def _source(self, share: Share, order: ForgeOrder) -> Source:
-        if share.release:
-            return read_release(share.release, order.indexes, self._settings)
-        return read_source(share.source, order.indexes, self._settings)
+    def _source(self, source: str | Release, order: ForgeOrder) -> Source:
+        if isinstance(source, Release):
+            return read_release(source, order.indexes, self._settings)
+        return read_source(source, order.indexes, self._settings)
 
     def _forged(
-        self, share: Share, source: Source, order: ForgeOrder, watch: Watch
+        self, source: Source, share: int, order: ForgeOrder, watch: Watch
     ) -> tuple[ForgedSource, list[dict[str, Any]]]:  # Any: JSON
         layout = layout_of(source.name, source.files)
         tree = keep_tree(source.files, source.name, source.licence, self._settings)
@@ -140,7 +142,7 @@ class Forging:
             with closing(forge.tasks(progress.append)) as tasks:
                 rows = [
                     task.row(self._text(task, order.model, refused), source.sha256)
-                    for task in watch(islice(tasks, share.tasks), share.tasks, source.name)
+                    for task in watch(islice(tasks, share), share, source.name)
                 ]
         finally:
             judge.close()
