@@ -176,7 +176,8 @@ def pattern_of(node: ast.expr) -> str | None:
     except (NotLiteralError, re.error, TypeError, RecursionError, OverflowError):
         return None
     bare = re.sub(r"\\.", "", pattern)
-    return pattern if len(re.findall(r"[*+{]", bare)) <= _MOST_REPEATS and "(?P=" not in bare else None
+    is_quick = len(re.findall(r"[*+{]", bare)) <= _MOST_REPEATS and not re.search(r"\)[*+{]|\(\?P=", bare)
+    return pattern if is_quick else None
 
 
 def _single(operation: str, left: ast.expr, right: ast.expr | None, *, holds: bool = True) -> list[Check]:

@@ -35,15 +35,17 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {  # Any: plain data
     "tuple ==": lambda left, right: isinstance(left, tuple) and isinstance(right, tuple) and left == right,
     "dict ==": lambda left, right: isinstance(left, dict) and isinstance(right, dict) and left == right,
     "str ==": lambda left, right: isinstance(left, str) and isinstance(right, str) and left == right,
-    "sequence ==": lambda left, right: list(left) == list(right),
-    "items ==": lambda left, right: _same_items(list(left), list(right)),
-    "matches": lambda left, right: re.search(right, left) is not None,
+    "sequence ==": lambda left, right: _items(left) == _items(right),
+    "items ==": lambda left, right: _same_items(_items(left), _items(right)),
+    "matches": lambda left, right: len(left) < _LONG and re.search(right, left) is not None,
 }
 PAIRED = frozenset(_COMPARISONS) - {"is", "is not", "matches"} | {"about ==", "about !="}
 """Operations on two plain values that the judge can repeat."""
 CONTROL = "control"
 """The operation of a site that observes a known value."""
 _MANY = 1000
+_MOST_ITEMS = 1_000_000
+_LONG = 20_000  # characters of a text in which a pattern is searched
 _NAN = {"float": "nan"}
 
 
@@ -202,6 +204,13 @@ def _about(left: Any, right: Any, places: float | None, delta: float | None) -> 
     if delta is not None:
         return bool(difference <= delta)
     return bool(math.isfinite(difference) and round(difference, int(7 if places is None else places)) == 0)
+
+
+def _items(value: Any) -> list[Any]:
+    """The items of a container. A hostile range may have too many."""
+    if len(value) > _MOST_ITEMS:
+        raise ValueError
+    return list(value)
 
 
 def _same_items(left: list[Any], right: list[Any]) -> bool:
