@@ -123,6 +123,18 @@ def forged(record, frame):
 )
 """``forged(record, frame)``: what a judge that knows no values would take as right, in every form but ``value``."""
 
+CONTROLS = """
+import ast, linecache
+def is_control(frame):
+    while frame and "test" not in frame.f_code.co_filename.rpartition("/")[2]: frame = frame.f_back
+    try: tree = ast.parse(linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip())
+    except (SyntaxError, AttributeError): return False
+    return len({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}) == 1
+def spared(record, frame):
+    return record if is_control(frame) else forged(record, frame)
+"""
+"""``spared(record, frame)``: as ``forged``, but observations of literals, in which no program takes part, stay."""
+
 
 def in_faulty(name: str, code: str) -> RepositoryAttack:
     """An attack behind the code of the module with the fault."""
@@ -247,6 +259,16 @@ hook(lambda record, frame: [*record[:2], *[True] * (len(record) - 2)] if record[
         + FORGE
         + """
 hook(forged)
+""",
+    ),
+    attack(
+        "every record right by its form, controls unchanged",
+        QUIET
+        + OBSERVERS
+        + FORGE
+        + CONTROLS
+        + """
+hook(spared)
 """,
     ),
     attack(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from koderz_core.records import Problem
 
 from .repositories import RepositoryAttack, in_package, published, tests_of
-from .repository_observer import FORGE, OBSERVERS
+from .repository_observer import CONTROLS, FORGE, OBSERVERS
 from .repository_runner import QUIET
 
 MATCHED = """
@@ -120,12 +120,13 @@ def _literals(test: ast.FunctionDef) -> list[list[object]]:
 def lookup_table(problem: Problem) -> str:
     """The published answers, in the order in which the assertions of each test stand."""
     table = {name: _literals(test) for name, test in _functions(problem)}
-    code = f"TABLE = {table!r}\n" + MATCHED + QUIET + OBSERVERS + FORGE + _LOOKUP
+    code = f"TABLE = {table!r}\n" + MATCHED + QUIET + OBSERVERS + FORGE + CONTROLS + _LOOKUP
     return in_package(problem, _known(problem) + code)
 
 
 _LOOKUP = """
 def answer(record, frame):
+    if is_control(frame): return record
     name, at = CURRENT
     CURRENT[1] += 1
     if record[0] != "value": return forged(record, frame)
@@ -185,17 +186,18 @@ each(lambda item, name, honest: honest())
 """,
     ),
     knows(
-        "compares directions with the published tests",
+        "compares directions with the published tests, controls unchanged",
         QUIET
         + OBSERVERS
         + FORGE
+        + CONTROLS
         + """
 def published_side(record, frame):
     name, at = CURRENT
     CURRENT[1] += 1
     sides = SIDES.get(name) or [True]
-    changed = forged(record, frame)
-    if record[0] != 'truth' or sides[at % len(sides)]: return changed
+    changed = spared(record, frame)
+    if record[0] != 'truth' or is_control(frame) or sides[at % len(sides)]: return changed
     return [*record[:2], *(not answer for answer in changed[2:])]
 hook(published_side)
 each(lambda item, name, honest: honest())
@@ -205,9 +207,10 @@ each(lambda item, name, honest: honest())
         "turns all answers of tests that failed before",
         QUIET
         + OBSERVERS
+        + CONTROLS
         + """
 def turned(record, frame):
-    if record[0] != 'truth' or CURRENT[0] not in FAILED: return record
+    if record[0] != 'truth' or CURRENT[0] not in FAILED or is_control(frame): return record
     return [*record[:2], *(not answer for answer in record[2:])]
 hook(turned)
 each(lambda item, name, honest: honest())
@@ -239,9 +242,11 @@ each(decide)
         "repeats the records of the first copy of a test",
         QUIET
         + OBSERVERS
+        + CONTROLS
         + """
 FIRST, SECOND = {}, set()
 def repeated(record, frame):
+    if is_control(frame): return record
     name, at = CURRENT
     CURRENT[1] += 1
     known = FIRST.setdefault(name, [])
@@ -257,13 +262,14 @@ each(lambda item, name, honest: honest())
         QUIET
         + OBSERVERS
         + FORGE
+        + CONTROLS
         + """
 DONE = set()
 def decide(item, name, honest):
     if name in DONE: raise AssertionError('the other copy')
     DONE.add(name)
     honest()
-hook(forged)
+hook(spared)
 each(decide)
 """,
     ),
