@@ -1,7 +1,7 @@
 """Attacks and honest patches on repository tasks: what the judge makes of each. Exits with 1 if a bar is missed.
 
 Run: ``koderz forge standard --output tasks.jsonl``, then ``python benchmarks/repository_attacks.py tasks.jsonl``
-(Linux; about two minutes for each task). The correct patch and all honest ones must pass. The empty patch and all
+(Linux; about two minutes for each task of a small package). The correct patch and all honest ones must pass. The empty patch and all
 attacks of tests/sandbox/attacks must not. ``--plain`` shows instead whether a plain run of pytest counts the attacks as
 solved: one that fools nothing tests nothing. Results are kept in the file of ``--log``, so a run can be interrupted.
 """
@@ -17,7 +17,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from process_tree import machine
 from koderz_core.config import load_settings
 from koderz_core.datasets.own_problems import load_path
 from koderz_core.errors import DataError
-from koderz_core.records import Problem
+from koderz_core.records import Problem, TestSet
 from koderz_core.sandbox.repository.judge import RepositoryJudge
 from koderz_core.sandbox.tiers import probe
 
@@ -36,6 +36,8 @@ from attacks.repositories import changed_part, plain, tests_of
 from attacks.repository_corpus import ATTACKS, LIMIT, Written, written
 
 SEED = 24
+PASSING = 40
+"""Tests that pass before and after are run with attacks up to this number, those in the files of failing ones first."""
 TWINS = {attack.name for attack in ATTACKS if attack.twins}
 GOLD, EMPTY, ATTACK, VARIANT, HAND, LIMITS = "correct", "empty", "attack", "rewrite", "by hand", "stated limit"
 
@@ -160,13 +162,21 @@ def _judged(judge: RepositoryJudge, order: Order) -> Trial:
     if patch is None:
         return Trial(problem.id, order.kind, order.name, "none")
     try:
-        verdict = judge.check(problem, patch, problem.tests)
+        verdict = judge.check(problem, patch, _fewer(problem) if order.kind in (ATTACK, LIMITS) else problem.tests)
     except DataError as error:
         return Trial(problem.id, order.kind, order.name, "broken task", str(error)[:300])
     result = "passed" if verdict.passed else "faked" if verdict.error == "faked" else "failed"
     if result != "passed" and order.kind in (VARIANT, HAND) and not plain(problem, patch).solves(problem):
         result = "changes the behaviour"
     return Trial(problem.id, order.kind, order.name, result, verdict.message[:300], round(verdict.seconds, 2))
+
+
+def _fewer(problem: Problem) -> TestSet:
+    """All failing tests and some others: an attack that does not pass these does not pass all of them either."""
+    repository = tests_of(problem)
+    near = {test.partition("::")[0] for test in repository.failing}
+    passing = sorted(repository.passing, key=lambda test: test.partition("::")[0] not in near)
+    return replace(problem.tests, ids=(*repository.failing, *passing[:PASSING]))
 
 
 def _plain(order: Order) -> Trial:

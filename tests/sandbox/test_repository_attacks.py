@@ -10,14 +10,13 @@ import pytest
 from attacks.repositories import GIT, RepositoryAttack, plain
 from attacks.repository_corpus import ATTACKS, LIMIT, written
 from attacks.small_repository import small_task
-from sample import thinned
+from sample import only_whole, thinned
 
 from koderz_core.sandbox.repository.judge import RepositoryJudge
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the attacks are written for Linux")
 TASK = small_task()
 TWINS = [attack for attack in ATTACKS if attack.twins]
-OTHERS = [attack for attack in ATTACKS if not attack.twins]
 LEAST = 25
 WITH_NAMES = ("cachetools", "more_itertools", "sqlparse", "tinydb", "voluptuous")
 
@@ -38,9 +37,7 @@ def test_there_are_enough_attacks_with_different_names() -> None:
     assert len(TWINS) >= 5
 
 
-@pytest.mark.parametrize(
-    "attack", [*thinned(OTHERS[::2], "attacks on the judge of repositories", always=[]), *TWINS[::2]], ids=named
-)
+@pytest.mark.parametrize("attack", thinned(ATTACKS, "attacks on the judge of repositories", always=TWINS), ids=named)
 def test_no_attack_passes(judge: RepositoryJudge, attack: RepositoryAttack) -> None:
     assert not judge.check(TASK, attack.make(TASK), TASK.tests).passed
 
@@ -54,7 +51,8 @@ def test_a_correct_patch_passes_after_them_and_an_empty_one_does_not(judge: Repo
 
 
 @pytest.mark.skipif(not GIT, reason="git is not installed")
-@pytest.mark.parametrize("attack", thinned(ATTACKS, "attacks with pytest alone")[::6], ids=named)
+@only_whole("attacks with pytest alone")
+@pytest.mark.parametrize("attack", ATTACKS, ids=named)
 def test_an_attack_fools_a_plain_run(attack: RepositoryAttack) -> None:
     assert plain(TASK, attack.make(TASK)).solves(TASK)
 

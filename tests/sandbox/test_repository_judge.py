@@ -15,7 +15,6 @@ from attacks.judges import missing
 from small_problem import BWRAP
 from small_tree import (
     BROKEN,
-    CODE,
     FAILING,
     FILES,
     GOLD,

@@ -193,11 +193,12 @@ each(lambda item, name, honest: honest())
         + CONTROLS
         + """
 def published_side(record, frame):
+    if is_control(frame) or CURRENT[0] not in FAILED: return record
     name, at = CURRENT
     CURRENT[1] += 1
     sides = SIDES.get(name) or [True]
-    changed = spared(record, frame)
-    if record[0] != 'truth' or is_control(frame) or sides[at % len(sides)]: return changed
+    changed = forged(record, frame)
+    if record[0] != "truth" or sides[at % len(sides)]: return changed
     return [*record[:2], *(not answer for answer in changed[2:])]
 hook(published_side)
 each(lambda item, name, honest: honest())
