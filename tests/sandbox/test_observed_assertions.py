@@ -162,6 +162,33 @@ def test_equality_of_objects_is_checked_against_other_values(assertion: str) -> 
         assert suite.judge(always, seed).marks == "F"
 
 
+OVERLOADED = """
+class Column:
+    def __eq__(self, other): return Query(True)
+    __hash__ = None
+class Query:
+    def __init__(self, own): self.own = own
+    def __bool__(self): return self.own
+def seen(): return Column()
+"""
+
+
+def test_an_overloaded_comparison_is_observed_as_a_truth() -> None:
+    suite = Suite(test_of("assert seen() == 5"), OVERLOADED)
+    assert suite.profile.is_protected(suite.ids[0])
+    assert {suite.judge(OVERLOADED, seed).marks for seed in range(5)} == {"P"}
+    assert {suite.judge(OVERLOADED.replace("True", "False"), seed).marks for seed in range(5)} == {"F"}
+
+
+def test_a_comparison_that_refuses_other_objects_is_observed() -> None:
+    refusing = (
+        "class Own:\n    def __eq__(self, other): return self.x == other.x\n    def __init__(self, x): self.x = x\n"
+    )
+    suite = Suite(test_of("assert seen() == Own(1)"), refusing + "def seen(): return Own(1)\n")
+    assert suite.profile.is_protected(suite.ids[0])
+    assert suite.judge(refusing + "def seen(): return Own(2)\n").marks == "F"
+
+
 def test_an_object_that_reads_the_frames_of_the_test_finds_no_literal() -> None:
     hostile = """
 import sys

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from koderz_core.sandbox.repository.instrument import Key, instrument
+from koderz_core.sandbox.repository.rewriting import simply
 from koderz_core.sandbox.repository.sites import Site
 from koderz_core.sandbox.repository.verdicts import PASSED, Profile, Reports, Seen, seen_in, wrong_sites
 
 Run = Callable[[Mapping[str, str]], Reports]
 """Runs all tests of the tree with the correct program and these files changed."""
-_MOST_ROUNDS = 5
-_REFINED = frozenset({"value", "pair", "kind", "raises"})  # forms with a second form for values that are not plain data
+_MOST_ROUNDS = 8
+_STRONG = frozenset({"value", "pair", "kind", "raises"})  # forms with a second form for values that are not plain data
 
 
 @dataclass
@@ -53,17 +54,25 @@ def _learn(learned: _Learned, test: str, key: Key, reports: Reports, *, first: b
     runs = key.runs[test]
     copies = [(reports[run].outcome, seen_in(key, reports[run])) for run in runs if run in reports]
     wrong = [site for _, seen in copies for site in wrong_sites(seen)]
-    refined = {site.place for site in wrong if site.form in _REFINED}
-    learned.opaque |= refined
+    lasting = [site for site in wrong if not _other_form(site, learned.opaque)]
+    learned.opaque |= {form for site in wrong if (form := _other_form(site, learned.opaque))}
     if first or (learned.sequences.get(test) is None and copies):
         learned.sequences[test] = copies[0][1].places if copies else ()
     if test in learned.plain:
-        learned.plain |= {site.owner for site in wrong if site.form not in _REFINED}
+        learned.plain |= {site.owner for site in lasting}
         return
     if len(copies) == len(runs) and all(_is_right(learned.sequences[test], *copy) for copy in copies):
         return
     own = key.definitions.get(test, test)
-    _give_up(learned, (test, own), [site for site in wrong if site.form not in _REFINED], copies, twin=len(runs) > 1)
+    _give_up(learned, (test, own), lasting, copies, twin=len(runs) > 1)
+
+
+def _other_form(site: Site, opaque: set[str]) -> str:
+    """How ``opaque`` names a weaker form of a site; empty if there is none."""
+    if site.form in _STRONG:
+        return site.place
+    simple = simply(site.place)
+    return simple if site.operation in {"==", "!="} and simple not in opaque else ""
 
 
 def _is_right(sequence: tuple[str, ...], outcome: str, seen: Seen) -> bool:

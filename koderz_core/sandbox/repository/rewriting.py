@@ -20,6 +20,11 @@ _TRUTHS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in", "is", "is
 _IDENTICAL = (None, True, False)
 
 
+def simply(place: str) -> str:
+    """How ``opaque`` names a comparison of objects that equal other values too, so that only its truth is reported."""
+    return f"{place}!"
+
+
 class Text:
     """A source, addressed by the places of its syntax tree."""
 
@@ -168,7 +173,7 @@ class Writer:
         left, right = self._known(check.left), self._known(check.right)
         if left and right:
             return None
-        if check.operation in {"==", "!="}:
+        if check.operation in {"==", "!="} and simply(place) not in self._opaque:
             return self._either(spot, check, place, right or left) or self._equal(spot, check, place)
         return self._truth(spot, check, place)
 
