@@ -1,9 +1,10 @@
 """Attacks and honest patches on repository tasks: what the judge makes of each. Exits with 1 if a bar is missed.
 
 Run: ``koderz forge standard --output tasks.jsonl``, then ``python benchmarks/repository_attacks.py tasks.jsonl``
-(Linux; about two minutes for each task of a small package). The correct patch and all honest ones must pass. The empty patch and all
-attacks of tests/sandbox/attacks must not. ``--plain`` shows instead whether a plain run of pytest counts the attacks as
-solved: one that fools nothing tests nothing. Results are kept in the file of ``--log``, so a run can be interrupted.
+(Linux; some minutes for each task of a small package). The correct patch and all honest ones must pass. The empty patch
+and all attacks of tests/sandbox/attacks must not. ``--plain`` shows instead whether a plain run of pytest counts the
+attacks as solved: one that fools nothing tests nothing. Results are kept in the file of ``--log``, so a run can be
+interrupted.
 """
 
 from __future__ import annotations
