@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import textwrap
 from collections.abc import Callable, Iterator
 
@@ -35,7 +36,10 @@ def variants(problem: Problem) -> Iterator[tuple[str, str]]:
         changed = dict(corrected)
         for path, text in corrected.items():
             if text != files.get(path):
-                changed[path] = rewritten(text, changed_lines(files.get(path, ""), text), rewrite)
+                lines = changed_lines(files.get(path, ""), text)
+                changed[path] = rewritten(text, lines, rewrite)
+                if changed[path] == text and rewrite in _OTHERWISE:
+                    changed[path] = _OTHERWISE[rewrite](text, lines)
         if changed != corrected:
             yield name, make_patch(files, changed)
 
@@ -82,17 +86,26 @@ def _touched(tree: ast.Module, lines: set[int]) -> list[Function]:
 
 
 def renamed(function: Function) -> list[ast.stmt] | None:
-    """Local variables have other names, if the function has no inner scopes."""
+    """Local variables have other names, except those that an inner scope binds as well."""
     nodes = [node for statement in function.body for node in ast.walk(statement)]
-    calls = {node.id for node in nodes if isinstance(node, ast.Name)} & {"locals", "vars", "eval", "exec"}
-    if calls or any(isinstance(node, _INNER) for node in nodes):
-        return None
-    given = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
     names = [node for node in nodes if isinstance(node, ast.Name)]
-    own = {node.id for node in names if isinstance(node.ctx, ast.Store)} - given
+    if {node.id for node in names} & {"locals", "vars", "eval", "exec"}:
+        return None
+    inner = [part for node in nodes if isinstance(node, _INNER) for part in ast.walk(node)]
+    bound = {part.id for part in inner if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    bound |= {name for node in inner for name in _bound(node)}
+    bound |= {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
+    own = {node.id for node in names if isinstance(node.ctx, ast.Store)} - bound
     for node in names:
         node.id = f"other_{node.id}" if node.id in own else node.id
     return [function] if own else None
+
+
+def _bound(node: ast.AST) -> list[str]:
+    """The names that a node binds, except by an ``ast.Name``."""
+    given = getattr(node, "names", [])
+    texts = [getattr(node, field, None) for field in ("arg", "name", "rest")]
+    return [text for text in (*texts, *(given if isinstance(given, list) else [])) if isinstance(text, str)]
 
 
 def reordered(function: Function) -> list[ast.stmt] | None:
@@ -104,6 +117,41 @@ def reordered(function: Function) -> list[ast.stmt] | None:
                 body[at], body[at + 1] = body[at + 1], body[at]
                 return [function]
     return None
+
+
+def exchanged(text: str, lines: set[int]) -> str:
+    """The text after a touched function and its neighbour change places, if neither has decorators or defaults."""
+    parts = text.split("\n")
+    for parent in ast.walk(ast.parse(text)):
+        body = [node for node in getattr(parent, "body", []) if isinstance(node, ast.stmt)] if _is_scope(parent) else []
+        for first, second in itertools.pairwise(body):
+            touched = any(lines & set(range(node.lineno, (node.end_lineno or 0) + 1)) for node in (first, second))
+            if touched and _may_change_places(first) and _may_change_places(second):
+                one, other = (slice(node.lineno - 1, node.end_lineno) for node in (first, second))
+                between = parts[one.stop : other.start]
+                parts[one.start : other.stop] = [*parts[other], *between, *parts[one]]
+                return "\n".join(parts)
+    return text
+
+
+def spaced(text: str, lines: set[int]) -> str:
+    """The text with a comment and an empty line in each touched function."""
+    parts = text.split("\n")
+    for node in sorted(_touched(ast.parse(text), lines), key=lambda node: -node.lineno):
+        at = node.body[0].lineno - 1
+        if at > node.lineno - 1:
+            parts[at:at] = [f"{' ' * node.body[0].col_offset}# The layout differs.", ""]
+    return "\n".join(parts)
+
+
+def _is_scope(node: ast.AST) -> bool:
+    return isinstance(node, ast.Module | ast.ClassDef)
+
+
+def _may_change_places(node: ast.stmt) -> bool:
+    if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+        return False
+    return not any(isinstance(part, ast.Name) for default in node.args.defaults for part in ast.walk(default))
 
 
 def _independent(first: ast.stmt, second: ast.stmt) -> bool:
@@ -183,3 +231,5 @@ REWRITES: dict[str, Rewrite] = {
     "added type hints": annotated,
     "formatting": formatted,
 }
+_OTHERWISE: dict[Rewrite, Callable[[str, set[int]], str]] = {reordered: exchanged, formatted: spaced}
+"""What is done with the text if the rewrite leaves it as it is."""
