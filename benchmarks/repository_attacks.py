@@ -41,6 +41,7 @@ PASSING = 40
 """Tests that pass before and after are run with attacks up to this number, those in the files of failing ones first."""
 TWINS = {attack.name for attack in ATTACKS if attack.twins}
 GOLD, EMPTY, ATTACK, VARIANT, HAND, LIMITS = "correct", "empty", "attack", "rewrite", "by hand", "stated limit"
+ONLY = {"attacks": (EMPTY, ATTACK, LIMITS), "honest": (GOLD, VARIANT, HAND)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ def main() -> None:
     known = {(trial.task, trial.kind, trial.name) for trial in log.trials}
     orders = [order for problem in chosen for order in _orders(problem, asked.plain)]
     orders += [] if asked.plain else list(_by_hand(problems, {problem.id for problem in chosen}))
+    orders = [order for order in orders if asked.only is None or order.kind in ONLY[asked.only]]
     todo = [order for order in orders if (order.problem.id, order.kind, order.name) not in known]
     print(
         f"{machine()}; {len(chosen)} tasks, {len(orders)} trials, {len(orders) - len(todo)} of them known.", flush=True
@@ -108,6 +110,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tasks", type=Path, help="dataset file of koderz forge")
     parser.add_argument("--sample", type=int, help="number of tasks, spread over the packages (default: all)")
+    parser.add_argument("--only", choices=ONLY, help="try only attacks, or only honest patches (default: both)")
     parser.add_argument("--plain", action="store_true", help="run the attacks with pytest alone")
     parser.add_argument("--log", type=Path, help="file with the results so far")
     parser.add_argument("--workers", type=int, default=1)
