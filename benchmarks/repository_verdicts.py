@@ -2,9 +2,9 @@
 
 Run it with folders of unpacked source distributions: python benchmarks/repository_verdicts.py TREE... [--rounds N]
 
-Each round runs pytest as a user does (``python -m pytest -q``, with the plugins that are installed), pytest without these
-plugins, and a verdict of the correct patch. The verdict includes the rewriting of the tests, their twins, the copy of
-the tree, and the decision. The profile of the correct program is made before, once per task, and printed apart.
+Each round runs pytest as a user does (``python -m pytest -q``, with the plugins that are installed), pytest without
+these plugins, and a verdict of the correct patch. The verdict includes the rewriting of the tests, their twins, the
+copy of the tree, and the decision. The profile of the correct program is made before, once per task, and printed apart.
 """
 
 from __future__ import annotations

@@ -86,12 +86,9 @@ class BoxedJudge:
         its tests run in the program's own process, and it must fail twins of them (``modules``).
 
         Without a canonical solution, tests that seem broken count as broken, ``in_place`` finds the tests that examine
-        arguments, and tests run in the program's own process only if the test set says so.
-
-        A problem with a repository is judged by ``repositories``.
-
-        A program that cannot be run, because it is too long or UTF-8 cannot encode it, has failed. Raises DataError if
-        the tests are broken or too large, SandboxError if programs cannot be run here or workers were lost.
+        arguments, and tests run in the program's own process only if the test set says so. A program that cannot be
+        run, because it is too long or UTF-8 cannot encode it, has failed. Raises DataError if the tests are broken or
+        too large, SandboxError if programs cannot be run here or workers were lost.
         """
         if unfit := _unfit(code):
             return Verdict("-" * number_of(tests), (), False, *unfit, 0.0, self.isolation)

@@ -50,7 +50,7 @@ def test_copies_ask_each_truth_in_opposite_directions_and_verdicts_do_not_depend
 def test_a_process_that_gives_every_truth_the_same_answer_is_faked(
     answer: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    suite = Suite(test_of(*TRUTHS), CORRECT)
+    suite = Suite(test_of(*TRUTHS * 3), CORRECT)
     monkeypatch.setattr(observe, "truth", lambda site, seen: observe._emit(["truth", site, answer]))
     for seed in range(6):
         verdict = suite.judge(WRONG, seed)
@@ -87,6 +87,27 @@ BROKEN = ("def seen(x): return 0\n", "def seen(x): raise ValueError\n")
 def test_programs_that_change_no_report_are_never_faked(program: str) -> None:
     suite = Suite(test_of(*TRUTHS) + "def test_more():\n    assert seen(5) == 5\n", CORRECT)
     assert {suite.judge(program, seed).faked for seed in range(8)} == {""}
+
+
+def test_a_fault_that_lasts_from_one_copy_to_the_other_is_not_faked() -> None:
+    lines = [f"assert not known({n})" for n in range(6)]
+    program = "kept = set()\ndef add(x): kept.add(x) if LASTS else None\ndef known(x): return x in kept\n"
+    suite = Suite(test_of(*lines, "for n in range(6): add(n)"), f"LASTS = False\n{program}")
+    for seed in range(8):
+        verdict = suite.judge(f"LASTS = True\n{program}", seed)
+        assert (verdict.marks, verdict.faked) == ("F", "")
+
+
+def test_a_test_without_assertions_passes_only_if_it_reaches_its_end() -> None:
+    suite = Suite("def test_it(): seen(1)\n\n\n" + "def test_more():\n    for x in (1, 2):\n        seen(x)\n", CORRECT)
+    assert suite.profile.is_protected(suite.ids[0])
+    assert suite.judge(CORRECT).marks == "PP"
+    made = suite.made(twins=False)
+    found = reports(made.files[PATH], "def seen(x): raise ValueError\n")
+    claimed = {name: Reported("passed", reported.records) for name, reported in found.items()}
+    assert marks(made.key, claimed, suite.profile, suite.ids).marks == "FF"
+    both = {name: Reported("passed", [["end", site, None] for site in made.key.sites]) for name in found}
+    assert "test_" in marks(made.key, both, suite.profile, suite.ids).faked
 
 
 def test_a_test_without_its_observations_or_with_others_does_not_pass() -> None:
@@ -193,7 +214,7 @@ def test_assertions_that_tests_catch_and_fixtures_stay_as_they_are() -> None:
     )
     ids = [f"{PATH}::test_it", f"{PATH}::Own::test_own"]
     made = instrument({PATH: source}, ids, random.Random(1))
-    assert [site.form for site in made.key.sites.values() if not site.is_control] == ["raises"]
+    assert {site.form for site in made.key.sites.values() if not site.is_control} == {"raises", "end"}
 
 
 def test_the_same_tests_are_rewritten_with_other_names_in_each_verdict() -> None:

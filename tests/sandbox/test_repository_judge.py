@@ -258,11 +258,13 @@ def children() -> list[bytes]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
 def test_nothing_is_left_behind(judge: RepositoryJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = tmp_path / "folders"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
     waiting = "import threading, time; threading.Thread(target=time.sleep, args=(60,)).start()"
     assert verdict(judge, first_lines(waiting)).passed
     assert not children()
-    assert not list(tmp_path.iterdir())
+    assert not list(folder.iterdir())
 
 
 def test_a_closed_judge_refuses(boxed: RepositoryJudge) -> None:

@@ -73,6 +73,11 @@ def kind(site: str, seen: object) -> None:
     _emit(["kind", site, _names(type(seen))])
 
 
+def end(site: str) -> None:
+    """Report that a test has reached its end."""
+    _emit(["end", site, None])
+
+
 def call(site: str, function: Callable[..., object], *arguments: object, **words: object) -> None:
     """Call a function and report the exception that it raises."""
     with raises(site):

@@ -34,7 +34,7 @@ class Channel:
         for fd in (self._in.fileno(), self._out, self._error):
             os.set_blocking(fd, False)
         self._nonce = nonce
-        self._received, self._tail = 0, bytearray()
+        self._received, self._searched, self._tail = 0, 0, bytearray()
         self.records: list[list[object]] = []
         self.ended = False
 
@@ -74,7 +74,8 @@ class Channel:
         """Turn the lines that have arrived into records. Raises FloodError."""
         if self._received > MOST_BYTES or len(self.records) > MOST_RECORDS:
             raise FloodError
-        end = self._tail.rfind(b"\n") + 1
+        end = self._tail.rfind(b"\n", self._searched) + 1
+        self._searched = len(self._tail) - end
         if not end:
             return
         lines = bytes(self._tail[:end]).split(b"\n")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from koderz_core.sandbox.inside.faults import excerpt
-from koderz_core.sandbox.repository.sites import CONTROL, Site
+from koderz_core.sandbox.repository.sites import CONTROL, END, Site
 
 _SIMPLE: tuple[Any, ...] = (0, 1, 2, "a", "value", [1, 2], [], {"a": 1}, None, True, (1, "b"))
 _MOST = 200  # characters of the source of a value
@@ -45,6 +45,18 @@ def other_source(value: object, pool: Sequence[tuple[str, Any]], lot: random.Ran
     """The source of a value of the same type, if there is one, that differs."""
     alike = [source for source, other in pool if type(other) is type(value) and other != value]
     return lot.choice(alike or [source for source, other in pool if other != value])
+
+
+def end(owner: str, pool: Sequence[tuple[str, Any]], lot: random.Random, add: Add) -> str:
+    """The argument of the report that a test has reached its end: one of two sites, of which only one is real.
+
+    Which one is known only after a comparison has been made, so that a process cannot copy it from the source.
+    """
+    (first, own), (second, other) = lot.choice(pool), lot.choice(pool)
+    real = repr(add(Site(f"{owner}:end", owner, END, "", END)))
+    decoy = repr(add(Site(f"{owner}:end", owner, END, "", CONTROL)))
+    answers = (real, decoy) if own == other else (decoy, real)
+    return f"{answers[0]} if {first} == {second} else {answers[1]}"
 
 
 def control(form: str, owner: str, pool: Sequence[tuple[str, Any]], lot: random.Random, add: Add, call: Call) -> str:

@@ -33,6 +33,10 @@ class Definition:
         return self.node.name
 
     @property
+    def is_test(self) -> bool:
+        return self.name.startswith("test") and not _is_around(self.node)
+
+    @property
     def id(self) -> str:
         return "::".join([self.path, *self.classes, self.name])
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 from koderz_core.sandbox.repository.controls import sources_of
 from koderz_core.sandbox.repository.finder import ClassInfo, Definition, classes_of, definitions, own_asserts
 from koderz_core.sandbox.repository.literal_values import NotLiteralError, shadowed_names, value_of
-from koderz_core.sandbox.repository.rewriting import IMPORT, Edit, Lot, Text, Writer, passage
+from koderz_core.sandbox.repository.rewriting import IMPORT, Edit, Lot, Passage, Text, Writer, passage
 from koderz_core.sandbox.repository.sites import Site
 
 
@@ -117,10 +117,10 @@ class Suite:
         self.shadowed = {path: shadowed_names(tree) for path, tree in self.trees.items()}
         self.pools = {path: sources_of(list(self._literals(path))) for path in self.trees}
         self.passages = {
-            id(found): passage(found.node, found.spots, self.shadowed[path])
+            id(found): passage(found.id, found.node, found.spots, self.shadowed[path])
             for path, several in self.by_path.items()
             for found in several
-            if found.spots
+            if found.spots or found.is_test
         }
 
     def _literals(self, path: str) -> Iterator[object]:
@@ -197,22 +197,20 @@ class _Work:
         writer = Writer(path, text, self.suite.shadowed[path], self.opaque, self.suite.pools[path])
         edits: list[Edit] = []
         for found in self.suite.by_path[path]:
-            if (
-                path in self.unchanged
-                or found.id in self.unchanged
-                or (not found.spots and found.id not in self.twinned)
-            ):
+            own = self.suite.passages.get(id(found))
+            if path in self.unchanged or found.id in self.unchanged:
                 continue
             if found.id in self.twinned:
-                edits += self._twins(found, text, writer)
-            else:
-                edits += writer.edits(self.suite.passages[id(found)], self.lot)
+                edits.append(self._twins(found, own, text, writer))
+            elif own:
+                edits += writer.edits(own, self.lot)
         if not edits:
             return text.data.decode("utf-8", "surrogatepass")
         place = _place_of_import(tree, text)
         return _edited(text.data, [Edit(place, place, IMPORT), *edits], 0)
 
-    def _twins(self, found: Definition, text: Text, writer: Writer) -> list[Edit]:
+    def _twins(self, found: Definition, own: Passage | None, text: Text, writer: Writer) -> Edit:
+        """Two copies of a test in the place of it."""
         start, end = text.line_start(_first_line(found)), text.end(found.node)
         copies = [0, 1]
         self.lot.lot.shuffle(copies)
@@ -221,11 +219,10 @@ class _Work:
             name = f"test_{self.lot.lot.getrandbits(64):016x}"
             self.names[name] = (found.name, copy)
             names[copy] = name
-            own = self.suite.passages.get(id(found))
             edits = [*(writer.edits(own, self.lot) if own else []), _renamed(found, text, name)]
             written.append(_edited(text.data[start:end], edits, start))
         self.copies[found.id] = [names[0], names[1]]
-        return [Edit(start, end, "\n".join(written))]
+        return Edit(start, end, "\n".join(written))
 
 
 def _renamed(found: Definition, text: Text, name: str) -> Edit:

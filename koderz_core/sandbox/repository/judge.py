@@ -44,6 +44,7 @@ class RepositoryJudge:
         self._guard = threading.Lock()  # guards the futures
         self._states: dict[tuple[str, str, tuple[str, ...]], Future[State]] = {}
         self._correct: dict[tuple[object, ...], Future[Correct]] = {}
+        self._examined: dict[str, Future[None]] = {}
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
         """The verdict of running the tests ``tests.ids`` after the patch ``code``.
@@ -87,7 +88,7 @@ class RepositoryJudge:
         found = survey_of(self._run(repository, files, None, (), seconds))
         if patch or not found.passed():
             return found
-        correct = self._correct_run(repository, state, {}, found.passed())
+        correct = self._correct_run(repository, state, {}, tuple(sorted(found.passed())))
         return found.protecting(frozenset(filter(correct.profile.is_protected, found.passed())))
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from koderz_core.sandbox.inside.observe import MODULE
 from koderz_core.sandbox.repository.checks import Check, Raising, class_names, pattern_of
-from koderz_core.sandbox.repository.controls import control, has_source, other_source
+from koderz_core.sandbox.repository.controls import control, end, has_source, other_source
 from koderz_core.sandbox.repository.literal_values import NotLiteralError, value_of
 from koderz_core.sandbox.repository.names import Function, LocalLiterals
 from koderz_core.sandbox.repository.sites import PAIRED, Site
@@ -17,6 +17,7 @@ from koderz_core.sandbox.repository.sites import PAIRED, Site
 OBSERVER = "_kz"
 _NEGATED = {"in": "not in", "not in": "in", "is": "is not", "is not": "is"}
 _TRUTHS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in", "is", "is not", "truth", "isinstance"})
+_COMPOUND = (ast.With, ast.AsyncWith, ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.Match)
 _IDENTICAL = (None, True, False)
 
 
@@ -69,16 +70,17 @@ class Spot:
 class Passage:
     """A function of a test file, with its spots and with the names in it that the judge knows."""
 
+    owner: str
     node: Function
     spots: Sequence[Spot]
     names: LocalLiterals
     is_test: bool
 
 
-def passage(node: Function, spots: Sequence[Spot], shadowed: frozenset[str]) -> Passage:
+def passage(owner: str, node: Function, spots: Sequence[Spot], shadowed: frozenset[str]) -> Passage:
     sides = [side for spot in spots for check in spot.checks for side in (check.left, check.right)]
     compared = {id(side) for side in sides if isinstance(side, ast.Name)}
-    return Passage(node, spots, LocalLiterals(node, compared, shadowed), node.name.startswith("test"))
+    return Passage(owner, node, spots, LocalLiterals(node, compared, shadowed), node.name.startswith("test"))
 
 
 @dataclass
@@ -131,19 +133,35 @@ class Writer:
             edits.append(Edit(self._text.start(node), self._text.end(node), "pass" + "\n" * lines))
         if edits and passage.is_test:
             edits += self._control(passage)
-        return sorted(edits, key=lambda edit: (edit.start, edit.end))
+        if passage.is_test:
+            edits += self._end(passage)
+        return edits
+
+    def _end(self, passage: Passage) -> Iterator[Edit]:
+        """A report after the last statement of a test."""
+        last = passage.node.body[-1]
+        indent = self._indent(last)
+        if indent is None and isinstance(last, _COMPOUND):
+            return
+        site = end(passage.owner, self._pool, self._lot.lot, self._lot.add)
+        place = self._text.end(last)
+        yield Edit(place, place, f"{'; ' if indent is None else chr(10) + indent}{OBSERVER}.end({site})")
+
+    def _indent(self, statement: ast.stmt) -> str | None:
+        """The white space before a statement; None if something else is before it in its line."""
+        line = self._text.line_start(_first_line(statement))
+        before = self._text.data[line : line + statement.col_offset].decode("utf-8", "replace")
+        return before if before.isspace() else None
 
     def _control(self, passage: Passage) -> Iterator[Edit]:
         """A control of a form that the function has, before one of its statements."""
         body = passage.node.body
         statement = self._lot.lot.choice(body[1:] or body)
-        line, start = self._text.line_start(_first_line(statement)), self._text.start(statement)
-        indent = self._text.data[line : line + statement.col_offset].decode()
-        form = self._lot.lot.choice(sorted(self._forms))
-        if indent.isspace() and statement is not body[0]:
-            owner = passage.spots[0].owner
-            text = control(form, owner, self._pool, self._lot.lot, self._lot.add, self._call)
-            place = min(start, line + statement.col_offset)
+        indent = self._indent(statement)
+        if indent is not None and statement is not body[0]:
+            form = self._lot.lot.choice(sorted(self._forms))
+            text = control(form, passage.owner, self._pool, self._lot.lot, self._lot.add, self._call)
+            place = self._text.line_start(_first_line(statement)) + statement.col_offset
             yield Edit(place, place, f"{text}\n{indent}")
 
     def _edit(self, spot: Spot) -> Iterator[Edit]:

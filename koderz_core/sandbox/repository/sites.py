@@ -2,7 +2,8 @@
 
 A *form* is the way in which a site reports: ``value`` (a value, compared with a literal that only the judge has),
 ``pair`` (two values), ``truth`` (answers whose direction only the judge knows), ``kind`` (classes of an object),
-``raises`` (classes and text of an exception). Reports come from a hostile process: they are checked strictly.
+``raises`` (classes and text of an exception), ``end`` (a test has reached its end). Reports come from a hostile
+process: they are checked strictly.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ PAIRED = frozenset(_COMPARISONS) - {"is", "is not", "matches"} | {"about ==", "a
 """Operations on two plain values that the judge can repeat."""
 CONTROL = "control"
 """The operation of a site that observes a known value."""
+END = "end"
+"""The form of the site at the end of a test."""
 _MANY = 1000
 _MOST_ITEMS = 1_000_000
 _LONG = 20_000  # characters of a text in which a pattern is searched
@@ -177,6 +180,7 @@ _READERS: dict[str, Callable[[Site, Sequence[Json]], Finding]] = {
     "truth": _truth,
     "kind": _kind,
     "raises": _raises,
+    END: lambda _site, _report: Finding(True),
 }
 
 

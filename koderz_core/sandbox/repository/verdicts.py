@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from koderz_core.records import TestFailure
 from koderz_core.sandbox.inside.faults import excerpt
 from koderz_core.sandbox.inside.wire import Json
 from koderz_core.sandbox.repository.instrument import Key
-from koderz_core.sandbox.repository.sites import Finding, Site, finding
+from koderz_core.sandbox.repository.sites import END, Finding, Site, finding
 
 PASSED = "passed"
 MAX_SOURCE = 1500  # characters of the source of a failed test
 MAX_MESSAGE = 500
 MAX_FAILURES = 50
 _MOST_RECORDS = 200_000  # of one test
-_SURE = 3  # contradictions after which no accident explains them
+_TWINS = 2
+_SURE = 3  # truths that are wrong in one copy only, after which no accident explains them
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Reported:
 
 
 Reports = Mapping[str, Reported]
-"""By the id under which a test ran."""
+"""By the id under which a test ran, in the order in which they ran."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def seen_in(key: Key, reported: Reported) -> Seen:
     steps: list[tuple[Site, Finding]] = []
     for record in reported.records[:_MOST_RECORDS]:
         site = key.sites.get(record[1]) if _is_record(record) else None
-        if site is None or record[0] != site.form:
+        if site is None or record[0] != site.form or (site.form == END and site.is_control):
             return Seen(tuple(steps), forged=True)
         steps.append((site, finding(site, record[2:])))
     return Seen(tuple(steps))
@@ -106,9 +108,10 @@ def seen_in(key: Key, reported: Reported) -> Seen:
 
 def marks(key: Key, reports: Reports, profile: Profile, ids: Sequence[str]) -> Marked:
     """The verdict on some tests that ran as ``key`` says."""
+    order = {run: place for place, run in enumerate(reports)}
     found, failures, twins = list[str](), list[TestFailure](), _Twins()
     for index, test in enumerate(ids):
-        runs = key.runs.get(test, (test,))
+        runs = sorted(key.runs.get(test, (test,)), key=lambda run: order.get(run, 0))
         copies = [(reports[run], seen_in(key, reports[run])) for run in runs if run in reports]
         faults = [fault for fault in (_fault(test, *copy, profile) for copy in copies) if fault]
         if len(copies) < len(runs):
@@ -144,46 +147,60 @@ def _fault(test: str, reported: Reported, seen: Seen, profile: Profile) -> _Faul
 
 
 class _Twins:
-    """Looks for copies of tests that were answered alike although their directions are opposite."""
+    """Looks for reports that no computation makes: of controls, and of copies with opposite directions.
+
+    A process that answers without computing is wrong at random sites of both copies. A program with a fault that lasts,
+    such as a full cache, is wrong in the copy that ran later only: that is no proof.
+    """
 
     def __init__(self) -> None:
-        self._contradictions, self._consistent = 0, 0
+        self._all = _Contrast()
         self._first, self._sentence = "", ""
 
     def add(self, test: str, copies: Sequence[tuple[Reported, Seen]]) -> None:
-        if any(seen.forged for _, seen in copies) and not self._sentence:
-            self._sentence = f"The process reported an observation that the test {test} does not make."
-        if any(seen.wrong and seen.wrong[0].is_control for _, seen in copies) and not self._sentence:
-            self._sentence = f"The process reported another value than the test {test} gave it."
-        if len(copies) != 2 or any(reported.outcome != PASSED for reported, _ in copies):
-            return
-        contradictions, consistent = _compared(copies[0][1], copies[1][1])
-        self._contradictions += contradictions
-        self._consistent += consistent
-        if contradictions and not self._first:
-            self._first = test
-        if contradictions >= _SURE and not consistent and not self._sentence:
-            self._sentence = _twin_sentence(test)
+        """``copies``: in the order in which they ran."""
+        if any(seen.forged for _, seen in copies):
+            self._say(f"The process reported an observation that the test {test} does not make.")
+        if any(seen.wrong and seen.wrong[0].is_control for _, seen in copies):
+            self._say(f"The process reported another value than the test {test} gave it.")
+        if len(copies) == _TWINS and all(reported.outcome == PASSED for reported, _ in copies):
+            contrast = _contrast(copies[0][1], copies[1][1])
+            self._all = _Contrast(*(own + more for own, more in zip(self._all, contrast, strict=True)))
+            self._first = self._first or (test if contrast.earlier or contrast.later else "")
+            if contrast.is_proof:
+                self._say(_twin_sentence(test))
 
     def faked(self) -> str:
-        if not self._sentence and self._contradictions >= _SURE and not self._consistent:
-            return _twin_sentence(self._first)
-        return self._sentence
+        return self._sentence or (_twin_sentence(self._first) if self._all.is_proof else "")
+
+    def _say(self, sentence: str) -> None:
+        self._sentence = self._sentence or sentence
+
+
+class _Contrast(NamedTuple):
+    """How many truths were wrong in the earlier copy only, in the later copy only, and alike in both."""
+
+    earlier: int = 0
+    later: int = 0
+    alike: int = 0
+
+    @property
+    def is_proof(self) -> bool:
+        return not self.alike and bool(self.earlier and self.later) and self.earlier + self.later >= _SURE
 
 
 def _twin_sentence(test: str) -> str:
     return f"The test {test} and its twin, which expects the opposite, received the same answers."
 
 
-def _compared(first: Seen, second: Seen) -> tuple[int, int]:
-    """How many truths of two copies were answered alike, which contradicts, and how many consistently."""
+def _contrast(first: Seen, second: Seen) -> _Contrast:
     if first.places != second.places:
-        return 0, 0
+        return _Contrast()
     steps = [[step for step in seen.steps if not step[0].is_control] for seen in (first, second)]
-    alike = [
-        own.right is not other.right for (site, own), (_, other) in zip(*steps, strict=True) if site.form == "truth"
-    ]
-    return sum(alike), len(alike) - sum(alike)
+    truths = [(own.right, other.right) for (site, own), (_, other) in zip(*steps, strict=True) if site.form == "truth"]
+    return _Contrast(
+        truths.count((False, True)), truths.count((True, False)), sum(own is other for own, other in truths)
+    )
 
 
 def _is_record(record: Json) -> bool:
