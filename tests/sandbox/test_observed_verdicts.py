@@ -217,6 +217,14 @@ def test_assertions_that_tests_catch_and_fixtures_stay_as_they_are() -> None:
     assert {site.form for site in made.key.sites.values() if not site.is_control} == {"raises", "end"}
 
 
+def test_no_control_shows_a_value_that_a_test_expects() -> None:
+    lines = ("x = seen(12)", "expected = '4711'.join(['x', 'y'])", "assert str(x) != expected", "assert x != 4711")
+    suite = Suite("".join(test_of(*lines).replace("test_it", f"test_{n}") for n in range(6)), CORRECT)
+    texts = [suite.text(seed) for seed in range(10)]
+    assert not any("4711" in text for text in texts)
+    assert any(text.count("12") > 6 for text in texts)  # an argument of a call is in a control
+
+
 def test_the_same_tests_are_rewritten_with_other_names_in_each_verdict() -> None:
     suite = Suite(test_of(*TRUTHS), CORRECT)
     keys = [suite.made(seed).key for seed in range(2)]

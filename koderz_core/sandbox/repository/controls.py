@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from koderz_core.sandbox.inside.faults import excerpt
+from koderz_core.sandbox.inside.instrument import last_name
+from koderz_core.sandbox.repository.literal_values import NotLiteralError, value_of
 from koderz_core.sandbox.repository.sites import CONTROL, END, Site
 
 _SIMPLE: tuple[Any, ...] = (0, 1, 2, "a", "value", [1, 2], [], {"a": 1}, None, True, (1, "b"))
@@ -30,6 +32,25 @@ def sources_of(values: Sequence[Any]) -> list[tuple[str, Any]]:
         if len(source) <= _MOST and has_source(value, source):
             found[source] = value
     return list(found.items())
+
+
+def arguments_in(nodes: Iterable[ast.AST], shadowed: frozenset[str]) -> Iterator[Any]:
+    """The values of literals that calls in tests have as arguments. Literals that tests expect are not among them."""
+    for node in nodes:
+        is_assertion = isinstance(node, ast.Call) and last_name(node.func).startswith("assert")
+        if isinstance(node, ast.expr) and _literal(node, shadowed):
+            continue
+        if isinstance(node, ast.Call) and not is_assertion:
+            yield from (value for argument in node.args for value in _literal(argument, shadowed))
+        yield from arguments_in(ast.iter_child_nodes(node), shadowed)
+
+
+def _literal(node: ast.expr, shadowed: frozenset[str]) -> list[Any]:
+    """The value of a literal in a list; an empty list for anything else."""
+    try:
+        return [value_of(node, shadowed)]
+    except NotLiteralError:
+        return []
 
 
 def has_source(value: object, source: str) -> bool:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 import random
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from koderz_core.sandbox.repository.controls import sources_of
+from koderz_core.sandbox.repository.controls import arguments_in, sources_of
 from koderz_core.sandbox.repository.finder import ClassInfo, Definition, classes_of, definitions, own_asserts
-from koderz_core.sandbox.repository.literal_values import NotLiteralError, shadowed_names, value_of
+from koderz_core.sandbox.repository.literal_values import shadowed_names
 from koderz_core.sandbox.repository.rewriting import IMPORT, Edit, Lot, Passage, Text, Writer, passage
 from koderz_core.sandbox.repository.sites import Site
 
@@ -115,7 +115,7 @@ class Suite:
                 self._classes.setdefault(info.name, []).append(info)
         self._used = _used_names(self.trees.values())
         self.shadowed = {path: shadowed_names(tree) for path, tree in self.trees.items()}
-        self.pools = {path: sources_of(list(self._literals(path))) for path in self.trees}
+        self.pools = {path: self._pool(path) for path in self.trees}
         self.passages = {
             id(found): passage(found.id, found.node, found.spots, self.shadowed[path])
             for path, several in self.by_path.items()
@@ -123,14 +123,10 @@ class Suite:
             if found.spots or found.is_test
         }
 
-    def _literals(self, path: str) -> Iterator[object]:
-        """The literals that assertions of a file compare with."""
-        for check in (check for found in self.by_path[path] for spot in found.spots for check in spot.checks):
-            for side in (check.left, check.right):
-                try:
-                    yield value_of(side, self.shadowed[path]) if side else None
-                except NotLiteralError:
-                    continue
+    def _pool(self, path: str) -> list[tuple[str, object]]:
+        """Values for controls: arguments of calls in a file, which the process has anyway."""
+        functions = [found.node for found in self.by_path[path]]
+        return sources_of([value for node in functions for value in arguments_in(node.body, self.shadowed[path])])
 
     def definition(self, test: str) -> Definition | None:
         """The function that a test runs, which its class may inherit."""
