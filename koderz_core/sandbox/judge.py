@@ -94,6 +94,9 @@ class BoxedJudge:
             return Verdict("-" * number_of(tests), (), False, *unfit, 0.0, self.isolation)
         if problem.repository:
             return self.repositories.check(problem, code, tests)
+        return self._of_program(problem, code, tests)
+
+    def _of_program(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
         order = self._order(problem, code, tests)
         if order.kind == "module" and not tests.cases and self._modules.is_shared(problem, tests, order):
             found = self._modules.verdict(problem, tests, replace(order, shared=True))

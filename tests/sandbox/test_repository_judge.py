@@ -32,6 +32,7 @@ from koderz_core.records import Isolation, TestSet, Verdict
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.repository import toolbox
 from koderz_core.sandbox.repository.judge import RepositoryJudge
+from koderz_core.sandbox.repository.workspace import Workspace
 from koderz_core.sandbox.tiers import TIERS
 
 ALL = "P" * len((*FAILING, *PASSING))
@@ -272,3 +273,15 @@ def test_a_closed_judge_refuses(boxed: RepositoryJudge) -> None:
     judge.close()
     with pytest.raises(SandboxError, match="closed"):
         verdict(judge, GOLD)
+
+
+def test_a_workspace_that_does_not_stop_attacks_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    if why := missing("strong"):
+        pytest.skip(why)
+    confined = Workspace._setup
+    free = {"readable": None, "filter": None}
+    monkeypatch.setattr(Workspace, "_setup", lambda self, *given: {**confined(self, *given), **free})
+    judge = RepositoryJudge("strong", BWRAP)
+    with pytest.raises(SandboxError, match="test_cannot_read_a_file_of_the_user"):
+        verdict(judge, GOLD)
+    judge.close()

@@ -14,6 +14,7 @@ from koderz_core.errors import DataError
 from koderz_core.patches import PatchError
 from koderz_core.records import ErrorClass, Isolation, Problem, Repository, TestSet, Verdict
 from koderz_core.sandbox.inside.faults import CLASSES
+from koderz_core.sandbox.repository.attacks import examine
 from koderz_core.sandbox.repository.correct import Correct, correct_of, files_for
 from koderz_core.sandbox.repository.instrument import Instrumented, instrument
 from koderz_core.sandbox.repository.reports import Survey, Transcript, survey_of, transcript_of
@@ -99,6 +100,7 @@ class RepositoryJudge:
         self, repository: Repository, files: Mapping[str, bytes], ids: Sequence[str] | None, paths: Sequence[str],
         seconds: float,
     ) -> Transcript:  # fmt: skip
+        _once(self._guard, self._examined, self.isolation, lambda: examine(self._workspace))
         job = Job(files, ids, paths, seconds, repository.roots, repository.needs)
         return transcript_of(self._workspace.run(job))
 
