@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from attacks.repositories import GIT, RepositoryAttack, plain
@@ -12,6 +13,7 @@ from attacks.repository_corpus import ATTACKS, LIMIT, written
 from attacks.small_repository import small_task
 from sample import only_whole, thinned
 
+from koderz_core.records import TestSet
 from koderz_core.sandbox.repository.judge import RepositoryJudge
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the attacks are written for Linux")
@@ -40,6 +42,16 @@ def test_there_are_enough_attacks_with_different_names() -> None:
 @pytest.mark.parametrize("attack", thinned(ATTACKS, "attacks on the judge of repositories", always=TWINS), ids=named)
 def test_no_attack_passes(judge: RepositoryJudge, attack: RepositoryAttack) -> None:
     assert not judge.check(TASK, attack.make(TASK), TASK.tests).passed
+
+
+def test_an_exception_must_have_the_classes_of_that_of_the_correct_program(judge: RepositoryJudge) -> None:
+    assert TASK.repository
+    only = tuple(test for test in TASK.repository.failing if test.endswith("test_too_wide"))
+    tests = TestSet("", ids=(*only, *TASK.repository.passing))
+    task = replace(TASK, tests=tests, repository=replace(TASK.repository, failing=only))
+    every_kind = next(attack for attack in ATTACKS if attack.name == "exceptions of every kind")
+    assert judge.check(task, task.canonical_solution, tests).passed
+    assert not judge.check(task, every_kind.make(task), tests).passed
 
 
 def test_a_correct_patch_passes_after_them_and_an_empty_one_does_not(judge: RepositoryJudge) -> None:
