@@ -23,12 +23,14 @@ class _Learned:
     plain: set[str] = field(default_factory=set)
     opaque: set[str] = field(default_factory=set)
     single: set[str] = field(default_factory=set)
+    known: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def size(self) -> int:
         return len(self.plain) + len(self.opaque) + len(self.single)
 
     def profile(self) -> Profile:
-        return Profile(dict(self.sequences), *map(frozenset, (self.plain, self.opaque, self.single)))
+        plain, opaque, single = map(frozenset, (self.plain, self.opaque, self.single))
+        return Profile(dict(self.sequences), plain, opaque, single, dict(self.known))
 
 
 def profile_of(files: Mapping[str, str], ids: Sequence[str], run: Run, lot: random.Random) -> Profile:
@@ -62,6 +64,9 @@ def _learn(learned: _Learned, test: str, key: Key, reports: Reports, *, first: b
         learned.plain |= {site.owner for site in lasting}
         return
     if len(copies) == len(runs) and all(_is_right(learned.sequences[test], *copy) for copy in copies):
+        for _, seen in copies:
+            known = learned.known.get(test, seen.reports)
+            learned.known[test] = tuple(a if a == b else "" for a, b in zip(known, seen.reports, strict=False))
         return
     own = key.definitions.get(test, test)
     _give_up(learned, (test, own), lasting, copies, twin=len(runs) > 1)

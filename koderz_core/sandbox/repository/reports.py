@@ -131,6 +131,8 @@ def transcript_of(run: Run) -> Transcript:
                 _raised(found, name, error, message)
             case ["internal", str(message)]:
                 _raised(found, "", "exception", message)
+            case ["finish"]:
+                observed = []
             case ["collected", list(ids)]:
                 found.tests |= {test: TestReport() for test in ids if isinstance(test, str)}
             case _:

@@ -6,6 +6,7 @@ order in which the correct program makes them. A test that cannot be observed is
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -22,6 +23,7 @@ MAX_MESSAGE = 500
 MAX_FAILURES = 50
 _MOST_RECORDS = 200_000  # of one test
 _TWINS = 2
+_COMPARED = {"pair": None, "kind": None, "raises": 3}  # parts of a record that must be as with the correct program
 _SURE = 3  # truths that are wrong in one copy only, after which no accident explains them
 
 
@@ -44,13 +46,15 @@ class Profile:
 
     ``sequences``: the places of the sites that each test reaches, in order. ``plain``: ids of tests and helper
     functions that stay as they are. ``opaque``: places of values that are not plain data. ``single``: ids of tests that
-    cannot run as two copies.
+    cannot run as two copies. ``known``: for each place in a sequence, the report that all runs made of both sides of a
+    comparison or of the classes of an object or exception; "" if the site has another form or the runs differ.
     """
 
     sequences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     plain: frozenset[str] = frozenset()
     opaque: frozenset[str] = frozenset()
     single: frozenset[str] = frozenset()
+    known: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def is_protected(self, test: str) -> bool:
         """Whether observations decide about a test, not only its process."""
@@ -73,10 +77,14 @@ class Marked:
 
 @dataclass(frozen=True)
 class Seen:
-    """One copy of a test: the sites that it reached with the findings. ``forged``: a record that no test makes."""
+    """One copy of a test: the sites that it reached with the findings. ``forged``: a record that no test makes.
+
+    ``reports``: as ``Profile.known``, of the sites that are no controls.
+    """
 
     steps: tuple[tuple[Site, Finding], ...] = ()
     forged: bool = False
+    reports: tuple[str, ...] = ()
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -98,12 +106,15 @@ class _Fault:
 def seen_in(key: Key, reported: Reported) -> Seen:
     """What the records of one copy show."""
     steps: list[tuple[Site, Finding]] = []
+    reports: list[str] = []
     for record in reported.records[:_MOST_RECORDS]:
         site = key.sites.get(record[1]) if _is_record(record) else None
         if site is None or record[0] != site.form or (site.form == END and site.is_control):
             return Seen(tuple(steps), forged=True)
         steps.append((site, finding(site, record[2:])))
-    return Seen(tuple(steps))
+        if not site.is_control:
+            reports.append(json.dumps(record[2 : _COMPARED[site.form]]) if site.form in _COMPARED else "")
+    return Seen(tuple(steps), reports=tuple(reports))
 
 
 def marks(key: Key, reports: Reports, profile: Profile, ids: Sequence[str]) -> Marked:
@@ -143,6 +154,13 @@ def _fault(test: str, reported: Reported, seen: Seen, profile: Profile) -> _Faul
         place = next((step for step, (own, other) in enumerate(zip(seen.places, wanted, strict=False)) if own != other),
                      min(len(seen.places), len(wanted)))  # fmt: skip
         return _Fault(f"the test made other observations than with the correct program, from number {place + 1} on")
+    return _other_report(profile.known.get(test, ()), seen.reports) if test not in profile.plain else None
+
+
+def _other_report(known: Sequence[str], reports: Sequence[str]) -> _Fault | None:
+    for number, (report, own) in enumerate(zip(known, reports, strict=False), 1):
+        if report and report != own:
+            return _Fault(f"observation number {number} differs from that with the correct program")
     return None
 
 
