@@ -170,7 +170,11 @@ def _judged(judge: RepositoryJudge, order: Order) -> Trial:
     except DataError as error:
         return Trial(problem.id, order.kind, order.name, "broken task", str(error)[:300])
     result = "passed" if verdict.passed else "faked" if verdict.error == "faked" else "failed"
-    if result != "passed" and order.kind in (VARIANT, HAND) and not plain(problem, patch).solves(problem):
+    if (
+        result != "passed"
+        and order.kind in (VARIANT, HAND)
+        and not plain(problem, patch, problem.tests.ids).solves(problem)
+    ):
         result = "changes the behaviour"
     return Trial(problem.id, order.kind, order.name, result, verdict.message[:300], round(verdict.seconds, 2))
 
