@@ -27,7 +27,7 @@ from koderz_core.patches import make_patch
 from koderz_core.records import Problem, PublicProblem, Repository, SourceTree, TestFailure, TestSet, Verdict
 from koderz_core.sandbox.repository.reports import Survey
 
-VERSION = 1
+VERSION = 2
 """Of trials that are kept. koderz repeats those of other versions."""
 LEAST_PASSING = 0.7
 """The least share of the tests that must pass in spite of a fault."""
@@ -45,6 +45,8 @@ class RepositoryTests(Protocol):
     def survey(self, repository: Repository, patch: str = "") -> Survey: ...
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict: ...
+
+    def check_unrepaired(self, problem: Problem, tests: TestSet) -> tuple[Verdict, frozenset[str]]: ...
 
     def close(self) -> None: ...
 
@@ -157,9 +159,11 @@ def run_trial(base: Base, mutation: Mutation, judge: RepositoryTests, least_fail
     tests = TestSet(ids=tuple(failing), seconds=base.limit_seconds)
     public = PublicProblem(f"{base.tree.name}/{key[:12]}", "", "", kind="repo", editable=base.layout.editable)
     problem = Problem(public, tests, solution, repository=base.repository(fault, failing, passing))
-    faulty = judge.check(problem, "", tests)
+    faulty, lacking = judge.check_unrepaired(problem, tests)
     if faulty.marks != "F" * len(failing):
         return Trial(key, "a second run had other results", noticed=True, seconds=found.seconds)
+    if not lacking:
+        return Trial(key, "no failing test compares a value that only koderz has", noticed=True, seconds=found.seconds)
     if not (correct := judge.check(problem, solution, tests)).passed:
         return Trial(key, f"the correct patch fails: {correct.message[:200]}", noticed=True, seconds=found.seconds)
     left_out = tuple(test for test in failed if test not in failing)

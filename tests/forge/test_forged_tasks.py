@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import islice
 from pathlib import Path
 
@@ -66,6 +67,12 @@ def test_the_tests_of_the_correct_tree_are_kept(tmp_path: Path) -> None:
 def test_a_task_needs_the_stated_number_of_failing_tests(tmp_path: Path) -> None:
     for task in first(forge(tmp_path, OwnJudge(), least=2), 20):
         assert len(task.row()["FAIL_TO_PASS"]) >= 2
+
+
+def test_a_task_needs_a_failing_test_whose_value_only_koderz_has(tmp_path: Path) -> None:
+    assert first(forge(tmp_path, OwnJudge(lacking=frozenset())), 1) == []
+    reasons = [json.loads(line)["reason"] for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert "no failing test compares a value that only koderz has" in reasons
 
 
 def test_the_layout_finds_modules_roots_and_tests() -> None:

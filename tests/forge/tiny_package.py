@@ -86,10 +86,13 @@ TREE = SourceTree(contents_sha256(FILES), "sums-1.0", "MIT", FILES)
 
 
 class OwnJudge:
-    """Runs the functions of ``TESTS`` in this process. ``calls``: how often it was asked."""
+    """Runs the functions of ``TESTS`` in this process. ``calls``: how often it was asked.
 
-    def __init__(self) -> None:
-        self.calls = 0
+    ``lacking``: the failing tests with a value that only the judge has, None for all.
+    """
+
+    def __init__(self, lacking: frozenset[str] | None = None) -> None:
+        self.calls, self.lacking = 0, lacking
 
     def survey(self, repository: Repository, patch: str = "") -> Survey:
         self.calls += 1
@@ -99,6 +102,9 @@ class OwnJudge:
 
     def close(self) -> None:
         """Do nothing: no process runs."""
+
+    def check_unrepaired(self, problem: Problem, tests: TestSet) -> tuple[Verdict, frozenset[str]]:
+        return self.check(problem, "", tests), frozenset(tests.ids) if self.lacking is None else self.lacking
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
         self.calls += 1

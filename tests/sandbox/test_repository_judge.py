@@ -81,6 +81,13 @@ def test_the_empty_patch_fails_the_failing_tests_only(boxed: RepositoryJudge) ->
     assert (found.error, found.completed) == ("assertion", True)
 
 
+def test_the_tests_that_lack_a_value_of_the_judge_are_those_that_compare_one_and_fail(boxed: RepositoryJudge) -> None:
+    _found, lacking = boxed.check_unrepaired(PROBLEM, PROBLEM.tests)
+    assert lacking == frozenset(FAILING)
+    broken = replace(PROBLEM, canonical_solution="", repository=replace(REPOSITORY, fault=""))
+    assert boxed.check_unrepaired(broken, PROBLEM.tests)[1] == frozenset()
+
+
 def test_a_failure_says_what_was_expected_and_what_was_found(boxed: RepositoryJudge) -> None:
     failure = verdict(boxed, patch(GOOD.replace("result = 0", "result = 1"))).failures[0]
     assert (failure.index, failure.expected, failure.actual) == (0, "7", "8")

@@ -19,7 +19,7 @@ from koderz_core.sandbox.repository.correct import Correct, correct_of, files_fo
 from koderz_core.sandbox.repository.instrument import Instrumented, instrument
 from koderz_core.sandbox.repository.reports import Survey, Transcript, survey_of, transcript_of
 from koderz_core.sandbox.repository.states import Change, State, change_of, state_of
-from koderz_core.sandbox.repository.verdicts import Marked, marks
+from koderz_core.sandbox.repository.verdicts import Marked, lacking_values, marks
 from koderz_core.sandbox.repository.workspace import Job, Workspace
 
 LEAST_SECONDS = 60.0
@@ -53,13 +53,23 @@ class RepositoryJudge:
         A test that observations can decide passes only if all of them are right, in the order of the correct program.
         Raises DataError if the correct program does not pass the tests, SandboxError if tests cannot be run here.
         """
+        return self._checked(problem, code, tests)[0]
+
+    def check_unrepaired(self, problem: Problem, tests: TestSet) -> tuple[Verdict, frozenset[str]]:
+        """The verdict without a patch, and the tests that lack a value which only the judge has. Raises as ``check``.
+
+        A program that forges reports can pass other tests by guessing directions, never these.
+        """
+        return self._checked(problem, "", tests)
+
+    def _checked(self, problem: Problem, code: str, tests: TestSet) -> tuple[Verdict, frozenset[str]]:
         repository = problem.repository
         assert repository
         state = self._state(repository)
         try:
             change = change_of(state, repository, code)
         except PatchError as error:
-            return self._unused(tests, "extraction", f"the patch cannot be applied: {error}")
+            return self._unused(tests, "extraction", f"the patch cannot be applied: {error}"), frozenset()
         correct = self._correct_one(problem, state, tests)
         if broken := [test for test in tests.ids if test in correct.broken]:
             reason = f"{broken[0]}: {correct.broken[broken[0]]}"
@@ -75,7 +85,8 @@ class RepositoryJudge:
         where = repository.roots, repository.needs
         found = self._run(Job(files, ids, _paths(tests.ids), seconds, *where, explains))
         decided = marks(made.key, found.reports, correct.profile, tests.ids)
-        return self._verdict(tests, made, found, decided, change)
+        lacking = lacking_values(made.key, found.reports, correct.profile, tests.ids)
+        return self._verdict(tests, made, found, decided, change), lacking
 
     def survey(self, repository: Repository, patch: str = "") -> Survey:
         """What every test of the tree does after the fault and a patch. Raises as ``check``, also for a wrong patch.

@@ -7,7 +7,7 @@ order in which the correct program makes them. A test that cannot be observed is
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -135,6 +135,30 @@ def marks(key: Key, reports: Reports, profile: Profile, ids: Sequence[str]) -> M
         twins.add(test, copies)
     protected = frozenset(test for test in ids if profile.is_protected(test))
     return Marked("".join(found), tuple(failures), protected, twins.faked())
+
+
+def lacking_values(key: Key, reports: Reports, profile: Profile, ids: Iterable[str]) -> frozenset[str]:
+    """The tests with a value that the judge compares with its literal, and that the process did not report right.
+
+    Truth values and None do not count: they can be guessed.
+    """
+    literal = {site.place for site in key.sites.values() if site.form == "value" and not _is_guessed(site)}
+    lacking = set[str]()
+    for test in ids:
+        right = {
+            site.place
+            for run in key.runs.get(test, (test,))[:1]
+            if run in reports
+            for site, found in seen_in(key, reports[run]).steps
+            if found.right
+        }
+        if literal.intersection(profile.sequences.get(test, ())) - right:
+            lacking.add(test)
+    return frozenset(lacking)
+
+
+def _is_guessed(site: Site) -> bool:
+    return site.is_control or site.expected is None or isinstance(site.expected, bool)
 
 
 def _fault(test: str, reported: Reported, seen: Seen, profile: Profile) -> _Fault | None:
