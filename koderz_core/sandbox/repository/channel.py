@@ -15,6 +15,8 @@ from contextlib import suppress
 MOST_BYTES = 64 << 20
 """Bytes of one run that are read: more than a thousand times those of a usual one."""
 MOST_RECORDS = 500_000
+MOST_PARTS = 8_000_000
+"""Values in all records, estimated: empty lists take thirty times the memory of their text."""
 _READ_BYTES = 1 << 18
 _MOST_ERROR = 300
 
@@ -34,7 +36,7 @@ class Channel:
         for fd in (self._in.fileno(), self._out, self._error):
             os.set_blocking(fd, False)
         self._nonce = nonce
-        self._received, self._searched, self._tail = 0, 0, bytearray()
+        self._received, self._parts, self._searched, self._tail = 0, 0, 0, bytearray()
         self.records: list[list[object]] = []
         self.ended = False
 
@@ -78,8 +80,12 @@ class Channel:
         self._searched = len(self._tail) - end
         if not end:
             return
-        lines = bytes(self._tail[:end]).split(b"\n")
+        whole = bytes(self._tail[:end])
         del self._tail[:end]
+        self._parts += sum(map(whole.count, (b",", b"[", b"{")))
+        if self._parts > MOST_PARTS:
+            raise FloodError
+        lines = whole.split(b"\n")
         for line in lines:
             if line:
                 self._keep(line)
