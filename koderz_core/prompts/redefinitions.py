@@ -15,7 +15,6 @@ from koderz_core.prompts.names import Definition, Function
 from koderz_core.prompts.programs import Program, Reader, indented, shape
 from koderz_core.prompts.replacement import RefusedError
 
-
 _MOST_DEFINITIONS = 500  # of one reply: each is compared with those of all files
 
 

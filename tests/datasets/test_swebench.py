@@ -14,8 +14,8 @@ from repository_sample import BROKEN, FILES, GOLD, PATH, SOURCE, TESTS
 
 from koderz_core.config import Settings
 from koderz_core.datasets import load
-from koderz_core.errors import DataError
 from koderz_core.datasets.swebench import Instance, with_tests
+from koderz_core.errors import DataError
 from koderz_core.patches import apply_patch, make_patch
 from koderz_core.records import Problem, Repository, TestSet, Verdict
 from koderz_core.repositories.commit_files import files_at
@@ -176,7 +176,6 @@ def test_a_folder_without_git_is_refused(tmp_path: Path) -> None:
 
 def test_a_test_file_that_the_patch_of_the_tests_moves_is_only_at_its_new_place() -> None:
     moved = make_patch({TEST_FILE: OLD_TESTS}, {"tests/test_new.py": TESTS})
-    lists = {"failing": (), "passing": ()}
-    row = Instance("a", "me/a", "abc1234", GOLD, moved, "text", **lists)
+    row = Instance("a", "me/a", "abc1234", GOLD, moved, "text", failing=(), passing=())
     files = with_tests(row, {TEST_FILE: OLD_TESTS.encode(), "a.py": b"1"})
     assert files == {"tests/test_new.py": TESTS.encode(), "a.py": b"1"}

@@ -91,7 +91,8 @@ class RepositoryJudge:
         if patch or not found.passed():
             return found
         correct = self._correct_run(repository, state, {}, tuple(sorted(found.passed())))
-        return found.protecting(frozenset(filter(correct.profile.is_protected, found.passed())))
+        able = (test for test in found.passed() if test not in correct.broken)
+        return found.protecting(frozenset(filter(correct.profile.is_protected, able)))
 
     def close(self) -> None:
         """End all processes now. Waiting and later calls raise SandboxError. Idempotent."""
