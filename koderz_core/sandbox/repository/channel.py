@@ -35,7 +35,7 @@ class Channel:
         self._in, self._out, self._error = process.stdin, process.stdout.fileno(), process.stderr.fileno()
         for fd in (self._in.fileno(), self._out, self._error):
             os.set_blocking(fd, False)
-        self._nonce = nonce
+        self._begin = f'["{nonce}",'.encode()
         self._received, self._parts, self._searched, self._tail = 0, 0, 0, bytearray()
         self.records: list[list[object]] = []
         self.ended = False
@@ -91,13 +91,14 @@ class Channel:
                 self._keep(line)
 
     def _keep(self, line: bytes) -> None:
+        if not line.startswith(self._begin):
+            return
         try:
             found = json.loads(line)
         except (ValueError, RecursionError):
             return
-        if isinstance(found, list) and len(found) > 1 and found[0] == self._nonce:
-            self.records.append(found[1:])
-            self.ended = self.ended or found[1] == "finish"
+        self.records.append(found[1:])
+        self.ended = self.ended or found[1] == "finish"
 
     def errors(self) -> str:
         """The last line that the process printed before it could start."""
