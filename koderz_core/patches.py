@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 
-_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _NO_END = "\\ No newline at end of file"
 _NOWHERE = "/dev/null"
 _SHOWN = 80  # characters of a line in a message
@@ -123,6 +123,25 @@ def lines_of(text: str) -> list[str]:
     return list(StringIO(text, newline="\n"))
 
 
+def places_of(wanted: Sequence[str], lines: Sequence[str]) -> list[int]:
+    """The first two indices at which lines occur one after another. Linear, whatever the lines are.
+
+    Source: Knuth, Morris and Pratt, "Fast pattern matching in strings", 1977.
+    """
+    shorter, found, matched = [0], list[int](), 0  # the longest beginning that ends each beginning as well
+    for place, line in enumerate([*wanted[1:], None, *lines], start=1):
+        while matched and (matched == len(wanted) or line != wanted[matched]):
+            matched = shorter[matched - 1]
+        matched += line == wanted[matched]
+        if place < len(wanted):
+            shorter.append(matched)
+        elif matched == len(wanted):
+            found.append(place - 2 * len(wanted))
+        if len(found) == 2:
+            break
+    return found
+
+
 def _place(hunk: Hunk, lines: Sequence[str], least: int) -> int | None:
     """The index at which the old lines of a hunk stand: as its heading says, or the only other place."""
     size, stated = len(hunk.before), max(0, hunk.start - 1)
@@ -130,8 +149,8 @@ def _place(hunk: Hunk, lines: Sequence[str], least: int) -> int | None:
         return min(max(least, hunk.start), len(lines))  # diff counts the line before an insertion
     if stated >= least and tuple(lines[stated : stated + size]) == hunk.before:
         return stated
-    places = [at for at in range(least, len(lines) - size + 1) if tuple(lines[at : at + size]) == hunk.before]
-    return places[0] if len(places) == 1 else None
+    places = places_of(hunk.before, lines[least:])
+    return least + places[0] if len(places) == 1 else None
 
 
 def _file_patch(path: str, old: str | None, new: str | None) -> Iterator[str]:

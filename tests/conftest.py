@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
@@ -122,6 +123,10 @@ def _own_ground(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 class _Lasting(BoxedJudge):
     """A judge whose workers serve the next test as well."""
+
+    def __init__(self, *arguments: Any, **words: Any) -> None:
+        super().__init__(*arguments, **words)
+        atexit.register(super().close)
 
     def close(self) -> None:
         """It ends with this process."""

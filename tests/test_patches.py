@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from koderz_core.patches import PatchError, apply_patch, make_patch, read_patch
+from koderz_core.patches import PatchError, apply_patch, make_patch, places_of, read_patch
 
 _LINES = st.lists(
     st.sampled_from(["a\n", "b\n", "\n", "-- x\n", "+y\n", "\\ z\n", " \n", "\x0c\r\n", "\u2028\n"]), max_size=12
@@ -47,3 +47,15 @@ def test_lines_around_a_patch_are_ignored() -> None:
     text = f"diff --git a/a.py b/a.py\nindex 1..2 100644\n{patch}\nThat is all.\n"
     assert [change.path for change in read_patch(text)] == ["a.py"]
     assert apply_patch(text, {"a.py": "x = 1\n"}) == {"a.py": "x = 2\n"}
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "0" * 10])
+def test_a_number_that_is_too_long_is_no_heading_of_a_hunk(number: str) -> None:
+    (change,) = read_patch(f"--- a/x\n+++ b/x\n@@ -{number} +1 @@\n-a\n+b\n")
+    assert change.hunks == ()
+
+
+@given(lines=st.text("ab", max_size=12), wanted=st.text("ab", min_size=1, max_size=4))
+def test_lines_are_found_at_their_first_two_places(lines: str, wanted: str) -> None:
+    places = [at for at in range(len(lines)) if lines[at : at + len(wanted)] == wanted]
+    assert places_of(list(wanted), list(lines)) == places[:2]

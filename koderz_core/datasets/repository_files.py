@@ -19,7 +19,7 @@ _CONFIGURATION = re.compile(
     r"setup\.(py|cfg)|pyproject\.toml|tox\.ini|\.?pytest\.(ini|toml)|noxfile\.py|MANIFEST\.in|.*\.pth|"
     r"(site|user)customize\.py|\..*"
 )
-_DEFINED = re.compile(r"^\s*(?:async\s+)?(?:def|class)\s+(\w+)", re.MULTILINE)
+_DEFINED = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE)
 
 
 def is_test(path: str) -> bool:

@@ -63,7 +63,9 @@ def read_instances(path: Path) -> tuple[Instance, ...]:
 
 def with_tests(instance: Instance, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """The files of a commit after the patch of the tests. Raises DataError if it does not apply."""
-    return {**files, **_changed(instance.test_patch, files, "test_patch")}
+    changed = _changed(instance.test_patch, files, "test_patch")
+    same = files.keys() - touched(instance.test_patch)  # without files that the patch deletes or renames
+    return {**{path: content for path, content in files.items() if path in same}, **changed}
 
 
 def solution_of(instance: Instance, files: Mapping[str, bytes]) -> str:

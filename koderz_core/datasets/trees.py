@@ -20,6 +20,7 @@ from koderz_core.errors import DataError
 from koderz_core.files import keep_file
 from koderz_core.input_files import read_unpacked
 from koderz_core.records import SourceTree
+from koderz_core.records.trees import is_plain_path
 
 MOST_FILES = 20_000
 MOST_BYTES = 64 << 20  # of all files of a tree
@@ -105,12 +106,6 @@ def _faults(files: Mapping[str, bytes]) -> Iterator[str]:
     total = sum(map(len, files.values()))
     if total > MOST_BYTES:
         yield f"its files have {total:,} bytes, and koderz keeps at most {MOST_BYTES:,}"
-
-
-def is_plain_path(path: str) -> bool:
-    """Whether a path is relative, with slashes, and names no folder above the tree and nothing of git."""
-    parts = path.split("/")
-    return all(parts) and path.isprintable() and "\\" not in path and not {".", "..", ".git"} & set(parts)
 
 
 def _packed(tree: SourceTree) -> bytes:

@@ -63,7 +63,7 @@ def release_of(text: str) -> Release | None:
 
 
 def fetch_archive(release: Release, indexes: Sequence[str], settings: Settings) -> bytes:
-    """The source distribution of a release (.tar.gz). koderz keeps it, and reads it again without a connection.
+    """The source distribution of a release (.tar.gz). With a known SHA-256, a kept file is read without a connection.
 
     ``indexes``: addresses, http or file; none: those of pip's configuration. Raises DataError, OfflineError.
     """
@@ -81,6 +81,8 @@ def fetch_archive(release: Release, indexes: Sequence[str], settings: Settings) 
             content = _checked(_content(listed.url, MOST_ARCHIVE_BYTES, settings)[0], listed, release)
         except DownloadError as error:
             faults.append(f"{_shown(page)}: {error}")
+        except FileNotFoundError:
+            faults.append(f"{_shown(page)} lists a file that it does not have")
         else:
             keep_file(kept, content)
             return content
@@ -107,7 +109,7 @@ def configured_indexes() -> tuple[str, ...]:
 
 
 def _pip(*arguments: str) -> str:
-    command = [sys.executable, "-m", "pip", *arguments]
+    command = [sys.executable, "-P", "-m", "pip", *arguments]  # -P: never a module pip of the current folder
     done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=True)
     return done.stdout
 
@@ -141,10 +143,13 @@ def _listed(release: Release, page: str, settings: Settings) -> _Listed | None:
         files = list(_from_json(content, url) if "json" in kind else _from_html(content, url))
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DownloadError(f"its page of {release.name} cannot be read ({type(error).__name__})") from error
     wanted = f"{normalised(release.name)}-{release.version.lower()}.tar.gz"
-    return next((file for file in files if _canonical(file.name) == wanted), None)
+    found = next((file for file in files if _canonical(file.name) == wanted), None)
+    if found and urlsplit(found.url).scheme == "file" != urlsplit(url).scheme:
+        raise DownloadError("it names a file of this machine")  # an index of others must not make koderz read it
+    return found
 
 
 def normalised(name: str) -> str:

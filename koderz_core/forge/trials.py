@@ -20,6 +20,7 @@ import msgspec
 
 from koderz_core.datasets.repository_files import names_in_tests
 from koderz_core.errors import DataError
+from koderz_core.files import replace_file
 from koderz_core.forge.layout import Layout
 from koderz_core.forge.mutations import Mutation
 from koderz_core.input_files import read_bytes
@@ -231,6 +232,5 @@ def kept_base(path: Path, tree: SourceTree, layout: Layout, judge: RepositoryTes
                 return Base(tree, layout, tuple(known["passing"]), frozenset(known["protected"]), known["seconds"])
     base = base_of(tree, layout, judge)
     kept = {"version": VERSION, "passing": base.passing, "protected": sorted(base.protected), "seconds": base.seconds}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(json.dumps(kept).encode())
+    replace_file(path, json.dumps(kept).encode())
     return base

@@ -7,7 +7,8 @@ accepted only if its fence is closed. A diff may lack line numbers, or have wron
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 from koderz_core.prompts.markdown import Block, layout
@@ -29,14 +30,27 @@ _NOWHERE = "/dev/null"
 _DIFF = re.compile(r"^(?:@@ .*|--- \S.*\n\+\+\+ \S.*)", re.MULTILINE)
 
 
-def path_in(line: str, known: Collection[str]) -> str:
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The paths of all files, and the endings of their names. Computed once, because a reply may have many lines."""
+
+    paths: frozenset[str]
+    endings: tuple[str, ...]
+
+    @staticmethod
+    def of(paths: Iterable[str]) -> Known:
+        known = frozenset(paths)
+        endings = {f".{path.rpartition('.')[2]}" for path in known if "." in path.rpartition("/")[2]} | {".py"}
+        return Known(known, tuple(endings))
+
+
+def path_in(line: str, known: Known) -> str:
     """The path of a file that a line names, empty if it names none: a known one, or a word with such an ending."""
     text = line.strip().strip("`*# ").rstrip(":").strip("`* ")[:_LONGEST_NAME]
-    if text in known:
+    if text in known.paths:
         return text
     words = [word.rstrip(".") for word in _NAME.findall(text)]
-    endings = {f".{path.rpartition('.')[2]}" for path in known if "." in path.rpartition("/")[2]} | {".py"}
-    named = [word for word in words if word in known] or [word for word in words if word.endswith((*endings,))]
+    named = [word for word in words if word in known.paths] or [word for word in words if word.endswith(known.endings)]
     return named[-1] if named else ""
 
 
@@ -45,7 +59,7 @@ def has_blocks(text: str) -> bool:
     return any(map(_SEARCH.fullmatch, text.split("\n")))
 
 
-def blocks_in(text: str, known: Collection[str]) -> Iterator[Edit]:
+def blocks_in(text: str, known: Known) -> Iterator[Edit]:
     """The search/replace blocks of a reply, in order. Raises RefusedError for one that is not complete."""
     lines, path, place = text.split("\n"), "", 0
     while place < len(lines):
@@ -57,7 +71,7 @@ def blocks_in(text: str, known: Collection[str]) -> Iterator[Edit]:
             place += 1
 
 
-def _path_above(lines: Sequence[str], place: int, known: Collection[str]) -> str:
+def _path_above(lines: Sequence[str], place: int, known: Known) -> str:
     """The file named in the lines above, up to the end of another block."""
     for line in islice(reversed(lines[max(0, place - _ABOVE) : place]), _ABOVE):
         if _REPLACE.fullmatch(line):
@@ -84,7 +98,7 @@ def _block(lines: Sequence[str], start: int, path: str) -> tuple[Edit, int]:
     return Edit(path, tuple(lines[start + 1 : divider]), tuple(lines[divider + 1 : end]), exact=exact), end + 1
 
 
-def diffs_in(text: str, known: Collection[str]) -> Iterator[Edit]:
+def diffs_in(text: str, known: Known) -> Iterator[Edit]:
     """The hunks of the unified diffs in a reply, in order. Raises RefusedError for files that come or go."""
     parts = layout(text)
     blocks = [block for block in parts.blocks if _is_diff(block)]

@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 
 from koderz_core.patches import make_patch
-from koderz_core.prompts.edit_formats import MOST_EDITS, blocks_in, diffs_in, has_blocks, path_in
+from koderz_core.prompts.edit_formats import MOST_EDITS, Known, blocks_in, diffs_in, has_blocks, path_in
 from koderz_core.prompts.markdown import Block, layout
 from koderz_core.prompts.programs import Program, Reader
 from koderz_core.prompts.redefinitions import redefined
@@ -54,6 +55,10 @@ class _Change:
     problem: PublicProblem
     changed: dict[str, str] = field(default_factory=dict)
     exact: bool = True
+    _names: Known = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._names = Known.of(self.problem.files)
 
     @property
     def _known(self) -> Mapping[str, str]:
@@ -71,10 +76,10 @@ class _Change:
     def by_blocks(self, text: str) -> bool:
         if not has_blocks(text):
             return False
-        return self._by_edits(dict.fromkeys(blocks_in(text, self._known)))
+        return self._by_edits(dict.fromkeys(blocks_in(text, self._names)))
 
     def by_diff(self, text: str) -> bool:
-        return self._by_edits(diffs_in(text, self._known))
+        return self._by_edits(diffs_in(text, self._names))
 
     def by_file(self, text: str) -> bool:
         """Take whole files; a block under a path that holds only a part of the file is none."""
@@ -93,7 +98,7 @@ class _Change:
     def by_name(self, text: str) -> bool:
         parts = layout(text)
         reader = Reader()
-        sources = [block.source for block in parts.blocks if block.maybe_python or path_in(block.info, self._known)]
+        sources = [block.source for block in parts.blocks if block.maybe_python or path_in(block.info, self._names)]
         headings = [self._heading(block) for block in parts.blocks if block.maybe_python]
         programs = [program for source in sources if (program := reader.repair(source))]
         within = {path for path in headings if path in self.problem.editable}
@@ -131,6 +136,9 @@ class _Change:
         raise RefusedError(f"an edit names no file, and its old lines, from {first} on, are {where}")
 
     def _tried(self, path: str, edit: Edit) -> Edited | None:
+        longest = max((word for line in edit.before for word in line.split()), key=len, default="")
+        if longest not in self._text(path):  # quick: it may be tried in hundreds of files
+            return None
         try:
             return replaced(self._text(path), edit)
         except RefusedError:
@@ -154,17 +162,18 @@ class _Change:
     def _heading(self, block: Block) -> str:
         """The path under which a block stands: in its first fence, in the line above it or in its first line."""
         first = block.source.lstrip("\n").partition("\n")[0]
-        named = (path_in(block.info, self._known), path_in(block.heading, self._known), _only_path(first, self._known))
+        named = (path_in(block.info, self._names), path_in(block.heading, self._names), _only_path(first, self._names))
         return next(filter(None, named), "")
 
     def _whole(self, block: Block, path: str) -> str | None:
         """The text of a whole file in a block; None for a part of it. Raises RefusedError for one that was cut."""
         lines = block.source.split("\n")
-        source = "\n".join(lines[1:] if _only_path(lines[0], self._known) else lines)
-        known = next((known for known in self._known if known == path or known.endswith(f"/{path}")), None)
+        source = "\n".join(lines[1:] if _only_path(lines[0], self._names) else lines)
+        ends = (known for known in self._names.paths if known.endswith(f"/{path}"))
+        known = path if path in self._names.paths else min(ends, default=None)
         if known is None or not source.strip():
             return None
-        if known.endswith(".py") and not _is_whole(Reader(), source, self._known[known]):
+        if known.endswith(".py") and not _is_whole(source, self._known[known]):
             return None
         if not block.closed:
             raise RefusedError(f"{known}: the block with the whole file has no end")
@@ -192,19 +201,25 @@ def _unknown(named: str, ends: Sequence[str]) -> str:
     return f"there is no file {shown_line(named)} that may be changed"
 
 
-def _only_path(line: str, known: Mapping[str, str]) -> str:
+def _only_path(line: str, known: Known) -> str:
     """The known path that is all that a line, perhaps a comment, contains."""
     text = line.strip().strip("`*#:/ ")
-    return text if text in known else ""
+    return text if text in known.paths else ""
 
 
-def _is_whole(reader: Reader, source: str, old: str) -> bool:
+def _is_whole(source: str, old: str) -> bool:
     """Whether a source is a whole file: it has at least half of the names that the file defines."""
-    new, before = reader.parse(source), reader.parse(old)
-    names = _names(before) if before else set()
+    new, names = Reader().parse(source), _names_in(old)
     if new is None or not names:
         return 2 * source.count("\n") >= old.count("\n")
     return 2 * len(names & _names(new)) >= len(names)
+
+
+@lru_cache(64)
+def _names_in(text: str) -> frozenset[str]:
+    """The names that a file defines, read once: a reply may have many blocks under its path."""
+    program = Reader().parse(text)
+    return frozenset(_names(program) if program else ())
 
 
 def _names(program: Program) -> set[str]:

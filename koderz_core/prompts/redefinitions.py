@@ -15,6 +15,8 @@ from koderz_core.prompts.names import Definition, Function
 from koderz_core.prompts.programs import Program, Reader, indented, shape
 from koderz_core.prompts.replacement import RefusedError
 
+_MOST_DEFINITIONS = 500  # of one reply: each is compared with those of all files
+
 
 @dataclass(frozen=True, slots=True)
 class _Place:
@@ -52,7 +54,10 @@ def redefined(programs: Sequence[Program], files: Mapping[str, str], reader: Rea
     """
     parsed = {path: program for path, text in files.items() if (program := _parsed(text, reader))}
     places = [place for path, program in parsed.items() for place in _places(path, program)]
-    written = {it.names: it for program in programs for it in _definitions(program, places)}
+    known = _members(places)
+    written = {it.names: it for program in programs for it in _definitions(program, known)}
+    if len(written) > _MOST_DEFINITIONS:
+        raise RefusedError(f"it defines more than {_MOST_DEFINITIONS} functions and classes")
     chosen = {it.names: place for it in written.values() if (place := _place(it, places))}
     new = [it for it in written.values() if it.names not in chosen]
     edits: dict[str, list[tuple[range, str]]] = {path: [] for path in {place.path for place in chosen.values()}}
@@ -75,17 +80,26 @@ def _places(path: str, program: Program) -> Iterator[_Place]:
             yield from (_Place(path, (top.name, it.name), it, top) for it in within if isinstance(it, Definition))
 
 
-def _definitions(program: Program, places: Iterable[_Place]) -> Iterator[_Written]:
-    """What a program defines; the methods in place of a class that lacks some of the file's methods."""
-    for place in _places("", program):
-        written = _Written(place.names, place.node, program)
+def _members(places: Iterable[_Place]) -> dict[str, set[tuple[str, ...]]]:
+    """The names of what is in each class at top level."""
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for place in places:
+        if len(place.names) > 1:
+            found.setdefault(place.names[0], set()).add(place.names)
+    return found
+
+
+def _definitions(program: Program, known: Mapping[str, set[tuple[str, ...]]]) -> Iterator[_Written]:
+    """What a program defines; the methods in place of a class that lacks some of the methods that are ``known``."""
+    own = list(_places("", program))
+    within = _members(own)
+    for place in own:
         if _is_placeholder(place.node):
             continue
-        top = place.top.name if isinstance(place.top, Definition) else ""
-        known = {it.names for it in places if it.names[0] == top and len(it.names) > 1}
-        within = {it.names for it in _places("", program) if it.names[0] == top and len(it.names) > 1}
-        if not isinstance(place.top, ast.ClassDef) or (known <= within) == (len(place.names) == 1):
-            yield written
+        top = place.names[0]
+        is_whole = known.get(top, set()) <= within.get(top, set())
+        if not isinstance(place.top, ast.ClassDef) or is_whole == (len(place.names) == 1):
+            yield _Written(place.names, place.node, program)
 
 
 def _is_placeholder(node: Definition) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from koderz_core.patches import lines_of
+from koderz_core.patches import lines_of, places_of
 
 _MOST_LINES = 2000  # of one edit: comparing longer ones could take minutes
 _NO_LINES = "an edit names no lines to replace, so it is not known where its new lines belong"
@@ -57,7 +57,7 @@ def replaced(text: str, edit: Edit, moved: int = 0) -> Edited:
         return Edited(_put(lines, range(stated, stated + len(edit.before)), edit.after), edit.exact)
     if not any(map(str.strip, edit.before)):
         raise RefusedError(_NO_LINES)
-    places = _places(bare, edit.before)
+    places = places_of(edit.before, bare)
     if len(places) == 1:
         within = range(places[0], places[0] + len(edit.before))
         return Edited(_put(lines, within, edit.after), edit.exact and edit.start is None)
@@ -80,17 +80,6 @@ def _quoted(edit: Edit) -> str:
     return f"the lines to replace, from {shown_line(first)} on,"
 
 
-def _places(lines: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    """The first two indices at which the lines occur."""
-    text, sought = ("\n".join(["", *part, ""]) for part in (lines, wanted))
-    found: list[int] = []
-    at = text.find(sought)
-    while at >= 0 and len(found) < 2:
-        found.append(text.count("\n", 0, at))
-        at = text.find(sought, at + 1)
-    return found
-
-
 def _inserted(lines: list[str], edit: Edit, place: int) -> Edited:
     if edit.start is None or not edit.exact or not 0 <= place <= len(lines):
         raise RefusedError(_NO_LINES)
@@ -101,7 +90,9 @@ def _loosely(lines: list[str], bare: Sequence[str], edit: Edit) -> str:
     """The text after an edit whose old lines are found by their words."""
     filled = [place for place, line in enumerate(bare) if line.strip()]
     wanted = [place for place, line in enumerate(edit.before) if line.strip()]
-    places = _places([_words(bare[at]) for at in filled], [_words(edit.before[at]) for at in wanted]) if wanted else []
+    places = (
+        places_of([_words(edit.before[at]) for at in wanted], [_words(bare[at]) for at in filled]) if wanted else []
+    )
     if len(places) != 1:
         count = "occur more than once, apart from spaces" if places else "are not in the file as given"
         raise RefusedError(f"{_quoted(edit)} {count}")

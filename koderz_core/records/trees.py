@@ -42,3 +42,9 @@ class Repository:
     roots: tuple[str, ...] = ("",)
     needs: tuple[str, ...] = ()
     seconds: float = 0.0
+
+
+def is_plain_path(path: str) -> bool:
+    """Whether a path is relative, with slashes, and names no folder above the tree and nothing of git."""
+    parts = path.split("/")
+    return all(parts) and path.isprintable() and "\\" not in path and not {".", "..", ".git"} & set(parts)

@@ -14,6 +14,7 @@ from repository_sample import BROKEN, FILES, GOLD, PATH, SOURCE, TESTS
 
 from koderz_core.config import Settings
 from koderz_core.datasets import load
+from koderz_core.datasets.swebench import Instance, with_tests
 from koderz_core.errors import DataError
 from koderz_core.patches import apply_patch, make_patch
 from koderz_core.records import Problem, Repository, TestSet, Verdict
@@ -171,3 +172,10 @@ def test_a_clone_runs_none_of_its_programs_and_a_link_is_left_out(clone: Path, t
 def test_a_folder_without_git_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="is not a git repository"):
         files_at(tmp_path, "0" * 40)
+
+
+def test_a_test_file_that_the_patch_of_the_tests_moves_is_only_at_its_new_place() -> None:
+    moved = make_patch({TEST_FILE: OLD_TESTS}, {"tests/test_new.py": TESTS})
+    row = Instance("a", "me/a", "abc1234", GOLD, moved, "text", failing=(), passing=())
+    files = with_tests(row, {TEST_FILE: OLD_TESTS.encode(), "a.py": b"1"})
+    assert files == {"tests/test_new.py": TESTS.encode(), "a.py": b"1"}

@@ -39,8 +39,10 @@ SDIST = packed({f"sums-1.0/{path}": content for path, content in FILES.items()})
 
 
 @contextmanager
-def index(content: bytes = SDIST, sha256: str | None = None, *, html: bool = False) -> Iterator[SimpleNamespace]:
-    """A server with version 1.0 of a package; ``asked`` are the paths of requests."""
+def index(
+    content: bytes = SDIST, sha256: str | None = None, *, html: bool = False, folder: str = "../../files"
+) -> Iterator[SimpleNamespace]:
+    """A server with version 1.0 of a package in ``folder``; ``asked`` are the paths of requests."""
     stated = hashlib.sha256(content).hexdigest() if sha256 is None else sha256
     found = SimpleNamespace(url="", asked=[])
     names = ("sums-1.0-py3-none-any.whl", "sums-1.0.tar.gz", "sums-1.0.1.tar.gz")
@@ -49,7 +51,7 @@ def index(content: bytes = SDIST, sha256: str | None = None, *, html: bool = Fal
         def do_GET(self) -> None:
             found.asked.append(self.path)
             if self.path == "/simple/sums/":
-                files = [{"filename": it, "url": f"../../files/{it}", "hashes": {"sha256": stated}} for it in names]
+                files = [{"filename": it, "url": f"{folder}/{it}", "hashes": {"sha256": stated}} for it in names]
                 links = "".join(f'<a href="../../files/{name}#sha256={stated}">{name}</a>' for name in names)
                 kind = "text/html" if html else "application/vnd.pypi.simple.v1+json"
                 self._send(links.encode() if html else json.dumps({"files": files}).encode(), kind)
@@ -106,6 +108,13 @@ def test_a_file_with_another_hash_is_refused(tmp_path: Path, stated: str | None,
     with index(sha256=stated) as served, pytest.raises(DataError, match=fault):
         fetch_archive(Release("sums", "1.0", pinned), [served.url], load_settings(home=tmp_path))
     assert not list(tmp_path.rglob("*.tar.gz"))
+
+
+@pytest.mark.parametrize("folder", ["file://{}", "../../nowhere"])
+def test_an_index_cannot_name_files_of_this_machine_or_missing_ones(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "sums-1.0.tar.gz").write_bytes(SDIST)
+    with index(folder=folder.format(tmp_path)) as served, pytest.raises(DataError, match="cannot be read"):
+        fetch_archive(Release("sums", "1.0"), [served.url], load_settings(home=tmp_path / "home"))
 
 
 def test_no_other_machine_is_asked_offline(tmp_path: Path) -> None:

@@ -209,3 +209,9 @@ def test_the_only_file_needs_no_path() -> None:
 )
 def test_a_reply_of_many_broken_edits_is_read_to_an_end_and_changes_nothing(reply: str) -> None:
     assert extract(reply, PROBLEM).code is None
+
+
+def test_more_definitions_than_a_change_has_are_refused() -> None:
+    many = "\n".join(f"def f{number}():\n    return {number}" for number in range(501))
+    found = extract(f"```python\n{many}\n```", PROBLEM)
+    assert (found.how, found.reason) == ("not-applied", "it defines more than 500 functions and classes")

@@ -278,7 +278,7 @@ PLAIN = st.recursive(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(value=PLAIN, other=PLAIN)
 def test_any_literal_passes_with_its_own_value_only(value: object, other: object) -> None:
     suite = Suite(test_of(f"assert seen() == {value!r}", f"expected = {value!r}", "assert expected == seen()"),

@@ -158,9 +158,12 @@ def test_a_process_that_never_ends_is_stopped(boxed: RepositoryJudge) -> None:
     assert found.message.startswith("the tests were stopped after ")
 
 
-def test_a_flood_is_stopped(boxed: RepositoryJudge) -> None:
-    flood = "import os\nwhile True:\n    os.write(200, b'x' * 65536)"
-    found = verdict(boxed, first_lines(flood))
+@pytest.mark.parametrize(
+    "flood",
+    ["while True:\n    os.write(200, b'x' * 65536)", "os.write(200, (b'[' + b'[],' * 20000 + b'[]]\\n') * 250)"],
+)
+def test_a_flood_of_bytes_or_of_values_is_stopped(boxed: RepositoryJudge, flood: str) -> None:
+    found = verdict(boxed, first_lines(f"import os\n{flood}"))
     assert found.error == "memory"
     assert "sent too much" in found.message
 

@@ -43,7 +43,6 @@ class RepositoryJudge:
         self._least_seconds = least_seconds
         self._lot = random.SystemRandom()
         self._guard = threading.Lock()  # guards the futures
-        self._states: dict[tuple[str, str, tuple[str, ...]], Future[State]] = {}
         self._correct: dict[tuple[object, ...], Future[Correct]] = {}
         self._examined: dict[str, Future[None]] = {}
 
@@ -65,7 +64,7 @@ class RepositoryJudge:
     def _checked(self, problem: Problem, code: str, tests: TestSet) -> tuple[Verdict, frozenset[str]]:
         repository = problem.repository
         assert repository
-        state = self._state(repository)
+        state = state_of(repository)
         try:
             change = change_of(state, repository, code)
         except PatchError as error:
@@ -93,7 +92,7 @@ class RepositoryJudge:
 
         Without a patch, further runs find out which of the passing tests observations can decide.
         """
-        state = self._state(repository)
+        state = state_of(repository)
         try:
             change = change_of(state, repository, patch)
         except PatchError as error:
@@ -103,7 +102,8 @@ class RepositoryJudge:
         if patch or not found.passed():
             return found
         correct = self._correct_run(repository, state, {}, tuple(sorted(found.passed())))
-        return found.protecting(frozenset(filter(correct.profile.is_protected, found.passed())))
+        able = (test for test in found.passed() if test not in correct.broken)
+        return found.protecting(frozenset(filter(correct.profile.is_protected, able)))
 
     def close(self) -> None:
         """End all processes now. Waiting and later calls raise SandboxError. Idempotent."""
@@ -112,10 +112,6 @@ class RepositoryJudge:
     def _run(self, job: Job) -> Transcript:
         _once(self._guard, self._examined, self.isolation, lambda: examine(self._workspace))
         return transcript_of(self._workspace.run(job))
-
-    def _state(self, repository: Repository) -> State:
-        key = repository.tree.sha256, repository.fault, repository.editable
-        return _once(self._guard, self._states, key, lambda: state_of(repository))
 
     def _correct_one(self, problem: Problem, state: State, tests: TestSet) -> Correct:
         repository = problem.repository

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from functools import lru_cache
 
 from koderz_core.errors import DataError
 from koderz_core.patches import FilePatch, PatchError, apply_changes, apply_patch, read_patch
 from koderz_core.records import Repository
+from koderz_core.records.trees import is_plain_path
 
 _NEVER = (".git", ".hg", ".svn", "__pycache__", ".pytest_cache", ".hypothesis")
 _SETTINGS = frozenset({
@@ -40,12 +41,13 @@ class Change:
     ignored: tuple[str, ...]
 
 
+@lru_cache(32)  # one has the texts of all tests, and a benchmark may have hundreds of tasks
 def state_of(repository: Repository) -> State:
     """The state in which the task begins. Raises DataError if the tree or the fault is invalid."""
     tree = repository.tree
     files = {path: content for path, content in tree.files.items() if not set(path.split("/")) & set(_NEVER)}
     for path in files:
-        if not _is_safe(path):
+        if not is_plain_path(path):
             raise DataError(f"The tree {tree.name} has a file with an invalid name: {path[:200]!r}. Fix that tree.")
     try:
         changes = read_patch(repository.fault)
@@ -53,7 +55,7 @@ def state_of(repository: Repository) -> State:
         texts = apply_patch(repository.fault, texts)
     except PatchError as error:
         raise DataError(f"The fault of a task does not apply to {tree.name}: {error}. Make the task again.") from None
-    for path in {*_paths(changes)}:
+    for path in _paths(changes):
         files.pop(path, None)
     files |= {path: text.encode() for path, text in texts.items()}
     cases = {test.partition("::")[0] for test in (*repository.failing, *repository.passing)}
@@ -86,11 +88,6 @@ def change_of(state: State, repository: Repository, patch: str) -> Change:
 def is_setting(path: str) -> bool:
     """Whether pytest or Python reads a file by itself, so that an answer must not change it."""
     return path.rpartition("/")[2] in _SETTINGS
-
-
-def _is_safe(path: str) -> bool:
-    parts = PurePosixPath(path).parts
-    return "\0" not in path and path == "/".join(parts) and not {"..", "/", "."} & set(parts) and bool(parts)
 
 
 def _paths(changes: Iterable[FilePatch]) -> Iterable[str]:
