@@ -141,6 +141,8 @@ def test_a_folder_is_read_without_git_and_links(tmp_path: Path) -> None:
     (tmp_path / "sums" / "link.py").symlink_to("/etc/passwd")
     source = read_source(str(tmp_path / "sums"), (), load_settings(home=tmp_path))
     assert (source.name, source.sha256, dict(source.files)) == ("sums", "", FILES)
+    (tmp_path / "sums").rename(tmp_path / "my sums, new")
+    assert read_source(str(tmp_path / "my sums, new"), (), load_settings(home=tmp_path)).name == "my-sums-new"  # in ids
 
 
 def test_indexes_come_from_pip(monkeypatch: pytest.MonkeyPatch) -> None:
