@@ -73,7 +73,7 @@ def repository_complaints(row: RepositoryRow, trees: Trees) -> Iterator[Complain
     try:
         tree = trees(row.tree, row.name)
     except DataError as error:
-        yield "tree", "cannot be used", str(error)
+        yield "tree", "cannot be used", str(error).removesuffix(".")
         return
     yield from _faults_of_patches(row, tree)
     yield from _faults_of_editable(row, tree)
@@ -88,7 +88,7 @@ def repository_of(row: RepositoryRow, trees: Trees) -> Problem:
     tree = trees(row.tree, row.name)
     failing, passing = tuple(row.FAIL_TO_PASS), tuple(row.PASS_TO_PASS)
     editable, needs = tuple(row.editable), tuple(row.needs)
-    missing = [name for name in needs if not _is_installed(name)]
+    missing = [name for name in ("pytest", *needs) if not _is_installed(name)]
     repository = Repository(tree, row.fault, editable, failing, passing, tuple(row.roots), needs, row.seconds)
     public = PublicProblem(
         row.task_id, row.prompt, "", kind="repo", files=PublicFiles(tree, row.fault), editable=editable
@@ -112,7 +112,8 @@ def _is_installed(module: str) -> bool:
 def _is_shown(test: str, text: str) -> bool:
     """Whether a text names a test, or contains its source."""
     function = test.partition("[")[0].rpartition("::")[2]
-    return test in text or f"def {function}(" in text
+    whole_id = rf"(?<!\w){re.escape(test)}(?![\w\[])"  # test_list is no part of test_list_of
+    return bool(re.search(whole_id, text)) or f"def {function}(" in text
 
 
 def _faults_of_patches(row: RepositoryRow, tree: SourceTree) -> Iterator[Complaint]:

@@ -83,9 +83,9 @@ def _cure(name: str) -> str:
     if "@" in name:
         return f"Make it again with: koderz prepare-swebench ROWS --clone {name.partition('@')[0]}=FOLDER"
     release = _RELEASE.fullmatch(name)
-    source = f"{release[1]}=={release[2]}" if release else "NAME==VERSION"
+    source = f"{release[1]}=={release[2]}" if release else "SOURCE"
     return (
-        f"Make it again with: koderz forge {source} (the same release gives the same SHA-256). Or copy the file from "
+        f"Make it again with: koderz forge {source} (the same files give the same SHA-256). Or copy the file from "
         "the folder trees of the data folder in which the tasks were made."
     )
 

@@ -20,7 +20,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from koderz_core.config import Settings
 from koderz_core.download import client_of
-from koderz_core.errors import DataError, DownloadError, UsageError
+from koderz_core.errors import DataError, DownloadError, OfflineError, UsageError
 from koderz_core.files import keep_file
 from koderz_core.input_files import read_bytes
 
@@ -72,6 +72,7 @@ def fetch_archive(release: Release, indexes: Sequence[str], settings: Settings) 
         return content
     pages = tuple(indexes) or configured_indexes()
     faults: list[str] = []
+    offline: OfflineError | None = None
     for page in pages:
         try:
             listed = _listed(release, page, settings)
@@ -83,9 +84,13 @@ def fetch_archive(release: Release, indexes: Sequence[str], settings: Settings) 
             faults.append(f"{_shown(page)}: {error}")
         except FileNotFoundError:
             faults.append(f"{_shown(page)} lists a file that it does not have")
+        except OfflineError as error:
+            offline = error  # a later index may be on this machine
         else:
             keep_file(kept, content)
             return content
+    if offline:
+        raise offline
     raise DataError(
         f"The source distribution of {release.name}=={release.version} cannot be read: {'; '.join(faults)}. Check name "
         "and version, choose another index with --index URL, or give the path of a .tar.gz file."

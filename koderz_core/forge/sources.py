@@ -25,6 +25,8 @@ UNKNOWN_LICENCE = "unknown"
 _CURE = "Give a source distribution (.tar.gz), the folder of a package, or NAME==VERSION."
 _SAFE = re.compile(r"[^A-Za-z0-9 .,+()/-]+")  # characters that a licence name in a dataset file may not have
 _MOST_LICENCE = 60
+_NOT_IN_NAME = re.compile(r"[^\w.+!-]+")  # an id of a problem has neither blanks nor commas
+_MOST_NAME = 80
 _COMPILED = re.compile(r"\.py[co]$|(^|/)__pycache__/")  # Python would run it in place of the source
 
 
@@ -53,10 +55,10 @@ def read_source(text: str, indexes: Sequence[str], settings: Settings) -> Source
         return _from_folder(path.resolve())
     if text.endswith((".tar.gz", ".tgz")):
         name = path.name.removesuffix(".gz").removesuffix(".tar").removesuffix(".tgz")
-        return _from_archive(read_bytes(path, _CURE), name, path)
+        return _from_archive(read_bytes(path, _CURE), _NOT_IN_NAME.sub("-", name)[:_MOST_NAME], path)
     raise UsageError(
         f"{text!r} is neither NAME==VERSION nor an existing folder nor a .tar.gz file. Write, for example, "
-        "cachetools==6.2.0 or ./my-package."
+        "cachetools==8.0.2 or ./my-package."
     )
 
 
@@ -79,7 +81,8 @@ def _from_folder(root: Path) -> Source:
             f"{root} has too many files ({listing.left_out} more than koderz reads). Give a smaller folder."
         )
     contents = ((path, read_file(root, path)) for path in listing.sizes)
-    return _source(root.name, {path: content for path, content in contents if content is not None}, "")
+    files = {path: content for path, content in contents if content is not None}
+    return _source(_NOT_IN_NAME.sub("-", root.name)[:_MOST_NAME] or "package", files, "")
 
 
 def _source(name: str, files: Mapping[str, bytes], sha256: str) -> Source:

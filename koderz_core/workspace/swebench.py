@@ -119,8 +119,12 @@ def parse_clones(texts: Sequence[str]) -> dict[str, Path]:
 
 def _clone(text: str) -> tuple[str, Path]:
     repo, _, folder = text.partition("=")
-    if not repo or not folder or not Path(folder).is_dir():
+    if not repo or not folder:
         raise UsageError(f"--clone {text} is not valid. Write REPO=FOLDER, such as psf/requests=./requests.")
+    if not Path(folder).is_dir():
+        raise UsageError(
+            f"--clone {text}: the folder {folder} does not exist. Clone the repository, or correct the path."
+        )
     return repo, Path(folder)
 
 

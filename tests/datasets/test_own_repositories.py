@@ -8,7 +8,7 @@ import pytest
 from repository_sample import BROKEN, FAILING, FAULT, GOLD, PASSING, PATH, problem, row, write
 
 from koderz_core.config import Settings
-from koderz_core.datasets import load
+from koderz_core.datasets import load, own_repositories
 from koderz_core.datasets.own_problems import read_own
 from koderz_core.datasets.repository_facts import repository_facts
 from koderz_core.datasets.sources import lacking
@@ -90,10 +90,23 @@ def test_the_tests_that_the_text_shows_are_samples(settings: Settings) -> None:
     assert not problem(settings).samples
 
 
+def test_a_test_whose_id_another_id_begins_with_is_not_shown(settings: Settings) -> None:
+    """Otherwise a task whose text names test_none_of would be left out of the gate split."""
+    failing = ["tests/test_shapes.py::TestCircle::test_unit", "tests/test_shapes.py::TestCircle::test_none"]
+    text = f"One is `{failing[0]}_area`, and `{failing[1]}` is another."
+    shown = problem(settings, prompt=text, FAIL_TO_PASS=failing, PASS_TO_PASS=[])
+    assert shown.samples.ids == (failing[1],)
+
+
 def test_a_module_that_is_not_installed_is_an_obstacle_and_an_installed_one_is_none(settings: Settings) -> None:
     assert problem(settings, needs=["no_such_module"]).obstacle.endswith("not installed: no_such_module")
     installed = problem(settings, needs=["yaml"])
     assert (installed.obstacle, lacking(installed)) == ("", ())
+
+
+def test_without_pytest_a_task_is_not_gradable(settings: Settings, monkeypatch) -> None:
+    monkeypatch.setattr(own_repositories, "_is_installed", lambda name: name != "pytest")
+    assert problem(settings).obstacle.endswith("not installed: pytest")
 
 
 def test_a_copy_whose_tree_is_missing_says_how_to_restore_the_tree(tmp_path, settings: Settings) -> None:

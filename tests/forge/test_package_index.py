@@ -124,6 +124,16 @@ def test_no_other_machine_is_asked_offline(tmp_path: Path) -> None:
         )
 
 
+def test_offline_an_index_on_this_machine_is_read_although_another_one_comes_first(tmp_path: Path) -> None:
+    folder = tmp_path / "simple" / "sums"
+    folder.mkdir(parents=True)
+    (folder / "sums-1.0.tar.gz").write_bytes(SDIST)
+    link = f"sums-1.0.tar.gz#sha256={hashlib.sha256(SDIST).hexdigest()}"
+    (folder / "index.html").write_text(f'<a href="{link}">sums</a>')
+    indexes = ["https://example.org/simple", folder.parent.as_uri()]
+    assert fetch_archive(Release("sums", "1.0"), indexes, load_settings(home=tmp_path, offline=True)) == SDIST
+
+
 def test_links_devices_and_paths_out_of_the_archive_are_no_files_of_the_tree(tmp_path: Path) -> None:
     link, device = tarfile.TarInfo("sums-1.0/link.py"), tarfile.TarInfo("sums-1.0/device")
     link.type, link.linkname, device.type = tarfile.SYMTYPE, "/etc/passwd", tarfile.CHRTYPE
@@ -140,6 +150,8 @@ def test_a_folder_is_read_without_git_and_links(tmp_path: Path) -> None:
     (tmp_path / "sums" / "link.py").symlink_to("/etc/passwd")
     source = read_source(str(tmp_path / "sums"), (), load_settings(home=tmp_path))
     assert (source.name, source.sha256, dict(source.files)) == ("sums", "", FILES)
+    (tmp_path / "sums").rename(tmp_path / "my sums, new")
+    assert read_source(str(tmp_path / "my sums, new"), (), load_settings(home=tmp_path)).name == "my-sums-new"  # in ids
 
 
 def test_indexes_come_from_pip(monkeypatch: pytest.MonkeyPatch) -> None:
