@@ -32,7 +32,8 @@ def test_infinity_is_known() -> None:
     "source",
     ["f(1)", "x", "[x]", "10 ** 10 ** 10", "[0] * 10 ** 9", "'a' * 10 ** 9", "list(range(10 ** 9))", "'%9999999d' % 1",
      "bytes(10 ** 9)", "open('x')", "[i for i in (1, 2)]", "f'{1}'", "...", "{**{1: 2}}", "dict(**{'a': 1})",
-     "'a'.format(1)", "1 / 0", "int('x')", "(1).bit_length()", "eval('1')", "lambda: 1", "[*(1, 2)]", "sum([[1], 2])"],
+     "'a'.format(1)", "1 / 0", "int('x')", "(1).bit_length()", "eval('1')", "lambda: 1", "[*(1, 2)]", "sum([[1], 2])",
+     "[[0] * 90000] * 90000", "''.join(['a' * 90000] * 90000)", f"[{'[0] * 90000, ' * 20}]"],
 )  # fmt: skip
 def test_anything_else_has_no_known_value_and_is_not_executed(source: str) -> None:
     with pytest.raises(NotLiteralError):

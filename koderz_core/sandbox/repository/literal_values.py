@@ -8,10 +8,11 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 _MAX_SIZE = 100_000  # items or characters of a value
+_MAX_TOTAL = 1_000_000  # items and characters of a value with all of its parts, each time that they occur
 _MAX_BITS = 4096
 _DEPTH = 60
 _MAKERS: dict[str, Callable[..., Any]] = {  # Any: plain data
@@ -84,10 +85,30 @@ def _value(node: ast.expr, shadowed: frozenset[str], depth: int) -> Any:
 
 def _container(node: ast.List | ast.Tuple | ast.Set | ast.Dict, inner: Callable[[ast.expr], Any]) -> Any:
     if isinstance(node, ast.Dict):
-        pairs = zip(node.keys, node.values, strict=True)
-        return {inner(key or ast.Starred(value)): inner(value) for key, value in pairs}  # ``**`` has no key
+        keys = _several([key or ast.Starred(node) for key in node.keys], inner)  # ``**`` has no key
+        return dict(zip(keys, _several(node.values, inner), strict=True))
     kind = {ast.List: list, ast.Tuple: tuple, ast.Set: set}[type(node)]
-    return kind([inner(item) for item in node.elts])
+    return kind(_several(node.elts, inner))
+
+
+def _several(parts: Sequence[ast.expr], inner: Callable[[ast.expr], Any]) -> list[Any]:
+    """The values of several expressions. Raises NotLiteralError before they take too much memory together."""
+    found, total = [], 0
+    for part in parts:
+        found.append(inner(part))
+        total += _size(found[-1])
+        if total > _MAX_TOTAL:
+            raise NotLiteralError("too large")
+    return found
+
+
+def _size(value: object) -> int:
+    """The number of items and characters in a value."""
+    if isinstance(value, dict):
+        return 1 + sum(_size(key) + _size(part) for key, part in value.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        return 1 + sum(map(_size, value))
+    return len(value) if isinstance(value, str | bytes) else 1
 
 
 def _result(node: ast.expr, shadowed: frozenset[str], inner: Callable[[ast.expr], Any]) -> Any:
@@ -102,7 +123,7 @@ def _result(node: ast.expr, shadowed: frozenset[str], inner: Callable[[ast.expr]
             given = {word.arg: inner(word.value) for word in words if word.arg}
             if len(given) != len(words):
                 raise NotLiteralError("unpacked arguments")
-            return _made(name, [inner(argument) for argument in arguments], given)
+            return _made(name, _several(arguments, inner), given)
         case ast.Call(ast.Attribute(text, name), arguments, []):
             return _method(inner(text), name, [inner(argument) for argument in arguments])
         case _:
@@ -118,7 +139,7 @@ def _binary(operation: ast.operator, left: Any, right: Any) -> Any:
         raise NotLiteralError("formatted text")
     if isinstance(operation, ast.Mult):
         for size, sequence in ((left, right), (right, left)):
-            if isinstance(size, int) and hasattr(sequence, "__len__") and size * len(sequence) > _MAX_SIZE:
+            if isinstance(size, int) and hasattr(sequence, "__len__") and size * _size(sequence) > _MAX_TOTAL:
                 raise NotLiteralError("too large")
     return _bounded(_BINARY[type(operation)](left, right))
 
@@ -139,7 +160,7 @@ def _made(name: str, arguments: list[Any], words: dict[str, Any]) -> Any:
 def _method(text: Any, name: str, arguments: list[Any]) -> Any:
     if not isinstance(text, str):
         raise NotLiteralError(name)
-    if name == "join" and len(arguments) == 1 and len(text) * len(arguments[0]) <= _MAX_SIZE:
+    if name == "join" and len(arguments) == 1 and len(text) * len(arguments[0]) + _size(arguments[0]) <= _MAX_TOTAL:
         return _bounded(text.join(arguments[0]))
     if name in {"strip", "lower", "upper", "encode"} and not arguments:
         return getattr(text, name)()
