@@ -75,15 +75,9 @@ def fetch_archive(release: Release, indexes: Sequence[str], settings: Settings) 
     offline: OfflineError | None = None
     for page in pages:
         try:
-            listed = _listed(release, page, settings)
-            if listed is None:
-                faults.append(f"{_shown(page)} has no such source distribution (.tar.gz)")
-                continue
-            content = _checked(_content(listed.url, MOST_ARCHIVE_BYTES, settings)[0], listed, release)
+            content = _source_distribution(release, page, settings)
         except DownloadError as error:
             faults.append(f"{_shown(page)}: {error}")
-        except FileNotFoundError:
-            faults.append(f"{_shown(page)} lists a file that it does not have")
         except OfflineError as error:
             offline = error  # a later index may be on this machine
         else:
@@ -95,6 +89,17 @@ def fetch_archive(release: Release, indexes: Sequence[str], settings: Settings) 
         f"The source distribution of {release.name}=={release.version} cannot be read: {'; '.join(faults)}. Check name "
         "and version, choose another index with --index URL, or give the path of a .tar.gz file."
     )
+
+
+def _source_distribution(release: Release, page: str, settings: Settings) -> bytes:
+    """The source distribution that an index has. Raises DownloadError, OfflineError."""
+    try:
+        listed = _listed(release, page, settings)
+        if listed is None:
+            raise DownloadError("it has no such source distribution (.tar.gz)")
+        return _checked(_content(listed.url, MOST_ARCHIVE_BYTES, settings)[0], listed, release)
+    except FileNotFoundError:
+        raise DownloadError("it lists a file that it does not have") from None
 
 
 def configured_indexes() -> tuple[str, ...]:
