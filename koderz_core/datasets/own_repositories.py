@@ -17,18 +17,11 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from koderz_core.datasets.own_fields import CommonRow, Complaint, SomeText, Text, require
-from koderz_core.datasets.repository_files import (
-    PublicFiles,
-    broken_files,
-    is_open,
-    names_in_tests,
-    texts_of,
-    touched,
-)
+from koderz_core.datasets.repository_files import PublicFiles, broken_files, names_in_tests, texts_of, touched
 from koderz_core.errors import DataError
 from koderz_core.patches import PatchError, apply_patch
 from koderz_core.records import Problem, PublicProblem, Repository, SourceTree, TestSet
-from koderz_core.records.trees import is_plain_path
+from koderz_core.records.trees import is_open, is_plain_path
 
 Trees = Callable[[str, str], SourceTree]
 """Returns the tree of a SHA-256; the second text is its name, for messages. Raises DataError."""

@@ -12,30 +12,9 @@ from functools import lru_cache
 
 from koderz_core.patches import apply_patch, read_patch
 from koderz_core.records import SourceTree
+from koderz_core.records.trees import is_open
 
-_TEST_FOLDERS = {"test", "tests"}
-_TEST_FILE = re.compile(r"test_.*\.py|.*_tests?\.py|tests?\.py|conftest\.py")
-_CONFIGURATION = re.compile(
-    r"setup\.(py|cfg)|pyproject\.toml|tox\.ini|\.?pytest\.(ini|toml)|noxfile\.py|MANIFEST\.in|.*\.pth|"
-    r"(site|user)customize\.py|\..*"
-)
 _DEFINED = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE)
-
-
-def is_test(path: str) -> bool:
-    """Whether a file of a tree belongs to its tests."""
-    *folders, name = path.split("/")
-    return _TEST_FILE.fullmatch(name) is not None or not _TEST_FOLDERS.isdisjoint(folders)
-
-
-def is_configuration(path: str) -> bool:
-    """Whether a file decides how tests are found and run, or is a hidden file."""
-    return any(_CONFIGURATION.fullmatch(part) for part in path.split("/"))
-
-
-def is_open(path: str) -> bool:
-    """Whether a model may see a file, and an answer may change it if the task says so."""
-    return not (is_test(path) or is_configuration(path))
 
 
 @lru_cache(64)

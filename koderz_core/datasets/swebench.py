@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from koderz_core.datasets.repository_files import is_open, touched
+from koderz_core.datasets.repository_files import touched
 from koderz_core.errors import DataError
 from koderz_core.input_files import read_unpacked
 from koderz_core.input_tables import Columns, Row, rows_of
 from koderz_core.patches import PatchError, apply_patch, make_patch
+from koderz_core.records.trees import is_open
 
 _TEXTS = ("instance_id", "repo", "base_commit", "patch", "test_patch", "problem_statement")
 _LISTS = ("FAIL_TO_PASS", "PASS_TO_PASS")

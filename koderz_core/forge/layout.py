@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from koderz_core.datasets.repository_files import is_configuration, is_open, is_test
 from koderz_core.errors import DataError
 from koderz_core.python_parser import parse
+from koderz_core.records.trees import is_configuration, is_open, is_test
 
 _COMPILED = re.compile(r".*\.(pyx|pxd|c|cc|cpp|rs|f90|so|pyd|dylib)")
 _OF_PYTEST = frozenset({"pytest", "_pytest", "pluggy"})

@@ -5,8 +5,16 @@ All paths are relative to the root of the tree, with slashes. All texts come fro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+_TEST_FOLDERS = {"test", "tests"}
+_TEST_FILE = re.compile(r"test_.*\.py|.*_tests?\.py|tests?\.py|conftest\.py")
+_CONFIGURATION = re.compile(
+    r"setup\.(py|cfg)|pyproject\.toml|tox\.ini|\.?pytest\.(ini|toml)|noxfile\.py|MANIFEST\.in|.*\.pth|"
+    r"(site|user)customize\.py|\..*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +56,19 @@ def is_plain_path(path: str) -> bool:
     """Whether a path is relative, with slashes, and names no folder above the tree and nothing of git."""
     parts = path.split("/")
     return all(parts) and path.isprintable() and "\\" not in path and not {".", "..", ".git"} & set(parts)
+
+
+def is_test(path: str) -> bool:
+    """Whether a file of a tree belongs to its tests."""
+    *folders, name = path.split("/")
+    return _TEST_FILE.fullmatch(name) is not None or not _TEST_FOLDERS.isdisjoint(folders)
+
+
+def is_configuration(path: str) -> bool:
+    """Whether a file decides how tests are found and run, or is a hidden file."""
+    return any(_CONFIGURATION.fullmatch(part) for part in path.split("/"))
+
+
+def is_open(path: str) -> bool:
+    """Whether a model may see a file, and an answer may change it if the task says so."""
+    return not (is_test(path) or is_configuration(path))

@@ -135,7 +135,10 @@ class RepositoryJudge:
             return self._run(Job(files, wanted, paths, seconds, repository.roots, repository.needs))
 
         key = _digest(files_for(state, change)), ids, repository.roots, repository.needs
-        return _once(self._guard, self._correct, key, lambda: correct_of(state, ids, run, self._lot))
+        found = _once(self._guard, self._correct, key, lambda: correct_of(state, ids, run, self._lot))
+        if found.broken:
+            self._correct.pop(key, None)  # the next verdict tries again: one test may have failed by accident
+        return found
 
     def _seconds(self, correct: float) -> float:
         """The time limit of tests that take this time with the correct program."""

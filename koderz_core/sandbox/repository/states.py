@@ -10,13 +10,9 @@ from functools import lru_cache
 from koderz_core.errors import DataError
 from koderz_core.patches import FilePatch, PatchError, apply_changes, apply_patch, read_patch
 from koderz_core.records import Repository
-from koderz_core.records.trees import is_plain_path
+from koderz_core.records.trees import is_open, is_plain_path
 
 _NEVER = (".git", ".hg", ".svn", "__pycache__", ".pytest_cache", ".hypothesis")
-_SETTINGS = frozenset({
-    *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini"),
-    *("setup.cfg", "setup.py", "sitecustomize.py", "usercustomize.py"),
-})  # fmt: skip
 _TEST_NAME = re.compile(r"(test_.*|.*_test|tests?)\.py")
 
 
@@ -73,7 +69,7 @@ def change_of(state: State, repository: Repository, patch: str) -> Change:
     allowed, ignored = list[FilePatch](), list[str]()
     for change in read_patch(patch):
         paths = {path for path in (change.old, change.new) if path is not None}
-        if paths <= editable and not any(is_setting(path) for path in paths):
+        if paths <= editable and all(map(is_open, paths)):
             allowed.append(change)
         else:
             ignored.append(change.path)
@@ -83,11 +79,6 @@ def change_of(state: State, repository: Repository, patch: str) -> Change:
     files: dict[str, bytes | None] = {path: None for path in state.texts if path not in after}
     files |= {path: text.encode() for path, text in after.items() if state.texts.get(path) != text}
     return Change(files, tuple(dict.fromkeys(ignored)))
-
-
-def is_setting(path: str) -> bool:
-    """Whether pytest or Python reads a file by itself, so that an answer must not change it."""
-    return path.rpartition("/")[2] in _SETTINGS
 
 
 def _paths(changes: Iterable[FilePatch]) -> Iterable[str]:
