@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from koderz_core import Order, Wanted, open_workspace
-from koderz_core.errors import CortexError
+from koderz_core.errors import CortexError, SandboxError
 from koderz_core.events import CallStarted, MemoryRecalled, TextStored
 from koderz_core.journal import read_all
 from koderz_core.memory.cortex.write_tools import remember
@@ -193,9 +193,12 @@ def test_only_a_program_that_gives_a_wrong_answer_is_known_not_to_solve_a_proble
         assert workspace.grading.may_solve(problem, f"def total(a, b):\n    {body}\n\nadd = total\n") is refused
 
 
-def test_without_a_sandbox_no_example_is_shown() -> None:
+def test_without_a_sandbox_no_example_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise SandboxError("The workers are closed.")
+
     with open_workspace() as workspace:
         workspace.runs.run(workspace.plans.plan(order("scripted/strong", 1)), concurrency=1)
         assert recalled(workspace, "HumanEval/9", "humaneval")
-        workspace.grading.judge.close()
+        monkeypatch.setattr(workspace.grading.judge, "check", refuse)
         assert not recalled(workspace, "HumanEval/9", "humaneval")
