@@ -339,7 +339,8 @@ def lacking(problem: Problem) -> tuple[str, ...]:
 
 
 def require_libraries(problems: Sequence[Problem]) -> None:
-    """Raise DataError, which lists them, if some problems need libraries that the sandbox lacks."""
+    """Raise DataError, which lists them, if some problems need libraries that the sandbox or this machine lacks."""
+    _require_modules(problems)
     without = {problem.id: names for problem in problems if (names := lacking(problem))}
     if not without:
         return
@@ -351,6 +352,17 @@ def require_libraries(problems: Sequence[Problem]) -> None:
         f"install does not help. To continue, omit from your selection: {_some(list(without))}. "
         "`koderz list-problems` shows the libraries that each problem needs."
     )
+
+
+def _require_modules(problems: Sequence[Problem]) -> None:
+    """Raise DataError if modules for the tests of a repository are not installed: no experiment could have a result."""
+    blocked = [problem for problem in problems if problem.repository and problem.obstacle]
+    if blocked:
+        raise DataError(
+            f"{len(blocked)} of the {len(problems)} selected problems cannot be tested on this machine. "
+            f"{blocked[0].id}: {blocked[0].obstacle}. Install these modules (pytest: pip install "
+            "'koderz[repositories]'), or select other problems, such as --problems gradable."
+        )
 
 
 def _some(names: Sequence[str]) -> str:

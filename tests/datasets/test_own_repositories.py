@@ -11,7 +11,7 @@ from koderz_core.config import Settings
 from koderz_core.datasets import load, own_repositories
 from koderz_core.datasets.own_problems import read_own
 from koderz_core.datasets.repository_facts import repository_facts
-from koderz_core.datasets.sources import lacking
+from koderz_core.datasets.sources import lacking, require_libraries
 from koderz_core.errors import DataError
 from koderz_core.patches import apply_patch, make_patch
 
@@ -106,7 +106,10 @@ def test_a_module_that_is_not_installed_is_an_obstacle_and_an_installed_one_is_n
 
 def test_without_pytest_a_task_is_not_gradable(settings: Settings, monkeypatch) -> None:
     monkeypatch.setattr(own_repositories, "_is_installed", lambda name: name != "pytest")
-    assert problem(settings).obstacle.endswith("not installed: pytest")
+    lacks = problem(settings)
+    assert lacks.obstacle.endswith("not installed: pytest")
+    with pytest.raises(DataError, match=r"1 of the 1 selected problems cannot be tested.*koderz\[repositories\]"):
+        require_libraries([lacks])  # before any model is asked
 
 
 def test_a_copy_whose_tree_is_missing_says_how_to_restore_the_tree(tmp_path, settings: Settings) -> None:
