@@ -16,9 +16,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BufferedReader, BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from koderz_core.errors import DataError
+
+if TYPE_CHECKING:
+    import tarfile
 
 MOST_BYTES = 256 << 20
 """Limit for a dataset or a file of samples, packed and unpacked. The largest file that koderz downloads unpacks to
@@ -65,6 +68,12 @@ def read_unpacked(path: Path, cure: str, most: int = MOST_BYTES) -> bytes:
     """As ``read_bytes``; a file whose name ends with ``.gz`` is unpacked, also to at most ``most`` bytes."""
     content = read_bytes(path, cure, most)
     return unpacked(content, path, cure, most) if path.suffix == ".gz" else content
+
+
+def read_member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    """The content of a regular file in an archive."""
+    file = archive.extractfile(member)
+    return file.read() if file else b""
 
 
 def unpacked(content: bytes, path: Path, cure: str, most: int = MOST_BYTES) -> bytes:

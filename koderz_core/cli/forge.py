@@ -7,9 +7,18 @@ from typing import Any
 
 import click
 
-from koderz_core.cli.options import OutputPath, Whole, as_json, data_dir, print_json, workers, workspace
+from koderz_core.cli.options import (
+    OutputPath,
+    Whole,
+    as_json,
+    check_tasks_file,
+    data_dir,
+    print_json,
+    workers,
+    workspace,
+)
 from koderz_core.cli.tables import console, progress_bar, terminal_table
-from koderz_core.errors import Cancelled, DataError
+from koderz_core.errors import Cancelled
 from koderz_core.report.formats import duration, numbered, plain
 from koderz_core.workspace.forging import STANDARD, TASKS, Forged, ForgeOrder
 
@@ -53,10 +62,8 @@ def forge(sources: tuple[str, ...], data_dir: Path | None, **options: Any) -> No
     An interrupted command continues where it stopped. Tests and licence stay those of the package.
     """
     output: Path | None = options["output"]
-    if output and not output.name.endswith(".jsonl"):
-        raise DataError(f"{output} does not end with .jsonl. Choose another name for the file of tasks.")
-    if output and output.exists() and not options["force"]:
-        raise DataError(f"{output} exists. To overwrite it, add --force. To keep it, choose another file.")
+    if output:
+        check_tasks_file(output, force=options["force"])
     order = ForgeOrder(
         sources=sources,
         tasks=options["tasks"],

@@ -126,6 +126,20 @@ def check_no_folder(path: Path) -> None:
         raise DataError(f"{path} is a folder and cannot be written. Give the path of a file.")
 
 
+def check_overwrite(path: Path, *, force: bool, option: str = "") -> None:
+    """Raise DataError for a file that exists, unless ``--force`` is given; ``option`` names another file."""
+    if path.exists() and not force:
+        other = f"another file with {option}" if option else "another file"
+        raise DataError(f"{path} exists. To overwrite it, add --force. To keep it, choose {other}.")
+
+
+def check_tasks_file(path: Path, *, force: bool) -> None:
+    """Raise DataError for a path at which no dataset file of tasks may be written."""
+    if not path.name.endswith(".jsonl"):
+        raise DataError(f"{path} does not end with .jsonl. Choose another name for the file of tasks.")
+    check_overwrite(path, force=force)
+
+
 def agrees(question: str, advice: str, *, yes: bool, ask: bool = True) -> bool:
     """Whether the user agrees that a file is written: by ``--yes``, or by an answer in a terminal.
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from koderz_core.cli.options import OutputPath, Whole, as_json, data_dir, print_json, workspace
+from koderz_core.cli.options import OutputPath, Whole, as_json, check_overwrite, data_dir, print_json, workspace
 from koderz_core.cli.tables import console, progress_bar, terminal_table
-from koderz_core.errors import Cancelled, DataError, UsageError
+from koderz_core.errors import Cancelled, UsageError
 from koderz_core.files import replace_file
 from koderz_core.records import Dataset, Problem
 from koderz_core.report.formats import numbered, one_line, percent, plain
@@ -38,8 +38,7 @@ def strengthen(file: Path, out: Path | None, data_dir: Path | None, **options: A
     be one that the problem does not allow, so read the new file before you use it.
     """
     out = out or file.with_name(f"{file.name.partition('.jsonl')[0]}-strengthened.jsonl")
-    if out.exists() and not options["force"]:
-        raise DataError(f"{out} exists. To overwrite it, add --force. To keep it, choose another file with --out.")
+    check_overwrite(out, force=options["force"], option="--out")
     with workspace(data_dir) as opened:
         lines, found = _strengthened(opened, file, options["inputs"], options["seed"])
     replace_file(out, b"".join(lines), private=False)

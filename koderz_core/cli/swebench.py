@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from koderz_core.cli.options import OutputPath, as_json, data_dir, print_json, workspace
+from koderz_core.cli.options import OutputPath, as_json, check_tasks_file, data_dir, print_json, workspace
 from koderz_core.cli.tables import progress_bar
-from koderz_core.errors import Cancelled, DataError
+from koderz_core.errors import Cancelled
 from koderz_core.report.formats import numbered, plain
 from koderz_core.workspace.swebench import PreparedRows, parse_clones
 
@@ -33,10 +33,7 @@ def prepare_swebench(
     patch. It lists the rows that it cannot use, with reasons: compiled code, missing modules, a correct patch that
     fails on this machine or changes tests. Nothing is downloaded. Exits with code 3 if no row can be used.
     """
-    if not output.name.endswith(".jsonl"):
-        raise DataError(f"{output} does not end with .jsonl. Choose another name for the file of tasks.")
-    if output.exists() and not force:
-        raise DataError(f"{output} exists. To overwrite it, add --force. To keep it, choose another file.")
+    check_tasks_file(output, force=force)
     with workspace(data_dir) as opened:
         try:
             prepared = opened.swebench.prepare(rows, parse_clones(clones), output, progress_bar)

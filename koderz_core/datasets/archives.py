@@ -14,7 +14,7 @@ from io import BytesIO
 from pathlib import Path
 
 from koderz_core.errors import DataError
-from koderz_core.input_files import read_bytes, unpacked
+from koderz_core.input_files import read_bytes, read_member, unpacked
 
 MOST_FILES = 5_000  # that are used; Exercism has 817
 MOST_FILE_BYTES = 1 << 20
@@ -60,8 +60,7 @@ def members(
                 if member.size > MOST_FILE_BYTES or number == MOST_FILES:
                     raise DataError(_unexpected(path, member.name, cure))
                 number += 1
-                file = archive.extractfile(member)
-                yield member.name.removeprefix("./"), file.read() if file else b""
+                yield member.name.removeprefix("./"), read_member(archive, member)
     except (tarfile.TarError, OSError, EOFError, ValueError) as error:
         raise DataError(f"{path} is not a complete archive ({error}). {cure}") from error
 

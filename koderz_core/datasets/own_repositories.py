@@ -10,14 +10,19 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from functools import lru_cache
-from importlib.util import find_spec
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 from koderz_core.datasets.own_fields import CommonRow, Complaint, SomeText, Text, require
-from koderz_core.datasets.repository_files import PublicFiles, broken_files, names_in_tests, texts_of, touched
+from koderz_core.datasets.repository_files import (
+    PublicFiles,
+    broken_files,
+    is_installed,
+    names_in_tests,
+    texts_of,
+    touched,
+)
 from koderz_core.errors import DataError
 from koderz_core.patches import PatchError, apply_patch
 from koderz_core.records import Problem, PublicProblem, Repository, SourceTree, TestSet
@@ -81,7 +86,7 @@ def repository_of(row: RepositoryRow, trees: Trees) -> Problem:
     tree = trees(row.tree, row.name)
     failing, passing = tuple(row.FAIL_TO_PASS), tuple(row.PASS_TO_PASS)
     editable, needs = tuple(row.editable), tuple(row.needs)
-    missing = [name for name in ("pytest", *needs) if not _is_installed(name)]
+    missing = [name for name in ("pytest", *needs) if not is_installed(name)]
     repository = Repository(tree, row.fault, editable, failing, passing, tuple(row.roots), needs, row.seconds)
     public = PublicProblem(
         row.task_id, row.prompt, "", kind="repo", files=PublicFiles(tree, row.fault), editable=editable
@@ -95,11 +100,6 @@ def repository_of(row: RepositoryRow, trees: Trees) -> Problem:
         obstacle=f"its tests need modules that are not installed: {', '.join(missing)}" if missing else "",
         repository=repository,
     )
-
-
-@lru_cache(1024)
-def _is_installed(module: str) -> bool:
-    return find_spec(module) is not None
 
 
 def _is_shown(test: str, text: str) -> bool:

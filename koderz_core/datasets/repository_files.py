@@ -9,12 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from importlib.util import find_spec
 
 from koderz_core.patches import apply_patch, read_patch
 from koderz_core.records import SourceTree
 from koderz_core.records.trees import is_open
 
 _DEFINED = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE)
+
+
+@lru_cache(1024)
+def is_installed(module: str) -> bool:
+    """Whether tests of a repository can import a module that is not in its tree."""
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 @lru_cache(64)

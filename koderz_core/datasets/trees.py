@@ -18,7 +18,7 @@ from koderz_core.config import Settings
 from koderz_core.datasets.archives import contents_sha256
 from koderz_core.errors import DataError
 from koderz_core.files import keep_file
-from koderz_core.input_files import read_unpacked
+from koderz_core.input_files import read_member, read_unpacked
 from koderz_core.records import SourceTree
 from koderz_core.records.trees import is_plain_path
 
@@ -69,7 +69,7 @@ def _loaded(path: Path, name: str) -> SourceTree:
     content = read_unpacked(path, cure)
     try:
         with tarfile.open(fileobj=BytesIO(content), mode="r:") as archive:
-            files = {member.name: _content(archive, member) for member in archive if member.isreg()}
+            files = {member.name: read_member(archive, member) for member in archive if member.isreg()}
             stated = archive.pax_headers
     except (tarfile.TarError, OSError, EOFError, ValueError) as error:
         raise DataError(f"{path} is damaged ({error}). {cure}") from error
@@ -117,8 +117,3 @@ def _packed(tree: SourceTree) -> bytes:
             member.size, member.mode = len(content), 0o644
             archive.addfile(member, BytesIO(content))
     return gzip.compress(buffer.getvalue(), mtime=0)
-
-
-def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    file = archive.extractfile(member)
-    return file.read() if file else b""

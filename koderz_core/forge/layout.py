@@ -10,8 +10,8 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 
+from koderz_core.datasets.repository_files import is_installed
 from koderz_core.errors import DataError
 from koderz_core.python_parser import parse
 from koderz_core.records.trees import is_configuration, is_open, is_test
@@ -78,7 +78,7 @@ def _needs(name: str, files: Mapping[str, bytes], tests: Mapping[str, bytes], so
         for path in reached | tests.keys()
     }
     wanted = {module for modules in foreign.values() for module in modules}
-    missing = {module for module in wanted if not _is_installed(module)}
+    missing = {module for module in wanted if not is_installed(module)}
     required = {module for path in (reached - tests.keys()) | shared for module in foreign[path]}
     if lacking := sorted(missing & required):
         raise _unfit(name, f"it needs modules that are not installed: {_some(lacking)}. Install them next to koderz")
@@ -125,13 +125,6 @@ def _statements(content: bytes) -> list[ast.stmt]:
         return parse(content.decode("utf-8-sig")).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except (ImportError, ValueError):
-        return False
 
 
 def _unfit(name: str, reason: str) -> DataError:

@@ -9,17 +9,22 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tarfile
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
+from koderz_core.errors import DataError
+from koderz_core.input_files import read_member
 from koderz_core.records.repositories import Commit, GitState
 
 MOST_COMMITS = 2_000
 """The latest commits that are counted for hot spots."""
 LATEST = 8
 _SECONDS = 30.0
+_COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _PROGRAMS = re.compile(r"filter\..*\.(clean|smudge|process|required)", re.DOTALL | re.IGNORECASE)
 _OFF = {
     "core.fsmonitor": "false",
@@ -130,3 +135,26 @@ def _latest(git: Git) -> tuple[Commit, ...]:
     lines = git.run("log", f"--max-count={LATEST}", "-z", "--format=%H %ct %s", "--", ".").split("\0")
     parts = (line.strip("\n").split(" ", 2) for line in lines if line.strip())
     return tuple(Commit(part[0], int(part[1]), "".join(part[2:])) for part in parts)
+
+
+def files_at(folder: Path, commit: str) -> dict[str, bytes]:
+    """The regular files of a commit (a hexadecimal id) by path; links and submodules are left out.
+
+    Raises DataError if the folder is no clone that has the commit. Files that ``.gitattributes`` excludes from archives
+    (``export-ignore``) are missing.
+    """
+    if not _COMMIT.fullmatch(commit):
+        raise DataError(f"{commit[:80]!r} is not the id of a commit: write 7 to 64 hexadecimal digits")
+    git, reason = open_git(folder.resolve())
+    if git is None:
+        raise DataError(f"{folder} is not a git repository that koderz can read{': ' if reason else ''}{reason}")
+    try:
+        root = git.run("rev-parse", "--show-toplevel").strip()
+        packed = git.run("-C", root, "archive", "--format=tar", commit).encode(errors="surrogateescape")
+    except GitError as error:
+        raise DataError(f"{folder} cannot give the commit {commit[:12]} ({error}). Fetch it into the clone") from None
+    try:
+        with tarfile.open(fileobj=BytesIO(packed), mode="r:") as archive:
+            return {member.name: read_member(archive, member) for member in archive if member.isreg()}
+    except (tarfile.TarError, OSError, ValueError) as error:
+        raise DataError(f"git wrote an archive of {folder} that cannot be read ({error})") from error

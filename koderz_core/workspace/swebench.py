@@ -17,7 +17,7 @@ from koderz_core.files import replace_file
 from koderz_core.forge.layout import layout_of
 from koderz_core.forge.sources import licence_of
 from koderz_core.records import LeftOut, Problem
-from koderz_core.repositories.commit_files import files_at
+from koderz_core.repositories.git import files_at
 from koderz_core.workspace.grading import Grading, Watch, iter_only
 
 Line = dict[str, Any]  # Any: JSON

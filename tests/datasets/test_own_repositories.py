@@ -105,7 +105,7 @@ def test_a_module_that_is_not_installed_is_an_obstacle_and_an_installed_one_is_n
 
 
 def test_without_pytest_a_task_is_not_gradable(settings: Settings, monkeypatch) -> None:
-    monkeypatch.setattr(own_repositories, "_is_installed", lambda name: name != "pytest")
+    monkeypatch.setattr(own_repositories, "is_installed", lambda name: name != "pytest")
     lacks = problem(settings)
     assert lacks.obstacle.endswith("not installed: pytest")
     with pytest.raises(DataError, match=r"1 of the 1 selected problems cannot be tested.*koderz\[repositories\]"):

@@ -18,7 +18,7 @@ from koderz_core.datasets.swebench import Instance, with_tests
 from koderz_core.errors import DataError
 from koderz_core.patches import apply_patch, make_patch
 from koderz_core.records import Problem, Repository, TestSet, Verdict
-from koderz_core.repositories.commit_files import files_at
+from koderz_core.repositories.git import files_at
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.repository.reports import Survey, TestResult
 

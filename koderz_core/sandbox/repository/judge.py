@@ -16,10 +16,10 @@ from koderz_core.records import ErrorClass, Isolation, Problem, Repository, Test
 from koderz_core.sandbox.inside.faults import CLASSES
 from koderz_core.sandbox.repository.attacks import examine
 from koderz_core.sandbox.repository.correct import Correct, correct_of, files_for
-from koderz_core.sandbox.repository.instrument import Instrumented, instrument
+from koderz_core.sandbox.repository.instrument import Instrumented, Key, instrument
 from koderz_core.sandbox.repository.reports import Survey, Transcript, survey_of, transcript_of
 from koderz_core.sandbox.repository.states import Change, State, change_of, state_of
-from koderz_core.sandbox.repository.verdicts import Marked, lacking_values, marks
+from koderz_core.sandbox.repository.verdicts import Marked, Profile, Reports, lacking_values, marks
 from koderz_core.sandbox.repository.workspace import Job, Workspace
 
 LEAST_SECONDS = 60.0
@@ -27,6 +27,8 @@ LEAST_SECONDS = 60.0
 TIMES = 10.0
 _SHARE, _MOST_TWINS = 0.1, 20  # of the tests that passed before, for twins
 _MOST_SHOWN = 5  # paths in a message
+
+_Ran = tuple[Key, Reports, Profile]
 
 
 class RepositoryJudge:
@@ -59,16 +61,18 @@ class RepositoryJudge:
 
         A program that forges reports can pass other tests by guessing directions, never these.
         """
-        return self._checked(problem, "", tests)
+        verdict, ran = self._checked(problem, "", tests)
+        return verdict, lacking_values(*ran, tests.ids) if ran else frozenset()
 
-    def _checked(self, problem: Problem, code: str, tests: TestSet) -> tuple[Verdict, frozenset[str]]:
+    def _checked(self, problem: Problem, code: str, tests: TestSet) -> tuple[Verdict, _Ran | None]:
+        """The verdict, and what ran for it; None if the patch cannot be applied."""
         repository = problem.repository
         assert repository
         state = state_of(repository)
         try:
             change = change_of(state, repository, code)
         except PatchError as error:
-            return self._unused(tests, "extraction", f"the patch cannot be applied: {error}"), frozenset()
+            return self._unused(tests, "extraction", f"the patch cannot be applied: {error}"), None
         correct = self._correct_one(problem, state, tests)
         if broken := [test for test in tests.ids if test in correct.broken]:
             reason = f"{broken[0]}: {correct.broken[broken[0]]}"
@@ -84,8 +88,7 @@ class RepositoryJudge:
         where = repository.roots, repository.needs
         found = self._run(Job(files, ids, _paths(tests.ids), seconds, *where, explains))
         decided = marks(made.key, found.reports, correct.profile, tests.ids)
-        lacking = lacking_values(made.key, found.reports, correct.profile, tests.ids)
-        return self._verdict(tests, made, found, decided, change), lacking
+        return self._verdict(tests, made, found, decided, change), (made.key, found.reports, correct.profile)
 
     def survey(self, repository: Repository, patch: str = "") -> Survey:
         """What every test of the tree does after the fault and a patch. Raises as ``check``, also for a wrong patch.
