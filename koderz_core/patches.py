@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -16,6 +17,8 @@ _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@"
 _NO_END = "\\ No newline at end of file"
 _NOWHERE = "/dev/null"
 _SHOWN = 80  # characters of a line in a message
+_MOST_LINES = 10_000  # of both texts, without their common beginning and end, that are compared line by line
+_MOST_PAIRS = 1_000_000  # of equal lines, one in each text; with more, difflib may take minutes
 
 
 class PatchError(Exception):
@@ -156,8 +159,36 @@ def _place(hunk: Hunk, lines: Sequence[str], least: int) -> int | None:
 def _file_patch(path: str, old: str | None, new: str | None) -> Iterator[str]:
     names = _NOWHERE if old is None else f"a/{path}", _NOWHERE if new is None else f"b/{path}"
     before, after = (lines_of(text or "") for text in (old, new))
-    for line in difflib.unified_diff(before, after, *names):
+    compare = _replacement if _takes_long(before, after) else difflib.unified_diff
+    for line in compare(before, after, *names):
         yield line if line.endswith("\n") else f"{line}\n{_NO_END}\n"
+
+
+def _takes_long(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Whether difflib could take minutes, as for a file that an answer fills with equal lines."""
+    begin, end = _common(before, after)
+    old, new = (Counter(lines[begin : len(lines) - end]) for lines in (before, after))
+    pairs = sum(number * new[line] for line, number in old.items())
+    return old.total() + new.total() > _MOST_LINES or pairs > _MOST_PAIRS
+
+
+def _common(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
+    """The number of equal lines at the beginning, and at the end of the rest."""
+    least = min(len(before), len(after))
+    begin = next((place for place in range(least) if before[place] != after[place]), least)
+    rest = range(1, least - begin + 1)
+    return begin, next((place - 1 for place in rest if before[-place] != after[-place]), least - begin)
+
+
+def _replacement(before: Sequence[str], after: Sequence[str], old: str, new: str) -> Iterator[str]:
+    """A unified diff with one hunk, from the first line that differs to the last."""
+    begin, end = _common(before, after)
+    removed, added = (lines[begin : len(lines) - end] for lines in (before, after))
+    starts = (begin + bool(lines) for lines in (removed, added))  # the line before it, if a side is empty
+    places = (f"{start},{len(lines)}" for start, lines in zip(starts, (removed, added), strict=True))
+    yield from (f"--- {old}\n", f"+++ {new}\n", "@@ -{} +{} @@\n".format(*places))
+    yield from (f"-{line}" for line in removed)
+    yield from (f"+{line}" for line in added)
 
 
 def _path(line: str) -> str | None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from koderz_core import patches
 from koderz_core.patches import PatchError, apply_patch, make_patch, places_of, read_patch
 
 _LINES = st.lists(
@@ -18,6 +19,22 @@ _FILES = st.dictionaries(st.sampled_from(["a.py", "b/c d.py", "new.py"]), _TEXTS
 @given(_FILES, _FILES)
 def test_a_patch_turns_the_old_files_into_the_new_ones(before: dict[str, str], after: dict[str, str]) -> None:
     assert apply_patch(make_patch(before, after), before) == after
+
+
+@given(_FILES, _FILES)
+def test_a_comparison_that_takes_long_gives_one_hunk_that_applies(
+    before: dict[str, str], after: dict[str, str]
+) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(patches, "_MOST_LINES", 0)
+        patch = make_patch(before, after)
+    assert apply_patch(patch, before) == after
+    assert all(len(change.hunks) == 1 for change in read_patch(patch))
+
+
+def test_a_file_of_equal_lines_is_compared_at_once() -> None:
+    old, new = {"a.py": "x\ny\n" * 200_000}, {"a.py": "y\nx\ny\ny\n" * 100_000}
+    assert apply_patch(make_patch(old, new), old) == new
 
 
 def test_a_hunk_moves_to_the_only_place_where_its_lines_are() -> None:

@@ -18,6 +18,7 @@ from koderz_core.cli.tables import (
     print_summaries,
 )
 from koderz_core.cli.timing import print_timings
+from koderz_core.errors import UsageError
 from koderz_core.records.annotations import labels_by_experiment
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.plans import natural
@@ -70,6 +71,11 @@ def analyze(
             rows = opened.experiments.timings(opened.names.benchmark(chosen))
             print_json(rows) if as_json else print_timings(rows)
         elif chosen.startswith("bench_"):
+            if show_code:
+                raise UsageError(
+                    "--show-code shows the programs of one experiment, not of a benchmark. Give the id of an "
+                    f"experiment; `koderz results {chosen} --experiments` lists them."
+                )
             _benchmark(opened, chosen, as_json=as_json)
         else:
             details = opened.results.experiment(chosen)

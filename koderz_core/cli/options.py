@@ -134,9 +134,14 @@ def check_overwrite(path: Path, *, force: bool, option: str = "") -> None:
 
 
 def check_tasks_file(path: Path, *, force: bool) -> None:
-    """Raise DataError for a path at which no dataset file of tasks may be written."""
+    """Raise DataError for a path at which no dataset file of tasks can be written: making tasks takes long."""
     if not path.name.endswith(".jsonl"):
         raise DataError(f"{path} does not end with .jsonl. Choose another name for the file of tasks.")
+    if not os.access(path.absolute().parent, os.W_OK | os.X_OK):
+        raise DataError(
+            f"{path} cannot be written: its folder does not exist, or you may not write to it. Create the folder, or "
+            "choose another one."
+        )
     check_overwrite(path, force=force)
 
 

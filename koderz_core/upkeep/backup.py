@@ -1,8 +1,9 @@
 """Backups: a zip of files with a manifest that describes each file; writing, checking and restoring one.
 
-A backup contains journals, labels, pins, typed problems, settings and memories. It leaves out the index, caches and
-weights, which koderz can rebuild or download. It is written and verified as a whole or not at all. A restore checks
-every file before it puts the first one into place, and never overwrites a file.
+A backup contains journals, labels, pins, problems of the user with the trees of repositories, settings and memories. It
+leaves out the index, caches, published datasets and weights, which koderz can rebuild or download. It is written and
+verified as a whole or not at all. A restore checks every file before it puts the first one into place, and never
+overwrites a file.
 """
 
 from __future__ import annotations
@@ -35,12 +36,14 @@ MEMORIES = "cortex.db"
 SETTINGS = ("settings.toml", "models.toml")
 _NAMES = re.compile(
     r"(workbench/)?journals/[A-Za-z0-9_-]{1,100}\.(jsonl|pin)|labels/[A-Za-z0-9_-]{1,100}\.jsonl|"
-    r"problems/(typed-[0-9a-f]{12}\.jsonl|(fix|ask)-[0-9a-f]{12}\.json)|settings\.toml|models\.toml|cortex\.db",
+    r"problems/(typed-[0-9a-f]{12}\.jsonl|(fix|ask)-[0-9a-f]{12}\.json)|datasets/own-[A-Za-z0-9_-]{1,60}\.jsonl|"
+    r"trees/[0-9a-f]{64}\.tar\.gz|settings\.toml|models\.toml|cortex\.db",
     re.ASCII,
 )
 _PATTERNS = (
     *("journals/*.jsonl", "journals/*.pin", "labels/*.jsonl", "problems/typed-*.jsonl"),
     *("workbench/journals/*.jsonl", "problems/fix-*.json", "problems/ask-*.json"),
+    *("datasets/own-*.jsonl", "trees/*.tar.gz"),
 )
 _WANTED = "Give the path of a file that `koderz backup` has written."
 _CHUNK_BYTES = 1 << 20

@@ -88,6 +88,7 @@ def test_a_folder_becomes_tasks_that_the_judge_accepts(
         (["standard", "a==1"], 2, "names a whole set"),
         (["a==1", "a==1"], 2, "given twice"),
         (["a==1", "--output", "tasks.txt"], 3, ".jsonl"),
+        (["a==1", "--output", "no/folder/tasks.jsonl"], 3, "Create the folder"),
         (["a==1", "--index", "https://example.org/simple"], 3, "KODERZ_OFFLINE"),
         (["a==1", "--index", "ftp://example.org"], 3, "not an address"),
     ],

@@ -79,3 +79,5 @@ def test_show_code_prints_programs_in_order_and_a_repeated_one_only_once(koderz:
     assert said.count("return None") == 1
     assert said.index("Iteration 1, ") < said.index("return None") < said.index("Iteration 2, ")
     assert said.endswith("same program as in iteration 1\n")
+    refused = koderz("analyze", row["benchmark"], "--show-code")
+    assert (refused.code, "koderz results bench_" in refused.err) == (2, True)
