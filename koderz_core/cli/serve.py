@@ -19,10 +19,7 @@ from koderz_core.cli.options import Whole, data_dir
 from koderz_core.errors import InfrastructureError, UsageError
 from koderz_core.report.formats import isolation
 
-SHUTDOWN_SECONDS = 3  # for answers that are being sent
-IDLE_SECONDS = 60  # until an unused connection is closed
-MOST_CONNECTIONS = 1000
-BACKLOG = 512
+BACKLOG = 512  # connections that wait to be accepted
 PRIVATE = 0o177  # the umask of a socket that only its owner may use
 
 
@@ -49,9 +46,8 @@ def serve(host: str, port: int, path: Path | None, queue: int, client_queue: int
     Programs run in the sandbox only. /openapi.json describes all endpoints. With KODERZ_SERVE_TOKEN, every request
     must send the token, and clients can start benchmarks. Ctrl-C ends the server.
     """
-    import uvicorn  # noqa: PLC0415 (heavy)
-
     from koderz_core.serve.app import Application  # noqa: PLC0415 (heavy)
+    from koderz_core.serve.connection import server  # noqa: PLC0415 (as above)
     from koderz_core.serve.parts import Limits, Parts  # noqa: PLC0415 (as above)
 
     is_open = path is None and not is_loopback(url_of(host))
@@ -66,21 +62,9 @@ def serve(host: str, port: int, path: Path | None, queue: int, client_queue: int
         click.echo(f"Isolation: {isolation(tested.isolation, tested.score)}.", err=True)
         where = path or url_of(host, listener.getsockname()[1])
         click.echo(f"koderz serve is at {where}  (Ctrl-C stops the server)")
-        config = uvicorn.Config(
-            Application(parts),
-            lifespan="off",
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            ws="none",
-            backlog=BACKLOG,
-            limit_concurrency=MOST_CONNECTIONS,
-            timeout_keep_alive=IDLE_SECONDS,
-            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        )
         _end_by_signals()
         with closing(parts):
-            uvicorn.Server(config).run([listener])
+            server(Application(parts)).run([listener])
 
 
 def _end_by_signals() -> None:

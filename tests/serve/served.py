@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from typing import Any
 
-import uvicorn
-
 from koderz_core import Workspace
 from koderz_core.serve.app import Application
+from koderz_core.serve.connection import server
 from koderz_core.serve.parts import Limits, Parts
 
 JSON = {"Content-Type": "application/json"}
@@ -76,13 +75,13 @@ class Served:
 def serving(workspace: Workspace, limits: Limits | None = None, *, is_open: bool = False) -> Iterator[Served]:
     parts = Parts(workspace, limits or Limits(), is_open=is_open)
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(Application(parts), log_level="critical", lifespan="off", ws="none"))
-    thread = threading.Thread(target=server.run, args=([listener],))
+    running = server(Application(parts))
+    thread = threading.Thread(target=running.run, args=([listener],))
     thread.start()
     try:
         yield Served(listener.getsockname()[1])
     finally:
-        server.should_exit = True
+        running.should_exit = True
         thread.join()
         listener.close()
         parts.close()

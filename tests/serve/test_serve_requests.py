@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from bad_bytes import END, POST, bad_bytes
+from bad_bytes import END, POST, SURE, bad_bytes
 from bad_fields import AUTHORIZED, LAUNCH, POSTS, TOKEN, Bad, bad_requests
 from sample import thinned
 from served import ADDING, Served, serving
 
 from koderz_core import open_workspace
+from koderz_core.serve.connection import MOST_HEAD_BYTES
 from koderz_core.serve.parts import Limits
 
 SLEEPING = ADDING | {"solution": "import time\ndef add(a, b):\n    time.sleep(0.5)\n    return a + b\n"}
@@ -57,6 +60,30 @@ def test_bytes_that_are_no_valid_request_are_refused(with_token: Served, caplog:
     found = {name: with_token.status_of(sent) for name, sent in thinned(list(bad_bytes()), "malformed requests")}
     assert {name: status for name, status in found.items() if not 400 <= status < 500} == {}
     assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("begin", "more"),
+    [
+        ("GET /", b"a" * 1000),
+        (f"GET /v1/ping HTTP/1.1\r\n{SURE}\r\nX: ", b"a" * 1000),
+        (f"GET /v1/ping HTTP/1.1\r\n{SURE}", b"\r\nX: y" * 100),
+        (f"{POST}\r\nTransfer-Encoding: chunked{END}1\r\n{{\r\n0\r\nX: ", b"a" * 1000),
+        (f"{POST}\r\nTransfer-Encoding: chunked{END}1;x=", b"a" * 1000),
+        (f"{POST}\r\nTransfer-Encoding: chunked{END}", b"1\r\n{\r\n" * 100),
+    ],
+    ids=["path", "header", "headers", "trailer", "extension", "tiny parts"],
+)
+def test_a_request_without_an_end_is_refused_before_it_fills_the_memory(
+    with_token: Served, begin: str, more: bytes
+) -> None:
+    sent = 0
+    with socket.create_connection(("127.0.0.1", with_token.port), 60) as connection, suppress(ConnectionError):
+        connection.sendall(begin.encode())
+        while sent < 100 * MOST_HEAD_BYTES:
+            connection.sendall(more)
+            sent += len(more)
+    assert sent < 100 * MOST_HEAD_BYTES
 
 
 def test_a_body_that_does_not_arrive_in_time_is_refused(with_token: Served, monkeypatch: pytest.MonkeyPatch) -> None:
