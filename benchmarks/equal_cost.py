@@ -85,7 +85,7 @@ def main() -> None:
         "false difference: mean",
         "highest",
         "area",
-        "its difference",
+        "area difference",
     )
     print(f"| {' | '.join((*head, 'breadth first'))} |\n|{'---|' * (len(head) + 1)}")
     for n, repeats in product(PROBLEMS, REPEATS):

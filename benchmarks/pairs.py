@@ -95,13 +95,9 @@ def main() -> int:
     _other_problems(draw, some)
     _families(draw, some)
     covered = [*held, *(value for each in held_too for value in each)]
-    print(
-        f"Significant without a difference: at most {max(wrong):.4f}. Intervals hold the truth: {np.mean(covered):.4f}"
-    )
-    print(
-        f"on average, at least {min(covered):.4f}. Lowest power by that of the test with continuity correction, where"
-    )
-    print(f"that is 0.1 or more: {min(value for each in ratios for value in each):.2f}.")
+    print(f"Highest type I error rate: {max(wrong):.4f}. Coverage of the intervals: {np.mean(covered):.4f} on average,")
+    print(f"at least {min(covered):.4f}. Lowest ratio of the power to that of the corrected CMH test, if the latter is")
+    print(f"0.1 or more: {min(value for each in ratios for value in each):.2f}.")
     return int(max(wrong) > MOST_WRONG or float(np.mean(covered)) < LEAST_HELD)
 
 
@@ -145,7 +141,7 @@ def _with_difference(draw: np.random.Generator, times: int) -> Iterator[tuple[li
 def _other_problems(draw: np.random.Generator, times: int) -> None:
     """Both solve the same share on average over all problems that exist, but not the same ones."""
     print(
-        "| problems | trials | chances of each, drawn apart | significant | CMH | interval holds 0 |\n"
+        "| problems | trials | success probabilities, drawn separately | significant | CMH | interval holds 0 |\n"
         "|---|---|---|---|---|---|"
     )
     for n in (20, 60):

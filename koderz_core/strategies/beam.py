@@ -1,8 +1,8 @@
 """``beam``: a beam search that repairs the best programs of each level in several ways.
 
 Calls: ``width`` x ``branches`` in each of at most ``depth`` levels, concurrently within a level. Beam search over
-whole solutions is ToT-BFS of Yao et al., "Tree of Thoughts" (arXiv 2305.10601); repairing each program from its own
-failed tests makes it the repair tree of Olausson et al. (arXiv 2306.09896).
+whole solutions is ToT-BFS of Yao et al., "Tree of Thoughts" (arXiv 2305.10601). Each program is repaired from its own
+failed tests, as in the repair tree of Olausson et al. (arXiv 2306.09896).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """``best_of``: many programs at once, the best by gate tests, then by a vote on their behaviour, then by a judge.
 
-Calls: ``samples``; one more to the tester if different programs are equally good, and one to the judge if their votes
-are equal too. Repeated sampling after Brown et al., "Large Language Monkeys" (arXiv 2407.21787); the vote on the
-results of calls is the clustering of AlphaCode (Li et al., arXiv 2203.07814).
+Calls: ``samples``; one more to the tester if different programs are equally good, and one to the judge if the vote is
+a tie too. Repeated sampling follows Brown et al., "Large Language Monkeys" (arXiv 2407.21787). The vote on the results
+of calls is the clustering of AlphaCode (Li et al., arXiv 2203.07814).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """``cascade``: the cheapest coder first, and the next one only if its program fails tests that a model wrote.
 
 Calls: one for the tests, then one per coder until a program is accepted; the last coder's program is always accepted.
-After Chen et al., "Model Cascading for Code" (arXiv 2405.15842), where thresholds of 0.9 to 1.0 were best, with one
-program per model; trying models in order of price until one is trusted is FrugalGPT (Chen et al., arXiv 2305.05176).
-It runs no gate tests, so it is scored like ``direct``.
+The strategy follows Chen et al., "Model Cascading for Code" (arXiv 2405.15842). With one program per model, thresholds
+of 0.9 to 1.0 were best there. Asking models in order of price until an answer is trusted is the idea of FrugalGPT (Chen
+et al., arXiv 2305.05176). The strategy runs no gate tests, so it is scored like ``direct``.
 """
 
 from __future__ import annotations

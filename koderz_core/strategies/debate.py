@@ -1,8 +1,9 @@
 """``debate``: personas debate the problem, a judge sums up, and the coder writes the program from that.
 
-Calls: ``agents`` x ``rounds``, one of the judge, and one of the coder for each iteration. The rounds follow Du et al.,
-"Improving Factuality and Reasoning in Language Models through Multiagent Debate" (arXiv 2305.14325): all speak at the
-same time and see the answers of the previous round. The judge follows Liang et al. (arXiv 2305.19118).
+Calls: ``agents`` x ``rounds`` of the speaker, one of the judge, and one of the coder for each iteration. The rounds
+follow Du et al., "Improving Factuality and Reasoning in Language Models through Multiagent Debate" (arXiv 2305.14325):
+all personas answer at the same time and see the answers of the previous round. The judge follows Liang et al. (arXiv
+2305.19118).
 """
 
 from __future__ import annotations

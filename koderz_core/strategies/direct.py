@@ -1,6 +1,7 @@
 """``direct``: one answer, untested. The baseline of all other strategies.
 
-Calls: one, and one more for a spec. Pass@1 is measured like this since Chen et al. (arXiv 2107.03374).
+Calls: one, and one more for a spec. Pass@1 has been measured in this way since Chen et al.
+(arXiv 2107.03374).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """``ensemble``: programs of several models; the consensus is by gate tests, then by CodeBLEU.
 
 Calls: ``samples`` of each coder, all at once; every different program is tested once. Among programs that pass equally
-many tests, the one most similar to the others is most likely correct: minimum Bayes risk, as in Shi et al. (arXiv
-2204.11454), who compare the behaviour of programs. Here their text is compared, which needs no inputs.
+many tests, the one most similar to the others is most likely correct. This is minimum Bayes risk, as in Shi et al.
+(arXiv 2204.11454). They compare the behaviour of programs; koderz compares their text, which needs no inputs.
 """
 
 from __future__ import annotations

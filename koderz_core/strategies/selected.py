@@ -1,7 +1,7 @@
 """``selected``: one call of the coder that is the best by recorded results on other problems.
 
 Calls: one, and one more for each coder without a program in its answer. Choosing one model per problem is routing, as
-in Ong et al., "RouteLLM" (arXiv 2406.18665), here without a learned model: only by recorded results.
+in Ong et al., "RouteLLM" (arXiv 2406.18665). ``selected`` chooses by recorded results alone, without a learned model.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """``supervised``: a spec, iterations with feedback, and reviews by a stronger model. The idea of koderz.
 
-Calls: one for the spec, one per iteration until a program passes, and one for each review that is due before that.
-Repair from test results follows Chen et al., "Teaching Large Language Models to Self-Debug" (arXiv 2304.05128);
-specs and reviews by stronger models are the idea of the original koderz.
+Calls: one for the spec, one per iteration until a program passes, and one for each review until then. Repair
+from test results follows Chen et al., "Teaching Large Language Models to Self-Debug" (arXiv 2304.05128). Specs and
+reviews by stronger models are an idea of the original koderz.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """``swarm``: four roles: a tester writes tests, a coder a program, a critic criticises it and a refiner corrects it.
 
-Calls: one for the tests, one for the first program, and two, by critic and refiner, for each later program. Tests by a
-model that sees no program follow AgentCoder (Huang et al., arXiv 2312.13010); separate calls for feedback and
+Calls: one for the tests, one for the first program, and two (critic and refiner) for each later program. Tests by a
+model that sees no program follow AgentCoder (Huang et al., arXiv 2312.13010). Separate calls for feedback and
 refinement follow Self-Refine (Madaan et al., arXiv 2303.17651).
 """
 

@@ -1,7 +1,8 @@
 """``tree``: a tree search in which each program is a fresh one or repairs an earlier one.
 
-Calls: one for each of at most ``max_iterations`` programs, one after the other. AB-MCTS-A of Inoue et al., "Wider or
-Deeper?" (arXiv 2503.04412): at every program, Thompson sampling decides whether to search deeper or wider.
+Calls: one for each of at most ``max_iterations`` programs, one after the other. The search is AB-MCTS-A of Inoue et
+al., "Wider or Deeper?" (arXiv 2503.04412): at every program, Thompson sampling decides whether to search deeper or
+wider.
 """
 
 from __future__ import annotations
