@@ -41,7 +41,9 @@ PROSE = re.compile(r"[A-Za-z]{2,}[,;:.]? +[A-Za-z{(]{2,}")
 END = re.compile(r"(?<=[.!?])[\"')*_]*\s+(?=[\"'(*_\[]*(?:[A-Z0-9{`]|koderz\b))")
 SENTENCE = re.compile(r"(?:[A-Za-z'`{}…][\w'`{}…/-]*[,;:.]? +){3}[A-Za-z{`]")
 """Four words in a row: prose in folders whose strings are mostly names."""
-MADE = re.compile(r"<!-- begin of what .*|<!-- measured: begin -->.*?<!-- measured: end -->|<!--.*?-->|~~[^~\n]+~~", re.DOTALL)
+MADE = re.compile(
+    r"<!-- begin of what .*|<!-- measured: begin -->.*?<!-- measured: end -->|<!--.*?-->|~~[^~\n]+~~", re.DOTALL
+)
 """What scripts have made within a guide, comments, and faulty texts that are struck out."""
 
 
