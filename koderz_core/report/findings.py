@@ -329,10 +329,10 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
 def _reused(rows: Sequence[SummaryRow]) -> Iterator[str]:
     if cached := sum(row.cached for row in rows):
         yield (
-            f"{numbered(cached, 'answer')} came from the response cache, at no cost. They are draws of earlier "
-            "benchmarks, not new evidence, and measure neither cost nor time: in a comparison, the costs and times of "
-            "each configuration with such an answer are unknown. `koderz compare --count-cached` counts the recorded "
-            "price of the original calls."
+            f"{numbered(cached, 'answer')} came from the response cache, at no cost. They repeat draws of earlier "
+            "benchmarks, so they are not new evidence. They measure neither cost nor time: in a comparison, the cost "
+            "and the time of each configuration with such an answer are unknown. `koderz compare --count-cached` "
+            "counts the recorded price of the original calls."
         )
 
 

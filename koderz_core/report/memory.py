@@ -56,7 +56,7 @@ def memory_chart(samples: Sequence[Sample], reserve_bytes: int) -> go.Figure:
 def memory_alt(samples: Sequence[Sample]) -> str:
     """The chart in words."""
     used = [sample.memory.total_bytes - sample.memory.free_bytes for sample in samples]
-    return f"Memory of the last minutes: now {gigabytes(used[-1])} used, at most {gigabytes(max(used))}."
+    return f"Memory in the last minutes: {gigabytes(used[-1])} used now, {gigabytes(max(used))} at the highest point."
 
 
 def memory_rows(models: Sequence[InMemory]) -> list[dict[str, str]]:

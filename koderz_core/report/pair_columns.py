@@ -153,7 +153,7 @@ PAIRS: Sequence[Column] = [
     *NAMED[:2],
     text(
         "baseline",
-        "ids of the benchmark and the configuration of the baseline, as benchmark/configuration",
+        "the baseline, written as benchmark/configuration",
         path="baseline",
     ),
     text(
@@ -252,7 +252,8 @@ PAIRS: Sequence[Column] = [
     ),
     share(
         "margin",
-        "the largest difference by which a configuration that matches the baseline may solve fewer problems",
+        "the largest difference by which the success rate of a configuration may be below the rate of the baseline for "
+        "a match",
         _NO_COMMON,
         path="pair.match.margin",
     ),
@@ -293,7 +294,7 @@ PAIRS: Sequence[Column] = [
     *reasons("price_ratio", "price_ratio_low", "price_ratio_high"),
     number(
         "cost_margin",
-        "the largest `price_ratio` of a configuration that is no more expensive than the baseline",
+        "the largest `price_ratio` with which a configuration still matches the cost of the baseline",
         _NO_RATIO,
         "times",
         path="pair.cost_match.margin",

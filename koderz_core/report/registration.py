@@ -23,7 +23,8 @@ if TYPE_CHECKING:  # numpy is slow to import
 TITLE = "Registration"
 STOPPING: Mapping[StoppingRule, str] = {
     "fixed": "fixed: after all planned experiments",
-    "sequential": "sequential: as soon as the primary comparison is decided or hopeless",
+    "sequential": "sequential: as soon as the primary comparison is decided, or unlikely to be decided by the "
+    "remaining problems",
 }
 _NO_RESULT = "unknown, because no problem has a result of both configurations yet"
 EXPLORATORY = "All other comparisons of this benchmark are exploratory."
@@ -63,7 +64,10 @@ def announced(plan: Plan) -> Iterator[str]:
     yield f"Registered: {primary_words(plan, plan.registration)}. Stopping rule: {rule}. {EXPLORATORY}"
     if plan.sequential:
         equal = numbered(fewest_equal(plan.sequential.margin), "problem")
-        yield f"A match takes at least {equal} on which the two do not differ, and more if they differ on others."
+        yield (
+            f"A match is possible after {equal} on which both configurations have the same result, and later if they "
+            "differ on other problems."
+        )
     yield f"SHA-256 of the registration, to publish before the first call: {registration_hash(plan)}"
 
 
@@ -163,7 +167,7 @@ def _sequential_words(found: Sequential) -> str:
     )
     return (
         f"{verdict} after {found.n} of {numbered(found.planned, 'problem')}: {gained} percentage points [95 % "
-        f"confidence sequence], e-value {evidence:.3g} for {claim} ({1 / LEVEL:.0f} decide){missing}"
+        f"confidence sequence], e-value {evidence:.3g} for {claim} (at least {1 / LEVEL:.0f} decides){missing}"
     )
 
 

@@ -29,13 +29,13 @@ SIMULATED, RECORDED = "simulated", "as recorded"
 SOLVED = ("", "policy", "figures are", "solved [95 %]", "points more than 1 [95 %]", "accepted, wrong", "problems")
 SPENT = ("", "figures are", "$ per problem [95 %]", "$ per solved [95 %]", "attempts", "time")
 ABOUT = (
-    "Simulated: computed from recorded attempts, without a new call of a model. Each interval is for its policy alone, "
-    "over problems like these (95 %). The best of several policies looks better than it is on the problems that it was "
-    "chosen on."
+    "Simulated: computed from recorded attempts, without a new call of a model. Each 95 % interval holds for one "
+    "policy alone, for problems like these. If you choose the best of several policies, its result on the same "
+    "problems is too good."
 )
 HINDSIGHT = (
-    "In hindsight: the policy that is best on the same problems that judge it, so its result is too good. Use the row "
-    "judged on other problems instead."
+    "In hindsight: this policy was chosen and evaluated on the same problems, so its result is too good. Use the row "
+    "*on other folds* instead: its policy was evaluated on other problems than those on which it was chosen."
 )
 _NAMED = 8  # problems in a remark
 
@@ -88,12 +88,16 @@ def remarks(found: Sequence[Simulated], tuned: Tuned | None = None) -> Iterator[
         if one.left_out:
             named = listed(list(one.left_out[:_NAMED])) + (" and others" if len(one.left_out) > _NAMED else "")
             number = numbered(len(one.left_out), "problem")
-            yield f"{one.policy.name}: {number} left out, because attempts that it needs were not planned: {named}."
+            needed = "attempts that the policy needs were not planned"
+            yield f"{one.policy.name}: {number} omitted, because {needed}: {named}."
     if any(one.usd is None for one in found):
         yield "Costs are unknown if the price of one attempt is unknown."
     if tuned:
         chosen = listed([f"{name} ({numbered(times, 'fold')})" for name, times in tuned.chosen.items()])
-        yield f"Best on the other folds by dollars with wrong answers: {chosen}. {HINDSIGHT}"
+        yield (
+            "Policies chosen on the other folds for their lowest cost, which includes the price of wrong answers: "
+            f"{chosen}. {HINDSIGHT}"
+        )
 
 
 def numbers(found: Sequence[Simulated], tuned: Tuned | None = None) -> list[Numbers]:

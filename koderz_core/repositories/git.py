@@ -152,7 +152,9 @@ def files_at(folder: Path, commit: str) -> dict[str, bytes]:
         root = git.run("rev-parse", "--show-toplevel").strip()
         packed = git.run("-C", root, "archive", "--format=tar", commit).encode(errors="surrogateescape")
     except GitError as error:
-        raise DataError(f"{folder} cannot give the commit {commit[:12]} ({error}). Fetch it into the clone") from None
+        raise DataError(
+            f"git cannot read the commit {commit[:12]} in {folder} ({error}). Fetch the commit into this clone"
+        ) from None
     try:
         with tarfile.open(fileobj=BytesIO(packed), mode="r:") as archive:
             return {member.name: read_member(archive, member) for member in archive if member.isreg()}

@@ -187,7 +187,7 @@ class BoxedJudge:
             raise DataError(f"The tests of {problem.id} are broken: {answer.broken}. Fix or remove that problem.")
         marks = "-" * number_of(tests)
         if answer.broken:
-            message = f"the tests cannot be run on it: {answer.broken}"
+            message = f"the tests cannot be run on the program: {answer.broken}"
             return Verdict(marks, (), False, "exception", message, 0.0, self.isolation)
         return Verdict(marks, (), False, "timeout", _STALLED, order.seconds, self.isolation)
 
@@ -239,9 +239,11 @@ def _transcribed(found: Evaluation, seconds: float) -> ProgramRun:
 
 _EXIT_CODE = re.compile(r"the program ended with exit code (\d{1,9})$")
 _MOST_TRANSCRIPT = 10 * MOST_SHOWN + 1000  # no character of a Python literal takes more than ten
-_ON_COPIES = "judged with copies of the arguments; it passes only with the tests' own objects"
+_ON_COPIES = (
+    "the program was called with copies of the arguments; it passes only with the original objects of the tests"
+)
 _NO_CALLS = "a patch of a repository has no function that could be called"
-_STALLED = "what it returned could not be dealt with in time"
+_STALLED = "the value that the program returned could not be processed in time"
 
 
 def _unfit(code: str) -> tuple[ErrorClass, str] | None:
@@ -249,7 +251,7 @@ def _unfit(code: str) -> tuple[ErrorClass, str] | None:
     if len(code) > MOST_CHARACTERS:
         return "memory", f"the program has {len(code):,} characters, at most {MOST_CHARACTERS:,} are run"
     if fault := surrogate_in(code):
-        return "syntax", f"Python source has no such text: {fault}"
+        return "syntax", f"Python source cannot contain this text: {fault}"
     return None
 
 

@@ -132,7 +132,7 @@ class Modules:
         marks = verdict.marks
         if faked := [place for place in sorted(changed) if marks[place] == "P"]:
             name = _names(tests.source)[faked[0]]
-            message = f"{name} also passes with another expected value, so its result was not computed"
+            message = f"{name} also passes with a wrong expected value, so the program did not compute its result"
             return _failed(verdict, faked, "faked", message)
         wrong = [place for place, mark in enumerate(marks) if mark != "P" and place not in changed]
         if wrong:

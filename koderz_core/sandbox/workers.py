@@ -183,7 +183,7 @@ class Worker:
             by_program = self._program_answered()
             self.kill()
             raise (
-                StalledError("it did not process the program's output in time")
+                StalledError("the worker did not process the program's output in time")
                 if by_program
                 else LostError("it stalled")
             ) from None

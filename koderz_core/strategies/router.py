@@ -46,11 +46,11 @@ class _Best:
 
 @dataclass(frozen=True, slots=True)
 class Router(Reminded):
-    """Ask the coder that a fitted selector expects to be best on the problem, by its text alone.
+    """Ask the coder that a fitted selector predicts to be the best, from the problem's text alone.
 
     The journal records the prediction and the propensity of each coder. With ``checks``, each program is tested on the
-    gate tests. If asking the next coder is cheaper than the expected price of an error, the next coder is asked, and
-    the program that is most probably right is submitted.
+    gate tests. If a call of the next coder costs less than the expected price of an error, the next coder is asked.
+    The program that is most probably right is submitted.
     """
 
     several: ClassVar = ("coder",)
@@ -58,17 +58,19 @@ class Router(Reminded):
     needs_several_coders: ClassVar = True
     shows_attempts: ClassVar = False
 
-    selector: str = parameter("", "Fitted selector. Set by coder=select:learned; `koderz selector fit` makes one.")
+    selector: str = parameter(
+        "", "Name of the fitted selector, set by coder=select:learned. `koderz selector fit` makes a selector."
+    )
     error_usd: float = parameter(
         0.0, "Price of a wrong answer in dollars. With 0, only the probability of success counts.", label="Error price"
     )
     checks: bool = parameter(
         False,
-        "Test each program and decide by its probability of being right whether to ask the next coder.",
+        "Test each program, and ask the next coder if this costs less than the expected price of an error.",
         needs="error_usd",
     )
     explore: bool = parameter(
-        False, "Choose the first coder by Thompson sampling, so that its results show the value of other rules too."
+        False, "Choose the first coder by Thompson sampling, so that the results also show the value of other rules."
     )
     chain_of_thought: bool = True
     temperature: float = 0.0

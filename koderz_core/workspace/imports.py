@@ -258,8 +258,8 @@ class Imports:
             if all(result.problem.startswith(beginning) for result in file.results):
                 if len(names) > 1 and not _gradable(order, file):
                     raise DataError(
-                        f"{order.file} does not state whether its results are those of {' or '.join(names)}. Specify "
-                        "the dataset with --dataset."
+                        f"{order.file} does not state whether its results belong to the dataset {' or '.join(names)}. "
+                        "Specify the dataset with --dataset."
                     )
                 there = [name for name in names if not self._datasets.how_to_get(name)]
                 return self._datasets.load((there or names)[0])

@@ -337,7 +337,7 @@ def _limits(opened: OpenDraft, draft: Draft) -> Draft:
         "Allow unpriced models",
         usual.allow_unpriced,
         key=opened.key("allow unpriced"),
-        help="Also call models without a known price. Both budgets count their calls as $0.",
+        help="Also call models without a known price. Both budgets count calls to these models as $0.",
         disabled=usd is None and each is None,
     )
     searching = any(row.wanted.parameters.get("search") in SEARCHED_SITES for row in draft.rows)

@@ -263,7 +263,9 @@ def test_beside_its_tests_too_a_program_cannot_change_what_it_is_compared_with(t
     assert judged(right, tests, canonical=right).passed
     verdict = judged(emptied, tests, canonical=right)
     assert (verdict.marks, verdict.shared) == ("F", True)
-    assert verdict.message.endswith("(judged with copies of the arguments; it passes only with the tests' own objects)")
+    assert verdict.message.endswith(
+        "(the program was called with copies of the arguments; it passes only with the original objects of the tests)"
+    )
 
 
 @pytest.mark.parametrize(

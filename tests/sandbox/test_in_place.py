@@ -43,7 +43,7 @@ def test_the_message_says_that_changes_did_not_count():
     assert verdict.marks == "F"
     assert verdict.message == (
         "assert candidate(a) == sorted(a) was not so: got [], expected [1, 2] "
-        "(judged with copies of the arguments; it passes only with the tests' own objects)"
+        "(the program was called with copies of the arguments; it passes only with the original objects of the tests)"
     )
 
 

@@ -43,7 +43,7 @@ def correct_of(state: State, ids: Sequence[str], run: RunTests, lot: random.Rand
     decided = marks(made.key, found.reports, profile, ids)
     reasons = {failure.index: failure.message for failure in decided.failures}
     broken = {
-        test: reasons.get(index) or found.end() or "the correct program does not pass it"
+        test: reasons.get(index) or found.end() or "the correct program does not pass this test"
         for index, test in enumerate(ids)
         if decided.marks[index] != "P"
     }

@@ -92,7 +92,7 @@ def finding(site: Site, report: Sequence[Json]) -> Finding:
     try:
         return Finding(_is_untouched(site, report)) if site.is_control else _READERS[site.form](site, report)
     except (WireError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError):
-        return Finding(False, None, "a report that cannot be read")
+        return Finding(False, None, "an unreadable report")
 
 
 def named(names: Sequence[Json]) -> list[str]:

@@ -163,7 +163,7 @@ def _is_guessed(site: Site) -> bool:
 
 def _fault(test: str, reported: Reported, seen: Seen, profile: Profile) -> _Fault | None:
     if seen.wrong and seen.wrong[0].is_control:
-        return _Fault("the process reported another value than the test gave it")
+        return _Fault("the process did not report the value that the test gave it")
     if seen.wrong:
         site, found = seen.wrong
         line = site.place.split(":")[1]
@@ -177,14 +177,16 @@ def _fault(test: str, reported: Reported, seen: Seen, profile: Profile) -> _Faul
     if test not in profile.plain and seen.places != wanted:
         place = next((step for step, (own, other) in enumerate(zip(seen.places, wanted, strict=False)) if own != other),
                      min(len(seen.places), len(wanted)))  # fmt: skip
-        return _Fault(f"the test made other observations than with the correct program, from number {place + 1} on")
+        return _Fault(
+            f"from number {place + 1} on, the observations of the test differ from those with the correct program"
+        )
     return _other_report(profile.known.get(test, ()), seen.reports) if test not in profile.plain else None
 
 
 def _other_report(known: Sequence[str], reports: Sequence[str]) -> _Fault | None:
     for number, (report, own) in enumerate(zip(known, reports, strict=False), 1):
         if report and report != own:
-            return _Fault(f"observation number {number} differs from that with the correct program")
+            return _Fault(f"observation number {number} differs from the same observation with the correct program")
     return None
 
 
@@ -204,7 +206,7 @@ class _Twins:
         if any(seen.forged for _, seen in copies):
             self._say(f"The process reported an observation that the test {test} does not make.")
         if any(seen.wrong and seen.wrong[0].is_control for _, seen in copies):
-            self._say(f"The process reported another value than the test {test} gave it.")
+            self._say(f"The process did not report the value that the test {test} gave it.")
         if len(copies) == _TWINS and all(reported.outcome == PASSED for reported, _ in copies):
             contrast = _contrast(copies[0][1], copies[1][1])
             self._all = _Contrast(*(own + more for own, more in zip(self._all, contrast, strict=True)))
