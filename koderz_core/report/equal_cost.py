@@ -45,10 +45,10 @@ BANDED = "Simultaneous 95 % bands for all configurations and budgets"
 PER_PROBLEM = {"usd": "dollars", "tokens": "tokens", "seconds": "seconds", "joules": "joules"}
 ABOUT_EQUAL_COST = (
     "Each curve shows the share of problems solved if no problem may cost more than the budget. The 95 % bands hold "
-    "simultaneously for all configurations and budgets, so you may choose the budget after you have seen the chart. "
-    "One configuration solves more problems than another if a band of their difference excludes 0; this band holds "
-    "simultaneously for all pairs and budgets. An overlap of two curves' bands does not show that their difference is "
-    "not significant. Area: the mean share of problems solved over all budgets. The scale of the budgets is "
+    "simultaneously for all configurations and budgets, so you may choose the budget after you have seen the chart. At "
+    "a budget, one configuration solves significantly more problems than another if the band of their difference "
+    "excludes 0. This band holds simultaneously for all pairs and budgets. Curves with overlapping bands can still "
+    "differ significantly. Area: the mean share of problems solved over all budgets. The scale of the budgets is "
     "logarithmic, so every doubling of the budget has the same weight. The interval of an area holds for a single "
     "configuration. The intervals of differences hold simultaneously for all differences from the baseline."
 )
@@ -64,7 +64,7 @@ _MEASURED = (
 )
 WHY: Mapping[Why, str] = {
     "few problems": "At least 10 problems with a result of all configurations are needed. Run more problems.",
-    "few configurations": "At least two configurations need results and a known cost on this axis.",
+    "few configurations": "At least two configurations need results and a known value on this axis.",
     "nothing solved": "No configuration solved a problem, so there is nothing to compare.",
     "free": "All experiments have the value 0 on this axis, so no budgets can be compared.",
     "mixed energy": "The energy of these configurations was not determined in the same way, so koderz does not compare "
@@ -126,7 +126,7 @@ AREAS = (
     *interval(
         share(
             "area",
-            "mean share of problems solved over all budgets, on a logarithmic scale",
+            "mean share of problems solved over all budgets, with a logarithmic scale of budgets",
             path="of.share",
             shown=Shown("area [95 %]", 3, _area, "of.share"),
         )
@@ -145,7 +145,7 @@ BANDS = (
     text("axis", "`usd`, `tokens`, `seconds` or `joules`", path="axis"),
     number("budget", "amount that one problem may cost, in the unit of the axis", path="at"),
     share("share", "share of problems solved within the budget", path="share"),
-    share("low", "lower end of the band; the band holds for all configurations and budgets at once", path="low"),
+    share("low", "lower end of the band, which holds simultaneously for all configurations and budgets", path="low"),
     share("high", "upper end of the band", path="high"),
 )
 SUPPORTED = (

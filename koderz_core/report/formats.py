@@ -60,9 +60,10 @@ PAIRS = (
     "The intervals are adjusted for all pairs (Bonferroni), including the pair that koderz selects and shows first. "
     "Match: the result of a one-sided test. A configuration matches if the test shows that its success rate is at most "
     "the margin (10 percentage points by default) below the rate of the baseline. It falls short if the test shows "
-    "that its rate is more than the margin below. Break-even cost: the dollars per problem at which the curve of a "
-    "configuration first reaches the success rate of the baseline; P(never): the share of resamples in which the curve "
-    "never reaches that rate. Saved: the difference in cost on the problems that both configurations solved."
+    "that its success rate is lower by more than the margin. Break-even cost: the dollars per problem at which the "
+    "curve of a configuration first reaches the success rate of the baseline; P(never): the share of resamples in "
+    "which the curve never reaches that rate. Saved: the difference in cost on the problems that both configurations "
+    "solved."
 )
 _FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")  # owasp.org/www-community/attacks/CSV_Injection
 

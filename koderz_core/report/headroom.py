@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.headroom import Choice, ChoiceKind, Headroom, Member, Verdict, Why
     from koderz_core.analysis.rates import Interval
 
-TITLE = "Headroom of a choice per problem"
+TITLE = "Headroom: largest possible gain of a choice per problem"
 MOST_COLUMNS = 8  # configurations in the matrix for people
 NAMES: Mapping[ChoiceKind, str] = {
     "oracle": "best of all, per problem (oracle)",
@@ -35,8 +35,8 @@ WHY: Mapping[Why, str] = {
 }
 ABOUT = (
     "Oracle: a problem counts as solved if at least one configuration solved it. koderz chooses the best single "
-    "configuration, the two configurations of the oracle of two and the limit on the prompt length by "
-    "cross-validation: on other problems than those on which it evaluates them (10 folds, mean of 20 divisions). "
+    "configuration, the two configurations of the oracle of two and the limit on the prompt length by cross-validation "
+    "(10 folds, mean of 20 divisions). koderz evaluates them on other problems than those on which it chose them. "
     "Intervals are paired by problem and hold simultaneously for all differences. They are wider if different folds "
     "chose different configurations."
 )
@@ -132,7 +132,7 @@ def headroom_section(rows: Sequence[SummaryRow], found: Headroom, most: int | No
         "why": found.why,
     }
     if found.why:
-        remark = f"The headroom of a choice per problem is not computed. {WHY[found.why]}"
+        remark = f"The headroom is not computed. {WHY[found.why]}"
         return Section((), (remark,), facts)
     by_key = figures_by_key(rows)
     choices = [ChoiceRow(choice, choice.share.value * found.problems) for choice in found.choices]

@@ -16,8 +16,8 @@ GB = 1e9
 USED, MODELS, GPU, LIMIT = theme_color(0), theme_color(2), theme_color(4), theme_color(1)
 LEVELS = {
     "enough": "There is enough free memory.",
-    "low": "Memory is low: no experiment starts, and no model is loaded, until more is free.",
-    "critical": "Memory is critical: running experiments are paused until more is free.",
+    "low": "Memory is low: no experiment starts and no model is loaded until more memory is free.",
+    "critical": "Memory is critical: running experiments are paused until more memory is free.",
 }
 
 

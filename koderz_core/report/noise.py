@@ -214,10 +214,10 @@ ITEMS = (
     text("problem", "id of the problem", shown=Shown("problem", 1)),
     share(
         "share",
-        "share solved, with equal weight for every configuration",
+        "share of experiments solved, with equal weight for every configuration",
         shown=Shown("solved", 3, percent),
     ),
-    json("shares", "share of its repeats that each configuration solved", path="by"),
+    json("shares", "share of the repeats that each configuration solved", path="by"),
     json(
         "variance",
         "for each configuration: share that this problem contributes to the variance of the difference from the "
@@ -250,7 +250,7 @@ def noise_listings(
         ),
         Listing(
             "designs",
-            f"Designs with the smallest standard error (at most {MOST_REPEATS} repeats)",
+            f"Numbers of problems and repeats with the smallest standard error (at most {MOST_REPEATS} repeats)",
             DESIGNS,
             _designs(comparison, found),
         ),

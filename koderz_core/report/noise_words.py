@@ -20,9 +20,8 @@ ABOUT_NOISE = (
     "From problems: the part of the standard error that repeats cannot reduce, because another choice of problems "
     "would give another result (data noise). From draws: the part that repeats reduce, because single answers to the "
     "same problem vary (prediction noise). The squares of both parts add up to the square of the standard error. The "
-    "standard error applies to other problems like these. For exactly these problems, the standard error is the part "
-    "from draws alone. A negative estimate of the variance between problems counts as 0; the sum of the squares is "
-    "then too large."
+    "standard error applies to similar problems. For exactly these problems, the standard error is the part from draws "
+    "alone. A negative estimate of the variance between problems counts as 0; the sum of the squares is then too large."
 )
 ABOUT_PROBLEMS = (
     "These problems were found after the results were known. Do not use them alone to compare the same "
@@ -88,7 +87,7 @@ def _problems_left(noise: Noise, most: int) -> str:
     return (
         f"The dataset has {numbered(most - noise.problems, 'further problem')}: with all {most}, the standard error "
         f"would be {all_of_them} points{cost}. At the same price per experiment, a further problem lowers the standard "
-        "error of a rate more than a repeat, as long as there are further problems."
+        "error of a rate more than a repeat does, as long as the dataset has further problems."
     )
 
 

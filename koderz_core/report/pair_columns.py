@@ -252,8 +252,8 @@ PAIRS: Sequence[Column] = [
     ),
     share(
         "margin",
-        "the largest difference by which the success rate of a configuration may be below the rate of the baseline for "
-        "a match",
+        "the largest amount by which the success rate of a matching configuration may be below the rate of the "
+        "baseline",
         _NO_COMMON,
         path="pair.match.margin",
     ),
@@ -275,8 +275,8 @@ PAIRS: Sequence[Column] = [
     ),
     text(
         "match",
-        "`matches` if `p_noninferior` is at most 0.025, `falls short` if the opposite is shown at the same level, "
-        "otherwise `undecided`",
+        "`matches` if `p_noninferior` is at most 0.025, `falls short` if a test shows at the same level that the "
+        "configuration solves fewer problems by more than `margin`, otherwise `undecided`",
         _NO_COMMON,
         path="pair.match.verdict",
         shown=Shown("match", 7),
@@ -301,14 +301,14 @@ PAIRS: Sequence[Column] = [
     ),
     number(
         "cost_match_low",
-        "lower bound of `price_ratio` for `cost_match`, at most `price_ratio_low`",
+        "lower bound of `price_ratio` that decides `cost_match`; it is at most `price_ratio_low`",
         _NO_RATIO,
         "times",
         path="pair.cost_match.low",
     ),
     number(
         "cost_match_high",
-        "upper bound of `price_ratio` for `cost_match`, at least `price_ratio_high`",
+        "upper bound of `price_ratio` that decides `cost_match`; it is at least `price_ratio_high`",
         _NO_RATIO,
         "times",
         path="pair.cost_match.high",

@@ -179,7 +179,7 @@ def result_sentence(found: Registered) -> str:
 
 def _rows(found: Registered) -> Iterator[tuple[str, str, str]]:
     plan, registration, primary = found.plan, found.registration, found.primary
-    done = f"{numbered(primary.ended, 'experiment')} of {primary.planned} of the pair ended"
+    done = f"{primary.ended} of {numbered(primary.planned, 'experiment')} of both configurations ended"
     errors = f", {primary.errors} with an error" if primary.errors else ""
     yield "primary comparison", primary_words(plan, registration), result_words(found)
     yield "problems", str(len(plan.problems)), f"{primary.problems} with a result of both configurations"

@@ -283,7 +283,7 @@ def _remarks(comparison: Comparison, found: Found) -> Iterator[str]:
     if once := [row.letter for row in comparison.configurations if row.letter not in with_draws]:
         yield (
             f"Configurations with fewer than two draws on most problems: {', '.join(once)}. To measure pass@k for "
-            "them, run the benchmark with --repeats 5."
+            "these configurations, run the benchmark with --repeats 5."
         )
     for row, draws in several:
         last = next(rate for rate in reversed(draws.rates) if not rate.extrapolated)

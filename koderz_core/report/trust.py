@@ -37,10 +37,10 @@ ABOUT = (
     "with a 95 % interval. Impossible: the share of experiments that passed tests that no correct program passes. "
     "Likeness: the share of the canonical solution that the program repeats. Less renamed: the likeness minus the "
     "likeness of the program for the renamed problem. Less others: the likeness minus the likeness of other models' "
-    "programs. There is a hint in each of three cases: the success rate is significantly higher on the original "
-    "problems than on renamed or rephrased problems; the 95 % interval of the share of impossible problems passed is "
-    "above 1 %; or less renamed or less others is significant and at least 10 percentage points. A hint is not a "
-    "verdict: read the programs. A model can have seen the problems even if there is no hint."
+    "programs. There is a hint in each of three cases. (1) The success rate is significantly higher on the original "
+    "problems than on renamed or rephrased problems. (2) The 95 % interval of Impossible is above 1 %. (3) Less "
+    "renamed or Less others is significant and at least 10 percentage points. A hint is not a verdict: read the "
+    "programs. A model can have seen the problems even if there is no hint."
 )
 TITLE = "Trust: variants of the problems, and likeness to the canonical solutions"
 MOST_SHOWN = 5  # experiments with a sign
@@ -66,7 +66,7 @@ def _drop(name: str) -> Sequence[Column]:
     return (
         share(
             f"{name}_difference",
-            f"success rate on the original problems minus success rate on the same problems, {name}",
+            f"success rate on the original problems minus success rate on their variant {name}",
             _UNKNOWN,
             path=f"of.{name}.test.difference",
             shown=Shown(f"drop if {name}", 4, if_known(_points), f"of.{name}"),
@@ -78,7 +78,7 @@ def _drop(name: str) -> Sequence[Column]:
         number(f"{name}_p", "two-sided p value, adjusted by Holm's method", _UNKNOWN, path=f"of.{name}.p"),
         whole(
             f"{name}_problems",
-            "problems with a result of the original and of the variant",
+            "problems with a result for both the original and the variant",
             _UNKNOWN,
             "problems",
             path=f"of.{name}.test.n",

@@ -35,7 +35,7 @@ ABOUT = (
 )
 HINDSIGHT = (
     "In hindsight: this policy was chosen and evaluated on the same problems, so its result is too good. Use the row "
-    "*on other folds* instead: its policy was evaluated on other problems than those on which it was chosen."
+    "'simulated, on other folds' instead: its policy was evaluated on other problems than those on which it was chosen."
 )
 _NAMED = 8  # problems in a remark
 
@@ -91,7 +91,7 @@ def remarks(found: Sequence[Simulated], tuned: Tuned | None = None) -> Iterator[
             needed = "attempts that the policy needs were not planned"
             yield f"{one.policy.name}: {number} omitted, because {needed}: {named}."
     if any(one.usd is None for one in found):
-        yield "Costs are unknown if the price of one attempt is unknown."
+        yield "The costs of a policy are unknown if the price of any of its attempts is unknown."
     if tuned:
         chosen = listed([f"{name} ({numbered(times, 'fold')})" for name, times in tuned.chosen.items()])
         yield (

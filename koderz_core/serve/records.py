@@ -52,7 +52,9 @@ class SentProgram(Sent, frozen=True):
         if self.tests and self.completion is not None:
             raise ValueError("A completion continues the prompt of a problem. With tests, send a solution or an answer")
         if self.seconds is not None and not self.tests:
-            raise ValueError("seconds limits only your own tests. koderz sets the limits of a dataset's tests")
+            raise ValueError(
+                "The field seconds limits only your own tests. koderz sets the limits of a dataset's tests"
+            )
 
     @property
     def kind(self) -> str:

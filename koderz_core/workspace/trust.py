@@ -124,7 +124,7 @@ class _Gathered:
         if self._unknown:
             yield (
                 "These datasets are not on this machine in the version that the benchmark used, so koderz could not "
-                "compare the programs with the solutions and tests: {'; '.join(self._unknown)}."
+                f"compare the programs with the solutions and tests: {'; '.join(self._unknown)}."
             )
 
     def is_dated(self, name: str) -> bool:

@@ -15,7 +15,7 @@ from pages.ui.text import worded
 NEEDS = "Each patch is tested with pytest, in a separate process in the sandbox."
 GATE_OF_REPOSITORIES = (
     "Recommended gate: split:0.5. A loop then runs half of the failing tests, and the other half is held out. The gate "
-    "*examples* consists of the tests in a problem's text, so problems without such tests are omitted."
+    "`examples` consists of the tests in a problem's text, so problems without such tests are omitted."
 )
 
 

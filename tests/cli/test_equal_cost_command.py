@@ -24,7 +24,7 @@ def test_configurations_are_ordered_at_equal_amounts(koderz: Any, ran: None) -> 
     for part in (
         "Share of problems solved at equal tokens per problem",
         "Area under the curve",
-        "Whole set under one budget",
+        "Share of problems solved with one budget for all problems",
     ):
         assert part in shown
     assert "At equal tokens per problem, on 12 problems: the simultaneous band supports" in shown

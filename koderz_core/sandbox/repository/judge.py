@@ -195,7 +195,7 @@ def _class(error: str) -> ErrorClass:
 
 def _ignored(paths: Sequence[str]) -> str:
     shown = ", ".join(path[:200] for path in paths[:_MOST_SHOWN]) + (" and others" if len(paths) > _MOST_SHOWN else "")
-    return f"the patch also changes files that may not change, which was not applied: {shown}"
+    return f"the patch also changes files that may not change; these changes were not applied: {shown}"
 
 
 def _paths(ids: Sequence[str]) -> list[str]:
