@@ -61,7 +61,7 @@ FURTHER: Mapping[str, Table] = {
         "one line per problem and configuration, on the page Problems and from `koderz problems --json`", PROBLEMS
     ),
     "slices": Table(
-        "one line per slice of the problems and configuration, on the page Statistics and from `koderz compare --by "
+        "one line per configuration and slice of the problems, on the page Statistics and from `koderz compare --by "
         "difficulty --format csv` (or json)",
         SLICES,
     ),
@@ -96,8 +96,8 @@ FURTHER: Mapping[str, Table] = {
         AREAS,
     ),
     "breadth": Table(
-        "one line per configuration and number of attempts: the share solved if all problems share one budget, from "
-        "`koderz compare --equal-cost usd --format json`",
+        "one line per configuration and number of attempts: the share of problems solved if one budget is spent on all "
+        "problems together, from `koderz compare --equal-cost usd --format json`",
         BREADTH,
     ),
     "selection": Table(

@@ -304,8 +304,8 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
     left = planned - without - sum(row.solved + row.unsolved for row in rows)
     if left:
         yield (
-            f"Partial: {left} of {planned} experiments {'has' if left == 1 else 'have'} not ended. Experiments that "
-            "have not ended may be those on harder problems."
+            f"Partial: {left} of {planned} experiments {'has' if left == 1 else 'have'} not ended. The experiments "
+            "that have not ended may be on harder problems."
         )
     if without:
         yield (

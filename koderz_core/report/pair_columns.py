@@ -315,7 +315,7 @@ PAIRS: Sequence[Column] = [
     ),
     text(
         "cost_match",
-        "`matches` if `cost_match_high` is at most `cost_margin`, also if missing results count against the "
+        "`matches` if `cost_match_high` is at most `cost_margin`, even if missing results count against the "
         "configuration; `falls short` if `cost_match_low` is above `cost_margin`; otherwise `undecided`",
         _NO_RATIO,
         path="pair.cost_match.verdict",

@@ -166,8 +166,8 @@ def _remarks(found: Slices) -> Iterator[str]:
             )
     if found.few:
         yield (
-            "Slices with too few problems: no difference in them could be significant, whatever the results "
-            f"({_named(found.few)})."
+            "These slices have too few problems, so no difference in them can be significant, whatever the results: "
+            f"{_named(found.few)}."
         )
     if found.by == "tag":
         yield "A problem with several tags is in several slices."

@@ -66,7 +66,7 @@ def _drop(name: str) -> Sequence[Column]:
     return (
         share(
             f"{name}_difference",
-            f"success rate on the original problems minus success rate on their variant {name}",
+            f"success rate on the original problems minus success rate on their {name} variants",
             _UNKNOWN,
             path=f"of.{name}.test.difference",
             shown=Shown(f"drop if {name}", 4, if_known(_points), f"of.{name}"),
@@ -245,7 +245,7 @@ def _rest(trust: Trust, missing: Sequence[str]) -> str:
         return f"The dataset {plain(trust.dataset)} has no variants. {read}".strip()
     if not missing:
         return read
-    way = f"To check whether a model recalls or cheats, {TO_CHECK} {' / '.join(missing)}"
+    way = f"To check whether a model recalls solutions or cheats, {TO_CHECK} {' / '.join(missing)}"
     return f"{way}, then run: {TO_READ}"
 
 

@@ -81,8 +81,8 @@ def remarks(found: Sequence[Simulated], tuned: Tuned | None = None) -> Iterator[
     for why in dict.fromkeys(one.why for one in found if one.why and one.simulated):
         names = listed([one.policy.name for one in found if one.why == why and one.simulated])
         yield (
-            f"Not independent draws: {names}, because {why}. The attempts were replayed only in the recorded order, up "
-            "to the recorded number."
+            f"Not independent draws: {names}, because {why}. Their attempts were replayed only in the recorded order, "
+            "up to the recorded number of attempts."
         )
     for one in found:
         if one.left_out:

@@ -242,7 +242,7 @@ _MOST_TRANSCRIPT = 10 * MOST_SHOWN + 1000  # no character of a Python literal ta
 _ON_COPIES = (
     "the program was called with copies of the arguments; it passes only with the original objects of the tests"
 )
-_NO_CALLS = "a patch of a repository has no function that could be called"
+_NO_CALLS = "a patch of a repository has no function to call"
 _STALLED = "the value that the program returned could not be processed in time"
 
 

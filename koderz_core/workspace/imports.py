@@ -144,8 +144,8 @@ class Imports:
         for place, plan in enumerate(plans_):
             if plan.id in {other.id for other in plans_[:place]}:
                 raise UsageError(
-                    f"Two of the files would become the same benchmark, {plan.name!r}. Rename one of them, or import "
-                    "the files one by one with --name."
+                    f"Two of the files would become the same benchmark, {plan.name!r}. Rename one of the files, or "
+                    "import the files one by one with --name."
                 )
         for each in made:
             for plan, _ in each.parts:

@@ -12,7 +12,7 @@ from koderz_core.sandbox.repository.workspace import Record, Run
 Outcome = Literal["passed", "failed", "error", "skipped"]
 STOPPED = {
     "timeout": "the tests were stopped after {:.0f} s",
-    "flood": "the tests were stopped, because their process sent too much to the judge",
+    "flood": "the tests were stopped, because their process sent too much data to the judge",
 }
 
 
