@@ -330,9 +330,9 @@ def _reused(rows: Sequence[SummaryRow]) -> Iterator[str]:
     if cached := sum(row.cached for row in rows):
         yield (
             f"{numbered(cached, 'answer')} came from the response cache, at no cost. They repeat draws of earlier "
-            "benchmarks, so they are not new evidence. They measure neither cost nor time: in a comparison, the cost "
-            "and the time of each configuration with such an answer are unknown. `koderz compare --count-cached` "
-            "counts the recorded price of the original calls."
+            "benchmarks, so they are not new evidence. They measure neither cost nor time. In a comparison, the cost "
+            "and the time of each configuration with such an answer are therefore unknown. `koderz compare "
+            "--count-cached` counts the recorded price of the original calls."
         )
 
 

@@ -29,9 +29,9 @@ NAMES: Mapping[ChoiceKind, str] = {
     "random": "random choice",
 }
 WHY: Mapping[Why, str] = {
-    "few problems": "At least 10 problems with a result of each configuration are needed.",
-    "few configurations": "At least two configurations are needed.",
-    "many configurations": "At most 400 configurations can be compared.",
+    "few problems": "At least 10 problems with a result of each configuration are needed. Run more problems.",
+    "few configurations": "At least two configurations are needed. Choose another configuration.",
+    "many configurations": "At most 400 configurations can be compared. Choose fewer configurations.",
 }
 ABOUT = (
     "Oracle: a problem counts as solved if at least one configuration solved it. koderz chooses the best single "

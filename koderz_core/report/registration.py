@@ -65,8 +65,8 @@ def announced(plan: Plan) -> Iterator[str]:
     if plan.sequential:
         equal = numbered(fewest_equal(plan.sequential.margin), "problem")
         yield (
-            f"A match is possible after {equal} on which both configurations have the same result, and later if they "
-            "differ on other problems."
+            f"At the earliest, a match is shown after {equal} on which both configurations have the same result. Each "
+            "problem on which they differ delays the match."
         )
     yield f"SHA-256 of the registration, to publish before the first call: {registration_hash(plan)}"
 

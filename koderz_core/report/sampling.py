@@ -38,17 +38,17 @@ REFUSALS = {
 }
 ABOUT_DRAWS = (
     "A draw is an independent result on a problem. Each experiment (repeat) of a configuration is a draw. For best_of, "
-    "each sample within an experiment is also a draw, because its samples do not depend on each other. The programs of "
-    "strategies that repair programs, or that stop at the first program that passes, are not independent, so they are "
-    "not draws. pass@k is the probability that at least one of k draws is right. pass^k is the probability that all k "
-    "draws are right. Both are unbiased estimates. Their 95 % intervals apply to all problems like these. Each "
+    "each sample within an experiment is also a draw, because its samples do not depend on each other. Some strategies "
+    "repair programs or stop at the first program that passes. Their programs are not independent, so these programs "
+    "are not draws. pass@k is the probability that at least one of k draws is right. pass^k is the probability that "
+    "all k draws are right. Both are unbiased estimates. Their 95 % intervals apply to all problems like these. Each "
     "interval holds for one k, not for the whole curve."
 )
 ABOUT_EXTRAPOLATION = (
     "Extrapolated values come from a fit: each problem has its own success probability, which is 0, 1 or drawn from a "
     "beta distribution. The intervals do not assume this distribution: they allow for every distribution of success "
-    "probabilities that fits the draws. A few draws hardly distinguish problems that are never solved from problems "
-    "that are rarely solved, so intervals for a large k are wide."
+    "probabilities that fits the draws. With few draws, problems that are rarely solved look like problems that are "
+    "never solved, so intervals for a large k are wide."
 )
 ABOUT_SELECTION = (
     "Coverage: the share of experiments in which at least one tested program is right. Selected: the share of "

@@ -52,8 +52,8 @@ def policies_tables(found: Sequence[Simulated], tuned: Tuned | None = None) -> t
     spent = [_spent(place, one, kind, priced=priced) for place, (one, kind, _) in enumerate(lines, 1)]
     of_wrong = ("with wrong answers [95 %]",) if priced else ()
     return (
-        TextTable("What policies would have solved", SOLVED, tuple(solved)),
-        TextTable("What policies would have cost", (*SPENT[:3], *of_wrong, *SPENT[3:]), tuple(spent)),
+        TextTable("Success of the policies", SOLVED, tuple(solved)),
+        TextTable("Cost of the policies", (*SPENT[:3], *of_wrong, *SPENT[3:]), tuple(spent)),
     )
 
 
