@@ -78,8 +78,7 @@ def _order(workspace: Workspace) -> ImportOrder:
         as_stated=left.toggle("Use the results that the file states", help="koderz grades no programs (--as-stated)."),
         trust_ids=right.toggle(
             "Accept prompts that differ from the dataset",
-            help="koderz identifies problems by their ids, even if the file and the dataset contain different prompts "
-            "(--trust-ids).",
+            help="Identify problems by their ids, even if their prompts differ from those of the dataset (--trust-ids).",
         ),
     )
 
