@@ -249,7 +249,7 @@ def _remarks(comparison: Comparison, found: EqualCost) -> Iterator[str]:
     yield _conclusion(comparison, found)
     if found.curves.left_out:
         names = ", ".join(comparison.of(key).letter for key in found.curves.left_out)
-        yield f"Omitted, because their {PER_PROBLEM[found.axis]} are unknown or they have no result: {names}."
+        yield f"Omitted, because the {PER_PROBLEM[found.axis]} are unknown or no experiment has a result: {names}."
     if found.energy:
         how = _MEASURED if found.energy[0].startswith(CPUS_MEASURED) else _STATED
         yield f"Energy of all configurations: {found.energy[0]}. {how}"

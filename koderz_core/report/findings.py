@@ -238,13 +238,13 @@ def untested(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
     found = []
     if any(row.planned > row.problems for row in rows):
         found.append(
-            "Repeats of a problem are not independent trials, so these rates have no interval in this table. "
-            "The command koderz compare computes their intervals."
+            "Repeats of a problem are not independent trials, so these rates have no interval in this table. `koderz "
+            "compare` computes their intervals."
         )
     if _overlap(rows):
         found.append(
-            "Overlapping intervals do not show whether two rates differ. The command koderz compare tests the "
-            "difference on the same problems."
+            "Overlapping intervals do not show whether two rates differ. `koderz compare` tests the difference on the "
+            "same problems."
         )
     return tuple(found)
 
@@ -293,7 +293,7 @@ def _footnotes(marks: Sequence[Marks]) -> Iterator[str]:
         )
     if any(mark.searched for mark in marks):
         yield (
-            f"{SEARCHED} Prompts contained results of a web search. These may contain solutions of published "
+            f"{SEARCHED} Prompts contained results of a web search. Such results may contain solutions of published "
             "problems, so the rate does not measure the model alone."
         )
 
@@ -344,9 +344,9 @@ def across(rows: Sequence[SummaryRow]) -> str | None:
         return f"These configurations ran on different datasets ({which}): their rates cannot be compared."
     if len({row.problem_set for row in rows}) > 1:
         return (
-            "These configurations ran on different problems, which may explain a difference. The command koderz "
-            "compare tests each pair on the problems that both configurations ran on. With --same-problems (on the "
-            "Summary page: the option Problems), all figures cover only the problems that all configurations ran on."
+            "These configurations ran on different problems, which may explain a difference. `koderz compare` tests "
+            "each pair on the problems that both configurations ran on. With --same-problems (on the Summary page: the "
+            "option Problems), all figures cover only the problems that all configurations ran on."
         )
     return None
 

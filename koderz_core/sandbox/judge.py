@@ -249,7 +249,7 @@ _STALLED = "the value that the program returned could not be processed in time"
 def _unfit(code: str) -> tuple[ErrorClass, str] | None:
     """Why a program fails without being run: the class of the error and the message. None if it can be run."""
     if len(code) > MOST_CHARACTERS:
-        return "memory", f"the program has {len(code):,} characters, at most {MOST_CHARACTERS:,} are run"
+        return "memory", f"the program has {len(code):,} characters, but koderz runs at most {MOST_CHARACTERS:,}"
     if fault := surrogate_in(code):
         return "syntax", f"Python source cannot contain this text: {fault}"
     return None

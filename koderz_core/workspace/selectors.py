@@ -104,7 +104,7 @@ class Selectors:
         if configuration.parameters.get("checks"):
             if not configuration.parameters.get("error_usd"):
                 raise PlanError(
-                    "The parameter checks needs the price of a wrong answer in dollars, for example error_usd=0.01."
+                    "The parameter `checks` needs the price of a wrong answer in dollars, for example error_usd=0.01."
                 )
             _check_after(selector, configuration.gate)
         if seen := sorted({problems[at].id for at, _ in twins(problems, selector.seen)}):
@@ -135,7 +135,7 @@ def _check_after(selector: Selector, gate: str) -> None:
     if selector.after is None:
         raise PlanError(
             f"The selector {selector.name} cannot judge programs, because its benchmarks contain too few tested "
-            "programs with held-out results. Omit checks, or fit a selector that also uses benchmarks with ladder, "
+            "programs with held-out results. Omit `checks`, or fit a selector that also uses benchmarks with ladder, "
             "retry or repair."
         )
     if selector.after.gate != gate:

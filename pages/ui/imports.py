@@ -78,7 +78,7 @@ def _order(workspace: Workspace) -> ImportOrder:
         as_stated=left.toggle("Use the results that the file states", help="koderz grades no programs (--as-stated)."),
         trust_ids=right.toggle(
             "Accept prompts that differ from the dataset",
-            help="Identify problems by their ids, even if their prompts differ from those of the dataset (--trust-ids).",
+            help="Identify problems by their ids, even if the dataset has different prompts for them (--trust-ids).",
         ),
     )
 

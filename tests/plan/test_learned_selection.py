@@ -120,7 +120,7 @@ def test_a_selector_that_cannot_choose_or_judge_is_refused(fitted: Workspace) ->
         fitted.plans.plan(Order([Wanted("ladder", {"coder": "select:learned"})], "40:42"))
     with pytest.raises(PlanError, match="router needs a fitted selector"):
         fitted.plans.plan(Order([Wanted("router", {"coder": (NEVER, STRONG)})], "40:42"))
-    with pytest.raises(PlanError, match="checks needs the price of a wrong answer"):
+    with pytest.raises(PlanError, match="`checks` needs the price of a wrong answer"):
         planned(fitted, "40:42", checks=True)
     with pytest.raises(PlanError, match="cannot judge programs"):
         planned(fitted, "40:42", checks=True, error_usd=1.0)

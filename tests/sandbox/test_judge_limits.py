@@ -57,7 +57,7 @@ def test_a_program_may_be_long_and_one_that_is_too_long_fails_without_being_run(
     assert judged(fits).passed
     verdict = judged(f"{fits}x")
     assert (verdict.marks, verdict.error, verdict.seconds) == ("---", "memory", 0.0)
-    assert verdict.message == "the program has 1,000,001 characters, at most 1,000,000 are run"
+    assert verdict.message == "the program has 1,000,001 characters, but koderz runs at most 1,000,000"
 
 
 def test_tests_that_are_too_large_for_a_worker_are_not_the_program_s_fault():

@@ -36,7 +36,7 @@ def test_calls_see_the_program_and_its_preamble_and_give_texts_in_a_sorted_order
 def test_a_program_that_is_too_long_is_not_run() -> None:
     seen = probed(ECHO + "\n#" + "x" * MOST_CHARACTERS, "echo(1)", "echo(2)")
     assert [(answer.value, answer.error) for answer in seen] == [(None, "memory")] * 2
-    assert "at most 1,000,000 are run" in seen[0].message
+    assert "koderz runs at most 1,000,000" in seen[0].message
 
 
 @given(st.lists(KEYS, max_size=6))
