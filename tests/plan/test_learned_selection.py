@@ -81,7 +81,7 @@ def test_exploration_is_replayed_exactly_and_its_choices_value_every_rule(fitted
 
 def test_no_problem_of_its_fit_nor_a_near_duplicate_is_planned(fitted: Workspace) -> None:
     with pytest.raises(
-        PlanError, match=r"was fitted to 2 of the planned problems, or to near-duplicates: HumanEval/22"
+        PlanError, match=r"was fitted to 2 of the planned problems, or to near-duplicates of them: HumanEval/22"
     ):
         planned(fitted, "22:26")
     text = "Return the sum of all even numbers in the given list of whole numbers, or zero."
