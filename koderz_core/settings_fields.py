@@ -255,5 +255,6 @@ def refuse_programs(keys: Iterable[str]) -> None:
     for key in sorted(PROGRAMS.intersection(map(str.lower, keys))):
         raise ConfigError(
             f".env sets {key.upper()}, which names a program to start. koderz refuses this, because a .env in a "
-            "downloaded folder could start any program. Set the variable in the environment or settings.toml instead."
+            "downloaded folder could start any program. Set the variable in the environment or in settings.toml "
+            "instead."
         )

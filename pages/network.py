@@ -11,11 +11,11 @@ from pages.ui.edge import edge
 from pages.ui.frame import open_page
 from pages.ui.tables import show_words
 
-ABOUT = "Shows every address that koderz connected to, for what purpose, and how many bytes were sent and received."
+ABOUT = "Shows every address that koderz connected to, the purpose, and the number of bytes sent and received."
 PERIODS = {"last hour": 3600.0, "last 24 hours": DAY, "last 7 days": 7 * DAY}
 EMPTY = {
     AWAY: "No connection in this period.",
-    REFUSED: "No refusal in this period.",
+    REFUSED: "No refused connection in this period.",
     HERE: "No connection in this period.",
 }
 
@@ -35,7 +35,9 @@ def main() -> None:
         else:
             st.caption(EMPTY[table.title])
     st.caption(NOT_COVERED)
-    st.caption("In a terminal, `koderz network` shows the same. To refuse all addresses beyond this machine, set")
+    st.caption(
+        "In a terminal, `koderz network` shows the same tables. To refuse all addresses beyond this machine, set"
+    )
     st.code("KODERZ_OFFLINE=1", language=None)
     link("launch", "New run", "🚀")
 

@@ -12,7 +12,7 @@ from pages.ui.frame import Page, open_page, show_empty
 from pages.ui.search import show_hit
 from pages.ui.text import listed
 
-ABOUT = "Find prompts, answers, programs, errors and names in everything recorded."
+ABOUT = "Search all recorded prompts, answers, programs, errors and names."
 HELP = (
     "All words must occur in the same text. Case is ignored. A word also matches the beginning of a longer word; "
     "a phrase in quotation marks matches only whole words."

@@ -13,7 +13,7 @@ from pages.ui.frontier import about_picture
 from pages.ui.headroom import show_headroom
 from pages.ui.what_if import show_policies
 
-ABOUT = "Gains that a choice between configurations could have, and policies simulated on recorded attempts."
+ABOUT = "The largest possible gain of a choice between configurations, and policies simulated from recorded attempts."
 POLICIES = "Simulated policies"
 
 

@@ -61,33 +61,33 @@ FURTHER: Mapping[str, Table] = {
         "one line per problem and configuration, on the page Problems and from `koderz problems --json`", PROBLEMS
     ),
     "slices": Table(
-        "one line per slice of the problems and configuration, on the page Statistics and from `koderz compare --by "
+        "one line per configuration and slice of the problems, on the page Statistics and from `koderz compare --by "
         "difficulty --format csv` (or json)",
         SLICES,
     ),
     "signs": Table(
-        "one line per configuration and kind of sign, on the page Statistics and from `koderz compare --trust --format "
-        "json`",
+        "one line per configuration and kind of sign that a program games its tests, on the page Statistics and from "
+        "`koderz compare --trust --format json`",
         SIGNS,
     ),
     "designs": Table(
-        "numbers of problems and repeats with the smallest standard error, per configuration or difference and budget, "
-        "on the page Statistics and from `koderz compare --noise --format json`",
+        "one line per budget and configuration (or difference): the numbers of problems and repeats with the smallest "
+        "standard error, on the page Statistics and from `koderz compare --noise --format json`",
         DESIGNS,
     ),
     "carriers": Table(
-        "one line per comparison with the baseline: how many problems carry it, on the page Statistics and from "
-        "`koderz compare --noise --format json`",
+        "one line per comparison with the baseline: the number of problems that contribute to it, on the page "
+        "Statistics and from `koderz compare --noise --format json`",
         CARRIERS,
     ),
     "problem shares": Table(
-        "one line per problem: what it contributes to the comparisons, on the page Statistics and from `koderz compare "
+        "one line per problem: its contribution to the comparisons, on the page Statistics and from `koderz compare "
         "--noise --format json`",
         ITEMS,
     ),
     "supported": Table(
-        "one line per range of budgets in which the simultaneous band shows that one configuration solves more than "
-        "another, from `koderz compare --equal-cost usd --format json`",
+        "one line per range of budgets in which the simultaneous band shows that one configuration solves more "
+        "problems than another, from `koderz compare --equal-cost usd --format json`",
         SUPPORTED,
     ),
     "areas": Table(
@@ -96,8 +96,8 @@ FURTHER: Mapping[str, Table] = {
         AREAS,
     ),
     "breadth": Table(
-        "one line per configuration and number of attempts: the set of problems under one budget, from `koderz compare "
-        "--equal-cost usd --format json`",
+        "one line per configuration and number of attempts: the share of problems solved if one budget is spent on all "
+        "problems together, from `koderz compare --equal-cost usd --format json`",
         BREADTH,
     ),
     "selection": Table(
@@ -106,7 +106,9 @@ FURTHER: Mapping[str, Table] = {
         SELECTION,
     ),
     "further_draws": Table(
-        "one line per configuration and kind of draws, from `koderz compare --pass-at-k --format json`", FURTHER_DRAWS
+        "one line per configuration and kind of draw (experiments or samples): cost and gain of a further draw, from "
+        "`koderz compare --pass-at-k --format json`",
+        FURTHER_DRAWS,
     ),
 }
 """Tables that pages and commands give together with what they show."""

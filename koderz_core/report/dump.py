@@ -194,7 +194,7 @@ def _verdict(kind: str, verdict: IterationRow | Verdict) -> Iterator[str]:
     if verdict.message:
         yield f"message:\n{_margin(verdict.message)}"
     if verdict.marks:
-        yield _line(f"tests in order (P passed, F failed, - not reached): {verdict.marks}")
+        yield _line(f"tests in order (P = passed, F = failed, - = not reached): {verdict.marks}")
     for failure in verdict.failures:
         yield from _failure(failure, verdict.test_seconds)
     known = {failure.index for failure in verdict.failures}

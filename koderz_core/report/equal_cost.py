@@ -40,33 +40,35 @@ if TYPE_CHECKING:  # numpy is slow to import
 BUDGETS = 5  # in tables
 MOST_BANDS = 4  # more bands would hide each other
 MOST_NAMED = 8  # supported differences in a sentence
-TITLE = "Who solves most at equal cost"
-BANDED = "95 % bands for all configurations and budgets at once"
+TITLE = "Success at equal cost"
+BANDED = "Simultaneous 95 % bands for all configurations and budgets"
 PER_PROBLEM = {"usd": "dollars", "tokens": "tokens", "seconds": "seconds", "joules": "joules"}
 ABOUT_EQUAL_COST = (
-    "Each curve shows the share of problems solved if no problem may cost more than the budget. The bands hold for all "
-    "configurations and all budgets at once (95 %), so you may choose the budget after you have seen the chart. A band "
-    "of the difference, for all pairs and budgets at once, decides whether one configuration solves more than another. "
-    "Overlapping bands of two curves do not decide it. Area: the mean share solved over all budgets, on a logarithmic "
-    "scale, so that every doubling of the budget has the same weight. Its intervals are for a single configuration; "
-    "those of differences are for all differences to the baseline at once."
+    "Each curve shows the share of problems solved if no problem may cost more than the budget. The 95 % bands hold "
+    "simultaneously for all configurations and budgets, so you may choose the budget after you have seen the chart. At "
+    "a budget, one configuration solves significantly more problems than another if the band of their difference "
+    "excludes 0. This band holds simultaneously for all pairs and budgets. Curves with overlapping bands can still "
+    "differ significantly. Area: the mean share of problems solved over all budgets. The scale of the budgets is "
+    "logarithmic, so every doubling of the budget has the same weight. The interval of an area holds for a single "
+    "configuration. The intervals of differences hold simultaneously for all differences from the baseline."
 )
 ABOUT_BREADTH = (
     "Breadth first: one budget for all problems together. All problems get a first attempt, then the unsolved problems "
-    "a second attempt, and so on, so solved problems leave their money to the others. The attempts are those that were "
-    "made. –: the configuration never spends as much."
+    "a second attempt, and so on. Solved problems get no further attempt, so more of the budget is left for the "
+    "others. koderz uses only recorded attempts. –: the configuration uses less than this budget."
 )
-_STATED = "The watts are stated in the settings and multiplied by the duration of the calls."
+_STATED = "koderz multiplies the watts stated in the settings by the duration of the calls."
 _MEASURED = (
-    "The counters of the processors include all programs that ran during the calls, and do not include other parts of "
-    "the machine, such as fans and the power supply."
+    "The energy counters of the processors include all programs that ran during the calls. They do not include other "
+    "parts of the machine, such as fans and the power supply."
 )
 WHY: Mapping[Why, str] = {
     "few problems": "At least 10 problems with a result of all configurations are needed. Run more problems.",
-    "few configurations": "At least two configurations need results and a known cost on this axis.",
+    "few configurations": "At least two configurations need results and a known value on this axis.",
     "nothing solved": "No configuration solved a problem, so there is nothing to compare.",
-    "free": "No experiment used anything on this axis, so there is no budget to compare at.",
-    "mixed energy": "The energy of these configurations comes from different sources, so joules are not compared.",
+    "free": "All experiments have the value 0 on this axis, so no budgets can be compared.",
+    "mixed energy": "The energy of these configurations was not determined in the same way, so koderz does not compare "
+    "joules.",
 }
 
 
@@ -124,7 +126,7 @@ AREAS = (
     *interval(
         share(
             "area",
-            "mean share of problems solved over all budgets, on a logarithmic scale",
+            "mean share of problems solved over all budgets, with a logarithmic scale of budgets",
             path="of.share",
             shown=Shown("area [95 %]", 3, _area, "of.share"),
         )
@@ -143,24 +145,28 @@ BANDS = (
     text("axis", "`usd`, `tokens`, `seconds` or `joules`", path="axis"),
     number("budget", "amount that one problem may cost, in the unit of the axis", path="at"),
     share("share", "share of problems solved within the budget", path="share"),
-    share("low", "lower end of the band; the band holds for all configurations and budgets at once", path="low"),
+    share("low", "lower end of the band, which holds simultaneously for all configurations and budgets", path="low"),
     share("high", "upper end of the band", path="high"),
 )
 SUPPORTED = (
-    text("better", "ids of the benchmark and the configuration that solves more", path="better.full_id"),
-    text("worse", "ids of the benchmark and the configuration that solves less", path="worse.full_id"),
+    text(
+        "better", "configuration that solves more problems, written as benchmark/configuration", path="better.full_id"
+    ),
+    text("worse", "configuration that solves fewer problems, written as benchmark/configuration", path="worse.full_id"),
     number("start", "lowest budget of the range, in the unit of the axis", path="start"),
     number("end", "budget at which the range ends", "the range has no upper end", path="end"),
 )
 BREADTH = (
     *NAMED,
-    whole("attempts", "number of attempts on every problem that was still unsolved", path="attempts"),
-    number("spent", "mean amount per problem so far, in the unit of the axis", path="spent"),
-    share("share", "share of problems solved so far", path="share"),
+    whole(
+        "attempts", "maximum number of attempts per problem; solved problems get no further attempt", path="attempts"
+    ),
+    number("spent", "mean amount that a problem has used after these attempts, in the unit of the axis", path="spent"),
+    share("share", "share of problems solved after these attempts", path="share"),
 )
 ORDERS = (
     Shown("budget per problem", 1, path="budget"),
-    Shown("share solved, in order", 2, path="order"),
+    Shown("share of problems solved, highest first", 2, path="order"),
     Shown("supported by the band", 3, path="supported"),
 )
 
@@ -190,7 +196,7 @@ def _orders(comparison: Comparison, found: EqualCost) -> Listing:
     """At a few budgets, which configuration solves most."""
     letters = {curve.key: comparison.of(curve.key).letter for curve in found.curves.curves}
     rows = [_order(found, letters, budget) for budget in _budgets(found)]
-    return Listing("", f"Equal {PER_PROBLEM[found.axis]} per problem: who solves most", ORDERS, rows)
+    return Listing("", f"Share of problems solved at equal {PER_PROBLEM[found.axis]} per problem", ORDERS, rows)
 
 
 def _areas(comparison: Comparison, found: EqualCost) -> Listing:
@@ -212,7 +218,7 @@ def _under_one_budget(comparison: Comparison, found: EqualCost) -> Listing:
         Shown("in full", text=partial(_full, axis=found.axis), path="of"),
     )
     rows = [Row(comparison.of(key), breadth) for key, breadth in found.breadth.items()]
-    title = f"Whole set under one budget, breadth first, by mean {PER_PROBLEM[found.axis]} per problem"
+    title = f"Share of problems solved with one budget for all problems, by mean {PER_PROBLEM[found.axis]} per problem"
     return Listing("", title, columns, rows if places else [])
 
 
@@ -243,7 +249,7 @@ def _remarks(comparison: Comparison, found: EqualCost) -> Iterator[str]:
     yield _conclusion(comparison, found)
     if found.curves.left_out:
         names = ", ".join(comparison.of(key).letter for key in found.curves.left_out)
-        yield f"Left out, because an amount is unknown or there is no result: {names}."
+        yield f"Omitted, because the {PER_PROBLEM[found.axis]} are unknown or no experiment has a result: {names}."
     if found.energy:
         how = _MEASURED if found.energy[0].startswith(CPUS_MEASURED) else _STATED
         yield f"Energy of all configurations: {found.energy[0]}. {how}"
@@ -266,7 +272,7 @@ def _range(comparison: Comparison, of: Supported, found: EqualCost) -> str:
     better, worse = (comparison.of(key).letter for key in (of.better, of.worse))
     start = amount(found.axis, of.start)
     where = f"from {start}" if isinf(of.end) else f"from {start} to {amount(found.axis, of.end)}"
-    return f"{better} solves more than {worse} {where}"
+    return f"{better} solves more problems than {worse} {where}"
 
 
 def _budgets(found: EqualCost) -> list[float]:

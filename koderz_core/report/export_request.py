@@ -96,7 +96,7 @@ class ExportOrder:
             )
         if self.same_problems and self.table not in COMPARED:
             raise UsageError(
-                f"The table {self.table} cannot be limited to problems that all configurations were given. Omit "
+                f"The table {self.table} cannot be limited to problems that all configurations ran on. Omit "
                 f"--same-problems, or use one of the tables {', '.join(COMPARED)}."
             )
         checked_columns(self.table, self.columns)

@@ -79,7 +79,7 @@ def _tests(repository: RepositoryMap, chosen: Sequence[str]) -> Iterator[str]:
     if chosen and pytest:
         yield f"While you work: `{pytest} {' '.join(shlex.quote(short(path)) for path in chosen)}`"
     elif chosen:
-        yield f"Tests near the goal: {', '.join(map(short, chosen))}"
+        yield f"Tests related to the goal: {', '.join(map(short, chosen))}"
     purposes: tuple[Purpose, ...] = ("test", "lint", "types")
     last = [found[0].command for purpose in purposes if (found := repository.commands_for(purpose))]
     if last:

@@ -238,13 +238,13 @@ def untested(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
     found = []
     if any(row.planned > row.problems for row in rows):
         found.append(
-            "Repeats of a problem are not independent trials, so these rates have no interval in this table. "
-            "The command koderz compare computes their intervals."
+            "Repeats of a problem are not independent trials, so these rates have no interval in this table. `koderz "
+            "compare` computes their intervals."
         )
     if _overlap(rows):
         found.append(
-            "Overlapping intervals do not show whether two rates differ. The command koderz compare tests the "
-            "difference on the same problems."
+            "Overlapping intervals do not show whether two rates differ. `koderz compare` tests the difference on the "
+            "same problems."
         )
     return tuple(found)
 
@@ -293,7 +293,7 @@ def _footnotes(marks: Sequence[Marks]) -> Iterator[str]:
         )
     if any(mark.searched for mark in marks):
         yield (
-            f"{SEARCHED} Prompts contained results of a web search. These may contain solutions of published "
+            f"{SEARCHED} Prompts contained results of a web search. Such results may contain solutions of published "
             "problems, so the rate does not measure the model alone."
         )
 
@@ -304,8 +304,8 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
     left = planned - without - sum(row.solved + row.unsolved for row in rows)
     if left:
         yield (
-            f"Partial: {left} of {planned} experiments {'has' if left == 1 else 'have'} not ended. Experiments that "
-            "have not ended may be those on harder problems."
+            f"Partial: {left} of {planned} experiments {'has' if left == 1 else 'have'} not ended. The experiments "
+            "that have not ended may be on harder problems."
         )
     if without:
         yield (
@@ -329,10 +329,10 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
 def _reused(rows: Sequence[SummaryRow]) -> Iterator[str]:
     if cached := sum(row.cached for row in rows):
         yield (
-            f"{numbered(cached, 'answer')} came from the response cache, at no cost. They are draws of earlier "
-            "benchmarks, not new evidence, and measure neither cost nor time: in a comparison, the costs and times of "
-            "each configuration with such an answer are unknown. `koderz compare --count-cached` counts the recorded "
-            "price of the original calls."
+            f"{numbered(cached, 'answer')} came from the response cache, at no cost. They repeat draws of earlier "
+            "benchmarks, so they are not new evidence. They measure neither cost nor time. In a comparison, the cost "
+            "and the time of each configuration with such an answer are therefore unknown. `koderz compare "
+            "--count-cached` counts the recorded price of the original calls."
         )
 
 
@@ -344,9 +344,9 @@ def across(rows: Sequence[SummaryRow]) -> str | None:
         return f"These configurations ran on different datasets ({which}): their rates cannot be compared."
     if len({row.problem_set for row in rows}) > 1:
         return (
-            "These configurations ran on different problems, which may explain a difference. The command koderz "
-            "compare tests each pair on the problems that both configurations ran on. With --same-problems (on the "
-            "Summary page: the option Problems), all figures cover only the problems that all configurations ran on."
+            "These configurations ran on different problems, which may explain a difference. `koderz compare` tests "
+            "each pair on the problems that both configurations ran on. With --same-problems (on the Summary page: the "
+            "option Problems), all figures cover only the problems that all configurations ran on."
         )
     return None
 

@@ -61,7 +61,7 @@ def _about_matching(n: int, pairs: int, discordance: float, variance_left: float
     found = prospect(n, pairs, discordance, variance_left)
     likely = (
         f"If a configuration is exactly as good as the baseline, the benchmark shows with a probability of "
-        f"{percent(found.chance)} that it matches the baseline {within(MARGIN)}"
+        f"{percent(found.chance)} that this configuration matches the baseline {within(MARGIN)}"
     )
     needed = "" if found.problems <= n else f"; a probability of 80 % requires {found.problems} problems"
     return f"{likely}{needed}."

@@ -56,14 +56,14 @@ GROUPS = (
 )
 PAIRS = (
     "p: from McNemar's exact test or, with repeats, from a test that permutes the labels of the configurations within "
-    "each problem; adjusted by Holm. The difference is significant if p is at most 0.05; the interval then excludes "
-    "0. The intervals are adjusted for all pairs (Bonferroni), including the pair that koderz selects and shows first. "
-    "Match: the result of a one-sided test. A configuration matches if its success rate is shown to be less than the "
-    "margin (10 percentage points by default) below that of the baseline, and falls short if it is shown to be further "
-    "below. "
-    "Break-even cost: the dollars per problem at which the curve of a configuration first reaches the success rate of "
-    "the baseline; P(never): the share of resamples in which the curve never reaches that rate. Saved: the difference "
-    "in cost on the problems that both configurations solved."
+    "each problem; adjusted by Holm. The difference is significant if p is at most 0.05; the interval then excludes 0. "
+    "The intervals are adjusted for all pairs (Bonferroni), including the pair that koderz selects and shows first. "
+    "Match: the result of a one-sided test. A configuration matches if the test shows that its success rate is at most "
+    "the margin (10 percentage points by default) below the rate of the baseline. It falls short if the test shows "
+    "that its success rate is lower by more than the margin. Break-even cost: the dollars per problem at which the "
+    "curve of a configuration first reaches the success rate of the baseline; P(never): the share of resamples in "
+    "which the curve never reaches that rate. Saved: the difference in cost on the problems that both configurations "
+    "solved."
 )
 _FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")  # owasp.org/www-community/attacks/CSV_Injection
 

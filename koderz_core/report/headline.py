@@ -96,7 +96,7 @@ def _cheapest(comparison: Comparison, rows: Sequence[ConfigurationFigures], name
     if not prices:
         return f"The cost per solved problem is unknown, because some calls of every configuration {_unknown(rows)}."
     end = (
-        f" Unknown, because calls {_unknown(rows)}: the cost of {numbered(unknown, 'configuration')}."
+        f" The cost of {numbered(unknown, 'configuration')} is unknown, because calls {_unknown(rows)}."
         if unknown
         else ""
     )
@@ -134,7 +134,10 @@ def _not_settled(pairs: Sequence[Pair]) -> Iterator[str]:
             f"{numbered(so_far, 'configuration')}."
         )
     if untested := sum(pair.p_adjusted is None for pair in pairs):
-        yield f"Not comparable with the baseline, because they share no problem: {numbered(untested, 'configuration')}."
+        yield (
+            "Configurations that cannot be compared with the baseline, because no problem has results of both: "
+            f"{untested}."
+        )
 
 
 def _about(pair: Pair, names: Mapping[Key, str]) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.headroom import Choice, ChoiceKind, Headroom, Member, Verdict, Why
     from koderz_core.analysis.rates import Interval
 
-TITLE = "Headroom of a choice per problem"
+TITLE = "Headroom: largest possible gain of a choice per problem"
 MOST_COLUMNS = 8  # configurations in the matrix for people
 NAMES: Mapping[ChoiceKind, str] = {
     "oracle": "best of all, per problem (oracle)",
@@ -29,19 +29,20 @@ NAMES: Mapping[ChoiceKind, str] = {
     "random": "random choice",
 }
 WHY: Mapping[Why, str] = {
-    "few problems": "At least 10 problems with a result of each configuration are needed.",
-    "few configurations": "At least two configurations are needed.",
-    "many configurations": "At most 400 configurations can be compared.",
+    "few problems": "At least 10 problems with a result of each configuration are needed. Run more problems.",
+    "few configurations": "At least two configurations are needed. Choose another configuration.",
+    "many configurations": "At most 400 configurations can be compared. Choose fewer configurations.",
 }
 ABOUT = (
-    "Oracle: a problem counts as solved if at least one configuration solved it. The best single configuration, the "
-    "two of the oracle of two, and the limit of the length are chosen on other folds of problems than those that judge "
-    "them (means over 20 divisions into 10 folds). Intervals are paired by problem, hold for all differences at once, "
-    "and are longer if different folds chose different configurations."
+    "Oracle: a problem counts as solved if at least one configuration solved it. koderz chooses the best single "
+    "configuration, the two configurations of the oracle of two and the limit on the prompt length by cross-validation "
+    "(10 folds, mean of 20 divisions). koderz evaluates them on other problems than those on which it chose them. "
+    "Intervals are paired by problem and hold simultaneously for all differences. They are wider if different folds "
+    "chose different configurations."
 )
 _LUCK = (
-    "Each configuration has one result of a problem, so an unknown part of the oracle's gain is luck of single "
-    "answers. To separate it, run the benchmark with --repeats 2 or more."
+    "Each configuration has only one result per problem, so an unknown part of the oracle's gain is due to chance. To "
+    "estimate this part, run the benchmark with --repeats 2 or more."
 )
 
 
@@ -80,14 +81,15 @@ def in_problems(problems: float) -> str:
 
 
 CHOICES = (
-    text("choice", "how the configuration is chosen", path="name", shown=Shown("choice", 1)),
+    text("choice", "rule that chooses a configuration for each problem", path="name", shown=Shown("choice", 1)),
     text("kind", "`oracle`, `repeated`, `pair`, `best`, `length` or `random`", path="of.kind"),
     number("solved", "problems solved", unit="problems", path="solved", shown=Shown("solved", 3, in_problems)),
     *interval(share("share", "share of problems solved", shown=Shown("share [95 %]", 4, _rate, "of.share"))),
     *interval(
         share(
             "difference",
-            "share minus that of the best single configuration, paired by problem; all intervals hold at once",
+            "`share` minus the `share` of the best single configuration, paired by problem; all intervals hold "
+            "simultaneously",
             "the row is the best single configuration",
             shown=Shown("points to best single [95 %]", 2, if_known(_difference), "of.difference"),
         )
@@ -99,16 +101,23 @@ MEMBERS = (
     number("alone", "problems that no other configuration solves", shown=Shown("only it", 4, in_problems)),
     number(
         "gained",
-        "problems that it solves and the best single configuration does not",
+        "problems that the configuration solves and the best single configuration does not solve",
         shown=Shown("not best single", 5, in_problems),
     ),
     number(
         "lost",
-        "problems that the best single configuration solves and it does not",
+        "problems that the best single configuration solves and this configuration does not solve",
         shown=Shown("only best single", 6, in_problems),
     ),
 )
-MATRIX = (*NAMED, json("only", "problems that it solves and the other does not, by id of the other", path="ids"))
+MATRIX = (
+    *NAMED,
+    json(
+        "only",
+        "for each other configuration, by its id: number of problems that only the first of the two solves",
+        path="ids",
+    ),
+)
 
 
 def headroom_section(rows: Sequence[SummaryRow], found: Headroom, most: int | None = None) -> Section:
@@ -123,7 +132,7 @@ def headroom_section(rows: Sequence[SummaryRow], found: Headroom, most: int | No
         "why": found.why,
     }
     if found.why:
-        remark = f"The headroom of a choice per problem is not computed. {WHY[found.why]}"
+        remark = f"The headroom is not computed. {WHY[found.why]}"
         return Section((), (remark,), facts)
     by_key = figures_by_key(rows)
     choices = [ChoiceRow(choice, choice.share.value * found.problems) for choice in found.choices]
@@ -165,7 +174,8 @@ def matrix(by_key: Mapping[Key, ConfigurationFigures], found: Headroom, most: in
         *(Shown(f"not {letter}", 3, partial(_cell, letter=letter), "letters") for letter in shown),
     )
     rows.sort(key=lambda row: shown.index(row.configuration.letter))
-    return Listing("", "Problems that the row solves and the column does not", columns, rows)
+    title = "Problems solved by the configuration of the row, but not by the configuration of the column"
+    return Listing("", title, columns, rows)
 
 
 def matrix_rows(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -> Iterator[MatrixRow]:
@@ -191,16 +201,17 @@ def conclusion(found: Headroom) -> str:
     of, n = gain.difference, numbered(found.problems, "problem")
     reach = f"{points(of.value, of.low, of.high)} percentage points"
     perfect, usual = (f"{100 * value:.0f}" if value is not None else None for value in (found.perfect, found.usual))
-    least = f"{n} show a gain only from {perfect} points on (power 80 %)" if perfect else f"{n} can show no gain"
+    least = f"{n} can show only gains of at least {perfect} points (power 80 %)" if perfect else f"{n} can show no gain"
     repeated = found.of("repeated")
     others = repeated.difference if repeated else None
     luck = f" ({points(others.value, others.low, others.high)} points)" if others else ""
     said: Mapping[Verdict, str] = {
-        "nothing": f"Nothing to learn here: even a perfect choice per problem would gain {reach}, and {least}.",
-        "luck": f"Nothing shown to be learnable: the oracle gains {reach}, but a choice by other repeats of the same "
-        f"problem does not gain{luck}, so the gain may be luck.",
-        "little": f"Little to learn here: a perfect choice per problem would gain {reach}. A choice that also errs "
-        f"{f'is shown to gain only from {usual} points on' if usual else 'cannot be shown to gain'} (power 80 %).",
+        "nothing": f"Nothing to learn: even a perfect choice per problem would gain {reach}, and {least}.",
+        "luck": f"No gain that can be learned is shown: the oracle gains {reach}, but a choice by other repeats of "
+        f"the same problem gains nothing{luck}, so the oracle's gain may be due to chance.",
+        "little": f"Little to learn: a perfect choice per problem would gain {reach}. For a choice that also makes "
+        f"errors, {f'only a gain of at least {usual} points can be shown' if usual else 'no gain can be shown'} (power "
+        "80 %).",
         "some": f"Headroom: a perfect choice per problem would gain {reach} over the best single configuration.",
     }
     return said[found.verdict]
@@ -212,8 +223,8 @@ def _remarks(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -> Ite
     assert best is not None, "a computed headroom"
     yield (
         f"Best single configuration in hindsight: {_named(by_key[found.best.key])}, {percent(found.best.share)}. "
-        f"Chosen on other folds: {percent(best.share.value)}. The difference, {100 * found.bias:.1f} points, is the "
-        "bias of a choice that is judged on the same problems."
+        f"Chosen by cross-validation: {percent(best.share.value)}. The difference, {100 * found.bias:.1f} points, is "
+        "the bias of a choice that is evaluated on the same problems."
     )
     if found.pair and len(found.members) > 2:
         a, b = (by_key[key] for key in found.pair.keys)
@@ -222,7 +233,7 @@ def _remarks(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -> Ite
     if found.repeats == 1 and found.verdict != "nothing":
         yield _LUCK
     if found.omitted:
-        yield f"Left out: {numbered(found.omitted, 'problem')} without a result of each configuration."
+        yield f"Omitted: {numbered(found.omitted, 'problem')} without a result of each configuration."
     yield ABOUT
 
 
@@ -231,7 +242,10 @@ def _about_length(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -
     if rule is None:
         return "Choice by length: unknown, because the dataset is not on this machine in the recorded version."
     if rule.short == rule.long:
-        return "Choice by length in hindsight: no limit on the length of the prompt solves more than one configuration."
+        return (
+            "Choice by length in hindsight: no limit on the prompt length gains anything over one configuration for "
+            "all problems."
+        )
     short, long = (by_key[key].letter for key in (rule.short, rule.long))
     return f"Choice by length in hindsight: {short} for prompts up to {rule.characters:.0f} characters, {long} above."
 

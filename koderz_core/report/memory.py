@@ -16,8 +16,8 @@ GB = 1e9
 USED, MODELS, GPU, LIMIT = theme_color(0), theme_color(2), theme_color(4), theme_color(1)
 LEVELS = {
     "enough": "There is enough free memory.",
-    "low": "Memory is low: no experiment starts, and no model is loaded, until more is free.",
-    "critical": "Memory is critical: running experiments are paused until more is free.",
+    "low": "Memory is low: no experiment starts and no model is loaded until more memory is free.",
+    "critical": "Memory is critical: running experiments are paused until more memory is free.",
 }
 
 
@@ -56,7 +56,7 @@ def memory_chart(samples: Sequence[Sample], reserve_bytes: int) -> go.Figure:
 def memory_alt(samples: Sequence[Sample]) -> str:
     """The chart in words."""
     used = [sample.memory.total_bytes - sample.memory.free_bytes for sample in samples]
-    return f"Memory of the last minutes: now {gigabytes(used[-1])} used, at most {gigabytes(max(used))}."
+    return f"Memory in the last minutes: {gigabytes(used[-1])} used now, {gigabytes(max(used))} at the highest point."
 
 
 def memory_rows(models: Sequence[InMemory]) -> list[dict[str, str]]:

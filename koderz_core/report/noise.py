@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # numpy is slow to import
 
 MOST_ITEMS = 20  # problems in a terminal
 _SINGLE = "fewer than two problems have two results of each configuration"
-_ALONE = "the line is about the rate of one configuration"
+_ALONE = "the line describes the rate of one configuration"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ _COMPARED = (
     replace(NAMED[0], shown=Shown("", 1, path="subject")),
     NAMED[1],
     NAMED[2],
-    text("baseline", "ids of the benchmark and the configuration of the baseline", _ALONE, path="baseline.full_id"),
+    text("baseline", "the baseline, written as benchmark/configuration", _ALONE, path="baseline.full_id"),
 )
 NOISE = (
     *_COMPARED,
@@ -130,7 +130,7 @@ NOISE = (
     ),
     share(
         "value",
-        "success rate of the configuration, or its difference to the rate of the baseline",
+        "success rate of the configuration, or the difference from the rate of the baseline",
         shown=Shown("rate or difference", 5, _value, ""),
     ),
     share(
@@ -142,7 +142,8 @@ NOISE = (
     *interval(
         share(
             "data_error",
-            "part of the standard error that the choice of problems adds: what would remain with endless repeats",
+            "part of the standard error that the choice of problems adds: the standard error with infinitely many "
+            "repeats",
             _SINGLE,
             shown=Shown("from problems [95 %]", 7, if_known(_span), "of.data_error", optional=True),
         )
@@ -150,14 +151,14 @@ NOISE = (
     *interval(
         share(
             "draw_error",
-            "part of the standard error that single draws add: the standard error for these very problems",
+            "part of the standard error that single draws add: the standard error for exactly these problems",
             _SINGLE,
             shown=Shown("from draws [95 %]", 8, if_known(_span), "of.draw_error", optional=True),
         )
     ),
     share(
         "from_draws",
-        "share of the squared standard error that draws add",
+        "share of the squared standard error that single draws add",
         f"{_SINGLE}, or no result varies",
         shown=Shown("share from draws", 9, if_known(percent), optional=True),
     ),
@@ -178,7 +179,7 @@ DESIGNS = (
     *_COMPARED,
     whole(
         "times",
-        "budget, as a multiple of what the experiments of the comparison cost",
+        "budget, as a multiple of the cost of the experiments in the comparison",
         "the benchmark as it was run",
         shown=Shown("design", 3, _budget),
     ),
@@ -193,16 +194,18 @@ DESIGNS = (
 )
 CARRIERS = (
     *_COMPARED,
-    whole("problems", "problems on which both have a result", unit="problems", shown=Shown("problems", 3)),
+    whole(
+        "problems", "problems on which both configurations have a result", unit="problems", shown=Shown("problems", 3)
+    ),
     whole(
         "discordant",
-        "problems that the two solved in different shares of their repeats",
+        "problems for which the two configurations solved different shares of the repeats",
         unit="problems",
         shown=Shown("with different results", 4),
     ),
     whole(
         "needed",
-        "smallest number of problems that hold 90 % of the variance of the difference",
+        "smallest number of problems that contribute 90 % of the variance of the difference",
         unit="problems",
         shown=Shown("problems with 90 % of the variance", 5),
     ),
@@ -211,21 +214,22 @@ ITEMS = (
     text("problem", "id of the problem", shown=Shown("problem", 1)),
     share(
         "share",
-        "share solved, with equal weight for every configuration",
+        "share of experiments solved, with equal weight for every configuration",
         shown=Shown("solved", 3, percent),
     ),
-    json("shares", "share of its repeats that each configuration solved", path="by"),
+    json("shares", "share of the repeats that each configuration solved", path="by"),
     json(
         "variance",
-        "part of the problem in the variance of the difference to the baseline, if there is no true difference, by "
-        "configuration",
+        "for each configuration: share that this problem contributes to the variance of the difference from the "
+        "baseline, if there is no true difference",
         path="variance",
         shown=Shown("share of the variance", 4, if_known(percent), "part", optional=True),
     ),
     *interval(
         number(
             "correlation",
-            "correlation over configurations of the share solved of this problem with that of the others (item-rest)",
+            "item-rest correlation: how well the share solved of this problem agrees with the share solved of the "
+            "other problems, over all configurations",
             f"fewer than {FEWEST} configurations, a missing result, or nothing varies",
             shown=Shown("item-rest correlation [95 %]", 5, if_known(_item_rest), "of.correlation", optional=True),
         )
@@ -246,11 +250,11 @@ def noise_listings(
         ),
         Listing(
             "designs",
-            f"Designs with the smallest standard error (at most {MOST_REPEATS} repeats)",
+            f"Numbers of problems and repeats with the smallest standard error (at most {MOST_REPEATS} repeats)",
             DESIGNS,
             _designs(comparison, found),
         ),
-        Listing("carriers", "Problems that carry the comparison", CARRIERS, _carriers(comparison, found)),
+        Listing("carriers", "Problems that contribute to the comparison", CARRIERS, _carriers(comparison, found)),
         Listing("problems", "", ITEMS, _items(comparison, found, None)),
         _shown_items(comparison, found, pair, most),
     )

@@ -17,20 +17,19 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.pairs import Key
 
 ABOUT_NOISE = (
-    "From problems: the part of the standard error that remains however often each problem is repeated, because "
-    "another choice of problems would give another result (data noise). From draws: the part that is due to single "
-    "answers on the same problem (prediction noise); repeats reduce it. The squares of both parts add up to the square "
-    "of the standard error. The standard error is for problems like "
-    "these. For these very problems, it is the part from draws alone. If the estimated variance between problems is "
-    "below 0, it counts as 0, and the sum is then too large."
+    "From problems: the part of the standard error that repeats cannot reduce, because another choice of problems "
+    "would give another result (data noise). From draws: the part that repeats reduce, because single answers to the "
+    "same problem vary (prediction noise). The squares of both parts add up to the square of the standard error. The "
+    "standard error applies to similar problems. For exactly these problems, the standard error is the part from draws "
+    "alone. A negative estimate of the variance between problems counts as 0; the sum of the squares is then too large."
 )
 ABOUT_PROBLEMS = (
     "These problems were found after the results were known. Do not use them alone to compare the same "
     "configurations: their difference would look larger than it is."
 )
 MEASURE = (
-    "The two sources cannot be separated for configurations that ran each problem once. To measure them, run the "
-    "benchmark with --repeats 2 or more."
+    "For configurations that ran each problem once, the parts from problems and from draws cannot be separated. To "
+    "measure them, run the benchmark with --repeats 2 or more."
 )
 
 
@@ -56,9 +55,9 @@ def _remarks(comparison: Comparison, found: Uncertainty, pair: Key | None) -> It
     if carriers and carriers.discordant:
         same = carriers.problems - carriers.discordant
         yield (
-            f"Problems that carry the comparison {row.subject}: {carriers.discordant} of {carriers.problems}. On the "
-            f"other {numbered(same, 'problem')}, both configurations have the same result, so these problems do not "
-            f"contribute to the test. {ABOUT_PROBLEMS}"
+            f"Problems that contribute to the comparison {row.subject}: {carriers.discordant} of {carriers.problems}. "
+            f"On the other {numbered(same, 'problem')}, both configurations have the same result, so these problems do "
+            f"not contribute to the test. {ABOUT_PROBLEMS}"
         )
     yield from _about_correlations(found)
     yield ABOUT_NOISE
@@ -86,9 +85,9 @@ def _problems_left(noise: Noise, most: int) -> str:
     all_of_them = in_points((noise.error or 0.0) * sqrt(noise.problems / most))
     cost = _price(noise, most - noise.problems, noise.repeats)
     return (
-        f"The dataset has {numbered(most - noise.problems, 'further problem')}: with all {most}, it would be "
-        f"{all_of_them} points{cost}. At the same price per experiment, a further problem lowers the standard error of "
-        "a rate more than a repeat, as long as there are further problems."
+        f"The dataset has {numbered(most - noise.problems, 'further problem')}: with all {most}, the standard error "
+        f"would be {all_of_them} points{cost}. At the same price per experiment, a further problem lowers the standard "
+        "error of a rate more than a repeat does, as long as the dataset has further problems."
     )
 
 
@@ -100,16 +99,21 @@ def _repeats(noise: Noise) -> str:
         if now > 1:
             return ""
         low = in_points((noise.error or 0.0) / sqrt(target))
-        return f"With {target} repeats, it would be {low} points if only draws vary, and unchanged if no draw varies."
+        return (
+            f"With {target} repeats, the standard error would be {low} points if only draws vary, and unchanged if no "
+            "draw varies."
+        )
     repeats = (target,) * len(noise.keys)
     added = [target - number for number in noise.repeats]
     expected = noise.components.error(noise.problems, repeats)
     if not noise.components.prediction.value:
-        return "All repeats of a problem have the same result, so further repeats would not lower it."
+        return "All repeats of a problem have the same result, so further repeats would not lower the standard error."
     if noise.error is not None and expected >= noise.error:  # by chance, if little varies between problems
         return "These results do not show by how much more repeats would lower the standard error."
     cost = _price(noise, noise.problems, added)
-    return f"{target} repeats of each problem would lower it to about {in_points(expected)} points{cost}."
+    return (
+        f"{target} repeats of each problem would lower the standard error to about {in_points(expected)} points{cost}."
+    )
 
 
 def _price(noise: Noise, problems: int, repeats: Sequence[float]) -> str:
@@ -125,13 +129,12 @@ def _about_correlations(found: Uncertainty) -> Iterator[str]:
     if configurations < FEWEST:
         yield (
             f"Item-rest correlations need at least {FEWEST} configurations with results; this comparison has "
-            f"{configurations}. With fewer, even a correlation of 0.8 can be chance."
+            f"{configurations}. With fewer configurations, even a correlation of 0.8 can be due to chance."
         )
         return
     against = [item for item in found.problems.items if item.correlation and item.correlation.value < 0]
     yield (
         f"Each item-rest correlation is computed from only {numbered(configurations, 'configuration')}, so it is "
-        "imprecise. "
-        f"{numbered(len(against), 'problem')} with a negative one: better configurations solved them less often. Check "
-        "their tests first."
+        f"imprecise. Problems with a negative correlation: {len(against)}. Better configurations solved these problems "
+        "less often, so check the tests of these problems first."
     )

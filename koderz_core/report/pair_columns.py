@@ -153,7 +153,7 @@ PAIRS: Sequence[Column] = [
     *NAMED[:2],
     text(
         "baseline",
-        "ids of the benchmark and the configuration of the baseline, as benchmark/configuration",
+        "the baseline, written as benchmark/configuration",
         path="baseline",
     ),
     text(
@@ -252,7 +252,8 @@ PAIRS: Sequence[Column] = [
     ),
     share(
         "margin",
-        "the largest difference by which a configuration that matches the baseline may solve fewer problems",
+        "the largest amount by which the success rate of a matching configuration may be below the rate of the "
+        "baseline",
         _NO_COMMON,
         path="pair.match.margin",
     ),
@@ -274,8 +275,8 @@ PAIRS: Sequence[Column] = [
     ),
     text(
         "match",
-        "`matches` if `p_noninferior` is at most 0.025, `falls short` if the opposite is shown at the same level, "
-        "otherwise `undecided`",
+        "`matches` if `p_noninferior` is at most 0.025, `falls short` if a test shows at the same level that the "
+        "configuration solves fewer problems by more than `margin`, otherwise `undecided`",
         _NO_COMMON,
         path="pair.match.verdict",
         shown=Shown("match", 7),
@@ -293,28 +294,28 @@ PAIRS: Sequence[Column] = [
     *reasons("price_ratio", "price_ratio_low", "price_ratio_high"),
     number(
         "cost_margin",
-        "the largest `price_ratio` of a configuration that is no more expensive than the baseline",
+        "the largest `price_ratio` with which a configuration still matches the cost of the baseline",
         _NO_RATIO,
         "times",
         path="pair.cost_match.margin",
     ),
     number(
         "cost_match_low",
-        "lower bound of `price_ratio` for `cost_match`, at most `price_ratio_low`",
+        "lower bound of `price_ratio` that decides `cost_match`; it is at most `price_ratio_low`",
         _NO_RATIO,
         "times",
         path="pair.cost_match.low",
     ),
     number(
         "cost_match_high",
-        "upper bound of `price_ratio` for `cost_match`, at least `price_ratio_high`",
+        "upper bound of `price_ratio` that decides `cost_match`; it is at least `price_ratio_high`",
         _NO_RATIO,
         "times",
         path="pair.cost_match.high",
     ),
     text(
         "cost_match",
-        "`matches` if `cost_match_high` is at most `cost_margin`, also if missing results count against the "
+        "`matches` if `cost_match_high` is at most `cost_margin`, even if missing results count against the "
         "configuration; `falls short` if `cost_match_low` is above `cost_margin`; otherwise `undecided`",
         _NO_RATIO,
         path="pair.cost_match.verdict",

@@ -23,7 +23,8 @@ if TYPE_CHECKING:  # numpy is slow to import
 TITLE = "Registration"
 STOPPING: Mapping[StoppingRule, str] = {
     "fixed": "fixed: after all planned experiments",
-    "sequential": "sequential: as soon as the primary comparison is decided or hopeless",
+    "sequential": "sequential: as soon as the primary comparison is decided, or unlikely to be decided by the "
+    "remaining problems",
 }
 _NO_RESULT = "unknown, because no problem has a result of both configurations yet"
 EXPLORATORY = "All other comparisons of this benchmark are exploratory."
@@ -63,7 +64,10 @@ def announced(plan: Plan) -> Iterator[str]:
     yield f"Registered: {primary_words(plan, plan.registration)}. Stopping rule: {rule}. {EXPLORATORY}"
     if plan.sequential:
         equal = numbered(fewest_equal(plan.sequential.margin), "problem")
-        yield f"A match takes at least {equal} on which the two do not differ, and more if they differ on others."
+        yield (
+            f"At the earliest, a match is shown after {equal} on which both configurations have the same result. Each "
+            "problem on which they differ delays the match."
+        )
     yield f"SHA-256 of the registration, to publish before the first call: {registration_hash(plan)}"
 
 
@@ -163,7 +167,7 @@ def _sequential_words(found: Sequential) -> str:
     )
     return (
         f"{verdict} after {found.n} of {numbered(found.planned, 'problem')}: {gained} percentage points [95 % "
-        f"confidence sequence], e-value {evidence:.3g} for {claim} ({1 / LEVEL:.0f} decide){missing}"
+        f"confidence sequence], e-value {evidence:.3g} for {claim} (at least {1 / LEVEL:.0f} decides){missing}"
     )
 
 
@@ -175,7 +179,7 @@ def result_sentence(found: Registered) -> str:
 
 def _rows(found: Registered) -> Iterator[tuple[str, str, str]]:
     plan, registration, primary = found.plan, found.registration, found.primary
-    done = f"{numbered(primary.ended, 'experiment')} of {primary.planned} of the pair ended"
+    done = f"{primary.ended} of {numbered(primary.planned, 'experiment')} of both configurations ended"
     errors = f", {primary.errors} with an error" if primary.errors else ""
     yield "primary comparison", primary_words(plan, registration), result_words(found)
     yield "problems", str(len(plan.problems)), f"{primary.problems} with a result of both configurations"

@@ -67,7 +67,7 @@ def remarks(repository: RepositoryMap) -> tuple[str, ...]:
     """The state of git, and everything that the map leaves out."""
     broken = [f"Not parsed: {short(it.path)} ({it.fault})." for it in repository.modules if it.fault]
     omitted = [f"Omitted: {short(it.path)} {short(it.reason)}." for it in repository.omitted]
-    beyond = f"Not in the map, because it has too many files: {numbered(repository.left_out, 'file')}."
+    beyond = f"Omitted, because the repository has too many files: {numbered(repository.left_out, 'file')}."
     return (*_git(repository), *_cut(broken), *_cut(omitted), *([beyond] if repository.left_out else []))
 
 
@@ -75,13 +75,13 @@ def _git(repository: RepositoryMap) -> Iterator[str]:
     git = repository.git
     if git is None:
         fault = short(repository.git_fault)
-        why = f"git cannot read the repository ({fault})" if fault else "the folder is in no git repository"
+        why = f"git cannot read the repository ({fault})" if fault else "the folder is not in a git repository"
         yield f"Git: {why}, so there are no hot spots."
         return
     branch = f"branch {short(git.branch)}" if git.branch else "no branch"
     yield (
-        f"Git: {branch}, {numbered(len(git.dirty), 'file')} with changes that are not committed. Hot spots count the "
-        f"latest {numbered(git.counted, 'commit')}."
+        f"Git: {branch}, {numbered(len(git.dirty), 'file')} with changes that are not committed. Hot spots are "
+        f"computed from the latest {numbered(git.counted, 'commit')}."
     )
     if git.shallow:
         yield "Git: older commits are missing on this machine, because the clone is shallow."

@@ -19,7 +19,9 @@ WORDS: Mapping[tuple[bool, str], str] = {
     (False, "-"): "did not run",
 }
 """What a patch does to a test, by whether the test fails at the start and by its mark."""
-LEGEND = "✓ passes, ✗ fails, · did not run. Before the arrow: at the start of the task. After it: with this patch."
+LEGEND = (
+    "✓ passes, ✗ fails, · did not run. Before the arrow: at the start of the task. After the arrow: with this patch."
+)
 FIXED, KEPT = "failing tests fixed", "passing tests kept"
 
 

@@ -38,30 +38,29 @@ REFUSALS = {
 }
 ABOUT_DRAWS = (
     "A draw is an independent result on a problem. Each experiment (repeat) of a configuration is a draw. For best_of, "
-    "each sample within an experiment is also a draw, because its samples do not depend on each other. The programs of "
-    "strategies that repair programs, or that stop at the first program that passes, are not independent, so they are "
-    "not draws. pass@k is the probability that at least one of k draws is right. pass^k is the probability that all k "
-    "draws are right. Both are unbiased estimates. Their 95 % intervals cover all problems like these, and hold for "
-    "each k alone, not for the whole curve."
+    "each sample within an experiment is also a draw, because its samples do not depend on each other. Some strategies "
+    "repair programs or stop at the first program that passes. Their programs are not independent, so these programs "
+    "are not draws. pass@k is the probability that at least one of k draws is right. pass^k is the probability that "
+    "all k draws are right. Both are unbiased estimates. Their 95 % intervals apply to all problems like these. Each "
+    "interval holds for one k, not for the whole curve."
 )
 ABOUT_EXTRAPOLATION = (
     "Extrapolated values come from a fit: each problem has its own success probability, which is 0, 1 or drawn from a "
-    "beta distribution. Their intervals do not depend on this form: they include every distribution of success "
-    "probabilities that fits the draws. A few draws hardly distinguish problems that are never solved from problems "
-    "that are rarely solved, so intervals for a large k are wide."
+    "beta distribution. The intervals do not assume this distribution: they allow for every distribution of success "
+    "probabilities that fits the draws. With few draws, problems that are rarely solved look like problems that are "
+    "never solved, so intervals for a large k are wide."
 )
 ABOUT_SELECTION = (
-    "Coverage: the share of experiments in which at least one tested program is right. Selected: the share in which "
-    "the submitted program is right. Chance: the expected share if a randomly chosen tested program were submitted. "
-    "Missed: a right program was tested, but a wrong one was submitted. A program is right if it passes the tests that "
-    "score the experiment."
+    "Coverage: the share of experiments in which at least one tested program is right. Selected: the share of "
+    "experiments in which the submitted program is right. Chance: the expected share of experiments with a right "
+    "submission if each experiment submitted a random one of its tested programs. Missed: a right program was tested, "
+    "but a wrong one was submitted. A program is right if it passes the tests that score the experiment."
 )
 ABOUT_PRICE = (
-    "One further draw on every problem solves extra problems only if a right draw is also recognized: the figures "
-    "assume a perfect selection. Compare the price of an extra solved problem with the cost per solved problem of "
-    "the other configurations."
+    "The figures assume a perfect selection: if one further draw on a problem is right, this program is submitted. "
+    "Compare the price of an extra solved problem with the cost per solved problem of the other configurations."
 )
-_NO_FIT = "nothing was extrapolated, see the remarks"
+_NO_FIT = "nothing was extrapolated; the remarks state the reason"
 _UNKNOWN = "a price is unknown, or nothing was extrapolated"
 
 
@@ -129,7 +128,7 @@ PASS_RATES = (
         "number of problems with at least k draws; for an extrapolated row, with at least one draw",
         shown=Shown("problems", 6, count),
     ),
-    whole("left_out", "number of the other problems, which the row omits"),
+    whole("left_out", "number of problems that the row omits, because they have too few draws"),
     *interval(
         share(
             "pass_at_k",
@@ -165,7 +164,8 @@ SELECTION = (
             {
                 "coverage": "share of experiments in which at least one tested program is right",
                 "selected": "share of experiments in which the submitted program is right",
-                "chance": "expected share of experiments that submit a right program if each chooses at random",
+                "chance": "expected share of experiments that submit a right program if each submits a random tested "
+                "program",
             }.items(),
             5,
         )
@@ -283,7 +283,7 @@ def _remarks(comparison: Comparison, found: Found) -> Iterator[str]:
     if once := [row.letter for row in comparison.configurations if row.letter not in with_draws]:
         yield (
             f"Configurations with fewer than two draws on most problems: {', '.join(once)}. To measure pass@k for "
-            "them, run the benchmark with --repeats 5."
+            "these configurations, run the benchmark with --repeats 5."
         )
     for row, draws in several:
         last = next(rate for rate in reversed(draws.rates) if not rate.extrapolated)

@@ -26,7 +26,7 @@ def card_table(selector: Selector) -> TextTable:
         )
         for row in selector.card.judged
     )
-    return TextTable(f"Rules on other folds ({COUNTERFACTUAL})", columns, rows)
+    return TextTable(f"Rules, evaluated by cross-validation ({COUNTERFACTUAL})", columns, rows)
 
 
 def value_table(values: Mapping[str, OffPolicy]) -> TextTable:
@@ -46,17 +46,17 @@ def card_sentences(selector: Selector) -> Iterator[str]:
         yield SCRIPTED
     yield _verdict(selector)
     yield (
-        f"{selector.id}: models {', '.join(selector.models)}. Fitted to {card.problems} problems, judged on "
-        f"{card.folds} folds of other problems (near-duplicates in the same fold, seed {card.seed}). "
-        f"Ridge penalty {card.penalty:g}."
+        f"{selector.id}: models {', '.join(selector.models)}. Fitted to {card.problems} problems, evaluated by "
+        f"cross-validation with {card.folds} folds (near-duplicates in the same fold, seed {card.seed}). Ridge penalty "
+        f"{card.penalty:g}."
     )
     yield f"Before a call: {_calibration(card.before)}"
     if selector.after is None or card.after is None:
         yield "After an answer: not fitted, because too few tested programs have held-out results."
     else:
-        yield f"After an answer, by the gate {selector.after.gate}: {_calibration(card.after)}"
+        yield f"After an answer that was tested with the gate {selector.after.gate}: {_calibration(card.after)}"
     for why, count in card.left_out.items():
-        yield f"Left out: {count} {why}."
+        yield f"Omitted: {count} {why}."
     yield f"Data: {'; '.join(card.configurations)}."
 
 
@@ -64,18 +64,20 @@ def _verdict(selector: Selector) -> str:
     card = selector.card
     numbers = (
         f"Headroom: {100 * card.headroom.value:.1f} percentage points between the best single model and the oracle. "
-        f"{card.problems} problems show a gain of {100 * card.detectable:.1f} points or more."
+        f"With {card.problems} problems, only gains of at least {100 * card.detectable:.1f} points can be shown."
     )
     if card.verdict == BETTER:
         return f"The selector is significantly better than the best single model. {numbers}"
     if card.verdict == NOTHING:
-        return f"Nothing to learn here: use the best single model. {numbers}"
+        return f"Nothing to learn: use the best single model. {numbers}"
     return f"Undecided: no significant gain over the best single model. {numbers}"
 
 
 def _calibration(found: Calibration) -> str:
     auc = "unknown" if found.auc is None else f"{found.auc:.2f}"
-    return f"{found.predictions} predictions on other folds, expected calibration error {found.ece:.3f}, AUC {auc}."
+    return (
+        f"{found.predictions} predictions in cross-validation, expected calibration error {found.ece:.3f}, AUC {auc}."
+    )
 
 
 def _share(found: Estimate) -> str:

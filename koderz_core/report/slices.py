@@ -70,7 +70,7 @@ SLICES = (
         shown=Shown("slice", 0),
     ),
     *NAMED,
-    text("baseline", "ids of the benchmark and the configuration of the baseline", "no baseline", path="baseline"),
+    text("baseline", "the baseline, written as benchmark/configuration", "no baseline", path="baseline"),
     whole(
         "problems",
         "number of problems of the slice with a result of the configuration",
@@ -161,13 +161,13 @@ def _remarks(found: Slices) -> Iterator[str]:
         )
         if slices > 1:
             yield (
-                "If the difference is significant in one slice and not in another, the slices do not necessarily "
-                "differ: that would need a test of its own."
+                "If the difference is significant in one slice and not in another, this does not show that the slices "
+                "differ: such a claim needs a separate test."
             )
     if found.few:
         yield (
-            "Slices with too few problems: no difference in them could be significant, whatever the results "
-            f"({_named(found.few)})."
+            "These slices have too few problems, so no difference in them can be significant, whatever the results: "
+            f"{_named(found.few)}."
         )
     if found.by == "tag":
         yield "A problem with several tags is in several slices."

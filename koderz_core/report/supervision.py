@@ -33,8 +33,8 @@ if TYPE_CHECKING:  # numpy is slow to import
 SHOWS = (
     "The table of the supervisor's contribution shows how many experiments were solved before and how many after the "
     "first checkpoint. Before this checkpoint, the coder worked alone. After this checkpoint, reviews guided the "
-    "coder. The guided experiments are those that the coder did not solve alone, usually on harder problems, so the "
-    "success rates before and after the first checkpoint cannot be compared."
+    "coder. Reviews guide only experiments that the coder did not solve alone, usually on harder problems. Therefore, "
+    "the success rates before and after the first checkpoint cannot be compared."
 )
 SHOWS_NOT = (
     "The table does not show the effect of a checkpoint. Only experiments that are still unsolved get a review, and "

@@ -33,14 +33,14 @@ if TYPE_CHECKING:  # numpy is slow to import
 TO_CHECK = "repeat the command of the benchmark with --variant"
 TO_READ = "koderz compare --trust"
 ABOUT = (
-    "Drop: the success rate on the original problems minus that on their variant, in percentage points, with a 95 % "
-    "interval. Impossible: the share of experiments that passed tests that no correct program passes. Likeness: the "
-    "share of the canonical solution that the program repeats; less renamed, less others: minus that of the program "
-    "for the renamed problem, and minus that of the programs of other models. A hint means: significantly more "
-    "original problems than renamed or rephrased problems were solved, or impossible problems were passed at a rate "
-    "whose 95 % interval is above 1 %, or the likeness is significantly larger than one of these two, by at least 10 "
-    "percentage points. A hint is not a verdict: read the programs. No hint does not prove that a model has not seen "
-    "the problems."
+    "Drop: the success rate on the original problems minus the success rate on their variant, in percentage points, "
+    "with a 95 % interval. Impossible: the share of experiments on impossible problems whose program passed the tests. "
+    "No correct program passes these tests. Likeness: the share of the canonical solution that the program repeats. "
+    "Less renamed: the likeness minus the likeness of the program for the renamed problem. Less others: the likeness "
+    "minus the likeness of other models' programs. There is a hint in each of three cases. (1) The success rate is "
+    "significantly higher on the original problems than on renamed or rephrased problems. (2) The 95 % interval of "
+    "Impossible is above 1 %. (3) Less renamed or Less others is significant and at least 10 percentage points. A hint "
+    "is not a verdict: read the programs. A model can have seen the problems even if there is no hint."
 )
 TITLE = "Trust: variants of the problems, and likeness to the canonical solutions"
 MOST_SHOWN = 5  # experiments with a sign
@@ -66,7 +66,7 @@ def _drop(name: str) -> Sequence[Column]:
     return (
         share(
             f"{name}_difference",
-            f"success rate on the original problems minus success rate on the {name} ones, on the same problems",
+            f"success rate on the original problems minus success rate on their {name} variants",
             _UNKNOWN,
             path=f"of.{name}.test.difference",
             shown=Shown(f"drop if {name}", 4, if_known(_points), f"of.{name}"),
@@ -76,7 +76,13 @@ def _drop(name: str) -> Sequence[Column]:
             for end, word in ends.items()
         ),
         number(f"{name}_p", "two-sided p value, adjusted by Holm's method", _UNKNOWN, path=f"of.{name}.p"),
-        whole(f"{name}_problems", "problems with a result of both", _UNKNOWN, "problems", path=f"of.{name}.test.n"),
+        whole(
+            f"{name}_problems",
+            "problems with a result for both the original and the variant",
+            _UNKNOWN,
+            "problems",
+            path=f"of.{name}.test.n",
+        ),
     )
 
 
@@ -85,7 +91,7 @@ def _contrasted(name: str, other: str, header: str) -> Sequence[Column]:
     return (
         share(
             column,
-            f"mean over problems of the likeness to the canonical solution minus {other}",
+            f"mean over problems of the likeness to the canonical solution, minus {other}",
             _UNREAD,
             path=f"{path}.difference",
             shown=Shown(header, 7, if_known(_contrast), path),
@@ -118,7 +124,7 @@ TRUST = (
     ),
     share(
         "likeness",
-        "mean share of the runs of five tokens of the canonical solution that the program contains",
+        "mean share of the canonical solution's five-token sequences that the program contains",
         _UNREAD,
         path="of.recall.own",
         shown=Shown("likeness", 6, if_known(percent)),
@@ -130,8 +136,8 @@ TRUST = (
         path="of.recall.others",
         shown=Shown("elsewhere", 6, if_known(percent)),
     ),
-    *_contrasted("renamed", "that of the program for the renamed problem", "less renamed"),
-    *_contrasted("peers", "that of correct programs of other models", "less others"),
+    *_contrasted("renamed", "the likeness of the program for the renamed problem", "less renamed"),
+    *_contrasted("peers", "the likeness of correct programs of other models", "less others"),
     whole("programs", "recorded programs that were scanned", "not scanned", path="of.scanned.programs"),
     whole("unread", "programs that could not be scanned", "not scanned", path="of.scanned.unread"),
 )
@@ -158,7 +164,7 @@ def _some(experiments: Sequence[str]) -> str:
 
 SIGNS = (
     *NAMED,
-    text("sign", "kind of a sign in a program that it games its tests", path="sign", shown=Shown("sign", 3)),
+    text("sign", "kind of sign that a program games its tests", path="sign", shown=Shown("sign", 3)),
     text("meaning", "meaning of the sign", path="meaning", shown=Shown("a program that", 4)),
     whole("experiments", "experiments with such a program", path="number", shown=Shown("n", 5)),
     text("ids", "ids of these experiments", path="experiments", shown=Shown("experiments", 6, _some)),
@@ -210,11 +216,11 @@ def _not_checked(trust: Trust) -> Iterator[str]:
     if trust.dated:
         yield (
             "The table by year shows success rates by the date of the problems. A model cannot have seen problems that "
-            "are newer than its training data, so a lower rate on these hints at recall of the older ones, or these "
-            "are harder."
+            "are newer than its training data. A lower rate on these newer problems therefore hints at recall of the "
+            "older problems, unless the newer problems are harder."
         )
     else:
-        yield "Success rates by date were not checked, because no date of a problem is known."
+        yield "Success rates by date were not checked, because the dates of the problems are unknown."
 
 
 def trust_line(comparison: Comparison, trust: Trust) -> str:
@@ -239,7 +245,7 @@ def _rest(trust: Trust, missing: Sequence[str]) -> str:
         return f"The dataset {plain(trust.dataset)} has no variants. {read}".strip()
     if not missing:
         return read
-    way = f"To check whether a model recalls or cheats, {TO_CHECK} {' / '.join(missing)}"
+    way = f"To check whether a model recalls solutions or cheats, {TO_CHECK} {' / '.join(missing)}"
     return f"{way}, then run: {TO_READ}"
 
 

@@ -29,13 +29,13 @@ SIMULATED, RECORDED = "simulated", "as recorded"
 SOLVED = ("", "policy", "figures are", "solved [95 %]", "points more than 1 [95 %]", "accepted, wrong", "problems")
 SPENT = ("", "figures are", "$ per problem [95 %]", "$ per solved [95 %]", "attempts", "time")
 ABOUT = (
-    "Simulated: computed from recorded attempts, without a new call of a model. Each interval is for its policy alone, "
-    "over problems like these (95 %). The best of several policies looks better than it is on the problems that it was "
-    "chosen on."
+    "Simulated: computed from recorded attempts, without a new call of a model. Each 95 % interval holds for one "
+    "policy alone, for problems like these. If you choose the best of several policies, its result on the same "
+    "problems is too good."
 )
 HINDSIGHT = (
-    "In hindsight: the policy that is best on the same problems that judge it, so its result is too good. Use the row "
-    "judged on other problems instead."
+    "In hindsight: this policy was chosen and evaluated on the same problems, so its result is too good. Use the row "
+    "'simulated, on other folds' instead: its policy was evaluated on other problems than those on which it was chosen."
 )
 _NAMED = 8  # problems in a remark
 
@@ -52,8 +52,8 @@ def policies_tables(found: Sequence[Simulated], tuned: Tuned | None = None) -> t
     spent = [_spent(place, one, kind, priced=priced) for place, (one, kind, _) in enumerate(lines, 1)]
     of_wrong = ("with wrong answers [95 %]",) if priced else ()
     return (
-        TextTable("What policies would have solved", SOLVED, tuple(solved)),
-        TextTable("What policies would have cost", (*SPENT[:3], *of_wrong, *SPENT[3:]), tuple(spent)),
+        TextTable("Success of the policies", SOLVED, tuple(solved)),
+        TextTable("Cost of the policies", (*SPENT[:3], *of_wrong, *SPENT[3:]), tuple(spent)),
     )
 
 
@@ -81,19 +81,23 @@ def remarks(found: Sequence[Simulated], tuned: Tuned | None = None) -> Iterator[
     for why in dict.fromkeys(one.why for one in found if one.why and one.simulated):
         names = listed([one.policy.name for one in found if one.why == why and one.simulated])
         yield (
-            f"Not independent draws: {names}, because {why}. The attempts were replayed only in the recorded order, up "
-            "to the recorded number."
+            f"Not independent draws: {names}, because {why}. Their attempts were replayed only in the recorded order, "
+            "up to the recorded number of attempts."
         )
     for one in found:
         if one.left_out:
             named = listed(list(one.left_out[:_NAMED])) + (" and others" if len(one.left_out) > _NAMED else "")
             number = numbered(len(one.left_out), "problem")
-            yield f"{one.policy.name}: {number} left out, because attempts that it needs were not planned: {named}."
+            needed = "attempts that the policy needs were not planned"
+            yield f"{one.policy.name}: {number} omitted, because {needed}: {named}."
     if any(one.usd is None for one in found):
-        yield "Costs are unknown if the price of one attempt is unknown."
+        yield "The costs of a policy are unknown if the price of any of its attempts is unknown."
     if tuned:
         chosen = listed([f"{name} ({numbered(times, 'fold')})" for name, times in tuned.chosen.items()])
-        yield f"Best on the other folds by dollars with wrong answers: {chosen}. {HINDSIGHT}"
+        yield (
+            "Policies chosen on the other folds for their lowest cost, which includes the price of wrong answers: "
+            f"{chosen}. {HINDSIGHT}"
+        )
 
 
 def numbers(found: Sequence[Simulated], tuned: Tuned | None = None) -> list[Numbers]:

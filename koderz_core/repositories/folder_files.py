@@ -90,7 +90,7 @@ def _why_not(root: Path, path: str, mode: int) -> str:
     if stat.S_ISLNK(mode):
         return "is a link"
     if stat.S_ISDIR(mode):
-        return "is a repository of its own"
+        return "is a separate repository"
     if not stat.S_ISREG(mode):
         return "is not a regular file"
     if not (root / path).is_relative_to(root):  # the index of a hostile repository can name any path

@@ -92,7 +92,7 @@ def open_git(root: Path) -> tuple[Git | None, str]:
         if git.run("rev-parse", "--is-inside-work-tree").strip() != "true":
             return None, ""
         if git.run("config", "--default", "", "--get", "core.hooksPath").strip() != _OFF["core.hooksPath"]:
-            return None, "git before 2.31 cannot switch off the programs in its configuration"
+            return None, "git before version 2.31 cannot disable the programs in its configuration"
         keys = git.run("config", "--null", "--list", "--name-only").split("\0")
     except GitError as error:
         return None, "" if "not a git repository" in str(error) else str(error)
@@ -152,7 +152,9 @@ def files_at(folder: Path, commit: str) -> dict[str, bytes]:
         root = git.run("rev-parse", "--show-toplevel").strip()
         packed = git.run("-C", root, "archive", "--format=tar", commit).encode(errors="surrogateescape")
     except GitError as error:
-        raise DataError(f"{folder} cannot give the commit {commit[:12]} ({error}). Fetch it into the clone") from None
+        raise DataError(
+            f"git cannot read the commit {commit[:12]} in {folder} ({error}). Fetch the commit into this clone"
+        ) from None
     try:
         with tarfile.open(fileobj=BytesIO(packed), mode="r:") as archive:
             return {member.name: read_member(archive, member) for member in archive if member.isreg()}

@@ -190,4 +190,4 @@ def _test_names(paths: Sequence[str]) -> Iterator[str]:
     }
     pattern = max(numbers, key=lambda it: numbers[it])
     if numbers[pattern]:
-        yield f"Test files are named {pattern}: {numbers[pattern]} of {len(names)} Python files of tests."
+        yield f"Test files are named {pattern}: {numbers[pattern]} of {len(names)} Python test files."

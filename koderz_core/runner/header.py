@@ -137,7 +137,8 @@ def _check_same_registration(asked: Plan, recorded: Plan) -> None:
     if not asked.registration or asked.registration == recorded.registration:
         return
     state = (
-        f"{recorded.id} was registered with another primary comparison, margin, stopping rule or exclusions"
+        f"{recorded.id} was registered with another primary comparison, margin, stopping rule or exclusions than this "
+        "plan"
         if recorded.registration
         else f"{recorded.id} was started without a registration"
     )
@@ -151,8 +152,8 @@ def _check_same_cache(asked: Plan, recorded: Plan) -> None:
     if asked.cached != recorded.cached:
         state, cure = ("with", "add --cache") if recorded.cached else ("without", "omit --cache and unset KODERZ_CACHE")
         raise PlanError(
-            f"{recorded.id} was started {state} the response cache, which the seeds of its calls depend on. To extend "
-            f"it, {cure}. Otherwise, give this benchmark another name."
+            f"{recorded.id} was started {state} the response cache. The seeds of its calls depend on this choice. To "
+            f"extend the benchmark, {cure}. Otherwise, give this benchmark another name."
         )
 
 

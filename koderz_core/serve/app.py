@@ -43,7 +43,7 @@ ENDPOINTS: Sequence[Endpoint] = (
     *grading.ENDPOINTS,
     *results.ENDPOINTS,
     Endpoint("GET", "/v1/status", "The state of the server.", status, StatusAnswer),
-    Endpoint("GET", "/v1/ping", "Whether the server is there.", ping, str),
+    Endpoint("GET", "/v1/ping", "Whether the server is running.", ping, str),
     Endpoint("GET", "/metrics", "Metrics in the text format of Prometheus.", metrics, "text/plain"),
     Endpoint("GET", "/openapi.json", "The description of all endpoints.", openapi, dict),
 )

@@ -28,14 +28,18 @@ class SentProgram(Sent, frozen=True):
 
     solution: Annotated[Source | None, Meta(description="A whole program.")] = None
     completion: Annotated[Source | None, Meta(description="Text that continues the prompt of a function.")] = None
-    answer: Annotated[Source | None, Meta(description="The whole reply of a model, from which koderz extracts.")] = None
+    answer: Annotated[Source | None, Meta(description="The whole reply of a model; koderz extracts the program.")] = (
+        None
+    )
     tests: Annotated[str, Meta(max_length=MOST_TESTS, description="Asserts, or `def check(candidate)`.")] = ""
     dataset: Annotated[Name, Meta(description="A dataset of `koderz list-problems`.")] = ""
-    problem: Annotated[Name, Meta(description="The id of a problem in the dataset. All its tests are run.")] = ""
+    problem: Annotated[
+        Name, Meta(description="The id of a problem in the dataset. koderz runs all tests of the problem.")
+    ] = ""
     seconds: Annotated[Seconds | None, Meta(description="The time limit of `tests`. Default: KODERZ_TEST_TIMEOUT.")] = (
         None
     )
-    id: Annotated[Name, Meta(description="Returned with the result.")] = ""
+    id: Annotated[Name, Meta(description="An id of your choice, which is returned with the result.")] = ""
 
     def __post_init__(self) -> None:
         given = [kind for kind in _KINDS if getattr(self, kind) is not None]
@@ -48,7 +52,9 @@ class SentProgram(Sent, frozen=True):
         if self.tests and self.completion is not None:
             raise ValueError("A completion continues the prompt of a problem. With tests, send a solution or an answer")
         if self.seconds is not None and not self.tests:
-            raise ValueError("seconds limits only your own tests. koderz sets the limits of a dataset's tests")
+            raise ValueError(
+                "The field seconds limits only your own tests. koderz sets the limits of a dataset's tests"
+            )
 
     @property
     def kind(self) -> str:
@@ -194,7 +200,9 @@ class LaunchRequest(Sent, frozen=True):
     configurations: Annotated[tuple[SentConfiguration, ...], Meta(min_length=1, max_length=100)]
     max_cost_usd: Annotated[float, Meta(ge=0)]
     dataset: Name = "humaneval"
-    problems: Annotated[Source, Meta(description="As in `koderz benchmark --problems`.")] = "0:10"
+    problems: Annotated[Source, Meta(description="Selection of problems, as in `koderz benchmark --problems`.")] = (
+        "0:10"
+    )
     name: Name = ""
     seed: Annotated[int, Meta(ge=0)] = 0
     repeats: Annotated[int, Meta(ge=1, le=1000)] = 1
@@ -233,7 +241,7 @@ class ExperimentsQuery(Sent, frozen=True):
     """Which experiments."""
 
     problem: Name | None = None
-    solved: Annotated[bool, Meta(description="Only solved experiments.")] = False
+    solved: Annotated[bool, Meta(description="Return only solved experiments.")] = False
     limit: Annotated[int, Meta(ge=1, le=100_000)] = 1000
 
 
@@ -241,7 +249,7 @@ class TableQuery(Sent, frozen=True):
     """Which rows. `of`: benchmarks, by default all; for comparison and pairs also configurations."""
 
     of: tuple[Name, ...] = ()
-    columns: Annotated[tuple[Name, ...], Meta(description="Only these columns.")] = ()
+    columns: Annotated[tuple[Name, ...], Meta(description="Return only these columns.")] = ()
     same_problems: bool = False
 
 

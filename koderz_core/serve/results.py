@@ -125,22 +125,27 @@ _ROWS = list[dict[str, Any]]  # Any: JSON; the columns are those of the command 
 ENDPOINTS = (
     Endpoint("GET", "/v1/benchmarks", "All benchmarks, the newest first.", benchmarks, _ROWS),
     Endpoint("POST", "/v1/benchmarks", "Start a benchmark.", launch, LaunchAnswer, LaunchRequest, status=202),
-    Endpoint("GET", "/v1/benchmarks/{benchmark}", "As `koderz results BENCHMARK --json`.", benchmark, _ROWS),
+    Endpoint("GET", "/v1/benchmarks/{benchmark}", "The output of `koderz results BENCHMARK --json`.", benchmark, _ROWS),
     Endpoint(
         "GET",
         "/v1/benchmarks/{benchmark}/experiments",
-        "As `koderz results BENCHMARK --experiments --json`.",
+        "The output of `koderz results BENCHMARK --experiments --json`.",
         experiments,
         _ROWS,
         query=ExperimentsQuery,
     ),
     Endpoint(
-        "GET", "/v1/comparison", "As `koderz compare --format json`.", comparison, dict[str, Any], query=ComparisonQuery
+        "GET",
+        "/v1/comparison",
+        "The output of `koderz compare --format json`.",
+        comparison,
+        dict[str, Any],
+        query=ComparisonQuery,
     ),
     Endpoint(
         "GET",
         "/v1/tables/{table}",
-        "JSON lines, as `koderz export --format json`.",
+        "The output of `koderz export --format json`: JSON lines.",
         table,
         "application/jsonl",
         query=TableQuery,

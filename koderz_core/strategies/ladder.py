@@ -41,7 +41,7 @@ def steps_of(text: str) -> tuple[Step, ...]:
         if match is None or not times or (match["warm"] and float(match["warm"]) > WARMEST):
             raise PlanError(
                 f"{step.strip()!r} in {text!r} is not a valid temperature or effort. Write numbers from 0 to "
-                f"{WARMEST} or words of {', '.join(EFFORTS)}, separated by commas. To repeat a step N times, append "
+                f"{WARMEST} or efforts ({', '.join(EFFORTS)}), separated by commas. To repeat a step N times, append "
                 "*N, as in 0,0.3*2 or low*2,high."
             )
         steps += [match["effort"] or float(match["warm"])] * times

@@ -27,8 +27,8 @@ class Swarm(Reminded):
     """Write a program; as long as it fails, let a critic criticise it and a refiner correct it.
 
     Before the first program, the tester writes tests and sees only the text of the problem. ``tests``: the maximum
-    number of these tests. The critic sees which of them a program fails. These tests may be wrong, so only the gate
-    tests decide when the loop ends and how the programs are ranked. The critic and the tester are sampled at
+    number of these tests. The critic sees which of these tests a program fails. These tests may be wrong, so only the
+    gate tests decide when the loop ends and how the programs are ranked. The critic and the tester are sampled at
     temperature 0, the refiner at ``retry_temperature``.
     """
 

@@ -133,7 +133,9 @@ def _wrong_headers(name: str, journal: Tally) -> Iterator[Difference]:
     yield from _shrunk_plans(plans)
     for number, plan in enumerate(plans, 1):
         if plan.registration != plans[0].registration:
-            yield Difference("the registration", f"header {number}", "another one", "that of the first header")
+            yield Difference(
+                "the registration", f"header {number}", "another one", "the registration in the first header"
+            )
 
 
 def _shrunk_plans(plans: Sequence[Plan]) -> Iterator[Difference]:

@@ -191,4 +191,6 @@ def _without(sources: Sequence[ForgedSource]) -> str:
     for source in sources:
         reasons.update(source.reasons)
     listed = "; ".join(f"{reason}: {number}" for reason, number in reasons.most_common(5)) or "no fault can be made"
-    return f"No fault made a task ({listed}). Choose another source, or another --seed, or --least-failing 1."
+    return (
+        f"No fault is suitable for a task ({listed}). Choose another source, or another --seed, or --least-failing 1."
+    )

@@ -144,8 +144,8 @@ class Imports:
         for place, plan in enumerate(plans_):
             if plan.id in {other.id for other in plans_[:place]}:
                 raise UsageError(
-                    f"Two of the files would become the same benchmark, {plan.name!r}. Rename one of them, or import "
-                    "the files one by one with --name."
+                    f"Two of the files would become the same benchmark, {plan.name!r}. Rename one of the files, or "
+                    "import the files one by one with --name."
                 )
         for each in made:
             for plan, _ in each.parts:
@@ -258,8 +258,8 @@ class Imports:
             if all(result.problem.startswith(beginning) for result in file.results):
                 if len(names) > 1 and not _gradable(order, file):
                     raise DataError(
-                        f"{order.file} does not state whether its results are those of {' or '.join(names)}. Specify "
-                        "the dataset with --dataset."
+                        f"{order.file} does not state whether its results belong to the dataset {' or '.join(names)}. "
+                        "Specify the dataset with --dataset."
                     )
                 there = [name for name in names if not self._datasets.how_to_get(name)]
                 return self._datasets.load((there or names)[0])

@@ -75,7 +75,7 @@ def values(selector: Selector, choices: Sequence[Choice]) -> Mapping[str, OffPol
     ]
     if not kept:
         raise UsageError(
-            "No choice with a propensity was recorded on problems that the selector was not fitted to. Run a benchmark "
+            "There are no recorded choices with a propensity on problems that are new to the selector. Run a benchmark "
             "with 'router coder=select:learned explore=true' on other problems first."
         )
     models = tuple(dict.fromkeys(model for choice in kept for model in choice.models))

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["Registered", "about_looks", "registered_among", "stopping_rule"]
 
 _PEEKING = (
-    "Looking at p values while results arrive, and stopping or extending the benchmark when one is small, makes false "
-    "findings more frequent: in a simulation of McNemar's test, 9.6 % instead of 3.5 %. A benchmark that is registered "
-    "with --stopping sequential may be looked at as often as you like."
+    "If you look at p values while results arrive, and stop or extend the benchmark when a p value is small, false "
+    "findings become more frequent: in a simulation of McNemar's test, 9.6 % instead of 3.5 %. If a benchmark is "
+    "registered with --stopping sequential, you may look at its results as often as you like."
 )
 
 
@@ -68,7 +68,7 @@ def about_looks(results: Results, comparison: Comparison) -> Iterator[str]:
     sequential = {found.benchmark for found in comparison.registered if found.registration.stopping == "sequential"}
     tested = [row for row in comparison.configurations if row.key[0] not in sequential] if comparison.pairs else []
     if any(row.planned > row.n + row.errors for row in tested):
-        yield f"These p values are of an unfinished benchmark. {_PEEKING}"
+        yield f"These p values come from an unfinished benchmark. {_PEEKING}"
     elif names := results.extended(tuple(dict.fromkeys(row.key[0] for row in tested))):
         yield f"{', '.join(names)} was extended after it had started. {_PEEKING}"
 

@@ -182,5 +182,7 @@ class Repositories:
 def _existing(path: Path) -> bytes | None:
     """The content of a file of rules, None if there is none. Raises DataError, also for a link: koderz follows none."""
     if path.is_symlink():
-        raise DataError(f"{path} is a link, and koderz writes through no link. Edit the file that it leads to.")
+        raise DataError(
+            f"{path} is a link, and koderz does not write through links. Edit the file that the link points to."
+        )
     return read_bytes(path, _CURE, 4 << 20) if path.exists() else None

@@ -53,7 +53,7 @@ class Repricing:
     def rest(self) -> str:
         """What keeps its recorded price."""
         others = "Models without a price in the file keep their recorded prices. " if self.prices else ""
-        return f"{others}Answers from the response cache count as much as their original calls."
+        return f"{others}Answers from the response cache count at the price of their original calls."
 
     def of_answer(self, model: str, usage: Usage, seconds: float | None, recorded: Cost, rates: MachineRates) -> Cost:
         """The cost of an answered call. Unknown tokens or times stay unknown."""

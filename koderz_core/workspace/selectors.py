@@ -88,11 +88,14 @@ class Selectors:
         """Raise PlanError if a selector cannot choose for a configuration, or was fitted to one of its problems."""
         name = str(configuration.parameters.get("selector", ""))
         if not name:
-            raise PlanError("router needs a fitted selector. Write coder=select:learned or coder=select:learned=NAME.")
+            raise PlanError(
+                "The strategy router needs a fitted selector. Write coder=select:learned or coder=select:learned=NAME."
+            )
         selector, coders = self.load(name), configuration.models["coder"]
         if lacking := [model for model in coders if model not in selector.models]:
             raise PlanError(
-                f"The selector {name} was not fitted to {', '.join(lacking)}. It knows: {', '.join(selector.models)}."
+                f"The selector {name} was not fitted to {', '.join(lacking)}. It was fitted to: "
+                f"{', '.join(selector.models)}."
             )
         if configuration.parameters.get("error_usd"):
             unpriced = [model for model, usd in zip(selector.models, selector.usd, strict=True) if usd is None]
@@ -100,13 +103,15 @@ class Selectors:
                 raise PlanError(f"The selector {name} does not know the price of {', '.join(known)}. Omit error_usd.")
         if configuration.parameters.get("checks"):
             if not configuration.parameters.get("error_usd"):
-                raise PlanError("checks needs the price of a wrong answer in dollars, for example error_usd=0.01.")
+                raise PlanError(
+                    "The parameter `checks` needs the price of a wrong answer in dollars, for example error_usd=0.01."
+                )
             _check_after(selector, configuration.gate)
         if seen := sorted({problems[at].id for at, _ in twins(problems, selector.seen)}):
             more = f" and {len(seen) - 5} more" if len(seen) > 5 else ""
             raise PlanError(
-                f"The selector {name} was fitted to {len(seen)} of the planned problems, or to near-duplicates: "
-                f"{', '.join(seen[:5])}{more}. Choose other problems, or fit a selector to other benchmarks."
+                f"The selector {name} was fitted to {len(seen)} of the planned problems, or to near-duplicates of "
+                f"them: {', '.join(seen[:5])}{more}. Choose other problems, or fit a selector to other benchmarks."
             )
 
     def recall(self, query: Query, asker: Asker) -> Sequence[Memory]:
@@ -129,8 +134,9 @@ class Selectors:
 def _check_after(selector: Selector, gate: str) -> None:
     if selector.after is None:
         raise PlanError(
-            f"The selector {selector.name} cannot judge programs: too few tested programs with held-out results were "
-            "in its benchmarks. Omit checks, or fit it to benchmarks with ladder, retry or repair as well."
+            f"The selector {selector.name} cannot judge programs, because its benchmarks contain too few tested "
+            "programs with held-out results. Omit `checks`, or fit a selector that also uses benchmarks with ladder, "
+            "retry or repair."
         )
     if selector.after.gate != gate:
         raise PlanError(

@@ -52,7 +52,9 @@ class SwebenchRows:
         instances = read_instances(rows)
         known = {instance.repo for instance in instances}
         if unused := sorted(clones.keys() - known):
-            raise UsageError(f"No row is about {unused[0]}. Repositories of the rows: {', '.join(sorted(known))}.")
+            raise UsageError(
+                f"No row belongs to the repository {unused[0]}. Repositories of the rows: {', '.join(sorted(known))}."
+            )
         lines: list[Line] = []
         dropped: dict[str, int] = {}
         left_out: list[LeftOut] = []

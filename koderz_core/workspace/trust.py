@@ -123,8 +123,8 @@ class _Gathered:
         """What could not be checked, after all evidence was made."""
         if self._unknown:
             yield (
-                "These datasets are not on this machine in the version of the results, so programs could not be "
-                f"compared with their solutions and tests: {'; '.join(self._unknown)}."
+                "These datasets are not on this machine in the version that the benchmark used, so koderz could not "
+                f"compare the programs with the solutions and tests: {'; '.join(self._unknown)}."
             )
 
     def is_dated(self, name: str) -> bool:

@@ -265,8 +265,8 @@ class Workbench:
         """Raise DataError for a file with a key: models would see a mask, and return it in its place."""
         if self._masked(file.text) != file.text:
             raise DataError(
-                f"{file.name} contains a key or a password. koderz masks keys in prompts and records, so the "
-                "new file would lose it. Read the key from the environment instead."
+                f"{file.name} contains a key or a password. koderz masks keys in prompts and records, so the new file "
+                "would lose the key. Read the key from the environment instead."
             )
 
     def _verdict(self, task: str, problem: Problem, text: str) -> Verdict:
@@ -311,7 +311,8 @@ def _require_alone(file: WrittenFile) -> None:
         named = ", ".join(beside) or "a relative import"
         raise DataError(
             f"{file.name} imports other files of its project ({named}). koderz runs programs without access to other "
-            "files, so it can only fix a file that needs none. Copy the code that the file needs into the file."
+            "files, so koderz can only fix a file that imports no other files. Copy the code that the file needs into "
+            "the file."
         )
 
 

@@ -84,7 +84,7 @@ def _show_files(workspace: Workspace) -> None:
         with st.popover("Remove bundles", icon="🧹"):
             st.text(
                 "The button below removes all bundles that are not pinned. koderz also removes such bundles "
-                f"automatically: it keeps only the {KEPT} newest."
+                f"automatically: it keeps only the {KEPT} newest unpinned bundles."
             )
             st.button("Remove unpinned bundles", on_click=_clear, args=[workspace])
 

@@ -13,7 +13,8 @@ from koderz_core.records.completions import EFFORTS
 DEFAULT = "Default of the model"
 TOKENS = "tokens"
 ABOUT = (
-    "How much the model thinks before it answers. A higher effort costs more tokens, and does not always solve more."
+    "How much the model thinks before it answers. A higher effort costs more tokens, and does not always solve more "
+    "problems."
 )
 ABOUT_TOKENS = "You can also type a number of tokens, such as 4096."
 

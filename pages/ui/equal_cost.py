@@ -28,7 +28,9 @@ def show_equal_cost(
     workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None
 ) -> None:
     """Folded; an address that names the amount opens it."""
-    label = "Share solved with equal dollars, tokens, seconds or joules per problem, with simultaneous bands"
+    label = (
+        "Share of problems solved with equal dollars, tokens, seconds or joules per problem, with simultaneous bands"
+    )
     part = st.expander(label, AXIS in st.query_params, icon="⚖️", on_change="rerun", key="equal cost")
     if not part.open:
         return

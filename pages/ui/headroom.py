@@ -20,11 +20,14 @@ from pages.ui.slow_results import cached
 from pages.ui.tables import frame, show_numbers, show_picture
 
 CAPTION = (
-    "Differences to the best single configuration, with paired 95 % intervals for all at once. Bold: the shares "
-    "solved. Hollow marks: oracles, which know the results. Shaded: gains too small to be shown by this number of "
-    "problems, even for a choice that never loses one."
+    "Differences from the best single configuration, with paired 95 % intervals that hold simultaneously. Bold: the "
+    "share of problems solved. Hollow marks: oracles, which know the results. Shaded: gains that are too small to be "
+    "shown with this number of problems, even for a choice that never loses a problem."
 )
-CELLS = "Number of problems that the configuration of the row solves and that of the column does not, the best first."
+CELLS = (
+    "Number of problems solved by the configuration of the row, but not by the configuration of the column. The best "
+    "configurations come first."
+)
 
 
 def show_headroom(workspace: Workspace, rows: Sequence[SummaryRow]) -> None:

@@ -77,8 +77,8 @@ def _order(workspace: Workspace) -> ImportOrder:
         ),
         as_stated=left.toggle("Use the results that the file states", help="koderz grades no programs (--as-stated)."),
         trust_ids=right.toggle(
-            "Accept problems with other prompts",
-            help="koderz identifies problems by their ids, even if the dataset has other prompts (--trust-ids).",
+            "Accept prompts that differ from the dataset",
+            help="Identify problems by their ids, even if the dataset has different prompts for them (--trust-ids).",
         ),
     )
 

@@ -12,10 +12,10 @@ from koderz_core.report.problems import KINDS
 from pages.ui.draft import OpenDraft
 from pages.ui.text import worded
 
-NEEDS = "Each patch is tested with pytest, in a process of its own in the sandbox."
+NEEDS = "Each patch is tested with pytest, in a separate process in the sandbox."
 GATE_OF_REPOSITORIES = (
     "Recommended gate: split:0.5. A loop then runs half of the failing tests, and the other half is held out. The gate "
-    "examples consists of the tests that the text of a problem shows, so it leaves out problems without such tests."
+    "`examples` consists of the tests in a problem's text, so problems without such tests are omitted."
 )
 
 
@@ -65,7 +65,10 @@ def _variant(workspace: Workspace, opened: OpenDraft, dataset: str, initial: str
     variants = workspace.datasets.variants(dataset)
     if not variants:
         return dataset
-    about = "Problems in other names or words, or with one false test: shows if a model recalls solutions or cheats."
+    about = (
+        "Problems with other names or words, or with one false test. They show whether a model recalls solutions or "
+        "cheats."
+    )
     names, key = ["", *variants], opened.key("variant")
     place = names.index(initial) if initial in names else 0
     chosen = str(st.selectbox("Variant", names, place, lambda name: name or "none", key=key, help=about))

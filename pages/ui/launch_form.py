@@ -272,7 +272,8 @@ def _terms(way: str, initial: str, opened: OpenDraft) -> str:
     if way == "list":
         label = "Problem numbers or ids, separated by commas"
         about = (
-            "Add `since:2024-05-01` or `until:2024-12-31` to choose among problems of that period: `all, since:...`."
+            "To choose only problems of a period, add `since:2024-05-01` or `until:2024-12-31`: `all, "
+            "since:2024-05-01`."
         )
         return str(st.text_input(label, initial or "0, 3, 7", key=opened.key("listed"), help=about))
     if way == "sample":
@@ -337,7 +338,7 @@ def _limits(opened: OpenDraft, draft: Draft) -> Draft:
         "Allow unpriced models",
         usual.allow_unpriced,
         key=opened.key("allow unpriced"),
-        help="Also call models without a known price. Both budgets count their calls as $0.",
+        help="Also call models without a known price. Both budgets count calls to these models as $0.",
         disabled=usd is None and each is None,
     )
     searching = any(row.wanted.parameters.get("search") in SEARCHED_SITES for row in draft.rows)
@@ -345,7 +346,7 @@ def _limits(opened: OpenDraft, draft: Draft) -> Draft:
         "Allow web search",
         draft.allow_search,
         key=opened.key("allow search"),
-        help=f"A configuration searches the web, which contains solutions. Its rates are marked with {SEARCHED}.",
+        help=f"A configuration searches the web. The web contains solutions, so its rates are marked {SEARCHED}.",
     )
     budget = Budget(usd, each, allow_unpriced)
     return replace(draft, budget=budget, concurrency=at_once, allow_search=allow_search)

@@ -28,7 +28,7 @@ def show_machine(workspace: Workspace) -> None:
 def _draw(workspace: Workspace) -> None:
     samples = workspace.models.memory_samples()
     if not samples:
-        st.caption("This system does not report its free memory, so koderz never pauses because of it.")
+        st.caption("This system does not report its free memory, so koderz cannot pause when memory is low.")
         return
     now, reserve = samples[-1], workspace.models.reserve_bytes(samples[-1])
     with st.container(horizontal=True):
@@ -45,4 +45,4 @@ def _draw(workspace: Workspace) -> None:
     else:
         st.caption("No local model is in memory.")
     kept = f"koderz leaves {gigabytes(reserve)} free. " if reserve else "The setting memory_reserve_gb is 0. "
-    st.caption(f"{kept}The chart starts when this process first measured its memory.")
+    st.caption(f"{kept}The chart starts at the first measurement in this process.")

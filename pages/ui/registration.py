@@ -19,11 +19,14 @@ ABOUT = (
     "what was planned, what was done and what changed. The summary shows a hash that you can publish beforehand."
 )
 ABOUT_PRIMARY = (
-    "The configuration and its baseline, by their letters (A is the first configuration) or labels. If this is empty: "
-    "the only two configurations, of which the one with strategy direct is the baseline."
+    "The configuration and its baseline, by their letters (A is the first configuration) or labels. If this field is "
+    "empty, the benchmark must have exactly two configurations, and the configuration with the strategy direct is the "
+    "baseline."
 )
-ABOUT_MARGIN = "The largest number of percentage points by which a configuration that matches the baseline is worse."
-ABOUT_EXCLUSIONS = "Which results will not count, in your own words."
+ABOUT_MARGIN = (
+    "The largest number of percentage points by which a configuration may be worse and still match the baseline."
+)
+ABOUT_EXCLUSIONS = "Results that will not count, described in your own words."
 RULES: tuple[StoppingRule, ...] = get_args(StoppingRule)
 
 

@@ -25,8 +25,8 @@ ABOUT_SUMMARY = (
     "subjects of commits, but no other contents of files. The call and its price are recorded in the data folder."
 )
 ABOUT_RULES = (
-    "Rules for coding agents, made of the facts above. koderz changes only the part between its two marker lines. "
-    "Read the preview before you write the file, because it quotes texts of the repository."
+    "Rules for coding agents, generated from the facts above. koderz changes only the part between its two marker "
+    "lines. Read the preview before you write the file, because it quotes texts of the repository."
 )
 ABOUT_FEATURE = (
     "The goal, the files that probably matter, the constraints and the tests, for a coding agent of your choice."

@@ -45,7 +45,7 @@ def show_test_changes(
     _show_group("Failing tests that must pass", [change for change in changes if change.failing])
     kept = [change for change in changes if not change.failing]
     broken = [change for change in kept if change.changed]
-    _show_group("Passing tests that must still pass, and do not", broken)
+    _show_group("Passing tests that must still pass, but do not pass", broken)
     _show_unchanged([change for change in kept if not change.changed])
     _show_history(tests, iterations)
     for kind, verdict in verdicts:

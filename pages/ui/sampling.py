@@ -33,7 +33,7 @@ def show_sampling(workspace: Workspace, rows: Sequence[SummaryRow], comparison: 
 def _draw(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None) -> None:
     found, kind = cached(workspace, rows, workspace.comparisons.sampling), None
     if kinds := list(dict.fromkeys(draws.kind for _, draws in draws_of(comparison, found))):
-        chosen = switch(DRAWS, "What a draw is", kinds, lambda kind: f"{kind} as draws")
+        chosen = switch(DRAWS, "Kind of draw", kinds, lambda kind: f"{kind} as draws")
         kind = next(known for known in kinds if known == chosen)
         figure = success_by_draws(comparison, found, kind, (pair.baseline, pair.key) if pair else ())
         show_picture(figure, "pass-at-k", draws_alt(comparison, found, kind), file_subject(comparison))

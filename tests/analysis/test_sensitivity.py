@@ -27,10 +27,10 @@ def test_without_any_past_a_quarter_is_assumed_and_the_sentence_says_where_that_
     assert can_show(plan(), []) == (
         "With 164 problems a difference below 8.2 percentage points will usually not be detected; a difference of 11 "
         "points is detected in four of five benchmarks. If a configuration is exactly as good as the baseline, the "
-        "benchmark shows with a probability of 71 % that it matches the baseline within 10 percentage points; a "
-        "probability of 80 % requires 202 problems. These numbers assume that two configurations differ on about "
-        "25 % of the problems, as in koderz' own study (23 to 25 %). koderz uses this study because too few pairs of "
-        "similar configurations have been measured on humaneval+."
+        "benchmark shows with a probability of 71 % that this configuration matches the baseline within 10 percentage "
+        "points; a probability of 80 % requires 202 problems. These numbers assume that two configurations differ on "
+        "about 25 % of the problems, as in koderz' own study (23 to 25 %). koderz uses this study because too few "
+        "pairs of similar configurations have been measured on humaneval+."
     )
 
 
@@ -84,7 +84,7 @@ def test_what_a_plan_can_show_of_a_match_grows_with_problems_and_shrinks_with_pa
     assert prospect(60, 1, 0.25, 1.0).chance == pytest.approx(0.31, abs=0.006)
     assert prospect(60, 3, 0.25, 1.0) == Prospect(pytest.approx(0.17, abs=0.006), 271)
     assert prospect(60, 1, 0.25, 0.5) == Prospect(prospect(120, 1, 0.25, 1.0).chance, 101)
-    assert "that it matches the baseline within 10 percentage points. These" in can_show(plan(202), [])
+    assert "that this configuration matches the baseline within 10 percentage points. These" in can_show(plan(202), [])
 
 
 @pytest.mark.parametrize("repeats", [1, 5])

@@ -21,12 +21,16 @@ def test_configurations_are_ordered_at_equal_amounts(koderz: Any, ran: None) -> 
     assert {row["letter"] for row in found["areas"]} == {"A", "B"}
     assert all(row["low"] <= row["share"] <= row["high"] for row in found["bands"])
     shown = " ".join(koderz("compare", "loops", "--equal-cost", "tokens").out.split())
-    for part in ("Equal tokens per problem: who solves most", "Area under the curve", "Whole set under one budget"):
+    for part in (
+        "Share of problems solved at equal tokens per problem",
+        "Area under the curve",
+        "Share of problems solved with one budget for all problems",
+    ):
         assert part in shown
     assert "At equal tokens per problem, on 12 problems: the simultaneous band supports" in shown
 
 
 def test_free_experiments_have_no_equal_cost(koderz: Any, ran: None) -> None:
     shown = " ".join(koderz("compare", "loops", "--equal-cost", "usd").out.split())
-    assert "At equal dollars: No experiment used anything on this axis" in shown
+    assert "At equal dollars: All experiments have the value 0 on this axis" in shown
     assert koderz("compare", "loops", "--equal-cost", "usd", "--format", "csv").code == 2

@@ -53,7 +53,7 @@ def test_a_benchmark_is_divided_by_the_facts_of_its_dataset(koderz: Any, own: Pa
     assert any("2 differences were tested in 2 slices." in remark for remark in told["remarks"])
     said = koderz("compare", "mine", "--by", "year").out
     assert "By year: difference to" in said
-    assert "Slices with too few problems" in said
+    assert "These slices have too few problems" in said
     assert koderz("compare", "mine", "--by", "kind", "--format", "csv-pairs").code == 2
 
 

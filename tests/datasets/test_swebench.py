@@ -109,7 +109,7 @@ def test_a_row_becomes_a_task_of_its_commit(koderz: Any, clone: Path, settings: 
     ("change", "reason"),
     [
         ({"repo": "me/other"}, "it has no clone: add --clone me/other=FOLDER"),
-        ({"base_commit": "0" * 40}, "cannot give the commit 000000000000"),
+        ({"base_commit": "0" * 40}, "git cannot read the commit 000000000000"),
         ({"base_commit": "--output=x"}, "is not the id of a commit"),
         (
             {"patch": GOLD.replace("side + side", "side - side")},

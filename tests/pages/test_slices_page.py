@@ -25,4 +25,4 @@ def test_results_are_divided_by_the_kind_that_the_address_names(visit: Visit) ->
         ("function", "A", "–"),
         ("function", "B", "3"),
     ]
-    assert any(text.value.startswith("Slices with too few problems") for text in app.text)
+    assert any(text.value.startswith("These slices have too few problems") for text in app.text)

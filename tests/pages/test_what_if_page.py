@@ -18,7 +18,10 @@ def test_the_headroom_comes_first_and_policies_are_marked_as_simulated(visit: Vi
         workspace.runs.run(plan)
     app = visit("what_if", benchmarks=plan.id, tries="2")
     assert not app.exception
-    assert [header.value for header in app.header] == ["Headroom of a choice per problem", "Simulated policies"]
+    assert [header.value for header in app.header] == [
+        "Headroom: largest possible gain of a choice per problem",
+        "Simulated policies",
+    ]
     assert any("a perfect choice per problem would gain" in text.value for text in app.markdown)
     table = next(table.value for table in app.dataframe if "figures are" in table.value and "policy" in table.value)
     assert list(table["figures are"]) == ["as recorded", "simulated", "simulated"]

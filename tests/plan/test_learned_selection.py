@@ -81,7 +81,7 @@ def test_exploration_is_replayed_exactly_and_its_choices_value_every_rule(fitted
 
 def test_no_problem_of_its_fit_nor_a_near_duplicate_is_planned(fitted: Workspace) -> None:
     with pytest.raises(
-        PlanError, match=r"was fitted to 2 of the planned problems, or to near-duplicates: HumanEval/22"
+        PlanError, match=r"was fitted to 2 of the planned problems, or to near-duplicates of them: HumanEval/22"
     ):
         planned(fitted, "22:26")
     text = "Return the sum of all even numbers in the given list of whole numbers, or zero."
@@ -120,7 +120,7 @@ def test_a_selector_that_cannot_choose_or_judge_is_refused(fitted: Workspace) ->
         fitted.plans.plan(Order([Wanted("ladder", {"coder": "select:learned"})], "40:42"))
     with pytest.raises(PlanError, match="router needs a fitted selector"):
         fitted.plans.plan(Order([Wanted("router", {"coder": (NEVER, STRONG)})], "40:42"))
-    with pytest.raises(PlanError, match="checks needs the price of a wrong answer"):
+    with pytest.raises(PlanError, match="`checks` needs the price of a wrong answer"):
         planned(fitted, "40:42", checks=True)
     with pytest.raises(PlanError, match="cannot judge programs"):
         planned(fitted, "40:42", checks=True, error_usd=1.0)

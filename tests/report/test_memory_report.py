@@ -22,7 +22,7 @@ def test_the_chart_has_a_line_for_what_is_measured_and_where_experiments_wait() 
         "used in GPUs": ([-1.0, 0.0], [2.0, 1.0]),
         "experiments wait above this line": ([-1.0, 0.0], [9.0, 9.0]),
     }
-    assert memory_alt(samples) == "Memory of the last minutes: now 3.00 GB used, at most 6.00 GB."
+    assert memory_alt(samples) == "Memory in the last minutes: 3.00 GB used now, 6.00 GB at the highest point."
 
 
 def test_a_hostile_name_of_a_model_cannot_act_in_a_terminal_and_the_unknown_is_said() -> None:

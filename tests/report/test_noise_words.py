@@ -26,8 +26,8 @@ def test_all_problems_are_used_so_only_repeats_are_left() -> None:
     found = said(["10", "11", "00", "01"], 4)
     assert found == (
         "The standard error of the rate A is 20.4 percentage points. All 4 problems of the dataset are used, so more "
-        "experiments can only be repeats. 3 repeats of each problem would lower it to about 17.7 points, for $2.00 "
-        "more."
+        "experiments can only be repeats. 3 repeats of each problem would lower the standard error to about 17.7 "
+        "points, for $2.00 more."
     )
 
 
@@ -37,15 +37,20 @@ def test_all_problems_are_used_so_only_repeats_are_left() -> None:
         (
             ["1", "0", "1"],
             12,
-            "The dataset has 9 further problems: with all 12, it would be 16.7 points, for $4.50 more.",
+            "The dataset has 9 further problems: with all 12, the standard error would be 16.7 points, for $4.50 more.",
         ),
         (
             ["1", "0", "1"],
             3,
-            "With 3 repeats, it would be 19.2 points if only draws vary, and unchanged if no draw varies.",
+            "With 3 repeats, the standard error would be 19.2 points if only draws vary, and unchanged if no draw "
+            "varies.",
         ),
         (["1", "0", "1"], None, "The number of further problems is unknown"),
-        (["11", "00"], 2, "All repeats of a problem have the same result, so further repeats would not lower it."),
+        (
+            ["11", "00"],
+            2,
+            "All repeats of a problem have the same result, so further repeats would not lower the standard error.",
+        ),
         (
             [*["10"] * 18, "11", "00"],
             20,
