@@ -101,8 +101,8 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
     """Run strategies on a set of problems. The same command resumes a benchmark that was stopped.
 
     With --name, you can extend a benchmark: repeat the command with more problems, configurations or repeats. `koderz
-    resume` then runs the extended benchmark. Without --name, a changed command makes a new benchmark. A budget
-    that was changed during the run still applies.
+    resume` then runs the extended benchmark. Without --name, a changed command makes a new benchmark. If you changed
+    the budget while the benchmark ran, the changed budget still applies.
     """
     check_timing(options, as_json=as_json)
     with workspace(data_dir, **settings(options)) as opened:
@@ -284,7 +284,7 @@ def _size(plan: Plan, experiments: int) -> str:
 def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
     plan, before = runner.plan, runner.recorded
     if origin:
-        yield f"This is a fork of {origin}, named {plain(plan.name)}. To resume it later: koderz resume {plan.id}"
+        yield f"{plain(plan.name)} is a fork of {origin}. To resume it later: koderz resume {plan.id}"
     if before is not None and _added(plan, before):
         yield f"Added to the recorded benchmark: {_added(plan, before)}."
     yield from gate_remarks(plan)

@@ -86,15 +86,16 @@ def further_options(command: Command) -> Command:
         click.option(
             "--equal-cost",
             type=click.Choice(COSTS),
-            help="Also show which configuration solves most with equal dollars, tokens, seconds or joules per problem.",
+            help="Also show which configuration solves the most problems if each problem costs the same in this unit.",
         ),
         click.option(
             "--by",
             type=click.Choice(SLICES_BY),
-            help="Also compare on the problems of each difficulty, topic, tag, kind or year. As CSV, only this table.",
+            help="Also compare on the problems of each difficulty, topic, tag, kind or year. As CSV, koderz prints "
+            "only this table.",
         ),
         click.option(
-            "--trust", is_flag=True, help="Also check whether models recall solutions or cheat: docs/integrity.md."
+            "--trust", is_flag=True, help="Also check whether models recall solutions or cheat (see docs/integrity.md)."
         ),
     )
     for option in reversed(options):

@@ -62,7 +62,7 @@ FAULTY, FAILED = DataError.exit_code, 4
 @click.option("--problem-id", help="Show this problem in full.")
 @click.option("--full", is_flag=True, help="Show the whole text of each problem instead of a table.")
 @click.option("--check", is_flag=True, help="Run the canonical solutions of the problems on their tests.")
-@click.option("--mutation-score", is_flag=True, help="Show the share of faulty solutions that the tests detect. Slow.")
+@click.option("--mutation-score", is_flag=True, help="Show the share of faulty solutions that the tests detect (slow).")
 @click.option(
     "--limit", default=20, show_default=True, type=Whole(0), help="Maximum number of problems to list; 0 lists all."
 )

@@ -53,7 +53,9 @@ def prune(keep: int | None, days: float | None, data_dir: Path | None, *, cache:
     Without --yes, the command only shows what it would delete. Running and pinned benchmarks are always kept.
     """
     if keep is None and days is None and not cache:
-        raise UsageError("Say which benchmarks to keep: --keep 20, --days 90, or both. For the answers: --cache.")
+        raise UsageError(
+            "Say which benchmarks to keep: --keep 20, --days 90, or both. To delete cached answers, add --cache."
+        )
     with workspace(data_dir) as opened:
         if cache:
             held = opened.upkeep.clear_cache() if yes else opened.upkeep.cache_contents()

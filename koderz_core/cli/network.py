@@ -13,7 +13,9 @@ from koderz_core.workspace.network import seconds_of
 
 
 @click.command()
-@click.option("--since", default="1d", show_default=True, metavar="PERIOD", help="Period to show: 90m, 12h, 7d.")
+@click.option(
+    "--since", default="1d", show_default=True, metavar="PERIOD", help="Period to show, such as 90m, 12h or 7d."
+)
 @click.option("--benchmark", help="Show only this benchmark (its name, its id or the start of its id).")
 @as_json
 @data_dir
@@ -22,7 +24,7 @@ def network(since: str, benchmark: str | None, as_json: bool, data_dir: Path | N
 
     The log contains hosts and ports of the last 7 days, but no paths, keys or texts. Each row is one address, purpose
     and benchmark; in the JSON output, an unknown number is null. Counts of a running process appear within 5 seconds.
-    Connections that another program opened, such as pip, have unknown numbers. `KODERZ_OFFLINE=1` refuses all
+    If another program opened a connection, such as pip, the number of bytes is unknown. `KODERZ_OFFLINE=1` refuses all
     addresses beyond this machine. See docs/privacy.md.
     """
     seconds = seconds_of(since)

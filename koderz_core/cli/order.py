@@ -177,8 +177,8 @@ def about_strategy(options: Mapping[str, Any], *, alone: bool = False) -> Iterat
     flags = implying(options)
     if flags:
         yield (
-            f"Strategy {SUPERVISED}, because you gave {', '.join(flags)} and no strategy. To choose another strategy, "
-            "add --strategy or --mode."
+            f"koderz uses the strategy {SUPERVISED}, because you gave {', '.join(flags)} and no strategy. To choose "
+            "another strategy, add --strategy or --mode."
         )
     elif alone and names_no_strategy(options):
         yield (

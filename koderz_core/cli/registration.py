@@ -35,8 +35,8 @@ _OPTIONS = (
         "--primary",
         metavar="A,B",
         advanced=True,
-        help="With --register: the primary comparison, the baseline second, by letters or labels.  "
-        "[default: the only two]",
+        help="With --register: the two configurations of the primary comparison, the baseline second.  [default: if "
+        "the plan has only two, these]",
     ),
     option(
         "Problems",
@@ -58,7 +58,7 @@ _OPTIONS = (
         "--exclusions",
         metavar="TEXT",
         advanced=True,
-        help="With --register: which results will not count, in your own words.",
+        help="With --register: a text that says which results will be excluded.",
     ),
 )
 

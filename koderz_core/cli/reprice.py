@@ -30,7 +30,7 @@ def repricing_options(command: Command) -> Command:
             "--prices",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="Show costs under the token prices in FILE (format of models.toml). Nothing recorded changes.",
+            help="Show costs under the token prices in FILE (format of models.toml). Recorded costs do not change.",
         ),
         click.option("--watts", type=Number(0, MOST), help="Show costs as if this machine drew N watts."),
         click.option(
