@@ -143,7 +143,7 @@ def _gate(stated: str | None, stages: Sequence[Stage], sources: Mapping[str, Sou
         return None
     if stated is not None:
         if stated not in known:
-            raise UnknownNameError("gate with recorded marks", stated, list(known))
+            raise UnknownNameError("gate with recorded results", stated, list(known))
         return stated
     if len(known) > 1:
         raise UsageError(

@@ -81,7 +81,8 @@ def further_options(command: Command) -> Command:
         click.option(
             "--noise",
             is_flag=True,
-            help="Also show how much of the uncertainty comes from the problems and how much from draws.",
+            help="Also show how much of the uncertainty comes from the choice of problems and how much from the "
+            "random answers.",
         ),
         click.option(
             "--equal-cost",

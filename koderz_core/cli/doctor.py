@@ -23,7 +23,11 @@ from koderz_core.workspace.health import SIGNS, Diagnosis, Finding
     help="Also send a short question to each local model and to the cheapest model of each paid provider.",
 )
 @click.option("--grader", is_flag=True, help="Run the complete self-test of the grader, which takes a few seconds.")
-@click.option("--repair", is_flag=True, help="First make all repairs that cannot lose intact data, and list them.")
+@click.option(
+    "--repair",
+    is_flag=True,
+    help="First repair journals and the index without losing intact data, and list the repairs.",
+)
 @click.option(
     "--ports",
     is_flag=False,

@@ -158,7 +158,7 @@ def _listed(release: Release, page: str, settings: Settings) -> _Listed | None:
     wanted = f"{normalised(release.name)}-{release.version.lower()}.tar.gz"
     found = next((file for file in files if _canonical(file.name) == wanted), None)
     if found and urlsplit(found.url).scheme == "file" != urlsplit(url).scheme:
-        raise DownloadError("it names a file of this machine")  # an index of others must not make koderz read it
+        raise DownloadError("it refers to a file on this machine")  # an index of others must not make koderz read it
     return found
 
 

@@ -50,8 +50,8 @@ AXIS_UNITS = {
     "joules": "joules of local models",
 }
 SAW_BASE_TESTS = (
-    "whether the loop shows base tests with their expected values to its models after a program failed, or the text of "
-    "each problem shows one"
+    "whether models see base tests with their expected values, in the feedback on failed programs or in the text of "
+    "each problem"
 )
 SEARCHED = "whether prompts contained results of a web search, which may contain solutions"
 
@@ -204,7 +204,10 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     *reasons("usd_per_experiment"),
     usd("cost_usd", "cost of all calls of the configuration so far", "a price is unknown"),
-    whole("cached", "answers from the response cache; with them, costs per experiment and times are not measured"),
+    whole(
+        "cached",
+        "number of answers from the response cache; if it is above 0, costs per experiment and times are not measured",
+    ),
     whole(
         "reasoning_tokens",
         "reasoning tokens in all answered calls; the output tokens and the cost include them",
@@ -314,7 +317,7 @@ CONFIGURATIONS: Sequence[Column] = [
     share(
         "well_formed",
         "share of the replies of the loop that contained a complete program in one piece: extracted by the rule "
-        "`fence`, `fence-last` or `prose`; of a repository, a change that applies exactly as it is written: "
+        "`fence`, `fence-last` or `prose`; for a repository task, a change that applies exactly as it is written: "
         "`search-replace`, `diff` or `whole-file`",
         "the strategy tests no programs, or no reply has been tested",
         path="of.well_formed",

@@ -146,7 +146,7 @@ EXPERIMENTS: tuple[Column, ...] = (
     ),
     yes("saw_base_tests", SAW_BASE_TESTS),
     yes("searched", SEARCHED),
-    whole("cached", "number of answers from the response cache; they cost nothing and measure no time"),
+    whole("cached", "number of answers from the response cache; they cost nothing, and their time is not measured"),
 )
 
 ITERATIONS: tuple[Column, ...] = (
@@ -266,7 +266,10 @@ TABLES: Mapping[str, Table] = {
     "bands": Table(
         "one line per axis, configuration and step of its curve at equal cost, with its simultaneous band", BANDS
     ),
-    "trust": Table("one line per configuration: results on variants of the problems, and likeness to solutions", TRUST),
+    "trust": Table(
+        "one line per configuration: results on variants of the problems, and likeness to the canonical solutions",
+        TRUST,
+    ),
     "labels": Table("one line per label or note that a person added to an experiment", LABELS),
 }
 """By name; the columns are in the order in which they are written."""
