@@ -112,9 +112,13 @@ class Settings:
     stackexchange_base_url: str = _setting(
         "https://api.stackexchange.com/2.3", "The address of Stack Exchange's API.", check=normalised
     )
-    stackexchange_key: SecretStr | None = _setting(None, "Your Stack Exchange key, for more searches.", check=key_of)
+    stackexchange_key: SecretStr | None = _setting(
+        None, "Your Stack Exchange key, which allows more searches per day.", check=key_of
+    )
     github_base_url: str = _setting("https://api.github.com", "The address of GitHub's API.", check=normalised)
-    github_token: SecretStr | None = _setting(None, "Your GitHub token, for the parameter search.", check=key_of)
+    github_token: SecretStr | None = _setting(
+        None, "Your GitHub token, for configurations with search=github.", check=key_of
+    )
 
     slack_webhook_url: SecretStr | None = _setting(
         None,

@@ -87,7 +87,8 @@ def further_options(command: Command) -> Command:
         click.option(
             "--equal-cost",
             type=click.Choice(COSTS),
-            help="Also show which configuration solves the most problems if each problem costs the same in this unit.",
+            help="Also show which configuration solves the most problems at an equal cost per problem, measured in "
+            "this unit.",
         ),
         click.option(
             "--by",

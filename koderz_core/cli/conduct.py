@@ -72,7 +72,7 @@ def _summary(opened: Workspace, repository: RepositoryMap, model: str | None, *,
         return None
     if opened.repositories.leaves_machine(model) and not yes:
         if not sys.stdin.isatty():
-            raise UsageError(f"{model} is not on this machine. To send it the map, add --yes.")
+            raise UsageError(f"{model} is not on this machine. To send the map to this model, add --yes.")
         files = numbered(len(repository.files), "file")
         if not click.confirm(f"Send the map of {title(repository)} ({files}) to {plain(model)}?", err=True):
             click.echo("Nothing was sent.", err=True)

@@ -44,7 +44,9 @@ def delete(benchmarks: tuple[str, ...], data_dir: Path | None, *, yes: bool) -> 
 @click.command()
 @click.option("--keep", type=Whole(0), help="Keep the N newest benchmarks.")
 @click.option("--days", type=Number(0, MOST_DAYS), help="Keep benchmarks that changed in the last N days.")
-@click.option("--cache", is_flag=True, help="Delete the answers in the response cache. Journals keep their copies.")
+@click.option(
+    "--cache", is_flag=True, help="Delete the answers in the response cache. The journals keep copies of these answers."
+)
 @_yes
 @data_dir
 def prune(keep: int | None, days: float | None, data_dir: Path | None, *, cache: bool, yes: bool) -> None:

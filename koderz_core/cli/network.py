@@ -22,10 +22,10 @@ from koderz_core.workspace.network import seconds_of
 def network(since: str, benchmark: str | None, as_json: bool, data_dir: Path | None) -> None:
     """Show every address that koderz connected to, with purpose, setting and number of bytes.
 
-    The log contains hosts and ports of the last 7 days, but no paths, keys or texts. Each row is one address, purpose
-    and benchmark; in the JSON output, an unknown number is null. Counts of a running process appear within 5 seconds.
-    If another program opened a connection, such as pip, the number of bytes is unknown. `KODERZ_OFFLINE=1` refuses all
-    addresses beyond this machine. See docs/privacy.md.
+    The log contains hosts and ports of the last 7 days, but no paths, keys or texts. Each row shows one address,
+    purpose and benchmark; in the JSON output, an unknown number is null. Counts of a running process appear within 5
+    seconds. If another program, such as pip, opened a connection, its number of bytes is unknown. `KODERZ_OFFLINE=1`
+    refuses all addresses beyond this machine. See docs/privacy.md.
     """
     seconds = seconds_of(since)
     with workspace(data_dir) as opened:

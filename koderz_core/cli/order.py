@@ -70,8 +70,9 @@ def _ablated(configurations: Sequence[Wanted], text: str) -> list[Wanted]:
     )
     if len(grid) == len(configurations):
         raise PlanError(
-            f"--ablate {text} has no effect: no chosen configuration with the strategy supervised or repair has a part "
-            "that this option would remove or change. Omit the option, or choose another ablation or configuration."
+            f"--ablate {text} has no effect: no chosen configuration of the strategies supervised and repair has a "
+            "part that this option would remove or change. Omit the option, or choose another ablation or "
+            "configuration."
         )
     return grid
 

@@ -223,7 +223,7 @@ _CALLS: Options = (
     *(
         option("Output", flag, type=click.Path(path_type=Path), advanced=True, help=text)
         for flag, text in (
-            ("--cortex-path", "The index.js of claude-cortex-core, if that server stores the memories."),
+            ("--cortex-path", "Path of the index.js of claude-cortex-core, if this server stores the memories."),
             ("--cortex-db", "The file that contains all memories."),
         )
     ),

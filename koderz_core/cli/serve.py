@@ -52,7 +52,7 @@ PRIVATE = 0o177  # the umask of a socket that only its owner may use
 )
 @data_dir
 def serve(host: str, port: int, path: Path | None, queue: int, client_queue: int, data_dir: Path | None) -> None:
-    """Serve grading, results and the start of benchmarks over HTTP, for programs such as training loops.
+    """Serve an HTTP API that grades programs, returns results and starts benchmarks, for example for training loops.
 
     Programs run in the sandbox only. /openapi.json describes all endpoints. With KODERZ_SERVE_TOKEN, every request
     must send the token, and clients can start benchmarks. Ctrl-C ends the server.

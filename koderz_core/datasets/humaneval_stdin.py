@@ -66,8 +66,7 @@ def _wrapped(problem: Problem) -> Problem | LeftOut:
     if len(pairs) < LEAST:
         return LeftOut(
             name,
-            f"fewer than {LEAST} of its tests compare a call with a value, so that JSON can represent the arguments "
-            "and the value",
+            f"JSON can represent the arguments and the expected value in fewer than {LEAST} of its tests",
         )
     given, expected = pairs[0]
     task = _TASK.format(prompt=problem.public.prompt.rstrip(), given=given.rstrip(), expected=expected.rstrip())

@@ -86,7 +86,7 @@ def _cure(name: str) -> str:
     source = f"{release[1]}=={release[2]}" if release else "SOURCE"
     return (
         f"Create the tree again with: koderz forge {source} (the same files give the same SHA-256). Or copy the file "
-        "from the folder trees of the data folder in which the tasks were made."
+        "from the subfolder `trees` of the data folder in which the tasks were made."
     )
 
 

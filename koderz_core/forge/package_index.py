@@ -112,8 +112,8 @@ def configured_indexes() -> tuple[str, ...]:
         main = _setting(configured, "index-url") or _default(_pip("download", "--help"))
     except (OSError, subprocess.SubprocessError, ValueError, SyntaxError) as error:
         raise UsageError(
-            "pip cannot be asked for its package index. Name the index with --index URL, or give the path of a folder "
-            "or of a .tar.gz file."
+            "koderz could not determine pip's package index. Name the index with --index URL, or give the path of a "
+            "folder or of a .tar.gz file."
         ) from error
     return (*main.split(), *_setting(configured, "extra-index-url").split())
 

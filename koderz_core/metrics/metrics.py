@@ -166,7 +166,7 @@ class Metrics:
         )
         last = GaugeMetricFamily(
             "koderz_last_event_timestamp_seconds",
-            "Oldest time of a last event among the running benchmarks; absent if no benchmark is running.",
+            "Time of the last event of the least recently active benchmark; absent if no benchmark is running.",
         )
         if running:
             last.add_metric([], min(watch.last_at for watch in running))

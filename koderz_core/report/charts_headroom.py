@@ -116,7 +116,8 @@ def complementarity_alt(rows: Sequence[SummaryRow], found: Headroom) -> str:
     letters = {row.configuration.letter: row.letters for row in matrix_rows(by_key, found)}
     a, b = (by_key[member.key].letter for member in ranked(found)[:2])
     both = (
-        f"{a} solves {in_problems(letters[a][b])} problems that {b} does not; the reverse: {in_problems(letters[b][a])}"
+        f"{a} solves {in_problems(letters[a][b])} problems that {b} does not, and {b} solves "
+        f"{in_problems(letters[b][a])} problems that {a} does not"
     )
     return f"Matrix of the problems that one configuration solves and another does not. {both}."
 

@@ -262,9 +262,11 @@ TABLES: Mapping[str, Table] = {
         "one line per configuration, kind of draws and k: pass@k and pass^k, with intervals for each k alone",
         PASS_RATES,
     ),
-    "noise": Table("one line per configuration, and one per difference to the baseline: sources of uncertainty", NOISE),
+    "noise": Table(
+        "one line per configuration, and one line per difference from the baseline: sources of uncertainty", NOISE
+    ),
     "bands": Table(
-        "one line per axis, configuration and step of its curve at equal cost, with its simultaneous band", BANDS
+        "one line per axis, configuration and step of the curve at equal cost, with the simultaneous band", BANDS
     ),
     "trust": Table(
         "one line per configuration: results on variants of the problems, and likeness to the canonical solutions",

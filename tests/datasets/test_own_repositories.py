@@ -63,7 +63,10 @@ def test_facts_of_a_task(settings: Settings) -> None:
             {"editable": [PATH, "tests/conftest.py"]},
             "field editable: names tests, conftest.py or configuration: 'tests",
         ),
-        ({"editable": [PATH, "src/b.py"]}, "field editable: names files that are not texts of the tree: 'src/b.py'"),
+        (
+            {"editable": [PATH, "src/b.py"]},
+            "field editable: names files that are not text files of the tree: 'src/b.py'",
+        ),
         ({"editable": [PATH, "../b.py"]}, "field editable: item 2 is not a relative path"),
         ({"FAIL_TO_PASS": []}, "field FAIL_TO_PASS: "),
         (
