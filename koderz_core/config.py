@@ -112,13 +112,9 @@ class Settings:
     stackexchange_base_url: str = _setting(
         "https://api.stackexchange.com/2.3", "The address of Stack Exchange's API.", check=normalised
     )
-    stackexchange_key: SecretStr | None = _setting(
-        None, "Your Stack Exchange key, which allows more searches per day.", check=key_of
-    )
+    stackexchange_key: SecretStr | None = _setting(None, "Your Stack Exchange key, for more searches.", check=key_of)
     github_base_url: str = _setting("https://api.github.com", "The address of GitHub's API.", check=normalised)
-    github_token: SecretStr | None = _setting(
-        None, "Your GitHub token, for configurations with search=github.", check=key_of
-    )
+    github_token: SecretStr | None = _setting(None, "Your GitHub token, for search=github.", check=key_of)
 
     slack_webhook_url: SecretStr | None = _setting(
         None,
@@ -211,9 +207,7 @@ class Settings:
         True, "Measure the energy of NVIDIA GPUs (with nvidia-ml-py). local_watts then excludes these GPUs."
     )
     measure_cpu: bool = _setting(
-        False,
-        "Measure the energy of the processors with RAPL counters, which usually requires root. The measured "
-        "energy replaces local_watts.",
+        False, "Measure the energy of the processors with RAPL counters (usually requires root). Replaces local_watts."
     )
     usd_per_kwh: float = _setting(0.15, "The price of electricity in dollars per kWh.", least=0, most=1e6)
     confirm_usd: float = _setting(
