@@ -64,7 +64,7 @@ def _persistent(_context: click.Context, _option: click.Parameter, persistent: b
     "--pilot",
     metavar="N",
     type=Whole(1),
-    help="Run N random problems, then estimate the cost and time of the rest.",
+    help="Run N random problems, then print the estimate.",
 )
 @registration.registration_options
 @option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")

@@ -139,27 +139,28 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     whole(
         "oracle_problems",
-        "problems that have a result but are scored by gate tests, because no test could be held out",
+        "number of problems that have a result but are scored by gate tests, because no test could be held out",
         _NO_RESULT,
         "problems",
         "oracle_problems",
     ),
     yes("saw_base_tests", SAW_BASE_TESTS, path="of.marks.saw_base_tests"),
     yes("searched", SEARCHED, path="of.marks.searched"),
-    whole("planned", "planned experiments"),
-    whole("n", "experiments with a result: solved and unsolved", shown=Shown("n", 4, _of_planned, "of")),
-    whole("solved", "experiments solved"),
-    whole("unsolved", "experiments unsolved"),
-    whole("errors", "experiments that ended with an error of koderz or the provider; rates exclude them"),
+    whole("planned", "number of planned experiments"),
+    whole("n", "number of experiments with a result: solved and unsolved", shown=Shown("n", 4, _of_planned, "of")),
+    whole("solved", "number of solved experiments"),
+    whole("unsolved", "number of unsolved experiments"),
+    whole("errors", "number of experiments that ended with an error of koderz or the provider; rates exclude them"),
     whole(
-        "cancelled", "experiments stopped by a user, or because the benchmark's budget was used up; rates exclude them"
+        "cancelled",
+        "number of experiments stopped by a user, or because the benchmark's budget was used up; rates exclude them",
     ),
-    whole("running", "experiments that are running"),
-    whole("not_ended", "planned experiments that have not ended, including those that are running"),
+    whole("running", "number of running experiments"),
+    whole("not_ended", "number of planned experiments that have not ended, including running experiments"),
     *interval(
         share(
             "share",
-            "solved experiments divided by `n`; Wilson interval, with repeats clustered by problem",
+            "number of solved experiments, divided by `n`; Wilson interval, with repeats clustered by problem",
             _NO_RESULT,
             path="of.rate",
             shown=Shown("solved [95 %]", 3, solved_rate, "of"),
@@ -210,7 +211,7 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     whole(
         "reasoning_tokens",
-        "reasoning tokens in all answered calls; the output tokens and the cost include them",
+        "number of reasoning tokens in all answered calls; the output tokens and the cost include them",
         "a provider did not report them",
         "tokens",
         path="of.reasoning_tokens",
@@ -283,18 +284,21 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     whole(
         "solved_before_help",
-        "experiments solved before the first checkpoint",
+        "number of experiments solved before the first checkpoint",
         _NO_REVIEW,
         path="measured.supervision.before",
     ),
     whole(
         "solved_after_help",
-        "experiments solved after the first checkpoint",
+        "number of experiments solved after the first checkpoint",
         _NO_REVIEW,
         path="measured.supervision.after",
     ),
     whole(
-        "never_solved", "experiments with a result that were not solved", _NO_REVIEW, path="measured.supervision.never"
+        "never_solved",
+        "number of experiments with a result that were not solved",
+        _NO_REVIEW,
+        path="measured.supervision.never",
     ),
     share(
         "frontier_share_of_usd",
@@ -310,15 +314,15 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     share(
         "share_first",
-        "experiments solved with the first program that was tested or submitted, divided by `n`",
+        "number of experiments solved with the first program that was tested or submitted, divided by `n`",
         _NO_RESULT,
         path="of.first",
     ),
     share(
         "well_formed",
-        "share of the replies of the loop that contained a complete program in one piece: extracted by the rule "
-        "`fence`, `fence-last` or `prose`; for a repository task, a change that applies exactly as it is written: "
-        "`search-replace`, `diff` or `whole-file`",
+        "share of the loop's replies from which koderz extracted a complete program (rule `fence`, `fence-last` or "
+        "`prose`) or, for a repository task, a change that applies exactly as written (rule `search-replace`, `diff` "
+        "or `whole-file`)",
         "the strategy tests no programs, or no reply has been tested",
         path="of.well_formed",
     ),
