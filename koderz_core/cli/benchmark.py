@@ -101,8 +101,8 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
     """Run strategies on a set of problems. The same command resumes a benchmark that was stopped.
 
     With --name, you can extend a benchmark: repeat the command with more problems, configurations or repeats. `koderz
-    resume` then runs the extended benchmark. Without --name, a changed command makes a new benchmark. If you changed
-    the budget while the benchmark ran, the changed budget still applies.
+    resume` then runs the extended benchmark. Without --name, a changed command makes a new benchmark. A budget
+    that you changed during the run still applies.
     """
     check_timing(options, as_json=as_json)
     with workspace(data_dir, **settings(options)) as opened:
