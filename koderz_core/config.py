@@ -175,7 +175,7 @@ class Settings:
     test_timeout: float = _setting(
         10.0,
         "The time limit in seconds for all tests of one program. Default: 4 times the time of the canonical solution "
-        "(at least 4 s), or 10 s without a canonical solution; by default, each plus test also has its own limit.",
+        "(at least 4 s), or 10 s if there is no canonical solution. By default, each plus test has its own limit.",
         above=0,
         most=3600,
     )

@@ -197,8 +197,8 @@ def frontier_costs(  # noqa: PLR0913, PLR0917 (one argument per option)
 ) -> int:
     """Show the success rate and the cost per problem of frontier models with the strategy direct.
 
-    koderz does not measure the baseline of a benchmark again if an earlier measurement used the same model,
-    dataset, prompts, sampling and test time limit, and covers all problems of the benchmark.
+    koderz reuses an earlier measurement as the baseline of a benchmark if it used the same model, dataset, prompts,
+    sampling and test time limit, and covers all problems of the benchmark.
 
     koderz computes these costs from recorded benchmarks. Therefore --prune-days deletes whole benchmarks, as `koderz
     prune` does, with all of their configurations.

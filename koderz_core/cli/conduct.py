@@ -39,10 +39,10 @@ ALL = "all"
 def conduct(folder: Path, data_dir: Path | None, **options: Any) -> None:
     """Map the repository in FOLDER: files, languages, imports, tests, entry points, git state and hot spots.
 
-    koderz runs no program in FOLDER. Only with --summary, koderz sends the map to the model: names, numbers, the first
-    sentences of docstrings and subjects of commits, but no other contents of files. If the model is not on this
-    machine, koderz asks before it sends the map. koderz writes into FOLDER only with --yes, or if you confirm in a
-    terminal.
+    koderz runs no program in FOLDER, and sends nothing unless you add --summary. With --summary, it sends the map to
+    the model: names, numbers, the first sentences of docstrings and subjects of commits, but no other contents of
+    files. If the model is not on this machine, koderz asks before it sends the map. koderz writes into FOLDER only with
+    --yes, or if you confirm in a terminal.
     """
     with workspace(data_dir) as opened:
         repository = opened.repositories.map(folder)

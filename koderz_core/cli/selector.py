@@ -17,7 +17,7 @@ from koderz_core.report.selector import card_sentences, card_table, value_table
 
 @click.group()
 def selector() -> None:
-    """Fit a selector that chooses a model for each problem, and show how good it is."""
+    """Fit a selector, which chooses a model for each problem, and show its quality."""
 
 
 @selector.command()

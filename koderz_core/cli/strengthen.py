@@ -35,8 +35,8 @@ def strengthen(file: Path, out: Path | None, data_dir: Path | None, **options: A
     """Add held-out inputs to the problems of your own dataset file.
 
     koderz mutates the inputs in the tests of each problem, and runs the canonical solution on the new inputs to get the
-    expected values. It keeps an input if two runs of the solution return the same value within 1 s each, and prefers
-    inputs that detect wrong programs which the given tests accept. The new file contains the inputs in the field
+    expected values. It keeps an input if two runs of the solution return the same value within 1 s each. It prefers
+    inputs that detect wrong programs that pass the given tests. The new file contains the inputs in the field
     plus_input. Some inputs may be invalid for their problem, so read the new file before you use it.
     """
     out = out or file.with_name(f"{file.name.partition('.jsonl')[0]}-strengthened.jsonl")

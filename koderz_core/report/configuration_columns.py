@@ -181,7 +181,7 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     text(
         "groups",
-        "numbers of the rank groups that contain the configuration, empty if there are none; group 1 is the best; "
+        "numbers of the rank groups that contain the configuration (group 1 is the best), empty if there are none; "
         "differences within a group are not significant",
         path="groups",
         shown=Shown("group", 6, _group),
@@ -320,9 +320,9 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     share(
         "well_formed",
-        "share of the loop's replies from which koderz extracted a complete program (rule `fence`, `fence-last` or "
-        "`prose`) or, for a repository task, a change that applies exactly as written (rule `search-replace`, `diff` "
-        "or `whole-file`)",
+        "share of the loop's replies from which koderz extracted a complete program in one piece (rule `fence`, "
+        "`fence-last` or `prose`) or, for a repository task, a change that applies exactly as written (rule "
+        "`search-replace`, `diff` or `whole-file`)",
         "the strategy tests no programs, or no reply has been tested",
         path="of.well_formed",
     ),
