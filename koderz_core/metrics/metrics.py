@@ -93,7 +93,9 @@ class Metrics:
 
     def _define_calls(self, registry: CollectorRegistry) -> None:
         """The metrics by model. Those of costs and tokens have no series until a value is known."""
-        self.calls = Counter("koderz_calls", "Ended calls to models, by result.", ["model", "result"], registry=registry)
+        self.calls = Counter(
+            "koderz_calls", "Ended calls to models, by result.", ["model", "result"], registry=registry
+        )
         self.call_seconds = Histogram(
             "koderz_call_seconds",
             "Duration of answered calls, except answers from the response cache.",
