@@ -114,7 +114,7 @@ class Settings:
     )
     stackexchange_key: SecretStr | None = _setting(None, "Your Stack Exchange key, for more searches.", check=key_of)
     github_base_url: str = _setting("https://api.github.com", "The address of GitHub's API.", check=normalised)
-    github_token: SecretStr | None = _setting(None, "Your GitHub token, for the parameter search.", check=key_of)
+    github_token: SecretStr | None = _setting(None, "Your GitHub token, for search=github.", check=key_of)
 
     slack_webhook_url: SecretStr | None = _setting(
         None,
@@ -164,7 +164,7 @@ class Settings:
     retries: int = _setting(7, "The maximum number of retries of a call that failed temporarily.", least=0, most=100)
     patience: float = _setting(
         300.0,
-        "The time in seconds for which calls wait for a provider that keeps failing. After that, they fail.",
+        "The time in seconds for which calls wait for a provider that keeps failing. After that time, the calls fail.",
         least=0,
         most=604_800,
     )
@@ -175,24 +175,24 @@ class Settings:
     test_timeout: float = _setting(
         10.0,
         "The time limit in seconds for all tests of one program. Default: 4 times the time of the canonical solution "
-        "(at least 4 s), or 10 s without a canonical solution; by default, each plus test also has its own limit.",
+        "(at least 4 s), or 10 s if there is no canonical solution. By default, each plus test has its own limit.",
         above=0,
         most=3600,
     )
     num_ctx: int = _setting(8192, "Context size of embedded and Ollama models, in tokens.", least=512, most=100_000_000)
-    cache: bool = _setting(False, "Reuse the answers of earlier benchmarks to exactly the same calls.")
+    cache: bool = _setting(False, "If an earlier benchmark made the same call, reuse its answer.")
     cache_mb: float = _setting(500.0, "The size limit of the response cache in MB.", above=0, most=1e6)
     model_memory_gb: float | None = _setting(
         None,
         "The memory in GB that the local models of one koderz process may use together. Default: the free memory "
-        "without memory_reserve_gb.",
+        "minus memory_reserve_gb.",
         above=0,
         most=1e6,
     )
     memory_reserve_gb: float | None = _setting(
         None,
-        "The memory in GB that koderz leaves free. Below it, no experiment starts; below half of it, running "
-        "experiments pause. 0: never pause. Default: 10 % of the memory, from 0.25 to 2 GB.",
+        "The memory in GB that koderz leaves free. If less is free, no experiment starts; if less than half of it is "
+        "free, running experiments pause. 0: never pause. Default: 10 % of the memory, from 0.25 to 2 GB.",
         least=0,
         most=1e6,
     )
@@ -207,7 +207,7 @@ class Settings:
         True, "Measure the energy of NVIDIA GPUs (with nvidia-ml-py). local_watts then excludes these GPUs."
     )
     measure_cpu: bool = _setting(
-        False, "Measure the energy of the processors by RAPL counters (usually only as root), in place of local_watts."
+        False, "Measure the energy of the processors with RAPL counters (usually requires root). Replaces local_watts."
     )
     usd_per_kwh: float = _setting(0.15, "The price of electricity in dollars per kWh.", least=0, most=1e6)
     confirm_usd: float = _setting(

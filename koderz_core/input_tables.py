@@ -190,4 +190,7 @@ def _require(path: Path, known: Sequence[str], columns: Columns, *, nested: bool
     if missing := [column for column, first in zip(stated, firsts, strict=True) if first not in known]:
         raise DataError(f"{path} has no column {missing[0]!r}. Its columns are: {', '.join(map(str, known[:30]))}.")
     if repeated := [column for column in stated if known.count(column) > 1]:
-        raise DataError(f"{path} has several columns {repeated[0]!r}. Rename or remove the columns that do not count.")
+        raise DataError(
+            f"{path} has several columns with the name {repeated[0]!r}. Keep one of them, and rename or remove the "
+            "others."
+        )

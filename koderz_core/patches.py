@@ -222,5 +222,5 @@ def _body(
             sides[side].append(line[1:] if line[:1] in " -+" else line)
         place += 1
     if (len(sides[0]), len(sides[1])) != sizes:
-        raise PatchError(f"{path}: a hunk has other numbers of lines than its heading says")
+        raise PatchError(f"{path}: the numbers of lines in a hunk differ from its heading")
     return tuple(sides[0]), tuple(sides[1]), place

@@ -47,7 +47,7 @@ def test_a_hunk_moves_to_the_only_place_where_its_lines_are() -> None:
 @pytest.mark.parametrize(
     ("patch", "reason"),
     [
-        ("--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,1 @@\n-x = 1\n", "other numbers of lines"),
+        ("--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,1 @@\n-x = 1\n", "the numbers of lines in a hunk differ"),
         ("@@ -1 +1 @@\n-x\n+y\n", "before any file is named"),
         ("--- a/b.py\n+++ b/b.py\n@@ -1 +1 @@\n-x\n+y\n", r"b\.py does not exist"),
         ("--- /dev/null\n+++ b/a.py\n@@ -0,0 +1 @@\n+y\n", "would be a new file, but it exists"),

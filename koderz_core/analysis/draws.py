@@ -16,7 +16,7 @@ from koderz_core.sums import known_sum
 
 DEPENDENT = "later prompts contain earlier answers, reviews or specs"
 SEVERAL = "its attempts come from several models, temperatures or prompts"
-UNMATCHED = "its programs cannot be matched with single calls"
+UNMATCHED = "koderz cannot determine which call produced each program"
 _Marks = Mapping[tuple[str, str], Mapping[str, GateMarks]]
 
 

@@ -28,7 +28,9 @@ def policies(text: str, sources: Mapping[str, Source], aliases: Mapping[str, str
     if kind not in ("retry", "ladder") or not words:
         raise UsageError(f"{text!r} is not a policy. Write one of these: {'; '.join(EXAMPLES)}.")
     if kind == "ladder" and "k" in options:
-        raise UsageError(f"{text!r}: a ladder sets the tries of each stage as in SMALL*2>LARGE, not with k=.")
+        raise UsageError(
+            f"{text!r}: write the number of tries after each stage of a ladder, as in SMALL*2>LARGE. Omit k=."
+        )
     if kind == "ladder":
         stages = tuple(_stage(step.strip(), sources, aliases) for step in words.split(">"))
         return [_policy(kind, stages, options, sources)]
@@ -86,7 +88,7 @@ def _options(text: str) -> tuple[str, dict[str, str]]:
 def _stage(text: str, sources: Mapping[str, Source], aliases: Mapping[str, str]) -> Stage:
     match = _STAGE.fullmatch(text)
     if match is None:
-        raise UsageError("A stage of the ladder has no name. Write ladder SMALL>LARGE.")
+        raise UsageError("A stage of the ladder names no model. Write, for example, ladder SMALL>LARGE.")
     tries = _tries(match[2] or "1")
     return Stage(source_named(match[1].strip(), tries, sources, aliases), tries)
 
@@ -118,7 +120,10 @@ def source_named(word: str, tries: int, sources: Mapping[str, Source], aliases: 
         lowest = min(source.temperature or 0.0 for source in usable)
         drawn = [source for source in usable if (source.temperature or 0.0) == lowest]
     if len(drawn) > 1:
-        raise UsageError(f"{word!r} may be any of these: {'; '.join(source.name for source in drawn)}. Name one.")
+        raise UsageError(
+            f"{word!r} matches several recorded models or temperatures: {'; '.join(source.name for source in drawn)}. "
+            "Write one of these names."
+        )
     return drawn[0].name
 
 
@@ -138,14 +143,17 @@ def _gate(stated: str | None, stages: Sequence[Stage], sources: Mapping[str, Sou
         return None
     if stated is not None:
         if stated not in known:
-            raise UnknownNameError("gate with recorded marks", stated, list(known))
+            raise UnknownNameError("gate with recorded results", stated, list(known))
         return stated
     if len(known) > 1:
         raise UsageError(
-            f"The recorded programs were tested by several gates. Name one: gate={' or gate='.join(known)}."
+            f"The recorded programs were tested with several gates. Choose one: gate={' or gate='.join(known)}."
         )
     if not known:
-        raise UsageError("No gate tested these programs, so nothing tells when a policy would stop.")
+        raise UsageError(
+            "These programs were not run on any gate tests, so it is unknown when the policy would stop. Use one "
+            "try, or models whose programs were run on gate tests."
+        )
     return known[0]
 
 

@@ -22,7 +22,7 @@ MEANINGS: Mapping[Sign, str] = {
     "equality": "defines a comparison that ignores the other value, or an object that lies about its class",
     "exit": "ends the process",
     "patches": "changes builtins, modules, `unittest` or `pytest`",
-    "test module": "imports or looks up a module of tests",
+    "test module": "imports or looks up a test module",
     "test values": "contains arguments of tests together with their expected values",
 }
 MOST_NODES = 50_000

@@ -84,7 +84,7 @@ def simulate(
         _require_replayable(part, sources)
     kept = [problem for problem in problems if all(_enough(part, sources, problem) for _, part in parts)]
     if not kept:
-        raise UsageError(f"{policy.name}: no problem has the recorded attempts that this policy needs.")
+        raise UsageError(f"{policy.name}: no problem has enough recorded attempts for this policy. Use fewer tries.")
     replayed = tuple(
         _mixed(problem, [(weight, _replays(part, sources, problem)) for weight, part in parts]) for problem in kept
     )
@@ -137,12 +137,16 @@ def _require_replayable(policy: Policy, sources: Mapping[str, Source]) -> None:
         source = sources[stage.source]
         if stage.tries > 1 and source.greedy:
             raise UsageError(
-                f"{policy.name}: a further answer of {source.name} would be the same one, because it was asked "
-                "greedily (temperature 0, or unknown). Name draws at a temperature above 0, or ask it once."
+                f"{policy.name}: every further answer of {source.name} would be the same, because the model was "
+                "called at temperature 0 or at an unknown temperature. Choose answers at a temperature above 0, or "
+                "use one try."
             )
         own = {(attempt.experiment, attempt.place) for attempt in _attempts(source)}
         if stage.tries != AS_RECORDED and seen & own:
-            raise UsageError(f"{policy.name}: two of its stages would use the same recorded attempts.")
+            raise UsageError(
+                f"{policy.name}: two of its stages would use the same recorded attempts. Use another model or "
+                "temperature in one of them."
+            )
         seen |= own
 
 
@@ -261,8 +265,8 @@ def _judged(policy: Policy, attempt: RecordedAttempt, problem: str) -> tuple[boo
 
 def _lacking(policy: Policy, stage: Stage, problem: str) -> str:
     return (
-        f"{policy.name}: {stage.source} was not asked often enough on some problems, such as {problem}, because the "
-        "recorded strategy stopped there. To leave such problems out would bias the result. Use fewer tries, or the "
+        f"{policy.name}: {stage.source} has too few recorded answers on some problems, such as {problem}, because the "
+        "recorded strategy stopped earlier. Omitting these problems would bias the result. Use fewer tries, or the "
         "gate of the recorded strategy."
     )
 
@@ -271,8 +275,8 @@ def _ended(made: Sequence[RecordedAttempt], submitted: RecordedAttempt | None, *
     right = submitted is not None and submitted.right
     if right is None and submitted is not None:
         raise UsageError(
-            f"A program of {submitted.model or submitted.configuration} for {submitted.problem} was not scored, so "
-            "what the policy would have solved is unknown."
+            f"A program of {submitted.model or submitted.configuration} for {submitted.problem} was not scored, so it "
+            "is unknown whether the policy would have solved this problem."
         )
     return Outcome(
         solved=float(bool(right)),

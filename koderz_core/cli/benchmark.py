@@ -64,7 +64,7 @@ def _persistent(_context: click.Context, _option: click.Parameter, persistent: b
     "--pilot",
     metavar="N",
     type=Whole(1),
-    help="Run N random problems, then estimate the rest.",
+    help="Run N random problems, then print the estimate.",
 )
 @registration.registration_options
 @option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")
@@ -102,7 +102,7 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
 
     With --name, you can extend a benchmark: repeat the command with more problems, configurations or repeats. `koderz
     resume` then runs the extended benchmark. Without --name, a changed command makes a new benchmark. A budget
-    that was changed during the run still applies.
+    that you changed during the run still applies.
     """
     check_timing(options, as_json=as_json)
     with workspace(data_dir, **settings(options)) as opened:
@@ -284,7 +284,7 @@ def _size(plan: Plan, experiments: int) -> str:
 def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
     plan, before = runner.plan, runner.recorded
     if origin:
-        yield f"This is a fork of {origin}, named {plain(plan.name)}. To resume it later: koderz resume {plan.id}"
+        yield f"{plain(plan.name)} is a fork of {origin}. To resume it later: koderz resume {plan.id}"
     if before is not None and _added(plan, before):
         yield f"Added to the recorded benchmark: {_added(plan, before)}."
     yield from gate_remarks(plan)

@@ -23,7 +23,7 @@ NEXT = (
 @click.option(
     "--out", type=OutputPath(), default=FILE_NAME, show_default=True, metavar="FILE", help="The zip file to write."
 )
-@click.option("--yes", is_flag=True, help="Write the file without a question.")
+@click.option("--yes", is_flag=True, help="Write the file without asking.")
 @data_dir
 def report_bug(out: Path, yes: bool, data_dir: Path | None) -> None:
     """Write a zip file that describes this installation, to attach to a bug report.
@@ -35,7 +35,7 @@ def report_bug(out: Path, yes: bool, data_dir: Path | None) -> None:
     content = _report(data_dir)
     for name, text in bug_report_files(content).items():
         click.echo(f"{name} ({count(len(text.encode()))} bytes):\n\n{plain(text, LONGEST)}")
-    advice = "Nothing was written. To write the file without a question, add --yes."
+    advice = "Nothing was written. To write the file without asking, add --yes."
     if not agrees(f"Write this to {plain(str(out))}?", advice, yes=yes):
         return
     try:

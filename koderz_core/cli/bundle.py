@@ -75,7 +75,7 @@ def _print_verdict(found: Verified) -> int:
     for difference in found.differences:
         click.echo(f"✗ {plain(difference.said)}")
     if found.registration:
-        click.echo(f"Registration, to compare with the published hash: SHA-256 {found.registration}")
+        click.echo(f"SHA-256 of the registration, to compare with the published hash: {found.registration}")
     verdict = "✓ verified" if found.holds else f"✗ verification failed, differences: {len(found.differences)}"
     click.echo(f"{plain(found.of)} {verdict} (checked: {checked or 'nothing'})")
     return 0 if found.holds else 1

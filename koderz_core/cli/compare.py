@@ -57,7 +57,7 @@ NONE_YET = (
     default=100 * MARGIN,
     show_default=True,
     metavar="POINTS",
-    help="Margin in percentage points: how many fewer problems a configuration that matches the baseline may solve.",
+    help="Margin in percentage points: largest loss of success rate with which a configuration matches the baseline.",
 )
 @click.option(
     "--cost-margin",
@@ -65,7 +65,7 @@ NONE_YET = (
     default=COST_MARGIN,
     show_default=True,
     metavar="RATIO",
-    help="How many times as much a configuration may cost per solved problem to count as no more expensive.",
+    help="Largest ratio of costs per solved problem (configuration to baseline) that counts as no more expensive.",
 )
 @further_options
 @repricing_options
@@ -174,8 +174,14 @@ FORMS: Mapping[str, Callable[[Comparison, Sequence[Part]], str]] = {
 @click.option("--all", "every", is_flag=True, help="Show models of every tier, including local ones.")
 @click.option("--scripted", "with_scripted", is_flag=True, help="Also show scripted models (mock mode).")
 @click.option("--problem", help="Show the rate and cost on this problem only.")
-@click.option("--prune-days", type=Number(0, MOST_DAYS), help="Delete shown benchmarks unchanged for N days.")
-@click.option("--confirm", is_flag=True, help="With --prune-days: delete. Without, only show what would be deleted.")
+@click.option(
+    "--prune-days", type=Number(0, MOST_DAYS), help="Delete the listed benchmarks that have not changed for N days."
+)
+@click.option(
+    "--confirm",
+    is_flag=True,
+    help="With --prune-days: delete the benchmarks. Without --confirm, koderz only lists them.",
+)
 @as_json
 @data_dir
 def frontier_costs(  # noqa: PLR0913, PLR0917 (one argument per option)
@@ -191,8 +197,8 @@ def frontier_costs(  # noqa: PLR0913, PLR0917 (one argument per option)
 ) -> int:
     """Show the success rate and the cost per problem of frontier models with the strategy direct.
 
-    koderz does not measure the baseline of a benchmark again if an earlier measurement used the same model,
-    dataset, prompts, sampling and test time limit, and covers all problems of the benchmark.
+    koderz reuses an earlier measurement as the baseline of a benchmark if it used the same model, dataset, prompts,
+    sampling and test time limit, and covers all problems of the benchmark.
 
     koderz computes these costs from recorded benchmarks. Therefore --prune-days deletes whole benchmarks, as `koderz
     prune` does, with all of their configurations.
@@ -265,7 +271,7 @@ def _print(costs: Sequence[FrontierCost], otherwise: str) -> None:
     console().print(table)
     prices = ", ".join(sorted({cost.measured.price_version for cost in costs}))
     console().print(
-        plain(f"Strategy direct: one answer for each repeat of a problem. Source of the prices: {prices}."), style="dim"
+        plain(f"The strategy direct asks for one answer per repeat. Source of the prices: {prices}."), style="dim"
     )
 
 

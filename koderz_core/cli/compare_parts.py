@@ -81,20 +81,23 @@ def further_options(command: Command) -> Command:
         click.option(
             "--noise",
             is_flag=True,
-            help="Also show how much of the uncertainty comes from the problems and how much from draws.",
+            help="Also show how much of the uncertainty comes from the choice of problems and how much from the "
+            "random answers.",
         ),
         click.option(
             "--equal-cost",
             type=click.Choice(COSTS),
-            help="Also show which configuration solves most with equal dollars, tokens, seconds or joules per problem.",
+            help="Also show which configuration solves the most problems at an equal cost per problem, measured in "
+            "this unit.",
         ),
         click.option(
             "--by",
             type=click.Choice(SLICES_BY),
-            help="Also compare on the problems of each difficulty, topic, tag, kind or year. As CSV, only this table.",
+            help="Also compare on the problems of each difficulty, topic, tag, kind or year. As CSV, koderz prints "
+            "only this table.",
         ),
         click.option(
-            "--trust", is_flag=True, help="Also check whether models recall solutions or cheat: docs/integrity.md."
+            "--trust", is_flag=True, help="Also check whether models recall solutions or cheat (see docs/integrity.md)."
         ),
     )
     for option in reversed(options):

@@ -25,23 +25,24 @@ ALL = "all"
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--summary", "model", metavar="MODEL", help="Let this model write a summary from the map.")
+@click.option("--summary", "model", metavar="MODEL", help="Let this model summarize the map.")
 @click.option(
     "--rules",
     type=click.Choice([*RULES_FILES, ALL]),
     multiple=True,
-    help="Preview this file of rules for coding agents, and write it after a yes. Repeatable.",
+    help="Show this file of rules for coding agents, and write it if you confirm. Repeatable.",
 )
 @click.option("--feature", metavar="TEXT", help="Print the prompt for this feature instead of the map.")
-@click.option("--yes", is_flag=True, help="Write the files of --rules, and send the map of --summary, without asking.")
+@click.option("--yes", is_flag=True, help="Write the files of --rules and send the map for --summary without asking.")
 @as_json
 @data_dir
 def conduct(folder: Path, data_dir: Path | None, **options: Any) -> None:
     """Map the repository in FOLDER: files, languages, imports, tests, entry points, git state and hot spots.
 
-    koderz runs nothing in FOLDER and sends nothing. With --summary, the model receives the map: names, numbers, the
-    first sentences of docstrings and subjects of commits, but no other contents of files. If the model is not on this
-    machine, koderz asks first. Without a terminal and without --yes, koderz writes nothing into FOLDER.
+    koderz runs no program in FOLDER, and sends nothing unless you add --summary. With --summary, it sends the map to
+    the model: names, numbers, the first sentences of docstrings and subjects of commits, but no other contents of
+    files. If the model is not on this machine, koderz asks before it sends the map. koderz writes into FOLDER only with
+    --yes, or if you confirm in a terminal.
     """
     with workspace(data_dir) as opened:
         repository = opened.repositories.map(folder)
@@ -71,7 +72,7 @@ def _summary(opened: Workspace, repository: RepositoryMap, model: str | None, *,
         return None
     if opened.repositories.leaves_machine(model) and not yes:
         if not sys.stdin.isatty():
-            raise UsageError(f"{model} is not on this machine. To send it the map, add --yes.")
+            raise UsageError(f"{model} is not on this machine. To send the map to this model, add --yes.")
         files = numbered(len(repository.files), "file")
         if not click.confirm(f"Send the map of {title(repository)} ({files}) to {plain(model)}?", err=True):
             click.echo("Nothing was sent.", err=True)

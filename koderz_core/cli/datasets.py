@@ -62,7 +62,7 @@ FAULTY, FAILED = DataError.exit_code, 4
 @click.option("--problem-id", help="Show this problem in full.")
 @click.option("--full", is_flag=True, help="Show the whole text of each problem instead of a table.")
 @click.option("--check", is_flag=True, help="Run the canonical solutions of the problems on their tests.")
-@click.option("--mutation-score", is_flag=True, help="Show the share of faulty solutions that the tests detect. Slow.")
+@click.option("--mutation-score", is_flag=True, help="Show the share of faulty solutions that the tests detect (slow).")
 @click.option(
     "--limit", default=20, show_default=True, type=Whole(0), help="Maximum number of problems to list; 0 lists all."
 )
@@ -138,7 +138,7 @@ def _print_problems(loaded: Dataset, problems: Sequence[Problem], options: dict[
 def _print_others(loaded: Dataset, undated: int) -> None:
     """The problems that are not listed because they have no date or cannot be graded."""
     if undated:
-        click.echo(f"Left out because they have no date: {numbered(undated, 'problem')}.")
+        click.echo(f"Problems left out because they have no date: {undated}.")
     reasons: dict[str, list[str]] = {}
     for problem in loaded.left_out:
         reasons.setdefault(problem.reason, []).append(problem.id)
@@ -227,7 +227,7 @@ def _check(
 def _failed(solution: CheckedSolution, file: str, places: Mapping[str, int]) -> str:
     if solution.problem not in places:
         return f"  {plain(solution.problem)}: {plain(solution.message, 200)}"
-    what = f"the solution of {solution.problem} fails its tests: {solution.message}"
+    what = f"the canonical solution of {solution.problem} fails the tests: {solution.message}"
     fault = Fault(places[solution.problem], "canonical_solution", what[:300], "fix the solution or the tests")
     return plain(fault.describe(file), 500).replace("\n", " ")
 

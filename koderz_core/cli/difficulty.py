@@ -28,8 +28,8 @@ WORDS = ("problem", "configuration", "benchmark", "")
 @click.option(
     "--only",
     type=click.Choice(["unsolved", "split", "flaky"]),
-    help="Show only problems that no configuration solved (unsolved), on which the configurations differ (split), or "
-    "whose repeats differ (flaky).",
+    help="Show only one group of problems. unsolved: no configuration solved them; split: configurations differ; "
+    "flaky: repeats differ.",
 )
 @click.option(
     "--only-by",

@@ -23,13 +23,17 @@ from koderz_core.workspace.health import SIGNS, Diagnosis, Finding
     help="Also send a short question to each local model and to the cheapest model of each paid provider.",
 )
 @click.option("--grader", is_flag=True, help="Run the complete self-test of the grader, which takes a few seconds.")
-@click.option("--repair", is_flag=True, help="First make all repairs that cannot lose intact data, and list them.")
+@click.option(
+    "--repair",
+    is_flag=True,
+    help="First repair journals and the index without losing intact data, and list the repairs.",
+)
 @click.option(
     "--ports",
     is_flag=False,
     flag_value="",
     metavar="[PORT,...]",
-    help="Only check which model servers answer at the usual ports of this machine, and at these ports.",
+    help="Only list the model servers that answer at the usual ports of this machine and at these ports.",
 )
 @click.option("--json", "report", type=OutputPath(), help="Write the results of the checks as JSON to this file.")
 @data_dir
@@ -91,7 +95,7 @@ def _show_missing(diagnosis: Diagnosis) -> None:
         what = f"{plain(finding.subject)} ({plain(finding.said, 300)})"
         click.echo(f"Missing or not working: {what}. {plain(finding.cure, 500)}")
     if not diagnosis.missing:
-        click.echo("Everything required is in place.")
+        click.echo("All required items are present and work.")
 
 
 def _line(finding: Finding) -> str:

@@ -22,31 +22,31 @@ from koderz_core.errors import Cancelled
 from koderz_core.report.formats import duration, numbered, plain
 from koderz_core.workspace.forging import STANDARD, TASKS, Forged, ForgeOrder
 
-STOPPED = "koderz was interrupted. The faults that were tried are kept. Run the same command again to continue."
+STOPPED = "koderz was interrupted. The results so far are kept. Run the same command again to continue."
 MOST_REASONS = 8
 
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option("--tasks", type=Whole(1, 10_000), help=f"Number of tasks.  [default: 50 per source; {STANDARD}: {TASKS}]")
-@click.option("--seed", default=0, show_default=True, help="Seed of the faults.")
-@click.option("--name", default="", help="Name of the dataset file.  [default: that of the first source]")
+@click.option("--seed", default=0, show_default=True, help="Random seed for the faults.")
+@click.option("--name", default="", help="Name of the dataset file.  [default: name of the first source]")
 @click.option("--output", type=OutputPath(), help="File to write (.jsonl).  [default: a file in the data folder]")
 @click.option("--force", is_flag=True, help="Overwrite the file of --output if it exists.")
-@click.option("--index", multiple=True, metavar="URL", help="Package index. Repeatable.  [default: that of pip]")
+@click.option("--index", multiple=True, metavar="URL", help="Package index. Repeatable.  [default: index of pip]")
 @click.option(
     "--least-failing",
     default=2,
     show_default=True,
     type=Whole(1, 1000),
-    help="Minimum number of failing tests of a task.",
+    help="Minimum number of failing tests per task.",
 )
 @click.option(
     "--instructions-by",
     "model",
     default="",
     metavar="MODEL",
-    help="Model that writes the texts.  [default: a template]",
+    help="Model that writes the texts of the tasks.  [default: koderz uses a template]",
 )
 @workers
 @as_json
@@ -54,12 +54,12 @@ MOST_REASONS = 8
 def forge(sources: tuple[str, ...], data_dir: Path | None, **options: Any) -> None:
     """Make repository tasks from pure-Python packages with tests.
 
-    A SOURCE is NAME==VERSION, a folder or a source distribution (.tar.gz). The word standard makes a ready set of tasks
-    from five packages. koderz reads the source distribution from your package index and runs none of its code outside
-    of the sandbox. It puts a fault into a function, and keeps the fault as a task if some tests fail and most tests
-    pass. Every run with the same sources, versions and seed makes the same tasks.
+    A SOURCE is NAME==VERSION, a folder or a source distribution (.tar.gz). SOURCE can also be the word standard, for a
+    fixed set of five packages. koderz reads the source distribution from your package index and runs none of its code
+    outside of the sandbox. It puts a fault into a function, and keeps the fault as a task if some tests fail and most
+    tests pass. Every run with the same sources, versions and seed makes the same tasks.
 
-    An interrupted command continues where it stopped. Tests and licence stay those of the package.
+    An interrupted command continues where it stopped. A task has the tests and the licence of its package.
     """
     output: Path | None = options["output"]
     if output:
@@ -93,11 +93,11 @@ def _print(forged: Forged) -> None:
         table.add_row(plain(source.name), plain(source.licence), *map(str, counts))
     console().print(table)
     for source in forged.sources:
-        _print_reasons(source.name, "Faults that made no task", source.reasons)
-        _print_reasons(source.name, "Texts of the model that koderz replaced", source.by_template)
+        _print_reasons(source.name, "Faults that koderz did not use", source.reasons)
+        _print_reasons(source.name, "Texts of the model that koderz replaced with the template", source.by_template)
     seconds = sum(source.seconds * source.tasks for source in forged.sources)
     click.echo(f"{numbered(forged.tasks, 'task')} in {plain(str(forged.file))}.")
-    click.echo(f"All tests of all tasks together take about {duration(seconds)} once, without a patch.")
+    click.echo(f"Running the tests of all tasks once, without a patch, takes about {duration(seconds)}.")
     click.echo(f"To use them: --dataset {plain(forged.dataset)}")
 
 

@@ -42,7 +42,7 @@ from koderz_core.workspace.imports import FIELDS, Import, ImportOrder, parse_map
     f"sets the same value for all rows. Can be repeated. Fields: {', '.join(FIELDS)}.",
 )
 @click.option("--metric", default="", help="Metric or scorer to import, if a file has several.")
-@click.option("--as-stated", is_flag=True, help="Use the results that the file states; grade no programs.")
+@click.option("--as-stated", is_flag=True, help="Use the results that the file states, without grading the programs.")
 @click.option(
     "--trust-ids",
     is_flag=True,

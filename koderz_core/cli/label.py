@@ -20,7 +20,7 @@ LISTED = 60  # characters of a note in the list
 @click.command()
 @click.argument("experiment", required=False)
 @click.argument("labels", nargs=-1, metavar="[LABEL ...]")
-@click.option("--note", metavar="TEXT", help="Write the note on the experiment; an empty text removes the note.")
+@click.option("--note", metavar="TEXT", help="Set the note on the experiment. An empty text removes the note.")
 @click.option("--remove", metavar="LABEL", multiple=True, help="Remove this label. May be repeated.")
 @as_json
 @data_dir

@@ -44,7 +44,9 @@ def delete(benchmarks: tuple[str, ...], data_dir: Path | None, *, yes: bool) -> 
 @click.command()
 @click.option("--keep", type=Whole(0), help="Keep the N newest benchmarks.")
 @click.option("--days", type=Number(0, MOST_DAYS), help="Keep benchmarks that changed in the last N days.")
-@click.option("--cache", is_flag=True, help="Delete the answers in the response cache. Journals keep their copies.")
+@click.option(
+    "--cache", is_flag=True, help="Delete the answers in the response cache. The journals keep copies of these answers."
+)
 @_yes
 @data_dir
 def prune(keep: int | None, days: float | None, data_dir: Path | None, *, cache: bool, yes: bool) -> None:
@@ -53,7 +55,9 @@ def prune(keep: int | None, days: float | None, data_dir: Path | None, *, cache:
     Without --yes, the command only shows what it would delete. Running and pinned benchmarks are always kept.
     """
     if keep is None and days is None and not cache:
-        raise UsageError("Say which benchmarks to keep: --keep 20, --days 90, or both. For the answers: --cache.")
+        raise UsageError(
+            "Say which benchmarks to keep: --keep 20, --days 90, or both. To delete cached answers, add --cache."
+        )
     with workspace(data_dir) as opened:
         if cache:
             held = opened.upkeep.clear_cache() if yes else opened.upkeep.cache_contents()

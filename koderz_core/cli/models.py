@@ -142,7 +142,7 @@ def fetch(opened: Workspace, name: str) -> Path:
 
 @click.command(name="speed-test")
 @click.argument("models", nargs=-1, required=True)
-@click.option("--warmup/--no-warmup", default=True, show_default=True, help="Send a short prompt before the others.")
+@click.option("--warmup/--no-warmup", default=True, show_default=True, help="Send a short warm-up prompt first.")
 @click.option("--timeout", metavar="SECONDS", type=Number(0), help="Timeout of one request.")
 @click.option("--host", metavar="URL", help="The address of Ollama.")
 @click.option("--export", "path", type=OutputPath(), metavar="FILE", help="Also write the results to this JSON file.")

@@ -13,17 +13,19 @@ from koderz_core.workspace.network import seconds_of
 
 
 @click.command()
-@click.option("--since", default="1d", show_default=True, metavar="PERIOD", help="Period to show: 90m, 12h, 7d.")
+@click.option(
+    "--since", default="1d", show_default=True, metavar="PERIOD", help="Period to show, such as 90m, 12h or 7d."
+)
 @click.option("--benchmark", help="Show only this benchmark (its name, its id or the start of its id).")
 @as_json
 @data_dir
 def network(since: str, benchmark: str | None, as_json: bool, data_dir: Path | None) -> None:
     """Show every address that koderz connected to, with purpose, setting and number of bytes.
 
-    The log contains hosts and ports of the last 7 days, but no paths, keys or texts. Each row is one address, purpose
-    and benchmark; in the JSON output, an unknown number is null. Counts of a running process appear within 5 seconds.
-    Connections that another program opened, such as pip, have unknown numbers. `KODERZ_OFFLINE=1` refuses all
-    addresses beyond this machine. See docs/privacy.md.
+    The log contains hosts and ports of the last 7 days, but no paths, keys or texts. Each row shows one address,
+    purpose and benchmark; in the JSON output, an unknown number is null. Counts of a running process appear within 5
+    seconds. If another program, such as pip, opened a connection, its number of bytes is unknown. `KODERZ_OFFLINE=1`
+    refuses all addresses beyond this machine. See docs/privacy.md.
     """
     seconds = seconds_of(since)
     with workspace(data_dir) as opened:

@@ -70,8 +70,9 @@ def _ablated(configurations: Sequence[Wanted], text: str) -> list[Wanted]:
     )
     if len(grid) == len(configurations):
         raise PlanError(
-            f"--ablate {text} has no effect: no chosen configuration with the strategy supervised or repair has a part "
-            "that this option would remove or change. Omit the option, or choose another ablation or configuration."
+            f"--ablate {text} has no effect: no chosen configuration of the strategies supervised and repair has a "
+            "part that this option would remove or change. Omit the option, or choose another ablation or "
+            "configuration."
         )
     return grid
 
@@ -177,8 +178,8 @@ def about_strategy(options: Mapping[str, Any], *, alone: bool = False) -> Iterat
     flags = implying(options)
     if flags:
         yield (
-            f"Strategy {SUPERVISED}, because you gave {', '.join(flags)} and no strategy. To choose another strategy, "
-            "add --strategy or --mode."
+            f"koderz uses the strategy {SUPERVISED}, because you gave {', '.join(flags)} and no strategy. To choose "
+            "another strategy, add --strategy or --mode."
         )
     elif alone and names_no_strategy(options):
         yield (

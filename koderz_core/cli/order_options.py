@@ -184,7 +184,9 @@ _PROBLEMS: Options = (
         help=f"Index of the last problem to run, plus 1. --problems overrides it.  [default: {FEW}]",
     ),
     *(
-        _problems(flag, metavar="DATE", advanced=True, help=f"Run only problems dated {when} this day, as 2024-05-31.")
+        _problems(
+            flag, metavar="DATE", advanced=True, help=f"Run only problems dated {when} this day, such as 2024-05-31."
+        )
         for flag, when in (("--since", "on or after"), ("--until", "on or before"))
     ),
     _problems(
@@ -221,7 +223,7 @@ _CALLS: Options = (
     *(
         option("Output", flag, type=click.Path(path_type=Path), advanced=True, help=text)
         for flag, text in (
-            ("--cortex-path", "The index.js of claude-cortex-core, if that server stores the memories."),
+            ("--cortex-path", "Path of the index.js of claude-cortex-core, if this server stores the memories."),
             ("--cortex-db", "The file that contains all memories."),
         )
     ),
@@ -307,7 +309,7 @@ _ORDER: Options = (
     _advanced_strategy(
         "--allow-search",
         is_flag=True,
-        help="Accept configurations with search=..., which search the web. Their rates are marked.",
+        help="Accept configurations with search=..., which search the web. koderz marks their rates.",
     ),
     _advanced_strategy(
         "--ablate",
@@ -322,13 +324,14 @@ _ORDER: Options = (
         "--variant",
         type=click.Choice(VARIANTS),
         advanced=True,
-        help="Run a variant of the dataset, to find out if a model recalls or cheats. See docs/integrity.md.",
+        help="Run a variant of the dataset, to find out whether a model recalls solutions or cheats. See "
+        "docs/integrity.md.",
     ),
     _limits(
         "--cache",
         is_flag=True,
         advanced=True,
-        help="Reuse answers of earlier benchmarks to exactly the same calls, at no cost. See docs/models.md.",
+        help="If an earlier benchmark made the same call, reuse its answer at no cost. See docs/models.md.",
     ),
     _limits(
         "--max-cost-per-experiment",
@@ -340,7 +343,7 @@ _ORDER: Options = (
     _problems(
         "--name",
         default="",
-        help="Name of the benchmark. If it exists already, new problems, configurations and repeats are added.",
+        help="Name of the benchmark. If it exists already, koderz adds new problems, configurations and repeats to it.",
     ),
     *_RESUMED,
 )

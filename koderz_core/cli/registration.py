@@ -35,8 +35,8 @@ _OPTIONS = (
         "--primary",
         metavar="A,B",
         advanced=True,
-        help="With --register: the primary comparison, the baseline second, by letters or labels.  "
-        "[default: the only two]",
+        help="With --register: the two configurations of the primary comparison, the baseline second.  [default: if "
+        "the plan has only two, these]",
     ),
     option(
         "Problems",
@@ -44,7 +44,8 @@ _OPTIONS = (
         type=Number(0, 100, min_open=True, max_open=True),
         metavar="POINTS",
         advanced=True,
-        help=f"With --register: margin of the primary comparison.  [default: {100 * _USUAL.margin:g}]",
+        help="With --register: margin of the primary comparison in percentage points.  [default: "
+        f"{100 * _USUAL.margin:g}]",
     ),
     option(
         "Problems",
@@ -58,7 +59,7 @@ _OPTIONS = (
         "--exclusions",
         metavar="TEXT",
         advanced=True,
-        help="With --register: which results will not count, in your own words.",
+        help="With --register: a text that says which results will be excluded.",
     ),
 )
 

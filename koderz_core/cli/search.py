@@ -31,9 +31,10 @@ def search(
 ) -> int:
     """Find prompts, answers, programs, errors and names that contain all WORDS.
 
-    Case is ignored. A word also matches the beginning of a longer word: `has_close` finds has_close_elements, and so
-    does `close`. A phrase in quotation marks matches only whole words. Matching names are listed first, then texts; in
-    both parts, the newest match is first. In the JSON output, `snippet` alternates text outside and inside a match.
+    Case is ignored. A word also matches the beginning of a longer word or of a part of a name: `has_close` and `close`
+    both find has_close_elements. A phrase in quotation marks matches only whole words. Matching names are listed first,
+    then texts; in both parts, the newest match is first. In the JSON output, `snippet` alternates text outside and
+    inside a match.
     """
     with workspace(data_dir) as opened:
         chosen = opened.names.benchmark(benchmark) if benchmark else None

@@ -17,20 +17,21 @@ from koderz_core.report.selector import card_sentences, card_table, value_table
 
 @click.group()
 def selector() -> None:
-    """Fit a selector that chooses a model for each problem, and show how good it is."""
+    """Fit a selector, which chooses a model for each problem, and show its quality."""
 
 
 @selector.command()
 @click.argument("benchmarks", nargs=-1, required=True, metavar="BENCHMARK...")
 @click.option("--name", required=True, help="Name of the selector, for select:learned=NAME.")
-@click.option("--seed", type=Whole(0, 2**31 - 1), default=0, show_default=True, help="Seed of the folds.")
+@click.option("--seed", type=Whole(0, 2**31 - 1), default=0, show_default=True, help="Random seed for the folds.")
 @as_json
 @data_dir
 def fit(benchmarks: Sequence[str], name: str, seed: int, as_json: bool, data_dir: Path | None) -> int:
     """Fit a selector to recorded benchmarks, and show its model card.
 
-    The benchmarks must contain results of at least two models with the strategy direct on the same problems. Tested
-    programs of all strategies are used to judge answers. Needs scikit-learn: pip install 'koderz[learn]'.
+    The benchmarks must contain results of at least two models with the strategy direct on the same problems. From the
+    tested programs of all strategies, koderz also fits the probability that an answer is right. Needs scikit-learn: pip
+    install 'koderz[learn]'.
     """
     with workspace(data_dir) as opened:
         _show(opened.selectors.fit(benchmarks, name, seed), as_json=as_json)
@@ -42,7 +43,7 @@ def fit(benchmarks: Sequence[str], name: str, seed: int, as_json: bool, data_dir
 @as_json
 @data_dir
 def show(name: str | None, as_json: bool, data_dir: Path | None) -> None:
-    """Show the model card of a selector: its data, folds, calibration and baselines. Without NAME, list all."""
+    """Show the data, folds, calibration and baselines of a selector. Without NAME, list all selectors."""
     with workspace(data_dir) as opened:
         if name is not None:
             _show(opened.selectors.load(name), as_json=as_json)
@@ -59,7 +60,7 @@ def show(name: str | None, as_json: bool, data_dir: Path | None) -> None:
 @as_json
 @data_dir
 def value(name: str, benchmarks: Sequence[str], as_json: bool, data_dir: Path | None) -> int:
-    """Estimate the success of a selector from the choices of exploring routers in other benchmarks."""
+    """Estimate the success rate of a selector from benchmarks of the strategy router with explore=true."""
     with workspace(data_dir) as opened:
         found = opened.selectors.value(name, benchmarks)
         if as_json:

@@ -24,24 +24,32 @@ PRIVATE = 0o177  # the umask of a socket that only its owner may use
 
 
 @click.command()
-@click.option("--host", default=LOOPBACK, show_default=True, help="Address to listen on. Others than this machine's "
-              "need KODERZ_SERVE_TOKEN.")  # fmt: skip
+@click.option("--host", default=LOOPBACK, show_default=True, help="Address to listen on. Addresses beyond "
+              "this machine require KODERZ_SERVE_TOKEN.")  # fmt: skip
 @click.option("--port", type=Whole(0, 65535), default=8765, show_default=True, help="Port; 0: any free port.")
 @click.option(
     "--socket",
     "path",
     type=click.Path(path_type=Path),
-    help="Listen on this Unix socket instead, which only you may use.",
+    help="Listen on this Unix socket instead. Only you can connect to it.",
 )
 @click.option(
-    "--queue", type=Whole(1, 1_000_000), default=2000, show_default=True, help="Most programs that wait or run."
+    "--queue",
+    type=Whole(1, 1_000_000),
+    default=2000,
+    show_default=True,
+    help="Maximum number of programs that wait or run.",
 )
 @click.option(
-    "--client-queue", type=Whole(1, 1_000_000), default=1000, show_default=True, help="Most of them of one client."
+    "--client-queue",
+    type=Whole(1, 1_000_000),
+    default=1000,
+    show_default=True,
+    help="Maximum number of programs of one client that wait or run.",
 )
 @data_dir
 def serve(host: str, port: int, path: Path | None, queue: int, client_queue: int, data_dir: Path | None) -> None:
-    """Serve grading, results and the start of benchmarks over HTTP, for programs such as training loops.
+    """Serve an HTTP API that grades programs, returns results and starts benchmarks, for example for training loops.
 
     Programs run in the sandbox only. /openapi.json describes all endpoints. With KODERZ_SERVE_TOKEN, every request
     must send the token, and clients can start benchmarks. Ctrl-C ends the server.

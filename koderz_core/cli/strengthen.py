@@ -24,18 +24,20 @@ STOPPED = "koderz was interrupted. {}Run the same command again."
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--out", type=OutputPath(), help="File to write.  [default: FILE with -strengthened in its name]")
-@click.option("--inputs", default=20, show_default=True, type=Whole(1, 200), help="Maximum of new inputs per problem.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the new inputs.")
-@click.option("--force", is_flag=True, help="Overwrite the file to write if it exists.")
+@click.option(
+    "--inputs", default=20, show_default=True, type=Whole(1, 200), help="Maximum number of new inputs per problem."
+)
+@click.option("--seed", default=0, show_default=True, help="Random seed for the new inputs.")
+@click.option("--force", is_flag=True, help="Overwrite the output file if it exists.")
 @as_json
 @data_dir
 def strengthen(file: Path, out: Path | None, data_dir: Path | None, **options: Any) -> None:
     """Add held-out inputs to the problems of your own dataset file.
 
-    koderz mutates the inputs in the tests of each problem, and runs the canonical solution on the results to get the
-    expected values. It keeps inputs for which the solution returns the same value twice within 1 s, and prefers inputs
-    that detect wrong programs which the given tests accept. The new file has them in the field plus_input. An input may
-    be one that the problem does not allow, so read the new file before you use it.
+    koderz mutates the inputs in the tests of each problem, and runs the canonical solution on the new inputs to get the
+    expected values. It keeps an input if two runs of the solution return the same value within 1 s each. It prefers
+    inputs that detect wrong programs that pass the given tests. The new file contains the inputs in the field
+    plus_input. Some inputs may be invalid for their problem, so read the new file before you use it.
     """
     out = out or file.with_name(f"{file.name.partition('.jsonl')[0]}-strengthened.jsonl")
     check_overwrite(out, force=options["force"], option="--out")
@@ -55,7 +57,7 @@ def strengthen(file: Path, out: Path | None, data_dir: Path | None, **options: A
     click.echo(
         f"{numbered(new, 'new input')} for {problems} of {numbered(len(found), 'problem')} in {plain(str(out))}."
     )
-    click.echo("Read this file before you use it: an input may be one that its problem does not allow.")
+    click.echo("Read this file before you use it: some inputs may be invalid for their problem.")
 
 
 def _strengthened(opened: Workspace, file: Path, inputs: int, seed: int) -> tuple[list[bytes], list[Strengthened]]:
@@ -107,4 +109,4 @@ def _print_totals(scores: Sequence[MutationScore], hidden: int) -> None:
         f"Problems whose tests cannot distinguish right from wrong programs: {sum(score.weak for score in scores)} of "
         f"{sum(score.mutants > 0 for score in scores)}."
     )
-    click.echo("A score is a lower bound, because some mutants are not faulty: they do what the solution does.")
+    click.echo("A score is a lower bound, because some mutants behave like the canonical solution.")

@@ -36,7 +36,7 @@ PLACES = (CHECKOUT / "koderz_dashboard", CHECKOUT)  # app.py in a wheel and in a
 def ui(port: int, no_browser: bool, bundle: Path | None, data_dir: Path | None) -> NoReturn:
     """Open the dashboard in the browser. Only this machine can reach it.
 
-    Ctrl-C ends the dashboard and stops the benchmarks that it runs. You can resume them.
+    Ctrl-C ends the dashboard and stops the benchmarks that it runs. You can resume these benchmarks.
     """
     if bundle:
         sys.exit(_show_bundle(bundle, port, no_browser=no_browser))

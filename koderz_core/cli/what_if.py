@@ -33,10 +33,10 @@ MOST_SHOWN = 10  # configurations in a table of the headroom
     type=Number(0, MOST),
     default=0.0,
     metavar="USD",
-    help="Price of a problem that ends without a right program. Adds a column with this price included.",
+    help="Price of a problem that ends without a right program. Adds a column of costs that include this price.",
 )
-@click.option("--tune", is_flag=True, help="Choose the policy with the lowest cost, and judge it on other problems.")
-@click.option("--folds", type=Whole(2, 100), default=5, show_default=True, help="Folds of --tune.")
+@click.option("--tune", is_flag=True, help="Choose the policy with the lowest cost, and measure it on other problems.")
+@click.option("--folds", type=Whole(2, 100), default=5, show_default=True, help="Number of folds for --tune.")
 @repricing_options
 @as_json
 @data_dir
@@ -53,11 +53,11 @@ def what_if(  # noqa: PLR0913, PLR0917 (one argument per option)
     as_json: bool,
     data_dir: Path | None,
 ) -> int:
-    """Simulate other policies on recorded attempts, without a new call of a model.
+    """Simulate other policies on recorded attempts, without calling a model.
 
     Policies: 'retry MODEL k=3', 'ladder SMALL*2>LARGE gate=examples', 'recorded A', 'mix 0.5 POLICY | 0.5 POLICY'.
     MODEL may be MODEL@TEMPERATURE or the letter of a configuration. Further settings: threshold=0.8, patience=2.
-    Without --policy, the command lists the recorded attempts, and each configuration as it ran. Guide:
+    Without --policy, the command lists the recorded attempts and the results of each recorded configuration. Guide:
     docs/what-if.md.
     """
     if tune and (len(texts) == 0 or not wrong_answer):

@@ -55,11 +55,11 @@ FIXING, ANSWERING = "repair", "direct"
 @as_json
 @data_dir
 def fix(file: Path, tests: Path, instruction: str, as_json: bool, data_dir: Path | None, **options: Any) -> int:
-    """Fix a Python file so that it passes your tests, and show the changes. Asks before it writes anything.
+    """Fix a Python file so that it passes your tests, and show the changes. koderz asks before it writes.
 
-    The strategy sees the failed tests of FILE, and stops when a program passes all tests. Then koderz shows the course
+    The strategy sees the failed tests of FILE, and stops when a program passes all tests. Then koderz shows the steps
     of the strategy, the cost and the changes. The same command with the same files shows the recorded result again,
-    without new calls; --seed makes another attempt. No statistics contain these results. Exits with code 4 if no
+    without new calls; --seed makes another attempt. koderz' statistics exclude these results. Exits with code 4 if no
     program passes the tests.
     """
     with workspace(data_dir, **settings(_completed(options))) as opened:
@@ -108,7 +108,7 @@ def ask(text: str, files: tuple[Path, ...], as_json: bool, data_dir: Path | None
 
     Works with the strategies that need no tests: `direct` asks one model; `debate` lets personas debate before the
     coder answers; `ensemble` asks each coder several times and returns the answer that is most similar to the others.
-    No statistics contain these results.
+    koderz' statistics exclude these results.
     """
     with workspace(data_dir, **settings(_completed(options))) as opened:
         bench = opened.workbench
@@ -151,8 +151,8 @@ def _planned(opened: Workspace, dataset: Dataset, options: Mapping[str, Any], st
     wanted: Order = order(_completed({**options, "strategy": named}), "all")
     if len(wanted.configurations) != 1:
         raise PlanError(
-            f"The options describe {len(wanted.configurations)} configurations, but a task has one. Name one strategy "
-            "and one coder, or use a strategy that asks several coders, such as ensemble."
+            f"The options describe {len(wanted.configurations)} configurations, but a task has exactly one. Name one "
+            "strategy and one coder, or use a strategy that asks several coders, such as ensemble."
         )
     return opened.workbench.plan(dataset, wanted.configurations[0], wanted.seed, wanted.budget)
 

@@ -47,7 +47,8 @@ def compute(
     """
     if len(predictions) != len(references):
         raise UsageError(
-            f"There are {len(predictions)} predictions and {len(references)} references. Give one of each per task."
+            f"There are {len(predictions)} predictions and {len(references)} references. Give one prediction and "
+            "one reference per task."
         )
     if isinstance(next(iter(predictions), None), str):
         raise UsageError("Each prediction is a list of programs, not one text. Write [[program], ...].")

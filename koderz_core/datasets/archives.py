@@ -70,7 +70,7 @@ def _stays_inside(name: str) -> bool:
 
 
 def _unexpected(path: Path, name: str, cure: str) -> str:
-    return f"{path} is not the published archive (because of {name!r}). {cure}"
+    return f"{path} differs from the published archive (in the file {name!r}). {cure}"
 
 
 def _tar(content: bytes, path: Path, cure: str) -> bytes:

@@ -57,7 +57,7 @@ def _problem(line: bytes) -> Problem | LeftOut:
     if row.input_file or row.output_file:
         return LeftOut(name, "its programs read or write files")
     if not row.description.strip():
-        return LeftOut(name, "it has no text")
+        return LeftOut(name, "its description is empty")
     public, private, generated = (
         _pairs(getattr(row, field), field) for field in ("public_tests", "private_tests", "generated_tests")
     )
@@ -89,7 +89,10 @@ def _pairs(tests: Any, field: str) -> list[Pair]:
         case _:
             pairs = [(None, None)]
     if not all(isinstance(text, str) for pair in pairs for text in pair):
-        raise DataError(f"field {field} has neither texts input and output for each test nor a list of each")
+        raise DataError(
+            f"field {field} must contain a list of tests with the texts input and output, or two lists of texts, "
+            "input and output"
+        )
     return pairs
 
 

@@ -81,7 +81,7 @@ def _facts(files: Files) -> Mapping[str, Facts]:
     try:
         config = msgspec.json.decode(files["config.json"], type=_Config)
     except msgspec.DecodeError as error:
-        raise DataError(f"file config.json is not Exercism's: {error}") from error
+        raise DataError(f"file config.json does not have Exercism's format: {error}") from error
     return {
         item.slug: Facts(
             difficulty=str(item.difficulty or ""),

@@ -64,7 +64,10 @@ def _wrapped(problem: Problem) -> Problem | LeftOut:
     name = problem.id.replace("HumanEval/", f"{NAME}/")
     pairs = list(dict.fromkeys(_cases(problem.tests.source)))
     if len(pairs) < LEAST:
-        return LeftOut(name, f"fewer than {LEAST} of its tests compare a call of literals with a literal, all as JSON")
+        return LeftOut(
+            name,
+            f"JSON can represent the arguments and the expected value in fewer than {LEAST} of its tests",
+        )
     given, expected = pairs[0]
     task = _TASK.format(prompt=problem.public.prompt.rstrip(), given=given.rstrip(), expected=expected.rstrip())
     program = _PROGRAM.format(solution=problem.canonical_solution.rstrip(), function=problem.public.entry_point)

@@ -74,7 +74,9 @@ def _module_tests(
     tree = imports.replace(ast.Module([node for node in statements(test_file, field) if not _is_main(node)], []))
     methods, functions = methods_of(tree), functions_of(tree)
     if not methods and not functions:
-        raise DataError(f"field {field} defines no class with a method, and no function, whose name starts with 'test'")
+        raise DataError(
+            f"field {field} must define a function, or a class with a method, whose name starts with 'test'"
+        )
     used = [name for name in names if name in free_names(tree)]
     found = tuple(dict.fromkeys([*used, *imports.names]))
     if not found:
@@ -136,8 +138,8 @@ def _require_supported(tree: ast.Module, functions: Sequence[str], field: str) -
         name = _pytest_name(part)
         if name and not any(known == name or known.startswith(f"{name}.") for known in _PYTEST_NAMES):
             raise DataError(
-                f"field {field} uses {PYTEST}.{name}; of pytest, koderz knows only {', '.join(sorted(_PYTEST_NAMES))}; "
-                "write the test without it"
+                f"field {field} uses {PYTEST}.{name}, but koderz supports only {', '.join(sorted(_PYTEST_NAMES))} of "
+                "pytest; write the test without it"
             )
 
 

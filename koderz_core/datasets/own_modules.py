@@ -25,7 +25,7 @@ class ModuleRow(CommonRow):
     ] = Field(description="write the name of the file that the tests import, such as leap.py")
     test: SomeText = Field(description=_CURE)
     given: Text = Field(default="", description="write the file that the model is to complete, or omit the field")
-    entry_point: Text = Field(default="", description="omit the field: the tests name what they use")
+    entry_point: Text = Field(default="", description="omit the field: koderz takes the names from the tests")
 
 
 def module_complaints(row: ModuleRow) -> Iterator[Complaint]:

@@ -98,8 +98,8 @@ def load_own(name: str, settings: Settings) -> Dataset:
         if first.field == "tree":  # its fault says how to restore the tree
             raise DataError(first.describe(path.name))
         raise DataError(
-            f"{first.describe(path.name)}. This version of koderz checks more than the version that copied your file. "
-            "Correct your file and pass it again: --dataset FILE.jsonl"
+            f"{first.describe(path.name)}. This version of koderz makes more checks than the version that copied your "
+            "file. Correct your file and pass it again: --dataset FILE.jsonl"
         )
     return reading.dataset(name)
 
@@ -218,7 +218,10 @@ def _reading(
 
 def _tree(settings: Settings | None, sha256: str, name: str) -> SourceTree:
     if settings is None:
-        raise DataError("Trees are read from the data folder only. Give the path of the file to a command.")
+        raise DataError(
+            "koderz reads source trees only from the data folder. Give the path of this dataset file to a koderz "
+            "command."
+        )
     return load_tree(sha256, settings, name)
 
 

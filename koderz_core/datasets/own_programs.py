@@ -50,7 +50,7 @@ class ProgramRow(CommonRow):
     time_limit: float = Field(
         default=0.0, ge=0, le=600, description="write the time limit of one case in seconds, such as 2"
     )
-    checker: Annotated[str, require(CHECKERS.__contains__, "is not a rule that koderz knows")] = Field(
+    checker: Annotated[str, require(CHECKERS.__contains__, "is not a checker that koderz knows")] = Field(
         default=LINES, description=f"write one of {', '.join(CHECKERS)}"
     )
     tolerance: float = Field(

@@ -50,7 +50,7 @@ class RepositoryRow(CommonRow):
         description="write the SHA-256 of a tree, as koderz forge does"
     )
     name: Text = Field(default="", description="write the name of the package and its version, such as 'tinydb-4.8.2'")
-    fault: Text = Field(default="", description=f"{_DIFF}, or omit the field if the tree is the beginning of the task")
+    fault: Text = Field(default="", description=f"{_DIFF}, or omit the field if the tree already contains the fault")
     canonical_solution: SomeText = Field(description=_DIFF)
     editable: list[FilePath] = Field(
         min_length=1, description="write a list of the files that an answer may change, such as ['src/a.py']"
@@ -121,7 +121,11 @@ def _faults_of_patches(row: RepositoryRow, tree: SourceTree) -> Iterator[Complai
         known = {path: before[path] for path in paths if path in before}
         changed = apply_patch(row.canonical_solution, known) != known
     except PatchError as error:
-        yield "canonical_solution", f"does not apply to the broken tree: {error}", "make the diff after the fault"
+        yield (
+            "canonical_solution",
+            f"does not apply to the tree with the fault: {error}",
+            "make the diff from the files with the fault",
+        )
         return
     if not changed:
         yield "canonical_solution", "changes nothing", _DIFF
@@ -136,7 +140,11 @@ def _faults_of_editable(row: RepositoryRow, tree: SourceTree) -> Iterator[Compla
         yield "editable", what, "answers may not change them, so leave them out"
     created = set(re.findall(r"^\+\+\+ b/(.+)$", row.canonical_solution, re.MULTILINE))
     if missing := [path for path in row.editable if path not in texts_of(tree) and path not in created]:
-        yield "editable", f"names files that are not texts of the tree: {_listed(missing)}", "name files of the tree"
+        yield (
+            "editable",
+            f"names files that are not text files of the tree: {_listed(missing)}",
+            "name text files of the tree",
+        )
 
 
 def _faults_of_ids(row: RepositoryRow, tree: SourceTree) -> Iterator[Complaint]:

@@ -92,7 +92,7 @@ def function_problem(problem: Problem, starter: str, function: str) -> Problem |
 def kept(problem: Problem) -> Problem | LeftOut:
     """The problem, if its tests can be run."""
     if not problem.tests:
-        return LeftOut(problem.id, "the file contains no test of it")
+        return LeftOut(problem.id, "the file contains no test for this problem")
     if problem.tests.cases and _sent_bytes(problem.tests.cases) > MOST_TEST_BYTES:
         return LeftOut(problem.id, f"its tests are larger than {MOST_TEST_BYTES // 10**6} MB")
     return problem

@@ -19,10 +19,10 @@ from koderz_core.errors import DataError, PlanError, UnknownNameError, UsageErro
 from koderz_core.records import Dataset, Problem
 
 FORMS = (
-    "Choose problems by 'all', a range '0:20' (the first 20 problems), a problem number '3', an id 'HumanEval/3', a "
-    "random sample 'sample:20', the problems that koderz can grade 'gradable' (or a sample of them, 'gradable:20'), or "
-    "several of these, separated by commas. Add 'since:2024-05-01' or 'until:2024-12-31' to choose among the problems "
-    "of that period."
+    "Choose problems with 'all', '0:20' (the first 20 problems), '3' (a problem number), 'HumanEval/3' (an id), "
+    "'sample:20' (a random sample), 'gradable' (the problems that koderz can grade), 'gradable:20' (a sample of the "
+    "gradable problems), or several of these, separated by commas. To choose only problems of a period, add "
+    "'since:2024-05-01' or 'until:2024-12-31'."
 )
 SINCE, UNTIL = "since", "until"
 

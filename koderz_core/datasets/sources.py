@@ -349,7 +349,7 @@ def require_libraries(problems: Sequence[Problem]) -> None:
     raise DataError(
         f"The sandbox lacks libraries for {len(without)} of the {len(problems)} selected problems. Missing libraries, "
         f"with the number of problems in brackets: {listed}. The sandbox has only Python's standard library, so pip "
-        f"install does not help. To continue, omit from your selection: {_some(list(without))}. "
+        f"install does not help. To continue, omit these problems from your selection: {_some(list(without))}. "
         "`koderz list-problems` shows the libraries that each problem needs."
     )
 

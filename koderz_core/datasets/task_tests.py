@@ -17,7 +17,7 @@ from koderz_core.datasets.asserts import statements
 from koderz_core.datasets.methods import ModuleTests, module_tests
 from koderz_core.errors import DataError
 
-FORMS = "Write test functions for pytest, unittest classes, or asserts that call what the file defines."
+FORMS = "Write test functions for pytest, unittest classes, or asserts that call functions or classes of the file."
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 

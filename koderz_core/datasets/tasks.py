@@ -38,12 +38,12 @@ def keep_task(problem: Problem, settings: Settings) -> Dataset:
 def load_task(name: str, settings: Settings) -> Dataset:
     """The task of that name. Raises DataError if its file is missing or was damaged."""
     path = _path(name, settings)
-    content = read_bytes(path, "Run the command that made this task again.")
+    content = read_bytes(path, "Repeat the command that made this task.")
     digest = hashlib.sha256(content).hexdigest()
     try:
         problem = msgspec.json.decode(content, type=Problem)
     except msgspec.DecodeError as error:
-        raise DataError(f"{path} is damaged: {error}. Run the command that made this task again.") from error
+        raise DataError(f"{path} is damaged: {error}. Repeat the command that made this task.") from error
     return Dataset(DatasetOrigin(name, digest, LICENCE), (problem,))
 
 

@@ -38,7 +38,7 @@ def keep_tree(files: Mapping[str, bytes], name: str, licence: str, settings: Set
     A tree that is there already keeps its archive, unless its name or licence differ.
     """
     if fault := next(_faults(files), ""):
-        raise DataError(f"The tree {name} cannot be kept: {fault}.")
+        raise DataError(f"The tree {name} cannot be stored: {fault}.")
     tree = SourceTree(contents_sha256(files), name, licence, dict(sorted(files.items())))
     keep_file(tree_path(tree.sha256, settings), _packed(tree))
     _loaded.cache_clear()
@@ -74,19 +74,19 @@ def _loaded(path: Path, name: str) -> SourceTree:
     except (tarfile.TarError, OSError, EOFError, ValueError) as error:
         raise DataError(f"{path} is damaged ({error}). {cure}") from error
     if contents_sha256(files) != sha256:
-        raise DataError(f"{path} was changed: its files have another SHA-256. {cure}")
+        raise DataError(f"{path} was changed: the SHA-256 of its files differs from its name. {cure}")
     return SourceTree(sha256, stated.get(_NAME, name), stated.get(_LICENCE, ""), files)
 
 
 def _cure(name: str) -> str:
     """What restores a missing tree. The name of a commit contains an @, that of a folder has no version."""
     if "@" in name:
-        return f"Make it again with: koderz prepare-swebench ROWS --clone {name.partition('@')[0]}=FOLDER"
+        return f"Create the tree again with: koderz prepare-swebench ROWS --clone {name.partition('@')[0]}=FOLDER"
     release = _RELEASE.fullmatch(name)
     source = f"{release[1]}=={release[2]}" if release else "SOURCE"
     return (
-        f"Make it again with: koderz forge {source} (the same files give the same SHA-256). Or copy the file from "
-        "the folder trees of the data folder in which the tasks were made."
+        f"Create the tree again with: koderz forge {source} (the same files give the same SHA-256). Or copy the file "
+        "from the subfolder `trees` of the data folder in which the tasks were made."
     )
 
 
@@ -94,10 +94,10 @@ def _faults(files: Mapping[str, bytes]) -> Iterator[str]:
     if not files:
         yield "it has no files"
     if len(files) > MOST_FILES:
-        yield f"it has {len(files):,} files, and koderz keeps at most {MOST_FILES:,}"
+        yield f"it has {len(files):,} files, but koderz stores at most {MOST_FILES:,}"
     for path, content in files.items():
         if not is_plain_path(path):
-            yield f"{path[:120]!r} is not a relative path inside the tree, or is a file of git"
+            yield f"{path[:120]!r} is not a relative path inside the tree, or it belongs to git"
         binary = b"\0" in content[:8192]
         most = MOST_BINARY_BYTES if binary else MOST_TEXT_BYTES
         if len(content) > most:
@@ -105,7 +105,7 @@ def _faults(files: Mapping[str, bytes]) -> Iterator[str]:
             yield f"{path[:120]} is too large for a {what} ({len(content):,} bytes; at most {most:,}). Leave it out"
     total = sum(map(len, files.values()))
     if total > MOST_BYTES:
-        yield f"its files have {total:,} bytes, and koderz keeps at most {MOST_BYTES:,}"
+        yield f"its files have {total:,} bytes, but koderz stores at most {MOST_BYTES:,}"
 
 
 def _packed(tree: SourceTree) -> bytes:

@@ -202,7 +202,9 @@ class _Request:
             else:
                 answer.ParseFromString(content)
         except (DecodeError, ParseError, ValueError, RecursionError):
-            raise self._error("answered 200, but not as a receiver of traces", "Check the address.") from None
+            raise self._error(
+                "answered with HTTP status 200, but not with the answer of a receiver of traces", "Check the address."
+            ) from None
         if rejected := answer.partial_success.rejected_spans:
             said = self._said(answer.partial_success.error_message)
             raise self._error(f"rejected {rejected} of {sent} spans of a batch{said}", "", sent - rejected)

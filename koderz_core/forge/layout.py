@@ -81,7 +81,10 @@ def _needs(name: str, files: Mapping[str, bytes], tests: Mapping[str, bytes], so
     missing = {module for module in wanted if not is_installed(module)}
     required = {module for path in (reached - tests.keys()) | shared for module in foreign[path]}
     if lacking := sorted(missing & required):
-        raise _unfit(name, f"it needs modules that are not installed: {_some(lacking)}. Install them next to koderz")
+        raise _unfit(
+            name,
+            f"it needs modules that are not installed: {_some(lacking)}. Install them in the environment of koderz",
+        )
     return tuple(sorted(wanted - missing))
 
 

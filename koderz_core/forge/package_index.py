@@ -112,8 +112,8 @@ def configured_indexes() -> tuple[str, ...]:
         main = _setting(configured, "index-url") or _default(_pip("download", "--help"))
     except (OSError, subprocess.SubprocessError, ValueError, SyntaxError) as error:
         raise UsageError(
-            "pip cannot be asked for its package index. Name the index with --index URL, or give the path of a folder "
-            "or of a .tar.gz file."
+            "koderz could not determine pip's package index. Name the index with --index URL, or give the path of a "
+            "folder or of a .tar.gz file."
         ) from error
     return (*main.split(), *_setting(configured, "extra-index-url").split())
 
@@ -158,7 +158,7 @@ def _listed(release: Release, page: str, settings: Settings) -> _Listed | None:
     wanted = f"{normalised(release.name)}-{release.version.lower()}.tar.gz"
     found = next((file for file in files if _canonical(file.name) == wanted), None)
     if found and urlsplit(found.url).scheme == "file" != urlsplit(url).scheme:
-        raise DownloadError("it names a file of this machine")  # an index of others must not make koderz read it
+        raise DownloadError("it refers to a file on this machine")  # an index of others must not make koderz read it
     return found
 
 

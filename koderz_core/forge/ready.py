@@ -34,7 +34,7 @@ def wanted(sources: Sequence[str], tasks: int | None) -> tuple[tuple[str | Relea
     """
     if STANDARD in sources:
         if len(sources) > 1:
-            raise UsageError(f"{STANDARD} names a whole set of packages, so give no other source next to it.")
+            raise UsageError(f"{STANDARD} is the name of a set of packages. Give it as the only source.")
         return RELEASES, tasks or TASKS
     if len(set(sources)) < len(sources):
         raise UsageError("A source is given twice. Give each source once.")

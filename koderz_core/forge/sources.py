@@ -77,9 +77,7 @@ def _from_folder(root: Path) -> Source:
     git, _ = open_git(root)
     listing = list_files(root, git)
     if listing.left_out:
-        raise DataError(
-            f"{root} has too many files ({listing.left_out} more than koderz reads). Give a smaller folder."
-        )
+        raise DataError(f"{root} has too many files ({listing.left_out} more than the limit). Give a smaller folder.")
     contents = ((path, read_file(root, path)) for path in listing.sizes)
     files = {path: content for path, content in contents if content is not None}
     return _source(_NOT_IN_NAME.sub("-", root.name)[:_MOST_NAME] or "package", files, "")

@@ -35,7 +35,7 @@ class EditedModule:
 
     def __init__(self, text: str) -> None:
         if "\r" in text:
-            raise ValueError("lines of this text end in other ways than with a line feed")
+            raise ValueError("this text contains carriage returns")
         self.text, self.tree = text, parse(text)
         self._bytes = text.encode()
         self._starts = [0, *(found.end() for found in re.finditer(b"\n", self._bytes)), len(self._bytes)]

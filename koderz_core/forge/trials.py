@@ -127,7 +127,9 @@ def base_of(tree: SourceTree, layout: Layout, judge: RepositoryTests) -> Base:
         shown = first.message or next((test.message for test in first.results if test.message), "")
         reason = f"none of its {len(first.results)} tests passes in the sandbox{f' ({shown[:200]})' if shown else ''}"
         if passing:
-            reason = f"koderz cannot check from outside what any of its {len(passing)} passing tests reports"
+            reason = (
+                f"koderz cannot check any of its {len(passing)} passing tests from outside the process of the program"
+            )
         raise DataError(f"No tasks can be made from {tree.name}: {reason}. Choose another package or folder.")
     return Base(tree, layout, tuple(test.id for test in passing), protected, max(first.seconds, second.seconds))
 
@@ -151,7 +153,7 @@ def run_trial(base: Base, mutation: Mutation, judge: RepositoryTests, least_fail
     found = judge.survey(replace(base.repository(""), seconds=_SURVEY_SHARE * base.seconds), fault)
     outcomes = {test.id: test.outcome for test in found.results}
     if not found.completed:
-        return Trial(key, "the tests do not run to their end", noticed=True, seconds=found.seconds)
+        return Trial(key, "the run of the tests does not finish", noticed=True, seconds=found.seconds)
     failed = [test for test in base.passing if outcomes.get(test) != _PASSED]
     reason, failing = _unusable(base, failed, outcomes, least_failing)
     if reason:
@@ -162,9 +164,14 @@ def run_trial(base: Base, mutation: Mutation, judge: RepositoryTests, least_fail
     problem = Problem(public, tests, solution, repository=base.repository(fault, failing, passing))
     faulty, lacking = judge.check_unrepaired(problem, tests)
     if faulty.marks != "F" * len(failing):
-        return Trial(key, "a second run had other results", noticed=True, seconds=found.seconds)
+        return Trial(key, "a second run of the tests had different results", noticed=True, seconds=found.seconds)
     if not lacking:
-        return Trial(key, "no failing test compares a value that only koderz has", noticed=True, seconds=found.seconds)
+        return Trial(
+            key,
+            "no failing test compares a value that koderz keeps outside the process of the program",
+            noticed=True,
+            seconds=found.seconds,
+        )
     if not (correct := judge.check(problem, solution, tests)).passed:
         return Trial(key, f"the correct patch fails: {correct.message[:200]}", noticed=True, seconds=found.seconds)
     left_out = tuple(test for test in failed if test not in failing)
@@ -184,7 +191,7 @@ def _unusable(
     if any(test not in outcomes for test in failed):
         return "some tests do not run", failing
     if len(failing) < least_failing:
-        return "too few tests fail that koderz can check from outside", failing
+        return "too few of the failing tests can be checked from outside the process of the program", failing
     return "", failing
 
 

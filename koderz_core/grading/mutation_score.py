@@ -23,7 +23,7 @@ SCORES_VERSION = "1"
 WEAK_SHARE = 1 / 3
 """Share of mutants that survive from which on tests are called weak."""
 _NO_PROGRAM = "its canonical solution is a patch of a repository, and koderz makes mutants of programs only"
-_NO_MUTANTS = "koderz finds no change to make in the canonical solution"
+_NO_MUTANTS = "koderz found no possible mutation of the canonical solution"
 
 
 @dataclass(frozen=True, slots=True)

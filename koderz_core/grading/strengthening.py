@@ -91,7 +91,9 @@ class Strengthening:
         given = [call for call in calls if isinstance(call, list) and call]
         if not given:
             kinds = sorted({call for call in calls if isinstance(call, str)})
-            return f"the tests pass arguments that JSON does not have ({', '.join(kinds)[:100]})" if kinds else _NO_CALL
+            return (
+                f"the tests pass arguments that JSON cannot represent ({', '.join(kinds)[:100]})" if kinds else _NO_CALL
+            )
         old = [call for call in json.loads(problem.plus.inputs) if call] if problem.plus else []
         return self._accepted(problem, new_inputs(problem, [*given, *old], POOL, seed))
 
@@ -133,7 +135,10 @@ class Strengthening:
 
 _EMPTY = PlusTests("[]")
 _NO_CALL = "the arguments of the calls in the tests could not be recorded"
-_NONE_ACCEPTED = "the canonical solution returns no plain value within 1 s for any new input"
+_NONE_ACCEPTED = (
+    "for each new input, the canonical solution fails, takes longer than 1 s or returns a value that koderz cannot "
+    "store"
+)
 _NONE_SOUND = "the canonical solution passes no test with a new input"
 
 

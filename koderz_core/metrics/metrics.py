@@ -86,29 +86,31 @@ class Metrics:
             self.experiments.labels(outcome)
         self.verdicts = Counter(
             "koderz_verdicts",
-            "Programs that were tested: passed, or the class of the first failure.",
+            "Tested programs, by verdict: passed, or the class of the first failure.",
             ["tests", "verdict"],
             registry=registry,
         )
 
     def _define_calls(self, registry: CollectorRegistry) -> None:
         """The metrics by model. Those of costs and tokens have no series until a value is known."""
-        self.calls = Counter("koderz_calls", "Calls to models that ended.", ["model", "result"], registry=registry)
+        self.calls = Counter(
+            "koderz_calls", "Ended calls to models, by result.", ["model", "result"], registry=registry
+        )
         self.call_seconds = Histogram(
             "koderz_call_seconds",
-            "Duration of answered calls, without those from the response cache.",
+            "Duration of answered calls, except answers from the response cache.",
             ["model"],
             buckets=CALL_SECONDS,
             registry=registry,
         )
         self.failures = Counter(
-            "koderz_call_failures", "Failed attempts, by HTTP status.", ["model", "status"], registry=registry
+            "koderz_call_failures", "Failed requests to models, by HTTP status.", ["model", "status"], registry=registry
         )
         self.retries = Counter(
-            "koderz_call_retries", "Failed attempts that are followed by a retry.", ["model"], registry=registry
+            "koderz_call_retries", "Failed requests to models that koderz retries.", ["model"], registry=registry
         )
         self.tokens = Counter(
-            "koderz_tokens", "Tokens of answered calls, as far as reported.", ["model", "direction"], registry=registry
+            "koderz_tokens", "Reported tokens of answered calls.", ["model", "direction"], registry=registry
         )
         self.unreported = Counter(
             "koderz_calls_without_tokens",
@@ -166,7 +168,7 @@ class Metrics:
         )
         last = GaugeMetricFamily(
             "koderz_last_event_timestamp_seconds",
-            "Time of the last event of the running benchmark that is silent for longest; absent if none is running.",
+            "Time of the last event of the least recently active benchmark; absent if no benchmark is running.",
         )
         if running:
             last.add_metric([], min(watch.last_at for watch in running))
@@ -177,8 +179,8 @@ class Metrics:
     def _memory_now(self) -> Iterator[Metric]:
         """No metrics if the memory is unknown."""
         if memory := self._memory():
-            yield GaugeMetricFamily("koderz_memory_free_bytes", "Memory that is free.", memory.free_bytes)
-            yield GaugeMetricFamily("koderz_memory_total_bytes", "Memory in total.", memory.total_bytes)
+            yield GaugeMetricFamily("koderz_memory_free_bytes", "Free memory.", memory.free_bytes)
+            yield GaugeMetricFamily("koderz_memory_total_bytes", "Total memory.", memory.total_bytes)
 
     def _follow(self, watch: BenchmarkWatch, active: bool) -> None:
         with self._guard:

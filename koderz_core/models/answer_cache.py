@@ -90,7 +90,9 @@ class AnswerCache:
             with self._opened() as db:
                 return Contents(_number(db), self._path.stat().st_size)
         except (sqlite3.Error, OSError) as error:
-            raise DataError(f"{self._path} cannot be read: {error}. Delete the file, or free space.") from error
+            raise DataError(
+                f"{self._path} cannot be read: {error}. Delete the file, or free some disk space."
+            ) from error
 
     def clear(self) -> None:
         """Delete all answers."""

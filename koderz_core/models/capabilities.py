@@ -152,7 +152,7 @@ def refusal(effort: str, takes: Capabilities) -> str:
     if not takes.effort:
         return (
             f"it does not accept a reasoning effort ({takes.source}), but the effort is {effort}. Omit the effort, or "
-            "choose another model. If its server honours an effort, state the accepted words in models.toml "
+            "choose another model. If its server honours an effort, state the accepted efforts in models.toml "
             "(docs/models.md)."
         )
     return f"it does not accept the effort {effort} ({takes.source}). Use {efforts_text(takes)}."

@@ -101,7 +101,7 @@ def stated(model: str, settings: Settings) -> Stated:
 
 def prices_in(path: Path) -> dict[str, StatedPrice]:
     """The prices in a file of the same form, by the name of their table. Raises ConfigError, DataError."""
-    require_file(path, "Give a file in the form of models.toml.")
+    require_file(path, "Give a file in the format of models.toml.")
     prices = {name: table.price for name, table in _read(path).items() if table.price}
     if not prices:
         raise ConfigError(f'{path} states no price. Write a table such as ["openai/my-model".price] into it.')

@@ -89,7 +89,7 @@ def _marks(lane: Sequence[ExperimentRow]) -> Marks:
 
 
 def _left_out(experiments: int) -> str:
-    return f"left out by the stopping rule: {count(experiments)}"
+    return f"not run because of the stopping rule: {count(experiments)}"
 
 
 def _summary(lane: Sequence[ExperimentRow], marks: Marks, *, decided: bool) -> str:

@@ -76,7 +76,10 @@ def _fewer(comparison: Comparison) -> str:
     if all(row.rate is None or _problems(row.rate) <= problems for row in comparison.configurations):
         return ""
     shared = numbered(problems, "problem")
-    return f" Covers only the {shared} for which every configuration has a result; the table covers more problems."
+    return (
+        f" This result covers only the {shared} for which every configuration has a result; the table covers more "
+        "problems."
+    )
 
 
 def _problems(rate: Rate | ClusteredRate) -> int:
@@ -91,4 +94,4 @@ def _unknown(comparison: Comparison, names: Mapping[str, str]) -> str:
         return ""
     named = ", ".join(names[row.letter] for row in rows[:MOST_NAMED])
     more = f" and {numbered(len(rows) - MOST_NAMED, 'more configuration')}" if len(rows) > MOST_NAMED else ""
-    return f" Not considered, because their cost is unknown: {named}{more}."
+    return f" Configurations left out because their cost is unknown: {named}{more}."

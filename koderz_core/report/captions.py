@@ -18,9 +18,9 @@ CURVES = (
     "program passed the gate stays in the denominator, so a line can stay below 100 %."
 )
 ENERGY = (
-    "Energy is computed as the power of this machine (KODERZ_LOCAL_WATTS) × the seconds of each call to a local model, "
-    "plus the energy of NVIDIA GPUs if koderz could measure it. With KODERZ_MEASURE_CPU, measured energy of the "
-    "processors replaces this power."
+    "Energy is computed as the power of this machine (KODERZ_LOCAL_WATTS) × the seconds of each call to a local "
+    "model, plus the energy of NVIDIA GPUs if koderz could measure it. With KODERZ_MEASURE_CPU, the measured energy "
+    "of the processors replaces this power."
 )
 WITHOUT_CURVE: Mapping[Axis, str] = {
     "usd": "dollars (unknown prices)",
@@ -30,8 +30,8 @@ WITHOUT_CURVE: Mapping[Axis, str] = {
 }
 """Why no configuration has a curve along an axis."""
 PARTIAL = (
-    "The curves cover the problems that all configurations were given. The rates in the table cover all problems of "
-    "each configuration, so the end of a curve may differ from the rate."
+    "The curves cover only problems that were given to all configurations. The rates in the table cover all problems "
+    "of each configuration, so the end of a curve may differ from the rate."
 )
 CENSORED = (
     "An experiment without a result counts in a curve up to the point where it stopped. The rate in the table excludes "

@@ -36,7 +36,9 @@ def headroom_chart(found: Headroom) -> go.Figure:
         figure.add_vrect(x0=0, x1=100 * found.perfect, fillcolor=NEUTRAL, opacity=0.12, line_width=0, layer="below")
     figure.add_vline(x=0, line={"width": 1, "color": NEUTRAL}, layer="below")
     figure.update_yaxes(type="category", categoryarray=lanes, range=[len(lanes) - 0.5, -0.5], automargin=True)
-    figure.update_xaxes(title="Points to the best single configuration", zeroline=False, nticks=7)
+    figure.update_xaxes(
+        title="Difference from the best single configuration (percentage points)", zeroline=False, nticks=7
+    )
     figure = calm(figure, ENDS + LANE * len(lanes))
     return figure.update_layout(hoverlabel_font={"size": TICK, "color": TEXT}, margin={"r": 16, "t": 16})
 
@@ -72,7 +74,9 @@ def headroom_alt(found: Headroom) -> str:
         for choice in found.choices
         if choice.difference
     ]
-    return f"Percentage points to the best single configuration, with 95 % intervals: {'; '.join(said)}."
+    return (
+        f"Difference from the best single configuration in percentage points, with 95 % intervals: {'; '.join(said)}."
+    )
 
 
 def complementarity_chart(rows: Sequence[SummaryRow], found: Headroom) -> go.Figure:
@@ -112,13 +116,18 @@ def complementarity_alt(rows: Sequence[SummaryRow], found: Headroom) -> str:
     letters = {row.configuration.letter: row.letters for row in matrix_rows(by_key, found)}
     a, b = (by_key[member.key].letter for member in ranked(found)[:2])
     both = (
-        f"{a} solves {in_problems(letters[a][b])} problems that {b} does not; the reverse: {in_problems(letters[b][a])}"
+        f"{a} solves {in_problems(letters[a][b])} problems that {b} does not, and {b} solves "
+        f"{in_problems(letters[b][a])} problems that {a} does not"
     )
     return f"Matrix of the problems that one configuration solves and another does not. {both}."
 
 
 def _pointed(found: Headroom, choice: Choice) -> str:
     gain = choice.difference
-    difference = f"<br>{points(gain.value, gain.low, gain.high)} points to best single" if gain else ""
+    difference = (
+        f"<br>{points(gain.value, gain.low, gain.high)} percentage points compared with the best single configuration"
+        if gain
+        else ""
+    )
     solved = in_problems(choice.share.value * found.problems)
     return f"{NAMES[choice.kind]}: {solved} of {found.problems}{difference}"

@@ -50,8 +50,8 @@ AXIS_UNITS = {
     "joules": "joules of local models",
 }
 SAW_BASE_TESTS = (
-    "whether the loop shows base tests with their expected values to its models after a program failed, or the text of "
-    "each problem shows one"
+    "whether models see base tests with their expected values, in the feedback on failed programs or in the text of "
+    "each problem"
 )
 SEARCHED = "whether prompts contained results of a web search, which may contain solutions"
 
@@ -139,27 +139,28 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     whole(
         "oracle_problems",
-        "problems that have a result but are scored by gate tests, because no test could be held out",
+        "number of problems that have a result but are scored by gate tests, because no test could be held out",
         _NO_RESULT,
         "problems",
         "oracle_problems",
     ),
     yes("saw_base_tests", SAW_BASE_TESTS, path="of.marks.saw_base_tests"),
     yes("searched", SEARCHED, path="of.marks.searched"),
-    whole("planned", "planned experiments"),
-    whole("n", "experiments with a result: solved and unsolved", shown=Shown("n", 4, _of_planned, "of")),
-    whole("solved", "experiments solved"),
-    whole("unsolved", "experiments unsolved"),
-    whole("errors", "experiments that ended with an error of koderz or the provider; rates exclude them"),
+    whole("planned", "number of planned experiments"),
+    whole("n", "number of experiments with a result: solved and unsolved", shown=Shown("n", 4, _of_planned, "of")),
+    whole("solved", "number of solved experiments"),
+    whole("unsolved", "number of unsolved experiments"),
+    whole("errors", "number of experiments that ended with an error of koderz or the provider; rates exclude them"),
     whole(
-        "cancelled", "experiments stopped by a user, or because the benchmark's budget was used up; rates exclude them"
+        "cancelled",
+        "number of experiments stopped by a user, or because the benchmark's budget was used up; rates exclude them",
     ),
-    whole("running", "experiments that are running"),
-    whole("not_ended", "planned experiments that have not ended, including those that are running"),
+    whole("running", "number of running experiments"),
+    whole("not_ended", "number of planned experiments that have not ended, including running experiments"),
     *interval(
         share(
             "share",
-            "solved experiments divided by `n`; Wilson interval, with repeats clustered by problem",
+            "number of solved experiments, divided by `n`; Wilson interval, with repeats clustered by problem",
             _NO_RESULT,
             path="of.rate",
             shown=Shown("solved [95 %]", 3, solved_rate, "of"),
@@ -180,7 +181,7 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     text(
         "groups",
-        "numbers of the rank groups that contain the configuration, empty if there are none; group 1 is the best; "
+        "numbers of the rank groups that contain the configuration (group 1 is the best), empty if there are none; "
         "differences within a group are not significant",
         path="groups",
         shown=Shown("group", 6, _group),
@@ -204,10 +205,13 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     *reasons("usd_per_experiment"),
     usd("cost_usd", "cost of all calls of the configuration so far", "a price is unknown"),
-    whole("cached", "answers from the response cache; with them, costs per experiment and times are not measured"),
+    whole(
+        "cached",
+        "number of answers from the response cache; if it is above 0, costs per experiment and times are not measured",
+    ),
     whole(
         "reasoning_tokens",
-        "reasoning tokens in all answered calls; the output tokens and the cost include them",
+        "number of reasoning tokens in all answered calls; the output tokens and the cost include them",
         "a provider did not report them",
         "tokens",
         path="of.reasoning_tokens",
@@ -280,18 +284,21 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     whole(
         "solved_before_help",
-        "experiments solved before the first checkpoint",
+        "number of experiments solved before the first checkpoint",
         _NO_REVIEW,
         path="measured.supervision.before",
     ),
     whole(
         "solved_after_help",
-        "experiments solved after the first checkpoint",
+        "number of experiments solved after the first checkpoint",
         _NO_REVIEW,
         path="measured.supervision.after",
     ),
     whole(
-        "never_solved", "experiments with a result that were not solved", _NO_REVIEW, path="measured.supervision.never"
+        "never_solved",
+        "number of experiments with a result that were not solved",
+        _NO_REVIEW,
+        path="measured.supervision.never",
     ),
     share(
         "frontier_share_of_usd",
@@ -307,15 +314,15 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     share(
         "share_first",
-        "experiments solved with the first program that was tested or submitted, divided by `n`",
+        "number of experiments solved with the first program that was tested or submitted, divided by `n`",
         _NO_RESULT,
         path="of.first",
     ),
     share(
         "well_formed",
-        "share of the replies of the loop that contained a complete program in one piece: extracted by the rule "
-        "`fence`, `fence-last` or `prose`; of a repository, a change that applies exactly as it is written: "
-        "`search-replace`, `diff` or `whole-file`",
+        "share of the loop's replies from which koderz extracted a complete program in one piece (rule `fence`, "
+        "`fence-last` or `prose`) or, for a repository task, a change that applies exactly as written (rule "
+        "`search-replace`, `diff` or `whole-file`)",
         "the strategy tests no programs, or no reply has been tested",
         path="of.well_formed",
     ),

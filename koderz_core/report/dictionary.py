@@ -146,7 +146,7 @@ EXPERIMENTS: tuple[Column, ...] = (
     ),
     yes("saw_base_tests", SAW_BASE_TESTS),
     yes("searched", SEARCHED),
-    whole("cached", "number of answers from the response cache; they cost nothing and measure no time"),
+    whole("cached", "number of answers from the response cache; they cost nothing, and their time is not measured"),
 )
 
 ITERATIONS: tuple[Column, ...] = (
@@ -262,11 +262,16 @@ TABLES: Mapping[str, Table] = {
         "one line per configuration, kind of draws and k: pass@k and pass^k, with intervals for each k alone",
         PASS_RATES,
     ),
-    "noise": Table("one line per configuration, and one per difference to the baseline: sources of uncertainty", NOISE),
-    "bands": Table(
-        "one line per axis, configuration and step of its curve at equal cost, with its simultaneous band", BANDS
+    "noise": Table(
+        "one line per configuration, and one line per difference from the baseline: sources of uncertainty", NOISE
     ),
-    "trust": Table("one line per configuration: results on variants of the problems, and likeness to solutions", TRUST),
+    "bands": Table(
+        "one line per axis, configuration and step of the curve at equal cost, with the simultaneous band", BANDS
+    ),
+    "trust": Table(
+        "one line per configuration: results on variants of the problems, and likeness to the canonical solutions",
+        TRUST,
+    ),
     "labels": Table("one line per label or note that a person added to an experiment", LABELS),
 }
 """By name; the columns are in the order in which they are written."""

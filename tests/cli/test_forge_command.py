@@ -85,7 +85,7 @@ def test_a_folder_becomes_tasks_that_the_judge_accepts(
     ("arguments", "code", "fault"),
     [
         (["nothing-there"], 2, "NAME==VERSION"),
-        (["standard", "a==1"], 2, "names a whole set"),
+        (["standard", "a==1"], 2, "is the name of a set"),
         (["a==1", "a==1"], 2, "given twice"),
         (["a==1", "--output", "tasks.txt"], 3, ".jsonl"),
         (["a==1", "--output", "no/folder/tasks.jsonl"], 3, "Create the folder"),

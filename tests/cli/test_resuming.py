@@ -95,7 +95,7 @@ def test_a_changed_dataset_is_told_with_both_hashes_and_can_be_forked(
     own.write_text(problem("def f(): return 2 - 1"))
     forked = koderz("resume", journal.stem, "--fork", "--humaneval-path", own)
     assert (forked.code, journal.read_bytes()) == (0, recorded)
-    assert f"This is a fork of {journal.stem}, named {journal.stem}-fork" in forked.err
+    assert f"{journal.stem}-fork is a fork of {journal.stem}." in forked.err
 
 
 def test_other_conditions_are_told_and_can_be_set_back(koderz: Any, journals: Path) -> None:

@@ -75,8 +75,8 @@ def test_results_and_the_live_page_call_no_experiment_missing_that_the_decision_
         (row,) = opened.results.benchmarks()
         shown = board(opened.results.progress(row.id))
     assert shown.figures[0] == ("state", "finished early: matches")
-    assert (shown.bar.share, "left out by the stopping rule" in shown.bar.text) == (1.0, True)
-    assert all("left out by" in line and "partial" not in line for line in shown.rates)
+    assert (shown.bar.share, "not run because of the stopping rule" in shown.bar.text) == (1.0, True)
+    assert all("not run because of" in line and "partial" not in line for line in shown.rates)
 
 
 def test_a_decided_benchmark_stays_decided_and_is_verified(koderz: Any, ran: Any, journals: Path) -> None:

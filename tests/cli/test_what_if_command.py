@@ -34,7 +34,7 @@ def test_policies_are_simulated_beside_what_was_recorded(koderz: Any, asked: Non
 def test_bad_options_are_refused(koderz: Any, asked: None) -> None:
     for options, said in (
         (("--tune",), "--tune needs"),
-        (("--policy", "retry weak k=9"), "not asked often enough"),
+        (("--policy", "retry weak k=9"), "too few recorded answers"),
         (("--policy", "retry nobody"), "Unknown model"),
     ):
         refused = koderz("what-if", "asked", *options)

@@ -49,7 +49,7 @@ def test_a_stub_with_a_fence_is_in_a_longer_fence() -> None:
     [
         ({"exercises/practice/lamp/lamp.py": None}, r"file exercises/practice/lamp/lamp\.py is missing"),
         ({"exercises/practice/lamp/lamp_test.py": "import unittest\n"}, r"exercises/practice/lamp/lamp_test\.py"),
-        ({"config.json": json.dumps({"exercises": []})}, r"file config\.json is not Exercism's"),
+        ({"config.json": json.dumps({"exercises": []})}, r"file config\.json does not have Exercism's format"),
     ],
 )
 def test_a_wrong_archive_is_told_with_the_file_in_it(tmp_path: Path, changed: dict[str, str | None], said: str) -> None:

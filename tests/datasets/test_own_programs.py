@@ -70,7 +70,10 @@ def test_a_row_may_state_samples_a_limit_a_checker_and_facts() -> None:
         ({"samples": [{"input": "1 2\n", "output": "4"}]}, "samples: item 1 repeats an input with another output"),
         ({"entry_point": "main"}, "entry_point: is not run: 'main'; omit the field"),
         ({"time_limit": -1}, "time_limit: should be greater than or equal to 0"),
-        ({"checker": "close"}, "checker: is not a rule that koderz knows: 'close'; write one of lines, tokens, exact"),
+        (
+            {"checker": "close"},
+            "checker: is not a checker that koderz knows: 'close'; write one of lines, tokens, exact",
+        ),
         ({"checker": "exact", "tolerance": 0.1}, "tolerance: has no effect with the checker exact; omit it"),
         ({"canonical_solution": "print("}, "canonical_solution: is not Python"),
         ({"date": "May 2024"}, "date: is not a date: 'May 2024'; write the day"),

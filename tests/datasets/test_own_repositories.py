@@ -46,7 +46,10 @@ def test_facts_of_a_task(settings: Settings) -> None:
         ({"tree": "0" * 64}, "field tree: cannot be used; The tree shapes-1.0 is missing"),
         ({"tree": "abc"}, "field tree: is not a SHA-256"),
         ({"fault": GOLD}, "field fault: does not apply to the tree: src/shapes.py: the lines from"),
-        ({"canonical_solution": FAULT}, "field canonical_solution: does not apply to the broken tree: src/shapes.py"),
+        (
+            {"canonical_solution": FAULT},
+            "field canonical_solution: does not apply to the tree with the fault: src/shapes.py",
+        ),
         ({"canonical_solution": "no diff"}, "field canonical_solution: changes nothing; write a unified diff"),
         (
             {"canonical_solution": GOLD + OTHER},
@@ -60,7 +63,10 @@ def test_facts_of_a_task(settings: Settings) -> None:
             {"editable": [PATH, "tests/conftest.py"]},
             "field editable: names tests, conftest.py or configuration: 'tests",
         ),
-        ({"editable": [PATH, "src/b.py"]}, "field editable: names files that are not texts of the tree: 'src/b.py'"),
+        (
+            {"editable": [PATH, "src/b.py"]},
+            "field editable: names files that are not text files of the tree: 'src/b.py'",
+        ),
         ({"editable": [PATH, "../b.py"]}, "field editable: item 2 is not a relative path"),
         ({"FAIL_TO_PASS": []}, "field FAIL_TO_PASS: "),
         (
@@ -118,7 +124,7 @@ def test_a_copy_whose_tree_is_missing_says_how_to_restore_the_tree(tmp_path, set
         tree.unlink()
     with pytest.raises(DataError, match=r"The tree shapes-1\.0 is missing .*koderz forge shapes==1\.0") as fault:
         load(name, settings)
-    assert "checks more" not in str(fault.value)
+    assert "makes more checks" not in str(fault.value)
 
 
 def test_a_new_file_may_be_editable(settings: Settings) -> None:

@@ -60,7 +60,9 @@ def test_livecodebench(tmp_path: Path, judge: BoxedJudge) -> None:
 def test_apps(tmp_path: Path, judge: BoxedJudge) -> None:
     dataset = placed("apps", tmp_path)
     half, largest = dataset.problems
-    assert [(one.id, one.reason) for one in dataset.left_out] == [("apps/2", "the file contains no test of it")]
+    assert [(one.id, one.reason) for one in dataset.left_out] == [
+        ("apps/2", "the file contains no test for this problem")
+    ]
     assert (half.facts, largest.public.kind) == (Facts("introductory", tags=("example.org",)), "function")
     assert passes(judge, dataset, 0, half.canonical_solution) == "PP"  # the first that is Python 3, within a tolerance
     assert passes(judge, dataset, 0, "print(int(input()) // 2)") == "FP"

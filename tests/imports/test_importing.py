@@ -300,7 +300,7 @@ def test_a_mapping_that_makes_no_sense_is_refused(koderz: Any, tmp_path: Path, c
         ("t.csv", b"task,ok\na/1,maybe\n", "passed is 'maybe'"),
         ("t.csv", b"task,ok\na/1,\n", "neither a program nor"),
         ("t.csv", b'task,ok\n"a/1,1\n', "is not CSV"),
-        ("t.csv", b"task,ok,ok\na/1,1,0\n", "several columns 'ok'"),
+        ("t.csv", b"task,ok,ok\na/1,1,0\n", "several columns with the name 'ok'"),
         ("t.csv", b"task,ok\n\xff,1\n", "not UTF-8"),
         ("t.csv", b"", "no column"),
         ("t.csv", b"task,ok\n", "no lines with results"),

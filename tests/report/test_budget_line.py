@@ -47,7 +47,7 @@ def test_the_best_configuration_within_a_budget_is_named_with_its_interval(usd: 
 def test_an_unknown_price_is_named_and_never_within_a_budget() -> None:
     said = within_budget(compared(*TWO, ("best", 4, None)), AXIS, 1.0)
     assert "A dear solves" in said
-    assert said.endswith(" Not considered, because their cost is unknown: C best.")
+    assert said.endswith(" Configurations left out because their cost is unknown: C best.")
 
 
 def test_a_budget_says_that_it_covers_fewer_problems_than_the_table() -> None:
@@ -55,7 +55,8 @@ def test_a_budget_says_that_it_covers_fewer_problems_than_the_table() -> None:
     more = structs.replace(trials("dear", 0, 1.0)[0], problem="p/4", experiment="exp_more")
     said = within_budget(compare(rows, [*trials("dear", 3, 1.0), more, *trials("cheap", 2, 0.1)]), AXIS, None)
     assert said.endswith(
-        " Covers only the 4 problems for which every configuration has a result; the table covers more problems."
+        " This result covers only the 4 problems for which every configuration has a result; the table covers more "
+        "problems."
     )
 
 

@@ -103,4 +103,4 @@ def test_a_curve_that_ends_beside_its_rate_says_why() -> None:
 
 def test_curves_of_fewer_problems_than_the_table_say_so() -> None:
     fewer = compare([row("a", 2, 1.0), row("b", 2, 1.0)], [*trials("a", 2, 1.0), *trials("b", 2, 1.0)[:2]])
-    assert "the problems that all configurations were given" in about_curves(fewer, "usd")
+    assert "only problems that were given to all configurations" in about_curves(fewer, "usd")
