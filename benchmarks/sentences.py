@@ -144,7 +144,7 @@ def _strings(tree: ast.Module, errors: set[str], name: str) -> Iterator[ast.expr
     docstrings = set(map(id, _docstrings(tree)))
     prose = PROSE if SHOWN.intersection(name.split("/")) else SENTENCE
     for node in ast.walk(tree):
-        if isinstance(node, ast.stmt):
+        if isinstance(node, ast.stmt) and not isinstance(node, ast.Assert):
             yield from (text for text in _inside(node) if id(text) not in docstrings and _is_prose(text, prose))
         if isinstance(node, ast.Call):
             yield from _of_call(node, errors)

@@ -65,7 +65,7 @@ NONE_YET = (
     default=COST_MARGIN,
     show_default=True,
     metavar="RATIO",
-    help="Largest ratio of costs per solved problem (configuration to baseline) that counts as no more expensive.",
+    help="A configuration is no more expensive if its cost per solved problem is at most RATIO times the baseline's.",
 )
 @further_options
 @repricing_options

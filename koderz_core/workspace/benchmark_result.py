@@ -71,5 +71,5 @@ class BenchmarkResult:
         ``bibtex``: the citation. Raises UnknownNameError for another ``form``.
         """
         if form not in REPORT_FORMS:
-            raise UnknownNameError("form of a report", form, REPORT_FORMS)
+            raise UnknownNameError("report format", form, REPORT_FORMS)
         return self._exports().document(ExportOrder("comparison", form, (self.benchmark,)))
