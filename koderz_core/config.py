@@ -112,7 +112,9 @@ class Settings:
     stackexchange_base_url: str = _setting(
         "https://api.stackexchange.com/2.3", "The address of Stack Exchange's API.", check=normalised
     )
-    stackexchange_key: SecretStr | None = _setting(None, "Your Stack Exchange key, for more searches.", check=key_of)
+    stackexchange_key: SecretStr | None = _setting(
+        None, "Your Stack Exchange key, which allows more searches per day.", check=key_of
+    )
     github_base_url: str = _setting("https://api.github.com", "The address of GitHub's API.", check=normalised)
     github_token: SecretStr | None = _setting(None, "Your GitHub token, for search=github.", check=key_of)
 
@@ -140,7 +142,9 @@ class Settings:
         check=checked_token,
     )
     metrics_address: str = _setting(
-        "", "HOST:PORT where Prometheus reads metrics, or only a port on loopback.", check=listen_address
+        "",
+        "The address where Prometheus reads metrics: HOST:PORT, or only a port of the loopback interface.",
+        check=listen_address,
     )
 
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = _setting(
@@ -191,8 +195,8 @@ class Settings:
     )
     memory_reserve_gb: float | None = _setting(
         None,
-        "The memory in GB that koderz leaves free. If less is free, no experiment starts; if less than half of it is "
-        "free, running experiments pause. 0: never pause. Default: 10 % of the memory, from 0.25 to 2 GB.",
+        "The memory in GB that koderz leaves free. If less is free, no experiment starts; if less than half of this "
+        "amount is free, running experiments pause. 0: never pause. Default: 10 % of the memory, from 0.25 to 2 GB.",
         least=0,
         most=1e6,
     )

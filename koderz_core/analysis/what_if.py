@@ -137,9 +137,9 @@ def _require_replayable(policy: Policy, sources: Mapping[str, Source]) -> None:
         source = sources[stage.source]
         if stage.tries > 1 and source.greedy:
             raise UsageError(
-                f"{policy.name}: every further answer of {source.name} would be the same, because the model was "
-                "called at temperature 0 or at an unknown temperature. Choose answers at a temperature above 0, or "
-                "use one try."
+                f"{policy.name}: a further answer of {source.name} may be the same as the recorded answer, because the "
+                "model was called at temperature 0 or at an unknown temperature. Choose answers at a temperature above "
+                "0, or use one try."
             )
         own = {(attempt.experiment, attempt.place) for attempt in _attempts(source)}
         if stage.tries != AS_RECORDED and seen & own:

@@ -57,7 +57,8 @@ NONE_YET = (
     default=100 * MARGIN,
     show_default=True,
     metavar="POINTS",
-    help="Margin in percentage points: largest loss of success rate with which a configuration matches the baseline.",
+    help="A configuration matches the baseline if its success rate is shown to be lower by less than POINTS percentage "
+    "points.",
 )
 @click.option(
     "--cost-margin",

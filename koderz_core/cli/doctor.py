@@ -33,7 +33,7 @@ from koderz_core.workspace.health import SIGNS, Diagnosis, Finding
     is_flag=False,
     flag_value="",
     metavar="[PORT,...]",
-    help="Only list the model servers that answer at the usual ports of this machine and at these ports.",
+    help="Only list the model servers that answer at the usual ports of this machine and at the given ports.",
 )
 @click.option("--json", "report", type=OutputPath(), help="Write the results of the checks as JSON to this file.")
 @data_dir

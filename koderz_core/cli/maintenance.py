@@ -120,7 +120,7 @@ def backup(file: Path, data_dir: Path | None) -> int:
 
     FILE is the zip file to write. After writing the file, koderz reads it again and checks it.
 
-    The backup contains no keys or other secrets. It also omits the index, caches and weights, because koderz can
+    The backup contains no API keys or other secrets. It also omits the index, caches and weights, because koderz can
     recreate them. Benchmarks may run during the backup. Exits with code 3 if a file could not be read and is missing
     from the backup.
     """
@@ -162,7 +162,7 @@ def restore(file: Path, data_dir: Path | None) -> None:
         click.echo(f"  … and {len(done.restored) - LISTED} more")
     if done.already_there:
         click.echo(f"Files skipped because they already exist with the same content: {_counted(done.already_there)}.")
-    click.echo("Backups contain no keys: set your keys again. The index is rebuilt automatically.")
+    click.echo("Backups contain no API keys: set your API keys again. The index is rebuilt automatically.")
 
 
 def _counted(names: Iterable[str]) -> str:

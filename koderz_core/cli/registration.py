@@ -35,8 +35,8 @@ _OPTIONS = (
         "--primary",
         metavar="A,B",
         advanced=True,
-        help="With --register: the two configurations of the primary comparison, the baseline second.  [default: if "
-        "the plan has only two, these]",
+        help="With --register: the two configurations of the primary comparison, the baseline second.  [default: the "
+        "configurations of the plan, if it has two]",
     ),
     option(
         "Problems",

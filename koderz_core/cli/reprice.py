@@ -92,8 +92,8 @@ def exported_under(opened: Workspace, order: ExportOrder, how: Repricing | None)
         return
     if order.is_report or order.is_log or order.is_exchange:
         raise UsageError(
-            f"The format {order.form} is available only with the recorded prices. Use --format csv, json or parquet "
-            "here, or `koderz compare` with these prices and --format md."
+            f"The format {order.form} is available only with the recorded prices. Use --format csv, json or "
+            "parquet, or `koderz compare` with these prices and --format md."
         )
     of: Sequence[str] = opened.exports.resolve(order).of
     if order.table in COMPARED:

@@ -29,9 +29,9 @@ def selector() -> None:
 def fit(benchmarks: Sequence[str], name: str, seed: int, as_json: bool, data_dir: Path | None) -> int:
     """Fit a selector to recorded benchmarks, and show its model card.
 
-    The benchmarks must contain results of at least two models with the strategy direct on the same problems. From the
-    tested programs of all strategies, koderz also fits the probability that an answer is right. Needs scikit-learn: pip
-    install 'koderz[learn]'.
+    The benchmarks must contain results of at least two models with the strategy direct on the same problems. koderz
+    also fits a predictor of P(right), the probability that a tested program is right, to the tested programs of all
+    strategies. Needs scikit-learn: pip install 'koderz[learn]'.
     """
     with workspace(data_dir) as opened:
         _show(opened.selectors.fit(benchmarks, name, seed), as_json=as_json)

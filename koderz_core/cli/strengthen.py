@@ -36,8 +36,8 @@ def strengthen(file: Path, out: Path | None, data_dir: Path | None, **options: A
 
     koderz mutates the inputs in the tests of each problem, and runs the canonical solution on the new inputs to get the
     expected values. It keeps an input if two runs of the solution return the same value within 1 s each. It prefers
-    inputs that detect wrong programs that pass the given tests. The new file contains the inputs in the field
-    plus_input. Some inputs may be invalid for their problem, so read the new file before you use it.
+    inputs on which wrong programs fail although they pass the given tests. The new file contains the inputs in the
+    field plus_input. Some inputs may be invalid for their problem, so read the new file before you use it.
     """
     out = out or file.with_name(f"{file.name.partition('.jsonl')[0]}-strengthened.jsonl")
     check_overwrite(out, force=options["force"], option="--out")

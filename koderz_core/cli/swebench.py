@@ -30,8 +30,8 @@ def prepare_swebench(
 
     ROWS is a file in the format of SWE-bench: JSON lines, a JSON array or Parquet. koderz reads the commit of each row
     from your clone, applies the test patch, and runs the tests in the sandbox, before and after the correct patch. It
-    lists the rows that it cannot use, with reasons: compiled code, missing modules, a correct patch that fails on this
-    machine or changes tests. Nothing is downloaded. Exits with code 3 if no row can be used.
+    lists the rows that it cannot use, each with the reason, such as compiled code, missing modules, or a correct patch
+    that fails on this machine or changes tests. Nothing is downloaded. Exits with code 3 if no row can be used.
     """
     check_tasks_file(output, force=force)
     with workspace(data_dir) as opened:

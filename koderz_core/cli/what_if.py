@@ -35,7 +35,12 @@ MOST_SHOWN = 10  # configurations in a table of the headroom
     metavar="USD",
     help="Price of a problem that ends without a right program. Adds a column of costs that include this price.",
 )
-@click.option("--tune", is_flag=True, help="Choose the policy with the lowest cost, and measure it on other problems.")
+@click.option(
+    "--tune",
+    is_flag=True,
+    help="Choose the policy with the lowest cost, including the price of wrong answers, and evaluate it on other "
+    "problems.",
+)
 @click.option("--folds", type=Whole(2, 100), default=5, show_default=True, help="Number of folds for --tune.")
 @repricing_options
 @as_json

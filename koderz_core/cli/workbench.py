@@ -44,7 +44,7 @@ FIXING, ANSWERING = "repair", "direct"
     "--tests",
     type=click.Path(path_type=Path),
     required=True,
-    help="File with the tests: functions for pytest, unittest classes, or asserts.",
+    help="File with the tests: pytest functions, unittest classes, or asserts.",
 )
 @option("Problems", "--instruction", default="", metavar="TEXT", help="What to change, or a hint about the fault.")
 @option("Output", "--output", type=OutputPath(), help="Write the new program to this file instead of FILE.")

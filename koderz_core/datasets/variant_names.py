@@ -121,7 +121,7 @@ class _Names:
         for place in sorted(edits, reverse=True):
             old, new = edits[place]
             if content[place : place + len(old)] != old:  # such as a name in an f-string of an older Python
-                raise ValueError("a name is not at its place")
+                raise ValueError("a name could not be located in the source")
             content = content[:place] + new + content[place + len(old) :]
         return content.decode()
 

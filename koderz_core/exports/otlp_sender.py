@@ -203,7 +203,7 @@ class _Request:
                 answer.ParseFromString(content)
         except (DecodeError, ParseError, ValueError, RecursionError):
             raise self._error(
-                "answered with HTTP status 200, but not with the answer of a receiver of traces", "Check the address."
+                "answered with HTTP status 200, but its answer is not a valid OTLP response", "Check the address."
             ) from None
         if rejected := answer.partial_success.rejected_spans:
             said = self._said(answer.partial_success.error_message)

@@ -207,8 +207,8 @@ def conclusion(found: Headroom) -> str:
     luck = f" ({points(others.value, others.low, others.high)} points)" if others else ""
     said: Mapping[Verdict, str] = {
         "nothing": f"Nothing to learn: even a perfect choice per problem would gain {reach}, and {least}.",
-        "luck": f"No gain that can be learned is shown: the oracle gains {reach}, but a choice by other repeats of "
-        f"the same problem gains nothing{luck}, so the oracle's gain may be due to chance.",
+        "luck": f"No learnable gain is shown: the oracle gains {reach}, but a choice by other repeats of the same "
+        f"problem shows no significant gain{luck}, so the oracle's gain may be due to chance.",
         "little": f"Little to learn: a perfect choice per problem would gain {reach}. For a choice that also makes "
         f"errors, {f'only a gain of at least {usual} points can be shown' if usual else 'no gain can be shown'} (power "
         "80 %).",

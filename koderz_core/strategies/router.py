@@ -66,7 +66,7 @@ class Router(Reminded):
     )
     checks: bool = parameter(
         False,
-        "Test each program, and ask the next coder if this costs less than the expected price of an error.",
+        "Test each program, and ask the next coder if its call costs less than the expected price of an error.",
         needs="error_usd",
     )
     explore: bool = parameter(

@@ -82,7 +82,7 @@ def test_problems_without_planned_attempts_are_left_out_and_named() -> None:
 
 
 def test_what_the_records_do_not_tell_is_refused() -> None:
-    with pytest.raises(UsageError, match="every further answer of"):
+    with pytest.raises(UsageError, match=r"a further answer of .* may be the same"):
         simulate(retry(2), {"m": replace(FIXED, greedy=True)}, ["p"])
     with pytest.raises(UsageError, match="was not run on the gate tests examples"):
         simulate(replace(retry(2), gate="examples"), {"m": FIXED}, ["p"])
