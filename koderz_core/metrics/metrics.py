@@ -163,7 +163,8 @@ class Metrics:
             yield GaugeMetricFamily(name, what, sum(values))
         yield GaugeMetricFamily(
             "koderz_memory_level",
-            "Level of the memory watchdog: 0 enough, 1 low (no experiment starts), 2 critical (experiments pause).",
+            "Level of the memory watchdog: 0 = enough memory, 1 = low (no experiment starts), 2 = critical "
+            "(experiments pause).",
             max((watch.memory_level for watch in watches), default=0),
         )
         last = GaugeMetricFamily(

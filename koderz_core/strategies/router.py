@@ -70,7 +70,8 @@ class Router(Reminded):
         needs="error_usd",
     )
     explore: bool = parameter(
-        False, "Choose the first coder by Thompson sampling, so that the results also show the value of other rules."
+        False,
+        "Choose the first coder by Thompson sampling, so that you can evaluate other selection rules on the results.",
     )
     chain_of_thought: bool = True
     temperature: float = 0.0

@@ -35,7 +35,7 @@ def gather(rows: Sequence[SummaryRow], trials: Mapping[Key, Sequence[Trial]], pr
     results = _results(direct, trials)
     tested = list(_tested(rows, trials))
     common = [place for place, of in results.items() if len(of) == len(models)]
-    left_out = {"problems without a result of every model": len(results) - len(common)}
+    left_out = {"problems that lack a result of at least one model": len(results) - len(common)}
     known = _known(dict.fromkeys([*common, *(place for place, _, _ in tested)]), problem)
     groups = _groups(known)
     cases = tuple(

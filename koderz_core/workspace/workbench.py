@@ -193,7 +193,9 @@ class Workbench:
                 f"The strategy {wanted.strategy} needs tests, and a question has none. Use {', '.join(ANSWERING)}."
             )
         if searches(wanted.parameters):
-            raise PlanError("Only benchmarks search the web: a query would contain names of your program. Omit search.")
+            raise PlanError(
+                "Only benchmarks search the web: queries would contain names from your program. Omit search."
+            )
         order = Order([_with_room(wanted, problem)], "all", seed, budget=budget or Budget())
         return self.inside.plans.plan(order, dataset.origin.name)
 
