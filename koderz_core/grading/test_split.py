@@ -31,7 +31,7 @@ _ARITHMETIC: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Pow: operator.pow,
 }
 _MOST = 64  # largest operand that is evaluated, so that no text causes a huge computation
-_INSEPARABLE = "the source text of the asserts cannot be divided"
+_INSEPARABLE = "koderz cannot divide the source text of the tests into single asserts"
 ONE_PART = "the tests consist of only one assert or one loop"
 _DEPENDENT = "the asserts share variables or calls, so they cannot be separated"
 

@@ -57,7 +57,7 @@ ABOUT_SELECTION = (
     "but a wrong one was submitted. A program is right if it passes the tests that score the experiment."
 )
 ABOUT_PRICE = (
-    "The figures assume a perfect selection: if one further draw on a problem is right, this program is submitted. "
+    "The figures assume a perfect selection: if one further draw on a problem is right, its program is submitted. "
     "Compare the price of an extra solved problem with the cost per solved problem of the other configurations."
 )
 _NO_FIT = "nothing was extrapolated; the remarks state the reason"
