@@ -61,7 +61,7 @@ def what_if_chart(comparison: Comparison, found: Sequence[Simulated], view: View
 def what_if_alt(found: Sequence[Simulated]) -> str:
     """The simulated points in words. Hostile text."""
     said = [f"{place} {plain(one.policy.name)} {_solved(one)} for {_cost(one)}" for place, one, _ in placed(found)]
-    return f"Simulated policies in the recorded chart of cost against success: {'; '.join(said)}."
+    return f"Simulated policies in the chart of recorded cost against success: {'; '.join(said)}."
 
 
 def _hover(place: int, one: Simulated) -> str:

@@ -65,7 +65,7 @@ _MEASURED = (
 )
 WHY: Mapping[Why, str] = {
     "few problems": "At least 10 problems with a result of all configurations are needed. Run more problems.",
-    "few configurations": "At least two configurations need results and a known value on this axis.",
+    "few configurations": "At least two configurations need results with known values on this axis.",
     "nothing solved": "No configuration solved a problem, so there is nothing to compare.",
     "free": "All experiments have the value 0 on this axis, so no budgets can be compared.",
     "mixed energy": "The energy of these configurations was not determined in the same way, so koderz does not compare "

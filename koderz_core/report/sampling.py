@@ -195,7 +195,7 @@ FURTHER_DRAWS = (
     *interval(
         share(
             "gain",
-            "extra share of problems that one further draw on every problem solves",
+            "additional share of problems that would be solved with one further draw on every problem",
             _NO_FIT,
             path="draws.further.gain",
             shown=Shown("extra solves per 100 problems [95 %]", 6, _per_hundred, "draws.further.gain"),

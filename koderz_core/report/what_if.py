@@ -31,11 +31,11 @@ SPENT = ("", "figures are", "$ per problem [95 %]", "$ per solved [95 %]", "atte
 ABOUT = (
     "Simulated: computed from recorded attempts, without new calls to models. Each 95 % interval holds for one "
     "policy alone, for problems like these. If you choose the best of several policies, its result on the same "
-    "problems is too good."
+    "problems is too optimistic."
 )
 HINDSIGHT = (
-    "In hindsight: this policy was chosen and evaluated on the same problems, so its result is too good. Use the row "
-    "'simulated, on other folds' instead: its policy was evaluated on problems that were not used to choose it."
+    "In hindsight: this policy was chosen and evaluated on the same problems, so its result is too optimistic. Use the "
+    "row 'simulated, on other folds' instead: its policy was evaluated on problems that were not used to choose it."
 )
 _NAMED = 8  # problems in a remark
 

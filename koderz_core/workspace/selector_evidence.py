@@ -101,7 +101,9 @@ def _known(places: Mapping[Place, None], problem: FindProblem) -> dict[Place, Pu
     for dataset, name in places:
         known = problem(dataset, name)
         if known is None:
-            raise DataError(f"{dataset} has no problem {name} any more, so no selector can be fitted to its results.")
+            raise DataError(
+                f"{dataset} no longer contains the problem {name}, so no selector can be fitted to results on it."
+            )
         found[dataset, name] = known.public
     return found
 

@@ -176,7 +176,7 @@ class Workbench:
     def question(self, text: str, files: Sequence[WrittenFile] = ()) -> Dataset:
         """Make a task of a question, with the files that it is about. Raises DataError for an empty question."""
         if not text.strip():
-            raise DataError("The question is empty. Write what you want to know.")
+            raise DataError("The question is empty. Write your question.")
         prompt = texts.question(text, [(file.name, file.text) for file in files])
         public = PublicProblem("ask", self._masked(prompt), "", kind=QUESTION)
         return self._kept(Problem(public, TestSet(), ""))

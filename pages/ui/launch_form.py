@@ -38,8 +38,8 @@ ABOUT_ABLATIONS = (
 )
 ABOUT_BASELINES = (
     "Also run the strategy `direct` on the same problems: with the coder, and with every spec or reviewer model that "
-    "belongs to the tier frontier or small frontier. Without these baselines, the benchmark cannot show what "
-    "supervision adds or saves."
+    "belongs to the tier frontier or small frontier. Without these baselines, the benchmark cannot show how "
+    "supervision changes success and cost."
 )
 FRESH_SECONDS = 15.0  # how long the list of models that can run is cached
 OWN = "own"
