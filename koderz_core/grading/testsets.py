@@ -135,7 +135,7 @@ def _of_repository(problem: Problem, repository: Repository, gate: Gate, lot: st
     failing, passing, shown = repository.failing, repository.passing, frozenset(problem.samples.ids)
     if gate.kind == EXAMPLES:
         if not shown:
-            return Outside("its text shows none of its tests: use --gate split:0.5 or --gate tests")
+            return Outside("its text shows none of its tests: use gate=split:0.5 or gate=tests")
         return Split(*_of_ids(problem, shown))
     parts = Split(problem.tests, problem.tests)
     if gate.kind == SPLIT:

@@ -262,7 +262,9 @@ def _remarks(comparison: Comparison, found: EqualCost) -> Iterator[str]:
 def _conclusion(comparison: Comparison, found: EqualCost) -> str:
     start = f"At equal {PER_PROBLEM[found.axis]} per problem, on {numbered(found.problems, 'problem')}: "
     if not found.supported:
-        return f"{start}at no budget does the simultaneous band support a difference between two configurations."
+        return (
+            f"{start}the simultaneous band supports no difference between any two configurations, whatever the budget."
+        )
     ranges = [_range(comparison, of, found) for of in found.supported[:MOST_NAMED]]
     more = len(found.supported) - len(ranges)
     rest = f"; and {numbered(more, 'further range')}" if more else ""
