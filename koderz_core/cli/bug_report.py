@@ -29,8 +29,8 @@ def report_bug(out: Path, yes: bool, data_dir: Path | None) -> None:
     """Write a zip file that describes this installation, to attach to a bug report.
 
     The command shows the whole content first, and writes the file only if you agree. The file contains versions, the
-    results of the checks of `koderz doctor` and the names of changed settings. Keys, paths, hosts and user names are
-    masked. koderz sends nothing.
+    results of the checks of `koderz doctor` and the names of changed settings. API keys, paths, host names and user
+    names are masked. koderz sends nothing.
     """
     content = _report(data_dir)
     for name, text in bug_report_files(content).items():
