@@ -135,7 +135,7 @@ NOISE = (
     ),
     share(
         "error",
-        "standard error of `value`, for problems like these",
+        "standard error of `value`, for similar problems",
         "all problems have the same result",
         shown=Shown("standard error", 6, if_known(in_points)),
     ),

@@ -29,8 +29,8 @@ SIMULATED, RECORDED = "simulated", "as recorded"
 SOLVED = ("", "policy", "figures are", "solved [95 %]", "points more than 1 [95 %]", "accepted, wrong", "problems")
 SPENT = ("", "figures are", "$ per problem [95 %]", "$ per solved [95 %]", "attempts", "time")
 ABOUT = (
-    "Simulated: computed from recorded attempts, without new calls to models. Each 95 % interval holds for one "
-    "policy alone, for problems like these. If you choose the best of several policies, its result on the same "
+    "Simulated: computed from recorded attempts, without new calls to models. Each 95 % interval holds for a "
+    "single policy and for similar problems. If you choose the best of several policies, its result on the same "
     "problems is too optimistic."
 )
 HINDSIGHT = (
