@@ -14,7 +14,7 @@ from pages.ui.frame import open_page
 from pages.ui.machine import show_machine
 from pages.ui.tables import findings_table, tall
 
-ABOUT = "Shows which models can be called, what the other models need, and whether the installation is complete."
+ABOUT = "Shows which models can be called, the requirements of the others, and whether the installation is complete."
 COLUMNS = {  # pixels; the last column has the longest texts
     "state": st.column_config.TextColumn(width=80, pinned=True),
     "what": st.column_config.TextColumn(width=184),

@@ -28,7 +28,7 @@ def write(recordings: Iterable[Recording]) -> Iterator[DumpFile]:
     try:
         from inspect_ai.log import write_eval_log  # noqa: PLC0415 (optional and heavy)
     except ImportError:
-        raise UsageError("Logs for Inspect need a package: pip install 'koderz[inspect]'") from None
+        raise UsageError("To write logs for Inspect, install inspect-ai: pip install 'koderz[inspect]'") from None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log.eval"
         for recording in recordings:

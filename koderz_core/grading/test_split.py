@@ -31,7 +31,7 @@ _ARITHMETIC: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Pow: operator.pow,
 }
 _MOST = 64  # largest operand that is evaluated, so that no text causes a huge computation
-_INSEPARABLE = "the source text of the asserts cannot be divided"
+_INSEPARABLE = "koderz cannot divide the source text of the tests into single asserts"
 ONE_PART = "the tests consist of only one assert or one loop"
 _DEPENDENT = "the asserts share variables or calls, so they cannot be separated"
 
@@ -132,7 +132,7 @@ def _groups_of(tree: ast.Module, parameters: Sequence[str], entry_point: str = "
     parts = [node for node in check.body if _tests(node)] if check else []
     has_definition = any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for node in parts)
     if has_definition or sum(map(_tests, parts)) < tests_in(tree):
-        return "some asserts are not directly in the body of check, so they cannot be separated"
+        return "some asserts are not directly in the body of the function check, so they cannot be separated"
     shared = {name for part in parts for name in _names(part, ast.Store)}
     groups: list[_Group] = []
     for part in parts:

@@ -135,14 +135,14 @@ def _of_repository(problem: Problem, repository: Repository, gate: Gate, lot: st
     failing, passing, shown = repository.failing, repository.passing, frozenset(problem.samples.ids)
     if gate.kind == EXAMPLES:
         if not shown:
-            return Outside("its text shows none of its tests: use the gate split:0.5 or the gate tests")
+            return Outside("its text shows none of its tests: use gate=split:0.5 or gate=tests")
         return Split(*_of_ids(problem, shown))
     parts = Split(problem.tests, problem.tests)
     if gate.kind == SPLIT:
         if len(failing) < 2:
-            return Outside("only one of its tests fails at the beginning, so the failing tests cannot be divided")
+            return Outside("only one of its tests fails without the correct patch, so koderz cannot divide them")
         if shown.issuperset(failing):
-            return Outside("its text shows all tests that fail at the beginning, so none of them can be held out")
+            return Outside("its text shows all tests that fail without the correct patch, so none can be held out")
         fixed = [place for place, test in enumerate(failing) if test in shown]
         chosen = {failing[place] for place in draw(len(failing), gate.fraction, f"{lot}/failing", fixed)[0]}
         if len(passing) > 1:

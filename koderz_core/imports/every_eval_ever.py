@@ -149,7 +149,7 @@ def samples_of(path: Path, content: bytes, cure: str) -> tuple[Path, bytes]:
     beside = _beside(path, details.get("file_path"))
     if beside is None:
         raise DataError(
-            f"{path} has no results of single samples, only {_scores(aggregate)}. koderz needs the result of each "
+            f"{path} has no results for individual samples, only {_scores(aggregate)}. koderz needs the result of each "
             "sample, because it compares problem by problem. If there is a file "
             f"{path.stem.removesuffix('.json')}_samples.jsonl, put it into the same folder."
         )

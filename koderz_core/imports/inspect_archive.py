@@ -35,7 +35,8 @@ def repack(path: Path, content: bytes, copy: Path) -> None:
                 left -= _move(path, archive, entry, made, min(MOST_BYTES, left))
     except _DAMAGED as fault:
         raise DataError(
-            f"{path} is not a complete zip file, as logs of Inspect are: {fault}. Ask its author for another copy."
+            f"{path} is not a complete zip file, so it cannot be read as a log of Inspect: {fault}. Ask its author for "
+            "another copy."
         ) from fault
 
 

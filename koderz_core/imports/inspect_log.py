@@ -185,7 +185,7 @@ def _require_package() -> None:
     try:
         import inspect_ai.log  # noqa: F401, PLC0415 (as above)
     except ImportError:
-        raise UsageError("Logs of Inspect need a package: pip install 'koderz[inspect]'") from None
+        raise UsageError("To read logs of Inspect, install inspect-ai: pip install 'koderz[inspect]'") from None
 
 
 def _keys(summaries: Iterable[Any]) -> _Keys:  # Any: EvalSampleSummary of inspect_ai

@@ -94,7 +94,7 @@ class Metrics:
     def _define_calls(self, registry: CollectorRegistry) -> None:
         """The metrics by model. Those of costs and tokens have no series until a value is known."""
         self.calls = Counter(
-            "koderz_calls", "Ended calls to models, by result.", ["model", "result"], registry=registry
+            "koderz_calls", "Calls to models that have ended, by result.", ["model", "result"], registry=registry
         )
         self.call_seconds = Histogram(
             "koderz_call_seconds",
@@ -110,7 +110,10 @@ class Metrics:
             "koderz_call_retries", "Failed requests to models that koderz retries.", ["model"], registry=registry
         )
         self.tokens = Counter(
-            "koderz_tokens", "Reported tokens of answered calls.", ["model", "direction"], registry=registry
+            "koderz_tokens",
+            "Tokens that providers reported for answered calls.",
+            ["model", "direction"],
+            registry=registry,
         )
         self.unreported = Counter(
             "koderz_calls_without_tokens",
@@ -118,7 +121,9 @@ class Metrics:
             ["model", "direction"],
             registry=registry,
         )
-        self.cost_usd = Counter("koderz_cost_usd", "Known costs of calls in dollars.", ["model"], registry=registry)
+        self.cost_usd = Counter(
+            "koderz_cost_usd", "Cost of calls in dollars, as far as it is known.", ["model"], registry=registry
+        )
         self.unpriced = Counter(
             "koderz_unpriced_calls", "Answered calls whose cost is unknown.", ["model"], registry=registry
         )
@@ -150,7 +155,7 @@ class Metrics:
         with self._guard:
             watches, queues = list(self._watches), dict(self._queues)
         running = [watch for watch in watches if not watch.paused]
-        benchmarks = GaugeMetricFamily("koderz_benchmarks", "Benchmarks of this process.", labels=["state"])
+        benchmarks = GaugeMetricFamily("koderz_benchmarks", "Benchmarks in this process, by state.", labels=["state"])
         benchmarks.add_metric(["running"], len(running))
         benchmarks.add_metric(["paused"], len(watches) - len(running))
         yield benchmarks
@@ -163,7 +168,8 @@ class Metrics:
             yield GaugeMetricFamily(name, what, sum(values))
         yield GaugeMetricFamily(
             "koderz_memory_level",
-            "Level of the memory watchdog: 0 enough, 1 low (no experiment starts), 2 critical (experiments pause).",
+            "Level of the memory watchdog: 0 = enough memory, 1 = low (no experiment starts), 2 = critical "
+            "(experiments pause).",
             max((watch.memory_level for watch in watches), default=0),
         )
         last = GaugeMetricFamily(

@@ -277,7 +277,7 @@ def _listed(names: str | Sequence[str], *, also_switch: bool) -> Sequence[str]:
     listed = as_list(names)
     for name in listed:
         if "," in name:
-            raise PlanError(f"{name!r} cannot be the name of one model, because commas separate several models.")
+            raise PlanError(f"{name!r} cannot be the name of one model, because commas separate model names.")
         if not name or name != name.strip():
             raise PlanError(f"{name!r} cannot be the name of a model: it is empty or has spaces around it.")
         if also_switch and name.lower() in SWITCH:

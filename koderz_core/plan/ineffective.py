@@ -29,7 +29,7 @@ def ineffective(plan: Plan) -> Iterator[str]:
             ):
                 yield (
                     f"repository_tokens has no effect in {plain(names[configuration.id])}, because no problem is a "
-                    "task in a repository."
+                    "repository task."
                 )
 
 

@@ -212,7 +212,7 @@ def _outside(
     if reasons and len(reasons) == len(problems):
         gates, (name, reason) = ", ".join(policy.gate for policy in policies), next(iter(reasons.items()))
         raise PlanError(
-            f"No gate tests can be selected for any of the chosen problems (gate={gates}). For example, {name}: "
+            f"koderz cannot select gate tests for any of the chosen problems (gate={gates}). For example, {name}: "
             f"{reason}. Choose other problems."
         )
     return reasons

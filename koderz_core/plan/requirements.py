@@ -59,7 +59,7 @@ def check_search(configurations: Iterable[Configuration], *, allowed: bool) -> N
     """Raise PlanError for a configuration that searches the web, unless the user allows that."""
     if not allowed and any(searches(made.parameters) for made in configurations):
         raise PlanError(
-            "A configuration searches the web (search=...). The web contains solutions of published problems, so its "
+            "A configuration searches the web (search=...). The web contains solutions of published problems, so the "
             "success rate would not measure the model. Omit search, or use --allow-search: every rate of such a "
             f"configuration is then marked with {SEARCHED}."
         )

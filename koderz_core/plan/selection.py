@@ -90,8 +90,8 @@ def _routed(wanted: Wanted, learned: str, settings: Settings, evidence: Evidence
     """The configuration with the models of a fitted selector, which chooses among them. Raises UnknownNameError."""
     if wanted.strategy not in (DIRECT, ROUTER):
         raise PlanError(
-            f"{MARK}{LEARNED} chooses the coder of one call, so it works with the strategies {DIRECT} and {ROUTER}, "
-            f"not with {wanted.strategy}."
+            f"{MARK}{LEARNED} chooses the coder for a single call, so it works with the strategies {DIRECT} and "
+            f"{ROUTER}, not with {wanted.strategy}."
         )
     name, _, rest = learned.removeprefix("=").partition(":")
     selector = evidence.selector(name)

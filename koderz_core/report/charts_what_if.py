@@ -19,7 +19,7 @@ from koderz_core.report.what_if import SIMULATED
 NUMBER = 11  # pixels of the number in a mark
 CAPTION = (
     "Filled marks are recorded configurations; the dotted line is their Pareto frontier. Hollow marks are simulated "
-    "policies, numbered as in the table. Each interval is for one policy alone. No model was called."
+    "policies, numbered as in the table. Each interval holds for a single policy. No model was called."
 )
 Placed = tuple[int, Simulated, float]
 """Its number in the table, and its dollars per problem."""
@@ -61,7 +61,7 @@ def what_if_chart(comparison: Comparison, found: Sequence[Simulated], view: View
 def what_if_alt(found: Sequence[Simulated]) -> str:
     """The simulated points in words. Hostile text."""
     said = [f"{place} {plain(one.policy.name)} {_solved(one)} for {_cost(one)}" for place, one, _ in placed(found)]
-    return f"Simulated policies in the recorded chart of cost against success: {'; '.join(said)}."
+    return f"Simulated policies in the chart of recorded cost against success: {'; '.join(said)}."
 
 
 def _hover(place: int, one: Simulated) -> str:

@@ -259,7 +259,7 @@ TABLES: Mapping[str, Table] = {
     ),
     "pairs": Table("one line per configuration that is compared with the baseline on the same problems", PAIRS),
     "pass_rates": Table(
-        "one line per configuration, kind of draws and k: pass@k and pass^k, with intervals for each k alone",
+        "one line per configuration, kind of draws and k: pass@k and pass^k, with intervals that each hold for one k",
         PASS_RATES,
     ),
     "noise": Table(

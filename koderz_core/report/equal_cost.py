@@ -55,7 +55,8 @@ ABOUT_EQUAL_COST = (
 ABOUT_BREADTH = (
     "Breadth first: one budget for all problems together. All problems get a first attempt, then the unsolved problems "
     "a second attempt, and so on. Solved problems get no further attempt, so more of the budget is left for the "
-    "others. koderz uses only recorded attempts. –: the configuration uses less than this budget."
+    "others. koderz uses only recorded attempts. –: all recorded attempts of the configuration together cost less than "
+    "this budget."
 )
 _STATED = "koderz multiplies the watts stated in the settings by the duration of the calls."
 _MEASURED = (
@@ -64,7 +65,7 @@ _MEASURED = (
 )
 WHY: Mapping[Why, str] = {
     "few problems": "At least 10 problems with a result of all configurations are needed. Run more problems.",
-    "few configurations": "At least two configurations need results and a known value on this axis.",
+    "few configurations": "At least two configurations need results with known values on this axis.",
     "nothing solved": "No configuration solved a problem, so there is nothing to compare.",
     "free": "All experiments have the value 0 on this axis, so no budgets can be compared.",
     "mixed energy": "The energy of these configurations was not determined in the same way, so koderz does not compare "
@@ -261,7 +262,9 @@ def _remarks(comparison: Comparison, found: EqualCost) -> Iterator[str]:
 def _conclusion(comparison: Comparison, found: EqualCost) -> str:
     start = f"At equal {PER_PROBLEM[found.axis]} per problem, on {numbered(found.problems, 'problem')}: "
     if not found.supported:
-        return f"{start}the simultaneous band supports no difference between two configurations, at any budget."
+        return (
+            f"{start}the simultaneous band supports no difference between any two configurations, whatever the budget."
+        )
     ranges = [_range(comparison, of, found) for of in found.supported[:MOST_NAMED]]
     more = len(found.supported) - len(ranges)
     rest = f"; and {numbered(more, 'further range')}" if more else ""

@@ -100,8 +100,8 @@ def _about_repeats(n: int, repeats: int, pairs: int, expectation: Expectation) -
         else ""
     )
     return (
-        "These numbers also assume that repeats bring no gain in precision, because no earlier pair of "
-        f"configurations with repeats shows how large this gain is{at_best}."
+        "These numbers also assume that repeats bring no gain in precision, because this gain was not "
+        f"measured on any earlier pair of configurations{at_best}."
     )
 
 

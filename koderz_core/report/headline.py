@@ -96,7 +96,7 @@ def _cheapest(comparison: Comparison, rows: Sequence[ConfigurationFigures], name
     if not prices:
         return f"The cost per solved problem is unknown, because some calls of every configuration {_unknown(rows)}."
     end = (
-        f" The cost of {numbered(unknown, 'configuration')} is unknown, because calls {_unknown(rows)}."
+        f" The cost of {numbered(unknown, 'configuration')} is unknown, because some calls {_unknown(rows)}."
         if unknown
         else ""
     )

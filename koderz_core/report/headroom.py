@@ -36,9 +36,9 @@ WHY: Mapping[Why, str] = {
 ABOUT = (
     "Oracle: a problem counts as solved if at least one configuration solved it. koderz chooses the best single "
     "configuration, the two configurations of the oracle of two and the limit on the prompt length by cross-validation "
-    "(10 folds, mean of 20 divisions). koderz evaluates them on other problems than those on which it chose them. "
-    "Intervals are paired by problem and hold simultaneously for all differences. They are wider if different folds "
-    "chose different configurations."
+    "(10 folds, mean of 20 divisions). koderz evaluates these choices on problems that it did not use to make "
+    "them. Intervals are paired by problem and hold simultaneously for all differences. They are wider if different "
+    "folds chose different configurations."
 )
 _LUCK = (
     "Each configuration has only one result per problem, so an unknown part of the oracle's gain is due to chance. To "
@@ -114,7 +114,7 @@ MATRIX = (
     *NAMED,
     json(
         "only",
-        "for each other configuration, by its id: number of problems that only the first of the two solves",
+        "for each other configuration, by its id: number of problems that only the configuration of the row solves",
         path="ids",
     ),
 )
@@ -233,18 +233,18 @@ def _remarks(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -> Ite
     if found.repeats == 1 and found.verdict != "nothing":
         yield _LUCK
     if found.omitted:
-        yield f"Omitted: {numbered(found.omitted, 'problem')} without a result of each configuration."
+        yield f"Omitted: {numbered(found.omitted, 'problem')} that lack a result of at least one configuration."
     yield ABOUT
 
 
 def _about_length(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -> str:
     rule = found.rule
     if rule is None:
-        return "Choice by length: unknown, because the dataset is not on this machine in the recorded version."
+        return "Choice by length: unknown, because the recorded version of the dataset is not on this machine."
     if rule.short == rule.long:
         return (
-            "Choice by length in hindsight: no limit on the prompt length gains anything over one configuration for "
-            "all problems."
+            "Choice by length in hindsight: no limit on the prompt length is better than one configuration for all "
+            "problems."
         )
     short, long = (by_key[key].letter for key in (rule.short, rule.long))
     return f"Choice by length in hindsight: {short} for prompts up to {rule.characters:.0f} characters, {long} above."

@@ -46,7 +46,7 @@ def headline(rows: Sequence[Traffic], period: str) -> str:
     """What left this machine in a period, such as ``the last 24 hours``."""
     away = [row for row in rows if row.allowed and not row.loopback]
     refused = sum(row.calls for row in rows if not row.allowed)
-    blocked = f" KODERZ_OFFLINE refused {numbered(refused, 'call')}." if refused else ""
+    blocked = f" koderz refused {numbered(refused, 'call')}, because KODERZ_OFFLINE is set." if refused else ""
     if not away:
         return f"In {period}, koderz opened no connection beyond this machine.{blocked}"
     sent, received = _total([row.sent_bytes for row in away]), _total([row.received_bytes for row in away])

@@ -135,7 +135,7 @@ NOISE = (
     ),
     share(
         "error",
-        "standard error of `value`, for problems like these",
+        "standard error of `value`, for similar problems",
         "all problems have the same result",
         shown=Shown("standard error", 6, if_known(in_points)),
     ),
@@ -228,8 +228,8 @@ ITEMS = (
     *interval(
         number(
             "correlation",
-            "item-rest correlation: how well the share solved of this problem agrees with the share solved of the "
-            "other problems, over all configurations",
+            "item-rest correlation: over all configurations, the correlation between the share solved on this problem "
+            "and the share solved on the other problems",
             f"fewer than {FEWEST} configurations, a missing result, or nothing varies",
             shown=Shown("item-rest correlation [95 %]", 5, if_known(_item_rest), "of.correlation", optional=True),
         )

@@ -25,7 +25,7 @@ ABOUT_NOISE = (
 )
 ABOUT_PROBLEMS = (
     "These problems were found after the results were known. Do not use them alone to compare the same "
-    "configurations: their difference would look larger than it is."
+    "configurations: the difference between the configurations would look larger than it is."
 )
 MEASURE = (
     "For configurations that ran each problem once, the parts from problems and from draws cannot be separated. To "
@@ -100,8 +100,8 @@ def _repeats(noise: Noise) -> str:
             return ""
         low = in_points((noise.error or 0.0) / sqrt(target))
         return (
-            f"With {target} repeats, the standard error would be {low} points if only draws vary, and unchanged if no "
-            "draw varies."
+            f"With {target} repeats, the standard error would be between {low} points (if only draws vary) and its "
+            "current value (if only problems vary)."
         )
     repeats = (target,) * len(noise.keys)
     added = [target - number for number in noise.repeats]

@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # numpy is slow to import
 TITLE = "Registration"
 STOPPING: Mapping[StoppingRule, str] = {
     "fixed": "fixed: after all planned experiments",
-    "sequential": "sequential: as soon as the primary comparison is decided, or unlikely to be decided by the "
-    "remaining problems",
+    "sequential": "sequential: as soon as the primary comparison is decided, or the remaining problems are "
+    "unlikely to decide it",
 }
 _NO_RESULT = "unknown, because no problem has a result of both configurations yet"
 EXPLORATORY = "All other comparisons of this benchmark are exploratory."
@@ -161,7 +161,7 @@ def _sequential_words(found: Sequential) -> str:
     claim, evidence = ("falling short", found.e_short) if short else ("a match", found.e_match)
     gained = points(found.difference, found.low, found.high)
     missing = (
-        f"; {numbered(found.missing, 'problem')} with a missing result count against each claim"
+        f"; {numbered(found.missing, 'problem')} with a missing result count against both claims"
         if found.missing
         else ""
     )

@@ -41,7 +41,7 @@ ABOUT_DRAWS = (
     "each sample within an experiment is also a draw, because its samples do not depend on each other. Some strategies "
     "repair programs or stop at the first program that passes. Their programs are not independent, so these programs "
     "are not draws. pass@k is the probability that at least one of k draws is right. pass^k is the probability that "
-    "all k draws are right. Both are unbiased estimates. Their 95 % intervals apply to all problems like these. Each "
+    "all k draws are right. Both are unbiased estimates. Their 95 % intervals apply to similar problems. Each "
     "interval holds for one k, not for the whole curve."
 )
 ABOUT_EXTRAPOLATION = (
@@ -57,7 +57,7 @@ ABOUT_SELECTION = (
     "but a wrong one was submitted. A program is right if it passes the tests that score the experiment."
 )
 ABOUT_PRICE = (
-    "The figures assume a perfect selection: if one further draw on a problem is right, this program is submitted. "
+    "The figures assume a perfect selection: if one further draw on a problem is right, its program is submitted. "
     "Compare the price of an extra solved problem with the cost per solved problem of the other configurations."
 )
 _NO_FIT = "nothing was extrapolated; the remarks state the reason"
@@ -195,7 +195,7 @@ FURTHER_DRAWS = (
     *interval(
         share(
             "gain",
-            "extra share of problems that one further draw on every problem solves",
+            "additional share of problems that would be solved with one further draw on every problem",
             _NO_FIT,
             path="draws.further.gain",
             shown=Shown("extra solves per 100 problems [95 %]", 6, _per_hundred, "draws.further.gain"),

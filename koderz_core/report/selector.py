@@ -52,7 +52,7 @@ def card_sentences(selector: Selector) -> Iterator[str]:
     )
     yield f"Before a call: {_calibration(card.before)}"
     if selector.after is None or card.after is None:
-        yield "After an answer: not fitted, because too few tested programs have held-out results."
+        yield "After an answer: no predictions, because too few tested programs have held-out results."
     else:
         yield f"After an answer that was tested with the gate {selector.after.gate}: {_calibration(card.after)}"
     for why, count in card.left_out.items():

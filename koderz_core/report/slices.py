@@ -89,7 +89,8 @@ SLICES = (
     share("share_high", "upper end of the 95 % interval of `share`", "no result", path="of.rate.high"),
     whole(
         "n",
-        "number of problems of the slice with results of configuration and baseline; 0 without a paired test",
+        "number of problems of the slice on which both the configuration and the baseline have a result; 0 if no "
+        "paired test was run",
         unit="problems",
         path="n",
         shown=Shown("n", 9, path="test.n"),
@@ -127,7 +128,7 @@ def slice_table(comparison: Comparison, found: Slices) -> TextTable:
     """One line per slice and configuration."""
     title = f"By {found.by}"
     if comparison.baseline:
-        title += f": difference to {comparison.of(comparison.baseline).letter} on the same problems"
+        title += f": difference from {comparison.of(comparison.baseline).letter} on the same problems"
     if found.tests > 1:
         title += f" (simultaneous 95 % intervals for all {found.tests} differences)"
     return text_table(title, shown(SLICES), _rows(comparison, found))

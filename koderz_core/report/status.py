@@ -288,14 +288,16 @@ def _about_memory(shortage: MemoryShortage, now: float) -> Iterator[TroubleNotic
     if shortage.ended_at is not None:
         if now - shortage.ended_at <= SHOWN_SECONDS:
             lasted = _whole(shortage.ended_at - shortage.since)
-            yield TroubleNotice(MEMORY, "recovered", f"Memory: {free} are free again. Experiments continue ({lasted}).")
+            yield TroubleNotice(
+                MEMORY, "recovered", f"After {lasted}, {free} of memory are free again. Experiments continue."
+            )
         return
     since, cause = _whole(now - shortage.since), f"Memory is {shortage.level}: only {free} were free."
     does = "No new experiment starts, and no model is loaded"
     if shortage.level == "critical":
         does = "Running experiments are paused too, and models without a call are unloaded"
     cure = f"koderz continues when {wanted} are free: close other programs, or lower the concurrency."
-    yield TroubleNotice(MEMORY, shortage.level, f"{cause} {does} (for {since}). {cure}")
+    yield TroubleNotice(MEMORY, shortage.level, f"{cause} {does} (for {since} so far). {cure}")
 
 
 def _stage(trouble: ModelTrouble, now: float) -> Stage | None:

@@ -29,13 +29,13 @@ SIMULATED, RECORDED = "simulated", "as recorded"
 SOLVED = ("", "policy", "figures are", "solved [95 %]", "points more than 1 [95 %]", "accepted, wrong", "problems")
 SPENT = ("", "figures are", "$ per problem [95 %]", "$ per solved [95 %]", "attempts", "time")
 ABOUT = (
-    "Simulated: computed from recorded attempts, without a new call of a model. Each 95 % interval holds for one "
-    "policy alone, for problems like these. If you choose the best of several policies, its result on the same "
-    "problems is too good."
+    "Simulated: computed from recorded attempts, without new calls to models. Each 95 % interval holds for a "
+    "single policy and for similar problems. If you choose the best of several policies, its result on the same "
+    "problems is too optimistic."
 )
 HINDSIGHT = (
-    "In hindsight: this policy was chosen and evaluated on the same problems, so its result is too good. Use the row "
-    "'simulated, on other folds' instead: its policy was evaluated on other problems than those on which it was chosen."
+    "In hindsight: this policy was chosen and evaluated on the same problems, so its result is too optimistic. Use the "
+    "row 'simulated, on other folds' instead: its policy was evaluated on problems that were not used to choose it."
 )
 _NAMED = 8  # problems in a remark
 

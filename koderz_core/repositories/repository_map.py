@@ -177,7 +177,7 @@ def _functions(module: PythonModule) -> Iterator[Definition]:
 def _habit(things: str, has: str, number: int, total: int) -> Iterator[str]:
     """A share of functions; nearly all of them make it a rule."""
     if number >= HABIT * total > 0:
-        yield f"Give all {things} {has} ({number} of {total} have)."
+        yield f"Give all {things} {has} (currently {number} of {total})."
     elif total:
         yield f"{things.capitalize()} with {has}: {number} of {total}."
 

@@ -61,7 +61,7 @@ class Running:
         Raises PlanError for a value that is not allowed.
         """
         if usd is None and concurrency is None:
-            raise UsageError("Say what to change: the budget, the concurrency, or both.")
+            raise UsageError("Give a new budget, a new concurrency, or both.")
         check_limits(Budget(usd))
         if concurrency is not None and not 1 <= concurrency <= MOST_AT_ONCE:
             raise PlanError(f"The concurrency must be from 1 to {MOST_AT_ONCE}, not {concurrency}.")

@@ -101,7 +101,7 @@ class Endpoint:
         try:
             decoded: Sent = self._decoder[0].decode(body)
         except msgspec.ValidationError as error:
-            raise RequestError(f"The request is invalid: {error}. Correct it: /openapi.json describes it.") from None
+            raise RequestError(f"The request is invalid: {error}. Correct it as /openapi.json describes.") from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise RequestError(f"The body is not valid JSON: {error}. Send a JSON object in UTF-8.", 400) from None
         return decoded
@@ -129,7 +129,7 @@ def failure(error: Exception) -> Response:
     """The answer to a request that failed. Only the log has the details of a bug."""
     if not isinstance(error, KoderzError):
         _LOG.error("A request failed because of a bug in koderz. Please report it.", exc_info=error)
-        error = RequestError("A bug in koderz prevented an answer. The log of the server describes it.", 500)
+        error = RequestError("A bug in koderz prevented an answer. The log of the server contains the details.", 500)
     status, headers = _status(error), {}
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"

@@ -83,7 +83,8 @@ class Ladder(Reminded):
     max_tokens: int = 1024
     steps: str = parameter(
         "",
-        "Temperature of each attempt (0,0.3*2: one at 0, two at 0.3) or its effort (low*2,high). Replaces temperature.",
+        "Temperature (0,0.3*2: one at 0, two at 0.3) or reasoning effort (low*2,high) of each attempt. Replaces "
+        "temperature.",
         label="Temperature or effort per attempt",
         group="Prompt",
     )

@@ -49,7 +49,7 @@ class Router(Reminded):
     """Ask the coder that a fitted selector predicts to be the best, from the problem's text alone.
 
     The journal records the prediction and the propensity of each coder. With ``checks``, each program is tested on the
-    gate tests. If a call of the next coder costs less than the expected price of an error, the next coder is asked.
+    gate tests. If a call to the next coder costs less than the expected price of an error, the next coder is asked.
     The program that is most probably right is submitted.
     """
 
@@ -70,7 +70,8 @@ class Router(Reminded):
         needs="error_usd",
     )
     explore: bool = parameter(
-        False, "Choose the first coder by Thompson sampling, so that the results also show the value of other rules."
+        False,
+        "Choose the first coder by Thompson sampling, so that you can evaluate other selection rules on the results.",
     )
     chain_of_thought: bool = True
     temperature: float = 0.0

@@ -99,7 +99,8 @@ class Supervised(Reminded):
     )
     escape_after: int = parameter(
         2,
-        "Number of repeated programs in a row after which the prompt shows no program, except just after a review.",
+        "If the coder repeats a program this many times in a row, the next prompt shows no program, except directly "
+        "after a review.",
         label="Fresh prompt after repeats",
         needs="max_iterations",
     )

@@ -272,7 +272,7 @@ def _read_manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
             "restore the backup."
         )
     if sorted(member.filename for member in archive.infolist()) != sorted([MANIFEST, *manifest.files]):
-        raise _damaged(path, "it does not contain exactly the files that its manifest lists")
+        raise _damaged(path, "its files are not those that its manifest lists")
     if foreign := [name for name in manifest.files if not _NAMES.fullmatch(name)]:
         raise _damaged(path, f"it contains {foreign[0]!r}, which does not belong in a data folder")
     return manifest

@@ -185,7 +185,7 @@ class Memories:
             if name not in known:
                 raise UnknownNameError(what, name, known)
         if not (title.strip() and content.strip()):
-            raise UsageError("A memory needs a title and a content. Nothing was stored.")
+            raise UsageError("A memory needs a title and content. Nothing was stored.")
         with memory_file.open_memory_file(self._settings, make=True) as cortex:
             if cortex is None:
                 raise CortexError(_NO_FILE)

@@ -35,7 +35,7 @@ def gather(rows: Sequence[SummaryRow], trials: Mapping[Key, Sequence[Trial]], pr
     results = _results(direct, trials)
     tested = list(_tested(rows, trials))
     common = [place for place, of in results.items() if len(of) == len(models)]
-    left_out = {"problems without a result of every model": len(results) - len(common)}
+    left_out = {"problems that lack a result of at least one model": len(results) - len(common)}
     known = _known(dict.fromkeys([*common, *(place for place, _, _ in tested)]), problem)
     groups = _groups(known)
     cases = tuple(
@@ -101,7 +101,9 @@ def _known(places: Mapping[Place, None], problem: FindProblem) -> dict[Place, Pu
     for dataset, name in places:
         known = problem(dataset, name)
         if known is None:
-            raise DataError(f"{dataset} has no problem {name} any more, so no selector can be fitted to its results.")
+            raise DataError(
+                f"{dataset} no longer contains the problem {name}, so no selector can be fitted to results on it."
+            )
         found[dataset, name] = known.public
     return found
 

@@ -39,7 +39,7 @@ class Selectors:
         """
         if not _NAME.fullmatch(name):
             raise UsageError(
-                f"{name!r} is not a name of a selector. Use letters, digits, dots, dashes and underscores."
+                f"{name!r} is not a valid name of a selector. Use letters, digits, dots, dashes and underscores."
             )
         selector_fit.require_sklearn()
         comparisons = self.comparisons()

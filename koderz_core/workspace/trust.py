@@ -123,7 +123,7 @@ class _Gathered:
         """What could not be checked, after all evidence was made."""
         if self._unknown:
             yield (
-                "These datasets are not on this machine in the version that the benchmark used, so koderz could not "
+                "This machine does not have the version of these datasets that the benchmark used, so koderz could not "
                 f"compare the programs with the solutions and tests: {'; '.join(self._unknown)}."
             )
 

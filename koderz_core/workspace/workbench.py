@@ -176,7 +176,7 @@ class Workbench:
     def question(self, text: str, files: Sequence[WrittenFile] = ()) -> Dataset:
         """Make a task of a question, with the files that it is about. Raises DataError for an empty question."""
         if not text.strip():
-            raise DataError("The question is empty. Write what you want to know.")
+            raise DataError("The question is empty. Write your question.")
         prompt = texts.question(text, [(file.name, file.text) for file in files])
         public = PublicProblem("ask", self._masked(prompt), "", kind=QUESTION)
         return self._kept(Problem(public, TestSet(), ""))
@@ -193,7 +193,9 @@ class Workbench:
                 f"The strategy {wanted.strategy} needs tests, and a question has none. Use {', '.join(ANSWERING)}."
             )
         if searches(wanted.parameters):
-            raise PlanError("Only benchmarks search the web: a query would contain names of your program. Omit search.")
+            raise PlanError(
+                "Only benchmarks search the web: queries would contain names from your program. Omit search."
+            )
         order = Order([_with_room(wanted, problem)], "all", seed, budget=budget or Budget())
         return self.inside.plans.plan(order, dataset.origin.name)
 

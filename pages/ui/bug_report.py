@@ -11,7 +11,7 @@ from koderz_core.errors import DataError
 from koderz_core.workspace.bundles import FILE_NAME, bug_report, bug_report_files
 from koderz_core.workspace.health import Finding
 
-MASKED = "Secrets, paths, hosts and user names are masked in the file. Nothing is uploaded."
+MASKED = "Secrets, paths, host names and user names are masked in the file. Nothing is uploaded."
 
 
 def offer_report(findings: Sequence[Finding]) -> None:

@@ -60,7 +60,7 @@ from pages.ui.tables import FEW_LINES, WORD_COLUMNS, frame, led_by, offer_csv, s
 
 FEW_COLUMNS = 6  # of a table in words; more may not fit
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds", "tokens": "tokens", "joules": "joules"}
-LIMIT = " The vertical line marks the budget of {}, here as a limit per problem."
+LIMIT = " The vertical line marks the budget of {}. In this chart, the budget is a limit for each problem."
 CONFIGURATION, SLICES = "configuration", "by"  # in the address
 
 

@@ -38,8 +38,8 @@ from pages.ui.tables import chosen_point, frame, offer_csv, show_numbers, show_p
 BUDGET, NO_LIMIT = "budget", "no limit"
 PAIR = "pair"  # in the address: the configuration that is compared with the baseline
 CLICK = (
-    "Click a point to compare its configuration with the baseline on the whole page. Click the point again to make its "
-    "configuration the baseline."
+    "Click a point: the whole page then compares its configuration with the baseline. Click the point again to make "
+    "its configuration the baseline."
 )
 COLOURS = {"configuration": "Color by configuration", "tier": "Color by tier"}
 

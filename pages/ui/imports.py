@@ -24,7 +24,7 @@ ABOUT_IMPORT = (
 )
 WAITS = "The page waits until koderz has graded the programs and stored the benchmarks."
 DONE = "imported"  # in the session
-SUGGESTED = "as the file suggests"
+SUGGESTED = "detect from the file"
 TABLES = (".csv", ".tsv", ".parquet")
 
 

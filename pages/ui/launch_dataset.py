@@ -66,8 +66,8 @@ def _variant(workspace: Workspace, opened: OpenDraft, dataset: str, initial: str
     if not variants:
         return dataset
     about = (
-        "Problems with other names or words, or with one false test. They show whether a model recalls solutions or "
-        "cheats."
+        "A variant has problems with other names, with other words, or with one false test. Variants show whether a "
+        "model recalls solutions or cheats."
     )
     names, key = ["", *variants], opened.key("variant")
     place = names.index(initial) if initial in names else 0

@@ -38,8 +38,8 @@ ABOUT_ABLATIONS = (
 )
 ABOUT_BASELINES = (
     "Also run the strategy `direct` on the same problems: with the coder, and with every spec or reviewer model that "
-    "belongs to the tier frontier or small frontier. Without these baselines, the benchmark cannot show what "
-    "supervision adds or saves."
+    "belongs to the tier frontier or small frontier. Without these baselines, the benchmark cannot show how "
+    "supervision changes success and cost."
 )
 FRESH_SECONDS = 15.0  # how long the list of models that can run is cached
 OWN = "own"
@@ -258,7 +258,7 @@ def _problems(workspace: Workspace, opened: OpenDraft) -> Draft:
             help="Number of experiments per configuration and problem.",
         )
         seed = st.number_input("Seed", 0, value=draft.seed, key=opened.key("seed"))
-        about = "Distinguishes benchmarks with the same plan."
+        about = "A name distinguishes benchmarks with the same plan."
         name = st.text_input("Name (optional)", draft.name, key=opened.key("name"), help=about)
     return replace(draft, repeats=int(repeats), seed=int(seed), name=str(name))
 
@@ -346,7 +346,7 @@ def _limits(opened: OpenDraft, draft: Draft) -> Draft:
         "Allow web search",
         draft.allow_search,
         key=opened.key("allow search"),
-        help=f"A configuration searches the web. The web contains solutions, so its rates are marked {SEARCHED}.",
+        help=f"Let configurations search the web. Their rates are marked {SEARCHED}: the web contains solutions.",
     )
     budget = Budget(usd, each, allow_unpriced)
     return replace(draft, budget=budget, concurrency=at_once, allow_search=allow_search)

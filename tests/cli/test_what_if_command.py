@@ -27,7 +27,7 @@ def test_policies_are_simulated_beside_what_was_recorded(koderz: Any, asked: Non
     assert kinds == ["as recorded", "simulated", "simulated", "simulated on other folds", "simulated in hindsight"]
     shown = koderz("what-if", "asked", *policies)
     assert shown.out.count("simulated") > 4
-    assert "without a new call of a model" in shown.out
+    assert "without new calls to models" in shown.out
     assert "independent draws" in koderz("what-if", "asked").out
 
 

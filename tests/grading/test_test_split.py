@@ -103,7 +103,7 @@ def test_what_cannot_be_parted_by_calls_stays_whole_on_one_side(call: str, side:
         ("    assert candidate(1) == 1\n    assert True\n", "one assert or one loop"),
         (
             "    def one(x):\n        assert candidate(x) == x\n    one(1)\n    assert candidate(2) == 2\n",
-            "not directly in the body of check",
+            "not directly in the body of the function check",
         ),
         ("    assert candidate(1) == 1\n    assert candidate(1) > 0\n", "cannot be separated"),
     ],

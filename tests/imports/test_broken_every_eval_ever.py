@@ -109,7 +109,7 @@ def test_an_aggregate_that_names_no_file_beside_it_is_refused(tmp_path: Path, de
     file = tmp_path / "folder" / "broken.json"
     file.parent.mkdir()
     file.write_text(json.dumps({"model_info": {}, "evaluation_results": [], "detailed_evaluation_results": details}))
-    assert "broken.json has no results of single samples" in refusal(file)
+    assert "broken.json has no results for individual samples" in refusal(file)
 
 
 RESULTS: list[Any] = [None, 5, "text", {}, [5], [None], [{}], [{"score_details": 5}]]
@@ -121,7 +121,7 @@ def test_an_aggregate_with_broken_scores_is_refused(tmp_path: Path, results: obj
     file = tmp_path / "broken.json"
     file.write_text(json.dumps({"model_info": 5, "evaluation_results": results}))
     message = refusal(file)
-    assert "broken.json has no results of single samples" in message
+    assert "broken.json has no results for individual samples" in message
     assert len(message) < 1000
 
 

@@ -126,7 +126,7 @@ def test_a_budget_in_the_address_is_rounded_and_answered_and_the_slider_changes_
     assert "For at most $0.00005 per problem ($0.05 per 1,000 problems): A direct 0.5b solves 61 % [39, 80]" in said(
         app
     )
-    assert r"The vertical line marks the budget of \$0.000050, here as a limit" in said(app)
+    assert r"The vertical line marks the budget of \$0.000050. In this chart, the budget is a limit" in said(app)
     app = app.select_slider[0].set_value("no limit").run()
     assert "budget" not in app.query_params
     assert "Without a budget: C " in said(app)

@@ -53,7 +53,7 @@ def test_a_change_that_cannot_be_had_says_why_and_changes_nothing(visit: Visit) 
     plan = begun(Budget())
     app = visit("live", benchmark=plan.id)
     next(button for button in app.button if button.label == "Change").click().run()
-    assert "Say what to change" in said(app)
+    assert "Give a new budget" in said(app)
     assert the_workspace().results.progress(plan.id).changes == ()
 
 

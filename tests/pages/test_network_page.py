@@ -24,7 +24,7 @@ def test_addresses_are_listed_by_place_with_purpose_setting_and_bytes(visit: Vis
         settings.changed(offline=True).check_egress("https://api.anthropic.com", "a call to anthropic/m")
     app = visit("network")
     assert not app.exception
-    assert "made 1 call to 1 host beyond this machine: sent 0 B, received 0 B. KODERZ_OFFLINE refused 1 call" in said(
+    assert "made 1 call to 1 host beyond this machine: sent 0 B, received 0 B. koderz refused 1 call, because" in said(
         app
     )
     away, refused, here = (table.value.iloc[0] for table in app.dataframe)

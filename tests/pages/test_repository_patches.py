@@ -132,4 +132,4 @@ def test_new_run_names_the_kind_and_the_gate_that_suits_it_and_refuses_examples(
     assert "pytest is installed. Recommended gate: split:0.5." in said(app)
     gate = next(box for box in app.selectbox if box.label == "Gate tests")
     gate.select("examples").run()
-    assert "use the gate split:0.5 or the gate tests" in said(app)
+    assert "use gate=split:0.5 or gate=tests" in said(app)

@@ -42,8 +42,8 @@ def test_all_problems_are_used_so_only_repeats_are_left() -> None:
         (
             ["1", "0", "1"],
             3,
-            "With 3 repeats, the standard error would be 19.2 points if only draws vary, and unchanged if no draw "
-            "varies.",
+            "With 3 repeats, the standard error would be between 19.2 points (if only draws vary) and its current "
+            "value (if only problems vary).",
         ),
         (["1", "0", "1"], None, "The number of further problems is unknown"),
         (

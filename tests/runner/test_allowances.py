@@ -151,7 +151,7 @@ def test_what_is_no_budget_or_no_number_of_places_is_refused_before_it_is_wished
     for usd, concurrency, message in ((-1.0, None, "amount of US dollars"), (None, 0, "from 1 to 256")):
         with pytest.raises(PlanError, match=message):
             Running(tmp_path).change("bench_1", usd, concurrency)
-    with pytest.raises(UsageError, match="Say what to change"):
+    with pytest.raises(UsageError, match="Give a new budget"):
         Running(tmp_path).change("bench_1")
 
 

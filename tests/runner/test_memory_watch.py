@@ -137,5 +137,5 @@ def test_the_shortage_is_told_with_how_much_is_wanted_and_its_end_for_a_while() 
     assert "koderz continues when 0.62 GB are free" in notice.text
     troubles.add(Entry(160.0, MemoryLevelChanged("enough", 900_000_000, 0)))
     (notice,) = trouble_notices(troubles.known(), 165.0)
-    assert notice.text == "Memory: 0.90 GB are free again. Experiments continue (60 s)."
+    assert notice.text == "After 60 s, 0.90 GB of memory are free again. Experiments continue."
     assert not trouble_notices(troubles.known(), 1000.0)
