@@ -112,9 +112,7 @@ class Settings:
     stackexchange_base_url: str = _setting(
         "https://api.stackexchange.com/2.3", "The address of Stack Exchange's API.", check=normalised
     )
-    stackexchange_key: SecretStr | None = _setting(
-        None, "Your Stack Exchange key, which allows more searches per day.", check=key_of
-    )
+    stackexchange_key: SecretStr | None = _setting(None, "A Stack Exchange key: more searches a day.", check=key_of)
     github_base_url: str = _setting("https://api.github.com", "The address of GitHub's API.", check=normalised)
     github_token: SecretStr | None = _setting(None, "Your GitHub token, for search=github.", check=key_of)
 
@@ -142,9 +140,7 @@ class Settings:
         check=checked_token,
     )
     metrics_address: str = _setting(
-        "",
-        "The address where Prometheus reads metrics: HOST:PORT, or only a port of the loopback interface.",
-        check=listen_address,
+        "", "Where Prometheus reads metrics: HOST:PORT, or a port of the loopback interface.", check=listen_address
     )
 
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = _setting(

@@ -200,8 +200,8 @@ _PACKAGES = ("streamlit", "duckdb", "pandas", "plotly", "click", "msgspec", "pyd
 _README = """This report describes an installation of koderz: versions of koderz, Python and packages, the results of
 the checks of `koderz doctor`, the names of changed settings, and the type and place of an error if there was one.
 
-API keys and other secrets, paths, host names and user names are masked. The report contains no prompts, answers, results,
-values of settings or values of variables. Check report.json before you share it. koderz has not sent the report.
+API keys and other secrets, paths, host names and user names are masked. The report contains no prompts, answers,
+results, values of settings or values of variables. Check report.json before you share it. koderz has not sent it.
 """
 
 
