@@ -127,7 +127,7 @@ def slice_table(comparison: Comparison, found: Slices) -> TextTable:
     """One line per slice and configuration."""
     title = f"By {found.by}"
     if comparison.baseline:
-        title += f": difference to {comparison.of(comparison.baseline).letter} on the same problems"
+        title += f": difference from {comparison.of(comparison.baseline).letter} on the same problems"
     if found.tests > 1:
         title += f" (simultaneous 95 % intervals for all {found.tests} differences)"
     return text_table(title, shown(SLICES), _rows(comparison, found))
