@@ -117,7 +117,7 @@ def _width(found: Interval) -> float:
 
 def _break_evens(draw: np.random.Generator) -> None:
     """The cheap one solves 40 % of the rest with each of five attempts, so the third reaches 78.4 %."""
-    print("| break-even, problems | pairs | holds the truth |\n|---|---|---|")
+    print("| break-even, problems | pairs | covers the truth |\n|---|---|---|")
     for n in (20, 60, 164):
         for at_once in (1, 9):
             held = 0

@@ -100,7 +100,7 @@ def offer_summary(workspace: Workspace, opened: OpenRepository, models: Sequence
 
 def offer_rules(workspace: Workspace, opened: OpenRepository) -> None:
     """A preview of each file of rules with its diff, and a button that writes it as it was previewed."""
-    st.header("Files of rules")
+    st.header("Rules files")
     st.caption(ABOUT_RULES)
     with edge():
         with st.container(horizontal=True, key="rules"):
