@@ -30,7 +30,7 @@ ALL = "all"
     "--rules",
     type=click.Choice([*RULES_FILES, ALL]),
     multiple=True,
-    help="Show this file of rules for coding agents, and write it if you confirm. Repeatable.",
+    help="Show this rules file for coding agents, and write it if you confirm. Repeatable.",
 )
 @click.option("--feature", metavar="TEXT", help="Print the prompt for this feature instead of the map.")
 @click.option("--yes", is_flag=True, help="Write the files of --rules and send the map for --summary without asking.")

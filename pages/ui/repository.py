@@ -29,7 +29,8 @@ ABOUT_RULES = (
     "lines. Read the preview before you write the file, because it quotes texts of the repository."
 )
 ABOUT_FEATURE = (
-    "The goal, the files that probably matter, the constraints and the tests, for a coding agent of your choice."
+    "A prompt for a coding agent of your choice, with the goal, the files that probably matter, the constraints and "
+    "the tests."
 )
 ORDER = (
     *("Languages", "Folders with programs and tests", "Most imported modules", "Hot spots"),
@@ -100,7 +101,7 @@ def offer_summary(workspace: Workspace, opened: OpenRepository, models: Sequence
 
 def offer_rules(workspace: Workspace, opened: OpenRepository) -> None:
     """A preview of each file of rules with its diff, and a button that writes it as it was previewed."""
-    st.header("Files of rules")
+    st.header("Rules files")
     st.caption(ABOUT_RULES)
     with edge():
         with st.container(horizontal=True, key="rules"):
