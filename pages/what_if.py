@@ -13,7 +13,9 @@ from pages.ui.frontier import about_picture
 from pages.ui.headroom import show_headroom
 from pages.ui.what_if import show_policies
 
-ABOUT = "The largest possible gain of a choice between configurations, and policies simulated from recorded attempts."
+ABOUT = (
+    "The largest possible gain from choosing a configuration per problem, and policies simulated on recorded attempts."
+)
 POLICIES = "Simulated policies"
 
 

@@ -89,7 +89,8 @@ def _dataset(workspace: Workspace, entered: Entered) -> tuple[Dataset, Sequence[
     task = bench.task(file, tests, entered.instruction)
     if task.before.passed and not entered.instruction.strip():
         raise DataError(
-            f"{file.name} passes all its tests, so there is nothing to fix. To change the file, write an instruction."
+            f"{file.name} passes all its tests, so there is nothing to fix. To change the file anyway, write an "
+            "instruction."
         )
     return task.dataset, task.remarks
 

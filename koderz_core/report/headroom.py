@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.headroom import Choice, ChoiceKind, Headroom, Member, Verdict, Why
     from koderz_core.analysis.rates import Interval
 
-TITLE = "Headroom: largest possible gain of a choice per problem"
+TITLE = "Headroom: largest possible gain from choosing a configuration per problem"
 MOST_COLUMNS = 8  # configurations in the matrix for people
 NAMES: Mapping[ChoiceKind, str] = {
     "oracle": "best of all, per problem (oracle)",

@@ -44,5 +44,6 @@ def _draw(workspace: Workspace) -> None:
         st.dataframe(pd.DataFrame(rows), hide_index=True, column_config=COLUMNS, height=tall(len(rows)), alt=alt)
     else:
         st.caption("No local model is in memory.")
-    kept = f"koderz leaves {gigabytes(reserve)} free. " if reserve else "The setting memory_reserve_gb is 0. "
+    never = "koderz does not pause when memory is low, because the setting memory_reserve_gb is 0. "
+    kept = f"koderz leaves {gigabytes(reserve)} free. " if reserve else never
     st.caption(f"{kept}The chart starts at the first measurement in this process.")

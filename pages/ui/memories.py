@@ -81,7 +81,7 @@ def choose_memory(matches: SearchResult) -> int:
     notes = [
         f"Only the first {count(len(keys))} matches are shown. To narrow the search, add words." if matches.more else ""
     ]
-    notes += ["Too many memories match, so only the newest were ranked." if matches.newest_only else ""]
+    notes += ["Too many memories match, so koderz ranked only the newest matches." if matches.newest_only else ""]
     st.caption(" ".join(note for note in notes if note) or f"{count(len(keys))} found.")
     return int(chosen)
 

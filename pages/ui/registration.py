@@ -24,9 +24,10 @@ ABOUT_PRIMARY = (
     "baseline."
 )
 ABOUT_MARGIN = (
-    "The largest number of percentage points by which a configuration may be worse and still match the baseline."
+    "The largest number of percentage points by which a configuration may be worse than the baseline and still "
+    "match it."
 )
-ABOUT_EXCLUSIONS = "Results that will not count, described in your own words."
+ABOUT_EXCLUSIONS = "Results that you will exclude, described in your own words."
 RULES: tuple[StoppingRule, ...] = get_args(StoppingRule)
 
 

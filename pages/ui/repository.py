@@ -29,7 +29,8 @@ ABOUT_RULES = (
     "lines. Read the preview before you write the file, because it quotes texts of the repository."
 )
 ABOUT_FEATURE = (
-    "The goal, the files that probably matter, the constraints and the tests, for a coding agent of your choice."
+    "A prompt for a coding agent of your choice, with the goal, the files that probably matter, the constraints and "
+    "the tests."
 )
 ORDER = (
     *("Languages", "Folders with programs and tests", "Most imported modules", "Hot spots"),

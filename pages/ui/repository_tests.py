@@ -45,7 +45,7 @@ def show_test_changes(
     _show_group("Failing tests that must pass", [change for change in changes if change.failing])
     kept = [change for change in changes if not change.failing]
     broken = [change for change in kept if change.changed]
-    _show_group("Passing tests that must still pass, but do not pass", broken)
+    _show_group("Tests that passed at the start and do not pass with this patch", broken)
     _show_unchanged([change for change in kept if not change.changed])
     _show_history(tests, iterations)
     for kind, verdict in verdicts:
@@ -76,5 +76,5 @@ def _show_unchanged(changes: Sequence[TestChange]) -> None:
     if not changes:
         return
     files = len({change.file for change in changes})
-    with st.expander(f"Passing tests that still pass: {len(changes)}, in {numbered(files, 'file')}", key="kept tests"):
-        show_words(changes_table("Passing tests that still pass", changes))
+    with st.expander(f"Tests that still pass: {len(changes)}, in {numbered(files, 'file')}", key="kept tests"):
+        show_words(changes_table("Tests that still pass", changes))

@@ -26,7 +26,7 @@ WHOLE = ""
 MOST_WAITING = 200  # experiments in the list: a browser receives it with every redraw
 HEAD = "head"
 SIGNS: Mapping[str, str] = {"paused": "⏸️", "stopping": "⏹️"}
-FIRST = f"Of the experiments that have not started, the list contains only the first {MOST_WAITING}."
+FIRST = f"The list contains only the first {MOST_WAITING} of the experiments that have not started."
 ICONS: Mapping[str, str] = {"Pause": "⏸️", "Resume": "▶️", "Stop": "⏹️", "Retry errors": "🔁"}
 TROUBLE_SIGNS: Mapping[Stage, str] = {
     "retrying": "🔁",

@@ -31,9 +31,9 @@ from koderz_core.addresses import is_loopback, url_of
 from koderz_core.errors import UsageError
 
 PROTECTIONS: tuple[tuple[str, object, str], ...] = (
-    ("server.enableCORS", True, "with the value 'false' lets every website use the dashboard, which runs code"),
+    ("server.enableCORS", True, "with the value 'false' lets every website use the dashboard and run code"),
     ("server.enableXsrfProtection", True, "with the value 'false' lets every website upload files to the dashboard"),
-    ("server.corsAllowedOrigins", [], "lets other websites use the dashboard, which runs code"),
+    ("server.corsAllowedOrigins", [], "lets other websites use the dashboard and run code"),
     ("server.enableAgentApi", False, "lets programs press every button of the dashboard"),
     ("global.developmentMode", False, "lets every website read the dashboard's HTTP responses"),
     (

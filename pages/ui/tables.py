@@ -43,7 +43,7 @@ BENCHMARK_COLUMNS = {
     "name": st.column_config.TextColumn(width=240),  # a long name must not push the figures off the screen
     "started": st.column_config.DatetimeColumn("started", format="distance"),
     "no result": st.column_config.NumberColumn(
-        help="Experiments with an error and cancelled experiments. Rates exclude them."
+        help="Number of experiments that ended with an error or were cancelled. Rates exclude these experiments."
     ),
 }
 

@@ -31,7 +31,9 @@ NO_MODEL, RECORDED = "no second model", "as recorded"
 WRONG = ("0", "1", "3", "10", "30", "100", "300")
 WATTS = (RECORDED, "15", "30", "65", "150", "300", "700")
 KWH = (RECORDED, "0.05", "0.10", "0.15", "0.30", "0.50")
-FIRST = "What would other policies have solved and cost? Simulated from recorded attempts; no model is asked."
+FIRST = (
+    "What would other policies have solved and cost? koderz simulates them from recorded attempts and calls no model."
+)
 
 
 @dataclass(frozen=True, slots=True)

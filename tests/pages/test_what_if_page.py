@@ -19,7 +19,7 @@ def test_the_headroom_comes_first_and_policies_are_marked_as_simulated(visit: Vi
     app = visit("what_if", benchmarks=plan.id, tries="2")
     assert not app.exception
     assert [header.value for header in app.header] == [
-        "Headroom: largest possible gain of a choice per problem",
+        "Headroom: largest possible gain from choosing a configuration per problem",
         "Simulated policies",
     ]
     assert any("a perfect choice per problem would gain" in text.value for text in app.markdown)
