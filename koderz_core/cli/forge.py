@@ -87,7 +87,9 @@ def forge(sources: tuple[str, ...], data_dir: Path | None, **options: Any) -> No
 
 
 def _print(forged: Forged) -> None:
-    table = terminal_table("source", "licence", "tests", "checked from outside", "seconds", "faults tried", "tasks")
+    table = terminal_table(
+        "source", "licence", "tests", "tests checked outside their process", "seconds", "faults tried", "tasks"
+    )
     for source in forged.sources:
         counts = (source.tests, source.protected, round(source.seconds, 1), source.tried, source.tasks)
         table.add_row(plain(source.name), plain(source.licence), *map(str, counts))

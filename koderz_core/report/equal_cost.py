@@ -262,9 +262,7 @@ def _remarks(comparison: Comparison, found: EqualCost) -> Iterator[str]:
 def _conclusion(comparison: Comparison, found: EqualCost) -> str:
     start = f"At equal {PER_PROBLEM[found.axis]} per problem, on {numbered(found.problems, 'problem')}: "
     if not found.supported:
-        return (
-            f"{start}the simultaneous band supports no difference between any two configurations, whatever the budget."
-        )
+        return f"{start}no two configurations differ significantly at any budget (simultaneous band)."
     ranges = [_range(comparison, of, found) for of in found.supported[:MOST_NAMED]]
     more = len(found.supported) - len(ranges)
     rest = f"; and {numbered(more, 'further range')}" if more else ""
