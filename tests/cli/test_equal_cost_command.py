@@ -27,7 +27,7 @@ def test_configurations_are_ordered_at_equal_amounts(koderz: Any, ran: None) -> 
         "Share of problems solved with one budget for all problems",
     ):
         assert part in shown
-    assert "At equal tokens per problem, on 12 problems: the simultaneous band supports" in shown
+    assert "At equal tokens per problem, on 12 problems: no two configurations differ" in shown
 
 
 def test_free_experiments_have_no_equal_cost(koderz: Any, ran: None) -> None:
