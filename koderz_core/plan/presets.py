@@ -100,8 +100,8 @@ _CATALOGUE = (
     Preset(
         "aider",
         "Aider's protocol",
-        "Two tries per problem, as in aider's benchmark: the second try sees the failing tests of the first one. Both "
-        "are sampled at temperature 0.",
+        "Two attempts per problem, as in aider's benchmark: for the second attempt, the model receives the tests that "
+        "failed in the first attempt. Both attempts use temperature 0.",
         (Wanted("repair", {"coder": ANY}, AIDER),),
         "0:10",
     ),

@@ -49,8 +49,9 @@ ABOUT_EQUAL_COST = (
     "a budget, one configuration solves significantly more problems than another if the band of their difference "
     "excludes 0. This band holds simultaneously for all pairs and budgets. Curves with overlapping bands can still "
     "differ significantly. Area: the mean share of problems solved over all budgets. The scale of the budgets is "
-    "logarithmic, so every doubling of the budget has the same weight. The interval of an area holds for a single "
-    "configuration. The intervals of differences hold simultaneously for all differences from the baseline."
+    "logarithmic, so every doubling of the budget has the same weight. The interval of an area is not "
+    "simultaneous: it applies to each configuration separately. The intervals of differences hold simultaneously for "
+    "all differences from the baseline."
 )
 ABOUT_BREADTH = (
     "Breadth first: one budget for all problems together. All problems get a first attempt, then the unsolved problems "

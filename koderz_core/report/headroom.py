@@ -200,21 +200,24 @@ def conclusion(found: Headroom) -> str:
     assert found.verdict is not None, "of a computed headroom"
     of, n = gain.difference, numbered(found.problems, "problem")
     reach = f"{points(of.value, of.low, of.high)} percentage points"
-    perfect, usual = (f"{100 * value:.0f}" if value is not None else None for value in (found.perfect, found.usual))
-    least = f"{n} can show only gains of at least {perfect} points (power 80 %)" if perfect else f"{n} can show no gain"
+    least, least_usual = (f"with {n}, {_detectable(value)}" for value in (found.perfect, found.usual))
     repeated = found.of("repeated")
     others = repeated.difference if repeated else None
     luck = f" ({points(others.value, others.low, others.high)} points)" if others else ""
     said: Mapping[Verdict, str] = {
-        "nothing": f"Nothing to learn: even a perfect choice per problem would gain {reach}, and {least}.",
+        "nothing": f"Nothing to learn: even a perfect choice per problem would gain {reach}, but {least}.",
         "luck": f"No learnable gain is shown: the oracle gains {reach}, but a choice by other repeats of the same "
         f"problem shows no significant gain{luck}, so the oracle's gain may be due to chance.",
-        "little": f"Little to learn: a perfect choice per problem would gain {reach}. For a choice that also makes "
-        f"errors, {f'only a gain of at least {usual} points can be shown' if usual else 'no gain can be shown'} (power "
-        "80 %).",
+        "little": f"Little to learn: a perfect choice per problem would gain {reach}. If the choice loses some "
+        f"problems that the best single configuration solves, {least_usual}.",
         "some": f"Headroom: a perfect choice per problem would gain {reach} over the best single configuration.",
     }
     return said[found.verdict]
+
+
+def _detectable(gain: float | None) -> str:
+    which = "no gains" if gain is None else f"only gains of at least {100 * gain:.0f} points"
+    return f"{which} can be detected (power 80 %)"
 
 
 def _remarks(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -> Iterator[str]:

@@ -159,7 +159,7 @@ NOISE = (
     share(
         "from_draws",
         "share of the squared standard error that single draws add",
-        f"{_SINGLE}, or no result varies",
+        f"{_SINGLE}, or the standard error is 0 because all results are equal",
         shown=Shown("share from draws", 9, if_known(percent), optional=True),
     ),
     number(

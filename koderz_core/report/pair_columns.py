@@ -261,8 +261,9 @@ PAIRS: Sequence[Column] = [
     share("match_high", "upper bound of Tango's score interval of `difference`", _NO_COMMON, path="pair.match.high"),
     number(
         "p_noninferior",
-        "one-sided p value of the score test of the hypothesis that the configuration solves fewer problems by "
-        "`margin` or more, adjusted by Holm's method; missing results count against the configuration",
+        "one-sided p value of the score test, adjusted by Holm's method; null hypothesis: the success rate of the "
+        "configuration is at least `margin` below the rate of the baseline; missing results count against the "
+        "configuration",
         _NO_COMMON,
         path="pair.match.p_worst",
     ),

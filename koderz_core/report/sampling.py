@@ -41,7 +41,8 @@ ABOUT_DRAWS = (
     "each sample within an experiment is also a draw, because its samples do not depend on each other. Some strategies "
     "repair programs or stop at the first program that passes. Their programs are not independent, so these programs "
     "are not draws. pass@k is the probability that at least one of k draws is right. pass^k is the probability that "
-    "all k draws are right. Both are unbiased estimates. Their 95 % intervals apply to similar problems. Each "
+    "all k draws are right. Both are unbiased estimates. Their 95 % intervals also "
+    "cover the values on other problems of the same kind. Each "
     "interval holds for one k, not for the whole curve."
 )
 ABOUT_EXTRAPOLATION = (

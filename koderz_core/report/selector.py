@@ -64,7 +64,7 @@ def _verdict(selector: Selector) -> str:
     card = selector.card
     numbers = (
         f"Headroom: {100 * card.headroom.value:.1f} percentage points between the best single model and the oracle. "
-        f"With {card.problems} problems, only gains of at least {100 * card.detectable:.1f} points can be shown."
+        f"With {card.problems} problems, only gains of at least {100 * card.detectable:.1f} points can be detected."
     )
     if card.verdict == BETTER:
         return f"The selector is significantly better than the best single model. {numbers}"
