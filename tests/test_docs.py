@@ -23,6 +23,7 @@ GENERATED = {"commands.md"}
 ON_THE_SCREEN = re.compile(r"^\| <!-- .*?\|", re.MULTILINE)  # what koderz says, which may begin with its name
 FOREIGN = {
     "notices.md": {"--token"},
+    "style-sample.md": {"--token"},  # it quotes notices.md
     "durability.md": {"--filling", "--work"},
     "grading.md": {"--bounds"},
     "performance.md": {"--exports", "--iterations", "--minutes", "--work"},
