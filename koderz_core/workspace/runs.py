@@ -38,6 +38,7 @@ from koderz_core.runner.provider_limits import Policy
 from koderz_core.runner.recorder import Watch
 from koderz_core.runner.reuse import Reuse
 from koderz_core.runner.runner import Assignment, Runner
+from koderz_core.runner.shards import require_separate
 from koderz_core.store.results import Results
 from koderz_core.workspace.benchmark_result import BenchmarkResult
 from koderz_core.workspace.grading import Grading
@@ -188,6 +189,7 @@ class Runs:
         require_search(plan.configurations, self.settings)
         check_efforts(plan.configurations, self.settings)
         self.check_budget(plan)
+        require_separate(plan, self.settings.journals_dir)
         problems = {problem.id: problem for problem in dataset_of(plan, self.settings).problems}
         tested = self.grading.sandbox.self_test()
         self.grading.require_gradable(problems[name] for name in plan.problems if name in problems)
