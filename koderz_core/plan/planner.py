@@ -75,8 +75,11 @@ class Planner:
         return next(preset for preset in presets(surveyed) if preset.name == known)
 
     def clone(self, benchmark: str) -> Clone:
-        """Return a recorded benchmark (by id) as a new order. Raises JournalError, and as ``clone_of``."""
-        return clone_of(self._evidence.plan(benchmark), self._settings)
+        """Return a recorded benchmark (by id) as a new order, of a shard the whole benchmark.
+
+        Raises JournalError, and as ``clone_of``.
+        """
+        return clone_of(self._evidence.plan(benchmark).whole, self._settings)
 
     def ineffective(self, plan: Plan) -> tuple[str, ...]:
         """Describe in sentences the parts of a plan that have no effect."""

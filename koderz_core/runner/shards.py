@@ -121,13 +121,16 @@ def merge(paths: Sequence[Path], folder: Path, *, partial: bool = False) -> Merg
     records = tuple(part.record for part in parts)
     plan = replace(first.header.plan.whole, budget=_budget(parts))
     header = replace(first.header, benchmark=plan.id, plan=plan, merged=records)
-    _write(folder / f"{plan.id}.jsonl", header, parts, finished=not missing and not any(map(_open_of, records)))
-    return Merged(plan, records, missing)
+    merged = Merged(plan, records, missing)
+    _write(folder / f"{plan.id}.jsonl", header, parts, finished=not missing and not merged.without_result)
+    return merged
 
 
 def _part(path: Path) -> _Part:
     if holder(path) is not None:
-        raise UsageError(f"The shard {path.name} is still running. Wait until it ends, or stop it: koderz stop")
+        raise UsageError(
+            f"The shard {path.name} is still running. Wait until it ends, or stop it: koderz stop {path.stem}"
+        )
     history, spending, header = History(), Spending(), None
     ends: dict[str, tuple[str, str | None]] = {}
     times: list[float] = []
@@ -259,10 +262,6 @@ def _budget(parts: Sequence[_Part]) -> Budget:
     return replace(first.header.plan.budget, usd=usd)
 
 
-def _open_of(shard: MergedShard) -> int:
-    return shard.without_result
-
-
 def _write(path: Path, header: BenchmarkOpened, parts: Sequence[_Part], *, finished: bool) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     begin, end = min(part.first_at for part in parts), max(part.last_at for part in parts)
@@ -270,7 +269,8 @@ def _write(path: Path, header: BenchmarkOpened, parts: Sequence[_Part], *, finis
     with closing(acquire(path)):
         if path.exists():
             raise PlanError(
-                f"{path} exists. To merge the shards again, delete the merged benchmark first: koderz delete {path.stem}"
+                f"{path} already exists. To merge the shards again, delete the merged benchmark first: koderz delete "
+                f"{path.stem}"
             )
         with replacement(path, part=path.with_suffix(".part"), private=False) as file:
             file.write(encode(Entry(begin, header)))
