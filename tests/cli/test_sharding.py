@@ -209,7 +209,7 @@ def test_a_benchmark_is_not_divided_in_two_ways_in_one_folder(koderz: Any, two: 
         ("--shard", "auto"),
         ("--shard", "1/2", "--pilot", 1),
         ("--shard", "1/2", "--fork"),
-        ("--shard", "1/2", "--coder", "auto"),
+        ("--shard", "1/2", "--coder", "select:fixed:scripted/weak+scripted/strong"),
         ("--shard", "1/2", "--register", "--stopping", "sequential"),
     ],
 )
@@ -226,7 +226,7 @@ def test_a_shard_is_resumed_by_its_id_and_neither_forked_nor_bundled(koderz: Any
     assert koderz("resume", first.stem, "--data-dir", two).code == 0
     assert {event.plan.shard.number for event in events(first, BenchmarkOpened)} == {1}
     assert "cannot be forked" in koderz("resume", first.stem, "--fork", "--data-dir", two).err
-    said = koderz("bundle", first.stem, "--output", tmp_path / "part.zip", "--data-dir", two)
+    said = koderz("bundle", first.stem, "--out", tmp_path / "part.zip", "--data-dir", two)
     assert (said.code, "only a part of a benchmark" in said.err) == (2, True)
 
 
