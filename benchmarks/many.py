@@ -1,9 +1,9 @@
 """The cost of 50,000 experiments: throughput, memory, files and the readers of them; and whether it grows.
 
 Run: ``python benchmarks/many.py`` (Linux; ``--experiments N``; ``--work FOLDER`` keeps the data folder and resumes in
-it; ``--json FILE`` also writes the figures, for ``benchmarks/scale.py``). Models are scripted; runner, sandbox, journal,
-index and dashboard are real. The yardsticks are measured in the same run: programs that the sandbox judges alone, and
-lines of the journal's size that the disk accepts under its rule.
+it; ``--json FILE`` also writes the figures, for ``benchmarks/scale.py``). Models are scripted; runner, sandbox,
+journal, index and dashboard are real. The yardsticks are measured in the same run: programs that the sandbox judges
+alone, and lines of the journal's size that the disk accepts under its rule.
 docs/durability.md explains the tables.
 """
 

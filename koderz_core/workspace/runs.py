@@ -189,12 +189,11 @@ class Runs:
         require_search(plan.configurations, self.settings)
         check_efforts(plan.configurations, self.settings)
         self.check_budget(plan)
-        require_separate(plan, self.settings.journals_dir)
         problems = {problem.id: problem for problem in dataset_of(plan, self.settings).problems}
         tested = self.grading.sandbox.self_test()
         self.grading.require_gradable(problems[name] for name in plan.problems if name in problems)
         opened = header(plan, self.settings, tested.isolation, __version__, forked_from, tested.score)
-        journal = Journal(self.settings.journals_dir / f"{opened.benchmark}.jsonl")
+        journal = self._journal(plan)
         metrics = self.monitoring.watch()
         try:
             runner = Runner(
@@ -211,6 +210,10 @@ class Runs:
         except BaseException:
             journal.close()
             raise
+
+    def _journal(self, plan: Plan) -> Journal:
+        require_separate(plan, self.settings.journals_dir)
+        return Journal(self.settings.journals_dir / f"{plan.id}.jsonl")
 
     def _parts(self, names: Iterable[str], plan: Plan, benchmark: str) -> Dependencies:
         models = self.models.ready(names, plan.dataset.name)
