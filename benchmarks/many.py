@@ -216,19 +216,19 @@ def _lines_per_second(journal: Path) -> float:
 
 def _show_readers(home: Path) -> dict[str, float]:
     """The readers of the whole journal, each in its own process."""
-    ingest = _took([KODERZ, "results", "--data-dir", str(home)])
+    ingest = took([KODERZ, "results", "--data-dir", str(home)])
     print(f"koderz results, no index      {ingest}")
     index = home / "koderz.duckdb"
     print(f"index {index.stat().st_size / 1e6:.1f} MB")
-    print(f"koderz reindex                {_took([KODERZ, 'reindex', '--data-dir', str(home)])}")
-    overview = _took([sys.executable, str(Path(__file__).with_name("many_overview.py")), str(home)])
+    print(f"koderz reindex                {took([KODERZ, 'reindex', '--data-dir', str(home)])}")
+    overview = took([sys.executable, str(Path(__file__).with_name("many_overview.py")), str(home)])
     print(f"Home in a new server          {overview}, drawn after {json.loads(overview.said)['seconds']:.1f} s")
     figures = {"ingest_seconds": ingest.seconds, "ingest_cpu_seconds": ingest.cpu_seconds}
     figures |= {"ingest_megabytes": ingest.megabytes}
     return figures | {"index_bytes": index.stat().st_size, "home_megabytes": overview.megabytes}
 
 
-def _took(command: Sequence[str]) -> Took:
+def took(command: Sequence[str]) -> Took:
     began = time.monotonic()
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(command, stdout=said)

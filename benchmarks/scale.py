@@ -4,8 +4,8 @@ Run: ``python benchmarks/scale.py --work FOLDER`` (Linux; ``--sizes 1000 10000``
 half an hour on two idle cores, most of it for the experiments. Every stage of every size is measured once and kept in
 ``FOLDER/scale.json``: the same command continues where it was interrupted. The experiments are those of
 ``benchmarks/many.py``: scripted models, but the real runner, sandbox, journal, index and pages. A yardstick is measured
-beside each figure: the sandbox alone, the journal compressed by zlib, DuckDB reading the same lines as JSON, and a page
-with only a title. docs/scale.md explains the table.
+beside each figure: the sandbox alone, the journal compressed by zlib, DuckDB reading the same lines as JSON, a copy of
+the journal, and a page with only a title. docs/scale.md explains the table.
 """
 
 from __future__ import annotations
@@ -13,17 +13,20 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import zlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 from process_tree import machine
+from scale_shards import merge_figures
 
 from koderz_core.events import BenchmarkOpened
 from koderz_core.journal import read
@@ -45,6 +48,10 @@ ROWS: tuple[tuple[str, str, float, str], ...] = (  # label, figure, divisor, uni
     ("index from scratch: processor time", "index.cpu_seconds", 1, "s"),
     ("index from scratch: peak memory", "index.megabytes", 1, "MB"),
     ("yardstick: DuckDB reads the lines as JSON", "index.duckdb_seconds", 1, "s"),
+    ("merge of 16 shards", "merge.seconds", 1, "s"),
+    ("merge of 16 shards: processor time", "merge.cpu_seconds", 1, "s"),
+    ("merge of 16 shards: peak memory", "merge.megabytes", 1, "MB"),
+    ("yardstick: a copy of the journal", "merge.copy_seconds", 1, "s"),
     ("index", "index.bytes", 1e6, "MB"),
     ("yardstick: a DuckDB table of the lines", "index.duckdb_bytes", 1e6, "MB"),
 )
@@ -65,11 +72,12 @@ def main() -> None:
     for size in sorted(asked.sizes):
         home = work / f"many-{size}"
         stages: Mapping[str, Callable[[], Figures]] = {
-            "run": lambda size=size: _run(work, size, asked.at_once),
-            "plan": lambda home=home: _plan(_journal(home)),
-            "journal": lambda home=home: _compressed(_journal(home)),
-            "index": lambda size=size, home=home: _index(work, size, home),
-            "pages": lambda home=home: _pages(home),
+            "run": partial(_run, work, size, asked.at_once),
+            "plan": partial(_plan, home),
+            "journal": partial(_compressed, home),
+            "index": partial(_index, work, size, home),
+            "merge": partial(_merge, work, home),
+            "pages": partial(_pages, home),
         }
         of_size = figures.setdefault(str(size), {})
         for name, measure in stages.items():
@@ -115,17 +123,29 @@ def _journal(home: Path) -> Path:
     return journal
 
 
-def _plan(journal: Path) -> Figures:
+def _merge(work: Path, home: Path) -> Figures:
+    """A merge, and its yardstick: a copy of the same bytes that is on the disk at the end."""
+    journal = _journal(home)
+    figures = merge_figures(journal, work)
+    with tempfile.TemporaryDirectory(dir=work) as folder, (Path(folder) / "copy").open("wb") as copy:
+        began = time.monotonic()
+        with journal.open("rb") as file:
+            shutil.copyfileobj(file, copy)
+        os.fsync(copy.fileno())
+        return {**figures, "copy_seconds": time.monotonic() - began}
+
+
+def _plan(home: Path) -> Figures:
     """The seconds to compute every experiment of the plan, which each start and each ingest of the header does."""
-    header = read(journal, max_bytes=1).entries[0].event
+    header = read(_journal(home), max_bytes=1).entries[0].event
     assert isinstance(header, BenchmarkOpened)
     began = time.monotonic()
     number = len(header.plan.experiments())
     return {"seconds": time.monotonic() - began, "experiments": number}
 
 
-def _compressed(journal: Path) -> Figures:
-    compressor, size = zlib.compressobj(6), 0
+def _compressed(home: Path) -> Figures:
+    journal, compressor, size = _journal(home), zlib.compressobj(6), 0
     with journal.open("rb") as file:
         while chunk := file.read(CHUNK_BYTES):
             size += len(compressor.compress(chunk))
