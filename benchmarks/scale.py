@@ -38,7 +38,7 @@ CHUNK_BYTES = 8 << 20
 Figures = dict[str, Any]  # Any: JSON
 ROWS: tuple[tuple[str, str, float, str], ...] = (  # label, figure, divisor, unit
     ("run", "run.seconds", 1, "s"),
-    ("run: processor time of one experiment", "run.cpu_ms", 1, "ms"),
+    ("processor time of one experiment, in ms", "run.cpu_ms", 1, ""),
     ("run: peak memory", "run.megabytes", 1, "MB"),
     ("experiments, of what the sandbox alone does", "run.of_sandbox", 1, ""),
     ("enumerating the plan", "plan.seconds", 1, "s"),

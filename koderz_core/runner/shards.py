@@ -1,7 +1,7 @@
 """Merging shards: the journals of all parts of a benchmark become one journal of the whole benchmark.
 
-The lines of experiments are copied byte for byte, in the order of their times. Lines about the run of a shard, such as
-its pauses, are left out: they did not apply to the whole benchmark.
+The lines of experiments are copied byte for byte, in the order of their times, and the labels and notes of their users.
+Lines about the run of a shard, such as its pauses, are left out: they did not apply to the whole benchmark.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from koderz_core.events import (
     TextStored,
     encode,
 )
-from koderz_core.files import replacement, sha256_of
+from koderz_core.files import replace_file, replacement, sha256_of
 from koderz_core.journal import acquire, holder, read
+from koderz_core.journal.annotations import annotations_file
 from koderz_core.journal.checking import Line, lines
 from koderz_core.records import Allowance, Budget, Plan
 from koderz_core.records.shards import MergedShard, Shard, shard_in
@@ -282,6 +283,9 @@ def _write(path: Path, header: BenchmarkOpened, parts: Sequence[_Part], *, finis
                 if text:
                     texts.add(text)
             file.write(encode(Entry(end, BenchmarkClosed("finished" if finished else "stopped"))))
+    labels = [file for part in parts if (file := annotations_file(part.path)).exists()]
+    if labels:
+        replace_file(annotations_file(path), b"".join(file.read_bytes() for file in labels), private=False)
 
 
 def _kept(path: Path) -> Iterator[tuple[float, bytes, bytes]]:

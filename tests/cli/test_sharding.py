@@ -121,6 +121,13 @@ def test_the_budget_is_divided_and_a_merge_says_what_is_left(koderz: Any, two: P
     assert sum(Shard(number, 7, 0.1).share_usd or 0 for number in range(1, 8)) <= 0.1
 
 
+def test_a_merge_keeps_labels_and_notes(koderz: Any, two: Path) -> None:
+    end = next(entry.experiment for entry in read_all(journals(two)[1]) if isinstance(entry.event, ExperimentFinished))
+    assert koderz("label", end, "odd", "--data-dir", two).code == 0
+    koderz("merge", two, "--data-dir", two)
+    assert end in koderz("results", "--label", "odd", "--data-dir", two).out
+
+
 def test_without_a_shard_only_a_partial_merge_is_made_and_resume_runs_the_rest(
     koderz: Any, two: Path, tmp_path: Path
 ) -> None:
