@@ -146,10 +146,16 @@ def test_without_a_shard_only_a_partial_merge_is_made_and_resume_runs_the_rest(
 def test_a_shard_with_an_open_experiment_is_refused(koderz: Any, two: Path) -> None:
     first, _ = journals(two)
     lines = first.read_bytes().splitlines(keepends=True)
-    end = next(number for number, line in enumerate(lines) if b'"experiment_finished"' in line)
-    first.write_bytes(b"".join(lines[:end]))
+    start = next(number for number, line in enumerate(lines) if b'"experiment_started"' in line)
+    first.write_bytes(b"".join(lines[:start]))
     said = koderz("merge", two, "--data-dir", two)
     assert (said.code, "experiments without a result" in said.err) == (2, True)
+    koderz("results", "--data-dir", two)  # both shards are in the index
+    assert koderz("merge", two, "--partial", "--data-dir", two).code == 0
+    rows = koderz("results", "--data-dir", two, "--json").json
+    assert {row["benchmark"] for row in rows} == {first.stem.partition("-")[0]}
+    assert sum(row["planned"] for row in rows) == 4
+    assert koderz("results", first.stem, "--data-dir", two).code == 2  # the shard is no benchmark of its own any more
 
 
 @pytest.mark.parametrize(
