@@ -85,6 +85,8 @@ def opened(place: Place, folder: Path, concurrency: int) -> Cluster:
     """
     folder.mkdir(parents=True, exist_ok=True)
     dask.config.set({"temporary-directory": str(folder), **_QUIET})
+    for part in ("", ".nanny", ".worker", ".scheduler", ".client", ".core"):
+        logging.getLogger(f"distributed{part}").setLevel(logging.ERROR)  # koderz says itself what a user must know
     try:
         if place.kind == "address":
             return Cluster(Client(place.name, timeout=CONNECT_SECONDS, set_as_default=False))
