@@ -214,11 +214,13 @@ def _attended(owner: Owner, watch: Callable[[Mapping[str, tuple[str, ...]]], Non
             watch(workers)
             alone_since = None if workers else alone_since or now
             if alone_since and now - alone_since > ALONE_SECONDS:
-                owner.give_up(InfrastructureError(
-                    f"All workers were lost or refused, and no worker has come for {ALONE_SECONDS:g} s, so the "
-                    f"benchmark was stopped. {no_worker(owner.header.benchmark, owner.refusals)}. Start workers, then "
-                    f"run: koderz resume {owner.header.benchmark} --engine dask=..."
-                ))
+                owner.give_up(
+                    InfrastructureError(
+                        f"All workers were lost or refused, and no worker has come for {ALONE_SECONDS:g} s, so the "
+                        f"benchmark was stopped. {no_worker(owner.header.benchmark, owner.refusals)}. Start workers, then "
+                        f"run: koderz resume {owner.header.benchmark} --engine dask=..."
+                    )
+                )
 
     thread = threading.Thread(target=attend, name="attend", daemon=True)
     thread.start()

@@ -40,7 +40,7 @@ class Fault(msgspec.Struct):
 
     classes: list[str]
     message: str
-    carries: dict[str, bool | int | float | str | None] = {}  # noqa: RUF012 (msgspec copies it)
+    carries: dict[str, bool | int | float | str | None] = {}
 
 
 class Hello(msgspec.Struct):
@@ -236,9 +236,7 @@ class Flag(msgspec.Struct, tag=True):
     halting: bool
 
 
-FromWorker = (
-    Ready | Refused | Fetch | Said | Text | AskCall | AskStep | AskLeft | AskMemories | Piece | Completed | End
-)
+FromWorker = Ready | Refused | Fetch | Said | Text | AskCall | AskStep | AskLeft | AskMemories | Piece | Completed | End
 FromOwner = Terms | Refused | Begin | Gone | Answered | Complete | Drop | Flag
 Question = AskCall | AskStep | AskLeft | AskMemories
 
@@ -314,4 +312,3 @@ def raised(fault: Fault) -> Exception:
     Exception.__init__(error, fault.message)
     vars(error).update(fault.carries)
     return error
-

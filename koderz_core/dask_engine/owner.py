@@ -73,7 +73,9 @@ class Site:
         """The limits of providers: those of models that are its own hold for this worker alone."""
         return replace(
             shared,
-            address=lambda model: f"{shared.address(model)} of {self.name}" if model in self.own else shared.address(model),
+            address=lambda model: (
+                f"{shared.address(model)} of {self.name}" if model in self.own else shared.address(model)
+            ),
         )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 
 from koderz_core.dask_engine.link import Link
-from koderz_core.dask_engine.messages import Completed, Complete, Drop, Piece, Run, raised
+from koderz_core.dask_engine.messages import Complete, Completed, Drop, Piece, Run, raised
 from koderz_core.errors import KoderzError
 from koderz_core.events import (
     CallFailed,

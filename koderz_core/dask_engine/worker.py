@@ -247,4 +247,3 @@ def _dependencies(asking: Asking, equipment: Equipment) -> Dependencies:
 
 def _made_by_owner(*_: object) -> Any:  # Any: it returns nothing
     raise AssertionError("the owner makes the calls, so no worker asks for a price")
-

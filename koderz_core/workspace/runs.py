@@ -194,7 +194,8 @@ class Runs:
         """Return a runner for a plan. If the benchmark already has a journal, the runner resumes or extends it.
 
         ``retry_errors``: run experiments that ended with an error again. ``pilot``: run only this number of problems.
-        ``engine``: where the experiments run, as ``engines.open`` returns it; the caller closes it. Raises PlanError, DataError, JournalError, ModelError before any model is called.
+        ``engine``: where the experiments run, as ``engines.open`` returns it; the caller closes it.
+        Raises PlanError, DataError, JournalError, ModelError before any model is called.
         """
         require_own(self.settings.home)
         require_strategies(plan, self.settings)
