@@ -202,6 +202,13 @@ def no_worker(benchmark: str, refusals: Mapping[str, str]) -> str:
     return f"No worker can run {benchmark}. Refused workers: {listed or 'none'}"
 
 
+def _alone(benchmark: str, refusals: Mapping[str, str]) -> str:
+    return (
+        f"All workers were lost or refused, and no worker has joined for {ALONE_SECONDS:g} s, so the benchmark was "
+        f"stopped. {no_worker(benchmark, refusals)}. Start workers, then run: koderz resume {benchmark} --engine dask=..."
+    )
+
+
 @contextmanager
 def _attended(owner: Owner, watch: Callable[[Mapping[str, tuple[str, ...]]], None]) -> Iterator[None]:
     """Report the experiments of each worker, and end the benchmark if all workers have gone for long."""
@@ -214,13 +221,7 @@ def _attended(owner: Owner, watch: Callable[[Mapping[str, tuple[str, ...]]], Non
             watch(workers)
             alone_since = None if workers else alone_since or now
             if alone_since and now - alone_since > ALONE_SECONDS:
-                owner.give_up(
-                    InfrastructureError(
-                        f"All workers were lost or refused, and no worker has come for {ALONE_SECONDS:g} s, so the "
-                        f"benchmark was stopped. {no_worker(owner.header.benchmark, owner.refusals)}. Start workers, then "
-                        f"run: koderz resume {owner.header.benchmark} --engine dask=..."
-                    )
-                )
+                owner.give_up(InfrastructureError(_alone(owner.header.benchmark, owner.refusals)))
 
     thread = threading.Thread(target=attend, name="attend", daemon=True)
     thread.start()

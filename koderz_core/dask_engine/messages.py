@@ -286,8 +286,7 @@ def _kind(answer: object) -> str:
     if isinstance(answer, tuple):
         return "memories" if answer and isinstance(answer[0], Memory) else "observed"
     plain = {Completion: "completion", Verdict: "verdict", Remaining: "remaining"}
-    kind: str = plain.get(type(answer)) or getattr(answer, "kind", "")
-    return kind
+    return str(plain.get(type(answer)) or getattr(answer, "kind", ""))
 
 
 def _recorded(step: Step) -> Recorded:
@@ -307,7 +306,8 @@ def raised(fault: Fault) -> Exception:
     known = (getattr(koderz_core.errors, name, None) for name in fault.classes)
     kind = next((kind for kind in known if isinstance(kind, type) and issubclass(kind, KoderzError)), None)
     if kind is None:
-        return type(fault.classes[0], (Exception,), {})(fault.message)
+        unknown: type[Exception] = type(fault.classes[0], (Exception,), {})
+        return unknown(fault.message)
     error = kind.__new__(kind)
     Exception.__init__(error, fault.message)
     vars(error).update(fault.carries)

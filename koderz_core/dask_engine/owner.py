@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from koderz_core import __version__
 from koderz_core.dask_engine.door import differing_versions
 from koderz_core.dask_engine.link import Entrance, Link
 from koderz_core.dask_engine.messages import (
@@ -158,7 +157,7 @@ class Owner:
         if (first := link.receive()) is None:
             return
         hello = msgspec.json.decode(first, type=Hello)
-        if reason := differing_versions(hello, __version__, platform.python_version()):
+        if reason := differing_versions(hello, self.header.koderz_version, platform.python_version()):
             self.refuse(hello.worker, reason)
             link.send(Refused(reason))
             return

@@ -17,7 +17,6 @@ from typing import Any
 import msgspec
 from distributed import Worker, WorkerPlugin, get_worker
 
-from koderz_core import __version__
 from koderz_core.dask_engine.door import Equipment
 from koderz_core.dask_engine.link import Link, connect
 from koderz_core.dask_engine.messages import (
@@ -63,7 +62,7 @@ class Joining:
     ours: bool
 
 
-class Participation(WorkerPlugin):
+class Participation(WorkerPlugin):  # type: ignore[misc]  # distributed is typed in parts
     """Joins a benchmark when a worker starts or when the benchmark does, and leaves it at the end."""
 
     def __init__(self, joining: Joining) -> None:
@@ -118,7 +117,8 @@ class WorkerSite:
             except (OSError, EOFError, AuthenticationError):
                 _LOG.warning("%s cannot reach the owner of %s.", self._name, self._joining.benchmark)
                 return False
-            hello = Hello(__version__, platform.python_version(), self._name, platform.node())
+            version = str(importlib.import_module("koderz_core").__version__)  # a layer above this one
+            hello = Hello(version, platform.python_version(), self._name, platform.node())
             link.send_raw(msgspec.json.encode(hello))
             return self._pass_door(link)
 

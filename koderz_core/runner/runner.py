@@ -84,9 +84,9 @@ class Runner:
             experiment.id not in asked and history.is_open(experiment.id) for experiment in self.plan.experiments()
         )
         self._ledger = Ledger(self.asked.budget, history.spending)
-        self._open_engine = lambda: assignment.engine.running(self.header, models_of(tasks), self._scheduler)
         dependencies = replace(provide(models_of(tasks)), ledger=self._ledger)
         self._scheduler = Scheduler(dependencies.room, in_order=self._may_end_early)
+        self._engine = assignment.engine.running(self.header, models_of(tasks), self._scheduler)
         self._recorder = Recorder(journal, watches, dependencies.clock, history.texts)
         self._workers = Workers(tasks, dependencies, self._recorder, self._scheduler, self._stopping)
         self.controller = Controller(self.benchmark, self._scheduler, self._ledger, self._workers, self._recorder)
@@ -245,7 +245,7 @@ class Runner:
 
     def _perform_all(self) -> None:
         if self.remaining:
-            with self._open_engine() as perform:
+            with self._engine as perform:
                 self._workers.perform_all(self.benchmark, perform)
 
     @property

@@ -108,7 +108,8 @@ def test_no_budget_is_exceeded_by_the_calls_of_several_workers(server: Server, t
 
 
 def test_pause_and_stop_reach_the_workers_within_two_seconds(server: Server, tmp_path: Path) -> None:
-    process = started(*LONG, "--engine", "dask=local:2", home=tmp_path)
+    longer = LONG[-1].replace("max_iterations=3", "max_iterations=25")
+    process = started(*LONG[:-1], longer, "--engine", "dask=local:2", home=tmp_path)
     wait_for("call_finished", 4, tmp_path)
     workers = workers_of(process.pid)
     assert run("pause", "many", home=tmp_path)[0] == 0
