@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -178,7 +179,7 @@ class RunOptions:
     """How to run a plan. ``fork``: a copy, from the start; ``pilot``: how many problems, None for all.
 
     ``silent``: print nothing during the run; ``quiet``: no line per iteration. ``debug_dir``: the folder for the files
-    of every experiment that has ended.
+    of every experiment that has ended. ``engine``: where the experiments run.
     """
 
     concurrency: int | None = None
@@ -188,11 +189,19 @@ class RunOptions:
     fork: bool = False
     pilot: int | None = None
     debug_dir: Path | None = None
+    engine: str = "local"
 
 
 def run_options(options: Mapping[str, Any], *, silent: bool) -> RunOptions:
     """The part of the parsed options that says how to run a plan."""
-    return RunOptions(options["concurrency"], silent, options["quiet"], options["retry_errors"], options["fork"])
+    return RunOptions(
+        options["concurrency"],
+        silent,
+        options["quiet"],
+        options["retry_errors"],
+        options["fork"],
+        engine=options["engine"],
+    )
 
 
 def perform(opened: Workspace, plan: Plan, mode: RunOptions = RunOptions()) -> Runner:
@@ -203,8 +212,14 @@ def perform(opened: Workspace, plan: Plan, mode: RunOptions = RunOptions()) -> R
     forecast = opened.costs.forecast_or_none(plan, mode.concurrency, retry_errors=mode.retry_errors)
     debug = DebugFiles(opened.experiments, plan, mode.debug_dir)
     with (
+        closing(opened.runs.engines.open(mode.engine, plan, mode.concurrency)) as engine,
         opened.runs.runner(
-            plan, [progress.watch, debug.watch], retry_errors=mode.retry_errors, forked_from=origin, pilot=mode.pilot
+            plan,
+            [progress.watch, debug.watch],
+            retry_errors=mode.retry_errors,
+            forked_from=origin,
+            pilot=mode.pilot,
+            engine=engine,
         ) as runner,
         debug,
         interruptible(runner, opened) as heed,  # first: a reader of the announcement may press Ctrl-C at once
@@ -213,7 +228,7 @@ def perform(opened: Workspace, plan: Plan, mode: RunOptions = RunOptions()) -> R
         if not mode.silent:
             _announce(runner, origin, forecast)
         runner.with_forecast(None if mode.pilot else forecast).start(
-            mode.concurrency or default_concurrency(runner.asked)
+            mode.concurrency or engine.concurrency or default_concurrency(runner.asked)
         )
         progress.follow(runner, debug.with_writing(heed))
     if runner.stopping:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from koderz_core.egress import BENCHMARK
-from koderz_core.errors import ContextError, ModelError
+from koderz_core.errors import ContextError, KoderzError, ModelError
 from koderz_core.events import CallFailed, CallFinished, CallStarted
 from koderz_core.models.answer_cache import Draw
 from koderz_core.records import Completion, MessageRef, Request, Usage
@@ -103,7 +103,11 @@ class Calls:
             endpoint as admission,
             self._dependencies.ledger.reserved(self._voice.experiment, most, self._slot.check) as held,
         ):
-            self._voice.say(replace(started, reserved_usd=most), ordinal)
+            try:
+                self._voice.say(replace(started, reserved_usd=most), ordinal)
+            except KoderzError:
+                held.counts = 0  # it is not sent
+                raise
             yield admission, held
 
     def _complete(
