@@ -98,7 +98,7 @@ class DaskEngine:
             _invite(cluster, owner, joining)
             _await_workers(cluster, owner, scheduler)
             tasks = _Tasks(cluster, owner, name)
-            with _attended(owner, partial(self.outfit.watch, header.benchmark)):
+            with _attended(owner, partial(self.outfit.watch, header.benchmark), cluster):
                 yield tasks.perform
         finally:
             owner.close()
@@ -205,20 +205,36 @@ def no_worker(benchmark: str, refusals: Mapping[str, str]) -> str:
 def _alone(benchmark: str, refusals: Mapping[str, str]) -> str:
     return (
         f"All workers were lost or refused, and no worker has joined for {ALONE_SECONDS:g} s, so the benchmark was "
-        f"stopped. {no_worker(benchmark, refusals)}. Start workers, then run: koderz resume {benchmark} --engine dask=..."
+        f"stopped. {no_worker(benchmark, refusals)}. Start workers, then run: koderz resume {benchmark} --engine "
+        "dask=..."
     )
 
 
+def _schedule_again(cluster: Cluster) -> None:
+    """Let Dask schedule the tasks for which there was no worker; it does that only before a new worker is accepted."""
+
+    def schedule(dask_scheduler: Any) -> None:  # Any: sent to the scheduler by value, which need not have koderz
+        for worker in list(dask_scheduler.running):
+            again = dask_scheduler.bulk_schedule_unrunnable_after_adding_worker(worker)
+            dask_scheduler.transitions(again, "koderz")
+
+    cluster.client.run_on_scheduler(schedule)
+
+
 @contextmanager
-def _attended(owner: Owner, watch: Callable[[Mapping[str, tuple[str, ...]]], None]) -> Iterator[None]:
+def _attended(owner: Owner, watch: Callable[[Mapping[str, tuple[str, ...]]], None], cluster: Cluster) -> Iterator[None]:
     """Report the experiments of each worker, and end the benchmark if all workers have gone for long."""
     over = threading.Event()
 
     def attend() -> None:
         alone_since: float | None = None
+        known: frozenset[str] = frozenset()
         while not over.wait(REPORT_SECONDS):
             workers, now = owner.workers(), time.monotonic()
             watch(workers)
+            if workers.keys() - known and cluster.client.status == "running":
+                _schedule_again(cluster)
+            known = frozenset(workers)
             alone_since = None if workers else alone_since or now
             if alone_since and now - alone_since > ALONE_SECONDS:
                 owner.give_up(InfrastructureError(_alone(owner.header.benchmark, owner.refusals)))
