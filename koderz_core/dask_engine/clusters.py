@@ -32,6 +32,7 @@ CONNECT_SECONDS = 30.0
 _QUIET = {
     "distributed.worker.profile.enabled": False,  # it takes a sample of all threads every 10 ms
     "distributed.admin.system-monitor.gil.enabled": False,
+    "distributed.admin.system-monitor.interval": "5s",
     "distributed.admin.large-graph-warning-threshold": "1GB",
 }
 
@@ -88,7 +89,7 @@ def opened(place: Place, folder: Path, concurrency: int) -> Cluster:
     folder.mkdir(parents=True, exist_ok=True)
     dask.config.set({"temporary-directory": str(folder), **_QUIET})
     for part in ("", ".nanny", ".worker", ".scheduler", ".client", ".core"):
-        logging.getLogger(f"distributed{part}").setLevel(logging.ERROR)  # koderz says itself what a user must know
+        logging.getLogger(f"distributed{part}").setLevel(logging.CRITICAL)  # koderz says itself what a user must know
     try:
         if place.kind == "address":
             return Cluster(Client(place.name, timeout=CONNECT_SECONDS, set_as_default=False))
@@ -111,7 +112,7 @@ def _local(workers: int, folder: Path, concurrency: int) -> Any:  # Any: as abov
         dashboard_address="127.0.0.1:0",
         local_directory=str(folder),
         memory_limit=None,  # koderz watches the memory of the machine itself
-        silence_logs=logging.ERROR,
+        silence_logs=logging.CRITICAL,
     )
 
 

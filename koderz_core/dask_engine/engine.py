@@ -1,4 +1,4 @@
-"""The engine: a Dask cluster, the owner of its links, and one Dask task per experiment."""
+"""The engine: a Dask cluster, the owner of its links, and the Dask tasks that run experiments."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from distributed import Future, KilledWorker
+from distributed import Future
 from distributed.protocol.pickle import dumps
 
 from koderz_core.dask_engine.clusters import Cluster, Place, opened, slurm_threads
 from koderz_core.dask_engine.messages import Terms
 from koderz_core.dask_engine.owner import Owner
 from koderz_core.dask_engine.performance import Performance
-from koderz_core.dask_engine.worker import Joining, Participation, run_experiment
+from koderz_core.dask_engine.worker import Joining, Participation, serve
 from koderz_core.errors import Cancelled, InfrastructureError
 from koderz_core.events import BenchmarkOpened, ExperimentFinished
 from koderz_core.runner.dependencies import Dependencies
@@ -37,6 +37,9 @@ RETRIES = 3  # of a task whose link broke, although its worker lives
 ALONE_SECONDS = 60.0  # how long a benchmark waits for a worker after the last one is gone
 REMIND_SECONDS = 60.0
 REPORT_SECONDS = 1.0
+
+Watch = Callable[[Mapping[str, tuple[str, ...]]], None]
+"""Receives the ids of the experiments that each worker runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,7 @@ class DaskEngine:
             _invite(cluster, owner, joining)
             _await_workers(cluster, owner, scheduler)
             tasks = _Tasks(cluster, owner, name)
-            with _attended(owner, partial(self.outfit.watch, header.benchmark), cluster):
+            with _attended(owner, tasks, partial(self.outfit.watch, header.benchmark)):
                 yield tasks.perform
         finally:
             owner.close()
@@ -106,61 +109,72 @@ class DaskEngine:
 
 
 class _Tasks:
-    """The Dask tasks of experiments."""
+    """The Dask tasks, at most one per experiment that has not ended."""
 
     def __init__(self, cluster: Cluster, owner: Owner, resource: str) -> None:
         self._client, self._owner, self._resource = cluster.client, owner, resource
+        self._futures: set[Future] = set()
+        self._guard = threading.Lock()  # guards _futures
 
     def perform(self, task: Task, dependencies: Dependencies, voice: Voice, slot: Slot) -> ExperimentFinished:
         """As ``perform`` of the runner, on a worker."""
         performance = Performance(task, dependencies, voice, slot)
         self._owner.add(performance)
-        future = self._submit(task.experiment.id)
-        future.add_done_callback(partial(self._task_ended, performance))
         try:
+            self.submit()
             outcome = performance.outcome.get()
         finally:
             self._owner.remove(performance)
-            future.release() if future.done() else future.cancel()
         if isinstance(outcome, Cancelled):
             return task.before or without_result("cancelled")
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
-    def _submit(self, experiment: str) -> Future:
-        return self._client.submit(
-            run_experiment,
-            experiment,
-            self._resource,
-            key=f"experiment-{experiment}-{secrets.token_hex(4)}",
-            pure=False,
-            retries=RETRIES,
-            resources={self._resource: 1},
-        )
+    def submit(self) -> None:
+        """Submit a task if an experiment waits and no task may come for it."""
+        with self._guard:
+            waiting, all_ = self._owner.demand()
+            if not waiting or len(self._futures) >= all_:
+                return
+            future = self._client.submit(
+                serve,
+                self._resource,
+                key=f"experiments-{secrets.token_hex(8)}",
+                pure=False,
+                retries=RETRIES,
+                resources={self._resource: 1},
+            )
+            self._futures.add(future)
+        future.add_done_callback(self._end)
 
-    def _task_ended(self, performance: Performance, future: Future) -> None:
-        """What Dask says of a task whose worker has not ended the experiment; called in a thread of Dask's client."""
-        if future.status == "error":
-            error = future.exception()
-            performance.give_up(without_result("error", _why(error)))
-        elif future.status in ("cancelled", "lost"):
-            performance.end(
+    def schedule_again(self) -> None:
+        """Let Dask schedule the tasks that had no worker: it does that only before a new worker is accepted."""
+
+        def schedule(dask_scheduler: Any) -> None:  # Any: sent to the scheduler by value, which need not have koderz
+            for worker in list(dask_scheduler.running):
+                again = dask_scheduler.bulk_schedule_unrunnable_after_adding_worker(worker)
+                dask_scheduler.transitions(again, "koderz")
+
+        if self._client.status == "running":
+            self._client.run_on_scheduler(schedule)
+
+    def _end(self, future: Future) -> None:
+        """A task has ended; called in a thread of Dask's client."""
+        with self._guard:
+            self._futures.discard(future)
+        if future.status in ("cancelled", "lost"):
+            benchmark = self._owner.header.benchmark
+            self._owner.give_up(
                 InfrastructureError(
                     "The connection to Dask's scheduler was lost, so the benchmark was stopped. Start the cluster "
-                    f"again, then run: koderz resume {self._owner.header.benchmark} --engine dask=..."
+                    f"again, then run: koderz resume {benchmark} --engine dask=..."
                 )
             )
-
-
-def _why(error: BaseException | None) -> str:
-    if isinstance(error, KilledWorker):
-        return (
-            "The worker of this experiment died several times while it ran the experiment, so Dask did not start it "
-            "again. This error is not a failure of the models. Check the memory of the workers, then resume with "
-            "--retry-errors."
-        )
-    return f"The Dask task of this experiment failed: {type(error).__name__}: {error}"
+            return
+        if future.status == "error":
+            _LOG.warning("A Dask task of %s failed: %s", self._owner.header.benchmark, future.exception())
+        self.submit()
 
 
 def _invite(cluster: Cluster, owner: Owner, joining: Joining) -> None:
@@ -210,20 +224,9 @@ def _alone(benchmark: str, refusals: Mapping[str, str]) -> str:
     )
 
 
-def _schedule_again(cluster: Cluster) -> None:
-    """Let Dask schedule the tasks for which there was no worker; it does that only before a new worker is accepted."""
-
-    def schedule(dask_scheduler: Any) -> None:  # Any: sent to the scheduler by value, which need not have koderz
-        for worker in list(dask_scheduler.running):
-            again = dask_scheduler.bulk_schedule_unrunnable_after_adding_worker(worker)
-            dask_scheduler.transitions(again, "koderz")
-
-    cluster.client.run_on_scheduler(schedule)
-
-
 @contextmanager
-def _attended(owner: Owner, watch: Callable[[Mapping[str, tuple[str, ...]]], None], cluster: Cluster) -> Iterator[None]:
-    """Report the experiments of each worker, and end the benchmark if all workers have gone for long."""
+def _attended(owner: Owner, tasks: _Tasks, watch: Watch) -> Iterator[None]:
+    """Report the experiments of each worker, submit missing tasks, and end the benchmark after long without workers."""
     over = threading.Event()
 
     def attend() -> None:
@@ -232,8 +235,9 @@ def _attended(owner: Owner, watch: Callable[[Mapping[str, tuple[str, ...]]], Non
         while not over.wait(REPORT_SECONDS):
             workers, now = owner.workers(), time.monotonic()
             watch(workers)
-            if workers.keys() - known and cluster.client.status == "running":
-                _schedule_again(cluster)
+            tasks.submit()
+            if workers.keys() - known:
+                tasks.schedule_again()
             known = frozenset(workers)
             alone_since = None if workers else alone_since or now
             if alone_since and now - alone_since > ALONE_SECONDS:

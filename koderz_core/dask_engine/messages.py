@@ -73,10 +73,9 @@ class Refused(msgspec.Struct, tag=True):
 
 
 class Fetch(msgspec.Struct, tag=True):
-    """A worker starts an experiment."""
+    """A worker is free to run an experiment."""
 
     run: Run
-    experiment: str
 
 
 class Step(msgspec.Struct):
@@ -117,7 +116,7 @@ class Begin(msgspec.Struct, tag=True):
 
 
 class Gone(msgspec.Struct, tag=True):
-    """The experiment has ended, or runs elsewhere: the worker leaves it."""
+    """There is no experiment for a worker that is free."""
 
     run: Run
 

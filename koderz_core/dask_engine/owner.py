@@ -5,8 +5,11 @@ from __future__ import annotations
 import logging
 import platform
 import threading
+import time
+from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -44,6 +47,7 @@ from koderz_core.errors import Cancelled, KoderzError
 from koderz_core.events import BenchmarkOpened
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Problem, Request, fingerprint
+from koderz_core.runner.experiment import without_result
 from koderz_core.runner.provider_limits import Endpoints
 from koderz_core.runner.recorder import storable
 from koderz_core.runner.retry import Calls
@@ -51,6 +55,13 @@ from koderz_core.runner.scheduler import Scheduler
 
 _LOG = logging.getLogger("koderz")
 MOST_QUESTIONS = 4096  # that are answered at the same time: paused experiments wait in theirs
+MOST_LOSSES = 3  # workers that may be lost during one experiment
+IDLE_SECONDS = 2.0  # how long a worker waits for the next experiment before its task ends
+KILLS_WORKERS = (
+    f"The worker of this experiment was lost {MOST_LOSSES + 1} times while it ran the experiment, so no other worker "
+    "runs it again. This error is not a failure of the models. Check the memory of the workers, then resume with "
+    "--retry-errors."
+)
 WATCH_SECONDS = 0.2  # how soon workers learn that something was paused or stopped
 
 Turns = dict[Run, tuple[Performance, Turn]]
@@ -88,6 +99,8 @@ class Owner:
         self._sites: dict[Link, Site] = {}
         self._refusals: dict[str, str] = {}
         self._hashes: dict[str, str] = {}
+        self._waiting: deque[Performance] = deque()  # experiments without a worker
+        self._idle: deque[tuple[Site, Run, float]] = deque()  # free runs of workers, since when
         self._changed = threading.Condition()  # guards all of these
         self._halting = False
         self._closed = threading.Event()
@@ -135,14 +148,38 @@ class Owner:
             return self._changed.wait_for(lambda: any(site.ready for site in self._sites.values()), seconds)
 
     def add(self, performance: Performance) -> None:
-        """Hand an experiment to the worker that asks for it."""
+        """Hand an experiment to a worker that is free, now or later."""
         with self._changed:
             self._performances[performance.task.experiment.id] = performance
+        self._hand_out(performance)
+
+    def demand(self) -> tuple[int, int]:
+        """How many experiments wait for a worker, and how many there are."""
+        with self._changed:
+            return len(self._waiting), len(self._performances)
+
+    def _hand_out(self, performance: Performance, *, first: bool = False) -> None:
+        with self._changed:
+            while self._idle:
+                site, run, _ = self._idle.popleft()
+                if not site.link.lost.is_set():
+                    self._pool.submit(self._begin, site, run, performance)
+                    return
+            self._waiting.appendleft(performance) if first else self._waiting.append(performance)
+
+    def _fetch(self, site: Site, run: Run) -> None:
+        with self._changed:
+            if self._waiting:
+                self._pool.submit(self._begin, site, run, self._waiting.popleft())
+            else:
+                self._idle.append((site, run, time.monotonic()))
 
     def remove(self, performance: Performance) -> None:
         """The experiment has ended: no run of it may write any more."""
         with self._changed:
             self._performances.pop(performance.task.experiment.id, None)
+            with suppress(ValueError):
+                self._waiting.remove(performance)
         performance.close()
 
     def give_up(self, error: KoderzError) -> None:
@@ -181,7 +218,16 @@ class Owner:
             turns = list(site.turns.values())
             self._changed.notify_all()
         for performance, turn in turns:
-            performance.lose(turn)
+            self._replay(performance, turn)
+
+    def _replay(self, performance: Performance, turn: Turn) -> None:
+        """Let another worker run an experiment whose worker is lost, unless it seems to be the cause."""
+        if not performance.lose(turn):
+            return
+        if performance.losses <= MOST_LOSSES:
+            self._hand_out(performance, first=True)
+        else:
+            performance.give_up(without_result("error", KILLS_WORKERS))
 
     def _take(self, site: Site, message: FromWorker) -> None:
         match message:
@@ -190,7 +236,7 @@ class Owner:
             case Refused():
                 self.refuse(site.name, message.reason)
             case Fetch():
-                self._pool.submit(self._begin, site, message)
+                self._fetch(site, message.run)
             case _:
                 if held := site.turns.get(message.run):
                     self._take_of(site, *held, message)
@@ -202,25 +248,20 @@ class Owner:
             self._changed.notify_all()
         site.link.send(Flag(self._halting))
 
-    def _begin(self, site: Site, fetch: Fetch) -> None:
-        with self._changed:
-            performance = self._performances.get(fetch.experiment)
-        if performance is None:
-            site.link.send(Gone(fetch.run))
-            return
-        if (begun := performance.begin(site.link, fetch.run)) is None:
-            site.link.send(Gone(fetch.run))
+    def _begin(self, site: Site, run: Run, performance: Performance) -> None:
+        if (begun := performance.begin(site.link, run)) is None:
+            self._fetch(site, run)
             return
         turn, tape = begun
         problem = performance.task.problem
         with self._changed:
             known = problem.id in site.problems
             site.problems.add(problem.id)
-            site.turns[fetch.run] = (performance, turn)
+            site.turns[run] = (performance, turn)
         paused = performance.slot.paused_seconds
-        site.link.send(begin(fetch.run, performance.task, tape, self._hash(problem), paused, known=known))
+        site.link.send(begin(run, performance.task, tape, self._hash(problem), paused, known=known))
         if site.link.lost.is_set():  # it may have been lost before it had this run
-            performance.lose(turn)
+            self._replay(performance, turn)
 
     def _hash(self, problem: Problem) -> str:
         if problem.id not in self._hashes:
@@ -297,6 +338,11 @@ class Owner:
                 changed, self._halting = halting != self._halting, halting
                 links = [link for link, site in self._sites.items() if site.ready]
                 performances = list(self._performances.values())
+                long_idle = [held for held in self._idle if time.monotonic() - held[2] > IDLE_SECONDS]
+                for held in long_idle:
+                    self._idle.remove(held)
+            for site, run, _ in long_idle:
+                site.link.send(Gone(run))
             for link in links if changed else ():
                 link.send(Flag(halting))
             for performance in performances if halting else ():

@@ -51,6 +51,7 @@ class Performance:
         self.outcome: SimpleQueue[Outcome] = SimpleQueue()
         self.turn: Turn | None = None
         self.started = False
+        self.losses = 0  # workers that were lost while they ran the experiment
         self._closed = False
         self._voice = voice
         self._entries: list[Entry] = []
@@ -73,10 +74,16 @@ class Performance:
             before = self.task.tape
             return turn, Tape({**before.steps, **recorded.steps}, {**before.attempts, **recorded.attempts})
 
-    def lose(self, turn: Turn) -> None:
-        """The worker of this run is gone: its calls end without an end in the journal."""
+    def lose(self, turn: Turn) -> bool:
+        """The worker of this run is gone: its calls end without an end in the journal.
+
+        Returns whether another worker must run the experiment.
+        """
         with self._changed:
+            newest = self.turn is turn and not self._closed
             self._lose(turn)
+            self.losses += newest
+            return newest
 
     def end(self, outcome: Outcome, turn: Turn | None = None) -> None:
         """End the experiment; with ``turn``, only if that is the newest run."""

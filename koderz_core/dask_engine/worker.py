@@ -1,4 +1,4 @@
-"""A worker's side: the plugin that Dask starts on it, and the task that runs one experiment."""
+"""A worker's side: the plugin that Dask starts on it, and the task that runs experiments."""
 
 from __future__ import annotations
 
@@ -45,6 +45,8 @@ from koderz_core.runner.experiment import perform
 from koderz_core.runner.recorder import Voice
 
 _LOG = logging.getLogger("koderz")
+TASK_SECONDS = 20.0
+"""After this time, a task ends with its current experiment: so workers that join later get their share."""
 
 
 @dataclass(frozen=True)
@@ -85,12 +87,12 @@ class Participation(WorkerPlugin):  # type: ignore[misc]  # distributed is typed
             await asyncio.to_thread(self.site.leave)
 
 
-def run_experiment(experiment: str, resource: str) -> None:
-    """The Dask task of one experiment."""
+def serve(resource: str) -> None:
+    """The Dask task: one experiment, or several short ones, because each task costs more than a short experiment."""
     plugin = get_worker().plugins[resource]
     assert isinstance(plugin, Participation)
     assert plugin.site
-    plugin.site.run(experiment)
+    plugin.site.serve()
 
 
 class WorkerSite:
@@ -156,11 +158,19 @@ class WorkerSite:
         if equipment:
             equipment.close()
 
-    def run(self, experiment: str) -> None:
-        """Run one experiment, if the owner has it. Raises InfrastructureError if the link is lost: Dask tries again."""
+    def serve(self) -> None:
+        """Run experiments of the owner for some time, or until there are none.
+
+        Raises InfrastructureError if the link is lost, so that Dask tries again.
+        """
+        end = time.monotonic() + TASK_SECONDS
+        while self._run_next() and time.monotonic() < end:
+            pass
+
+    def _run_next(self) -> bool:
         asking, equipment = self._asking_of_new_run()
-        asking.link.send(Fetch(asking.run, experiment))
         try:
+            asking.link.send(Fetch(asking.run))
             start = asking.start()
             if isinstance(start, Begin):
                 self._perform(asking, start, equipment)
@@ -168,6 +178,7 @@ class WorkerSite:
             self._asking.pop(asking.run, None)
         if asking.link.lost.is_set():
             raise InfrastructureError(f"The connection to the owner of {self._joining.benchmark} was lost.")
+        return isinstance(start, Begin)
 
     def _asking_of_new_run(self) -> tuple[Asking, Equipment]:
         with self._guard:
@@ -194,10 +205,10 @@ class WorkerSite:
         except Exception as error:  # noqa: BLE001 (the edge of this task: the owner raises it again)
             if not isinstance(error, KoderzError):
                 _LOG.exception("A bug in koderz or in the strategy ended the experiment %s", start.experiment.id)
-            asking.link.send(End(asking.run, fault=fault_of(error)))
+            asking.link.post(End(asking.run, fault=fault_of(error)))
         else:
             before = finished is task.before
-            asking.link.send(End(asking.run, None if before else finished, before))
+            asking.link.post(End(asking.run, None if before else finished, before))  # with the next Fetch
 
     def _problem(self, start: Begin) -> Problem:
         """The problem of an experiment, which the owner sends once. Raises InfrastructureError if it is not right."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,15 +19,17 @@ from koderz_core.errors import InfrastructureError, UsageError
 from koderz_core.files import replace_file
 from koderz_core.models.catalogue import address_of
 from koderz_core.plan.strategy_files import require_strategies
+from koderz_core.protocols import Judge
 from koderz_core.records import Kind, Plan
 from koderz_core.records.plans import default_concurrency
 from koderz_core.runner.engine import LOCAL, Engine
 
 if TYPE_CHECKING:
+    from koderz_core.dask_engine.clusters import Place
     from koderz_core.dask_engine.door import Equipment
     from koderz_core.dask_engine.messages import Terms
 
-EQUIP = f"{__name__}:equip"
+EQUIP, JUDGE = f"{__name__}:equip", f"{__name__}:judge"
 EVERYWHERE = ("timeout", "connect_timeout", "first_token_timeout", "test_timeout", "num_ctx", "reproducible", "cache")
 """Settings that a user may state for one benchmark: workers on other machines use the owner's values too."""
 OWNER = "owner_host"
@@ -43,15 +46,10 @@ class Engines:
 
         Raises UsageError for an unknown name, or if the Dask engine is not installed.
         """
-        if name in ("", "local"):
+        if (place := _place(name)) is None:
             return LOCAL
-        kind, _, _ = name.partition("=")
-        if kind != "dask":
-            raise UsageError(f"--engine {name} names no engine. Possible values: local, dask, dask=local:N, and more.")
-        from koderz_core.dask_engine.clusters import Place  # noqa: PLC0415 (an extra: only this engine needs it)
-        from koderz_core.dask_engine.engine import DaskEngine, Outfit  # noqa: PLC0415 (likewise)
+        from koderz_core.dask_engine.engine import DaskEngine, Outfit  # noqa: PLC0415 (an extra, as in ``_place``)
 
-        place = Place.of(name.removeprefix("dask"))
         outfit = Outfit(
             EQUIP,
             _settings_for(self.settings, here=place.kind == "local"),
@@ -59,6 +57,42 @@ class Engines:
             partial(_write_workers, self.settings),
         )
         return DaskEngine(place, outfit, concurrency, default_concurrency(plan))
+
+    @contextmanager
+    def judging(self, name: str, workers: int, isolation: str, local: Judge) -> Iterator[Judge]:
+        """The judge of programs at an engine, ``workers`` at a time: ``local``, or one whose programs run elsewhere.
+
+        ``isolation``: the tier of the sandbox. Raises as ``open``, and InfrastructureError.
+        """
+        if (place := _place(name)) is None:
+            yield local
+            return
+        from koderz_core import __version__  # noqa: PLC0415 (this module is a part of that one)
+        from koderz_core.dask_engine.clusters import opened  # noqa: PLC0415 (as in ``open``)
+        from koderz_core.dask_engine.grading import Bench, ExecutorJudge  # noqa: PLC0415 (likewise)
+
+        given = _settings_for(self.settings, here=place.kind == "local")
+        bench = Bench(JUDGE, msgspec.json.encode(given).decode(), __version__, isolation)
+        cluster = opened(place, self.settings.cache_dir / "dask", workers)
+        try:
+            with cluster.client.get_executor(pure=False, retries=2) as executor:
+                yield ExecutorJudge(executor, bench, local)
+        finally:
+            cluster.close()
+
+
+def _place(name: str) -> Place | None:
+    """Where Dask's workers come from; None for this process. Raises UsageError."""
+    if name in ("", "local"):
+        return None
+    if name.partition("=")[0] != "dask":
+        raise UsageError(
+            f"--engine {name} names no engine. Possible values: local, dask, dask=local:N, dask=ADDRESS, "
+            "dask=slurm:FILE."
+        )
+    from koderz_core.dask_engine.clusters import Place  # noqa: PLC0415 (an extra: only this engine needs it)
+
+    return Place.of(name.removeprefix("dask"))
 
 
 def _settings_for(settings: Settings, *, here: bool) -> dict[str, Any]:  # Any: values of settings
@@ -96,6 +130,14 @@ def equip(terms: Terms) -> Equipment:
     own = frozenset(name for name in models if _is_own(name, settings, elsewhere=owner != platform.node()))
     grading = opened.grading
     return Equipment(models, own, grading.judge, grading.divide, grading.redactor, partial(_close, opened))
+
+
+def judge(given: Mapping[str, Any]) -> tuple[Judge, str]:  # Any: values of settings
+    """The judge of a worker that only grades, and the tier of its sandbox. Raises SandboxError."""
+    from koderz_core.workspace.workspace import Workspace  # noqa: PLC0415 (as in ``equip``)
+
+    opened = Workspace(load_settings(**{name: value for name, value in given.items() if name != OWNER}))
+    return opened.grading.judge, opened.grading.sandbox.self_test().isolation
 
 
 def _is_own(model: str, settings: Settings, *, elsewhere: bool) -> bool:
