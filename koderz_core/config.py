@@ -59,10 +59,8 @@ def _setting(
     return field(default=None, metadata={**about, "listed": listed, **bounds})
 
 
-def _addresses(
-    default: str, description: str, one: Callable[[str], str] = normalised, **about: Any
-) -> Any:  # Any: as above
-    """The setting of the address of a model server, or of several."""
+def _addresses(default: str, description: str, one: Any = normalised, **about: Any) -> Any:  # Any: as above
+    """The setting of the address of a model server, or of several; ``one``: the check of each."""
     return _setting(default, description, prefixed=False, check=several(one), listed=True, **about)
 
 

@@ -11,7 +11,7 @@ from koderz_core.addresses import LOOPBACK, is_loopback, url_of
 from koderz_core.config import Settings
 from koderz_core.diagnosis.findings import Finding
 from koderz_core.egress import CONNECT, trace
-from koderz_core.models.availability import Listing, listing
+from koderz_core.models.availability import Listing, listing, listings
 from koderz_core.models.catalogue import identity
 from koderz_core.models.provider import ModelList
 from koderz_core.models.providers import PROVIDERS
@@ -41,6 +41,17 @@ ANSWER_SECONDS = 1.0
 def ports(settings: Settings) -> Iterator[Finding]:
     """The servers at the usual ports, and how to use them."""
     yield from _checked(KNOWN_PORTS, settings)
+
+
+def addresses(settings: Settings) -> Iterator[Finding]:
+    """Each address of the providers that have several."""
+    for provider, known in PROVIDERS.items():
+        places = known.places(settings)
+        listed = listings(provider, places, ANSWER_SECONDS) if len(places) > 1 else {}
+        for address, found in listed.items():
+            subject, models = f"{address} ({provider})", f"chat models: {', '.join(found.names) or 'none'}"
+            cure = f"{found.cure or known.advice.start}, or correct {known.advice.variable}" if found.fault else ""
+            yield Finding("servers", subject, "absent" if found.fault else "ready", found.fault or models, cure)
 
 
 def all_ports(settings: Settings, more: Iterable[int] = ()) -> tuple[Finding, ...]:

@@ -103,9 +103,9 @@ def _rows(provider: str, settings: Settings) -> Iterator[Availability]:
 
 def _replicated(provider: str, places: Mapping[str, Settings], settings: Settings) -> Iterator[Availability]:
     """One row per model, which names the addresses that serve it unless all do, and the rows of all other addresses."""
-    listings, found = _listings(provider, places, ANSWER_SECONDS), dict[str, dict[str, Availability]]()
+    asked, found = listings(provider, places, ANSWER_SECONDS), dict[str, dict[str, Availability]]()
     for address, at in places.items():
-        listed = listings.get(address)
+        listed = asked.get(address)
         for row in _served(provider, listed, settings) if listed else _offered(provider, at):
             found.setdefault(row.id if row.ready else f"{row.id} at {address}", {})[address] = row
     for rows in found.values():
@@ -144,17 +144,17 @@ def _require_replicas(name: str, places: Mapping[str, Settings]) -> None:
     """As ``require``, for a model with several addresses: an absent one is left out, but all others must be alike."""
     provider, _, rest = name.partition("/")
     known = PROVIDERS[provider]
-    listings = _listings(provider, places, PATIENT_SECONDS)
+    asked = listings(provider, places, PATIENT_SECONDS)
     for address, settings in places.items():
-        lack = None if address in listings else known.lack(rest, settings)
+        lack = None if address in asked else known.lack(rest, settings)
         if not settings.allows_egress(address):
             lack = Lack("KODERZ_OFFLINE is set", f"Unset KODERZ_OFFLINE, or correct {known.advice.variable}")
         if lack:
             raise ModelError(f"{name} cannot be called at {address}: {lack.reason}. {lack.cure}.")
-    absent = [listed for listed in listings.values() if listed.absent]
+    absent = [listed for listed in asked.values() if listed.absent]
     if len(absent) == len(places):
         raise ModelError(f"{name} cannot be called: {absent[0].fault}. {_cure(absent[0], known.advice)}.")
-    there = {address: listed for address, listed in listings.items() if not (listed.absent or listed.fault)}
+    there = {address: listed for address, listed in asked.items() if not (listed.absent or listed.fault)}
     facts = {address: _facts(rest, listed) for address, listed in there.items()}
     for address, fact in facts.items():
         if fact != next(iter(facts.values())):
@@ -174,7 +174,7 @@ def _facts(name: str, listed: Listing) -> str:
     return "listed" if context is None else f"listed with a context of {context} tokens"
 
 
-def _listings(provider: str, places: Mapping[str, Settings], seconds: float) -> Mapping[str, Listing]:
+def listings(provider: str, places: Mapping[str, Settings], seconds: float) -> Mapping[str, Listing]:
     """The models that each of these addresses lists, if it can list them. They are asked at the same time."""
     lists = {address: (PROVIDERS[provider].lists(settings), settings) for address, settings in places.items()}
     with ThreadPoolExecutor(len(lists)) as threads:

@@ -125,7 +125,7 @@ class Models:
         return self.memory.samples()
 
     def addresses(self) -> tuple[AddressState, ...]:
-        """Return the calls of this process to each address, and the state of each."""
+        """Return the calls of this process to each address that it has asked, and the state of each."""
         return self.endpoints.states()
 
     def reserve_bytes(self, sample: Sample) -> int:
