@@ -48,6 +48,8 @@ PATIENCE_SECONDS = 300.0
 IDLE_SECONDS = 30.0
 """After this time without a call to an address, its measured speed is out of date, so it gets the next call."""
 TOO_MANY = 429
+REFUSALS = frozenset({301, 302, 303, 307, 308, 401, 403, 404, 405})
+"""Statuses of a refusal that concerns the address and not the request: another address may answer the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +195,7 @@ class Endpoint:
 
         ``patience_seconds``: how long calls wait for a provider that keeps failing.
         """
-        self._name = name.replace(" ", " and ")
+        self._name = name
         self._patience_seconds = patience_seconds
         self._clock = clock
         self._changed = threading.Condition()  # guards all below; a call that waits here waits for it
@@ -217,10 +219,16 @@ class Endpoint:
                 admission.place.end(admission, self._clock())
                 self._changed.notify_all() if admission.probe else self._changed.notify()
 
-    def fail(self, admission: Admission, error: ModelError) -> float | None:
-        """Count the failure of an admitted call; the seconds until a breaker allows a call, None: now."""
+    def fail(self, admission: Admission, error: ModelError, before: Sequence[ModelError] = ()) -> float | None:
+        """Count the failure of an admitted call; the seconds until a breaker allows a call, None: now.
+
+        ``before``: the earlier failures of this call. An error that only concerns its address becomes retryable if the
+        call can be made at another.
+        """
         with self._changed:
             admission.error, error.address = error, admission.address
+            concerns_address = error.status in REFUSALS or not error.arrived
+            error.retryable = error.retryable or (concerns_address and self.has_another([*before, error]))
             admission.place.count(admission, self._clock())
             return min(place.breaker.seconds_left(self._clock()) for place in self._places) or None
 
@@ -266,10 +274,7 @@ class Endpoint:
             waits = [place.seconds_left(admission.tokens, now) for place in able]
             if (seconds := min(waits)) > 0:
                 if self._given_up(now):
-                    raise ModelError(
-                        f"{self._name} has kept failing for more than {self._patience_seconds:g} s (KODERZ_PATIENCE), "
-                        "so koderz currently sends no calls to it. Check the server or the status page of the provider."
-                    )
+                    raise self._patience_over()
                 return seconds
             ready = [place for place, wait in zip(able, waits, strict=True) if not wait]
             place = ready[0] if len(ready) == 1 else self._least_loaded(ready, now)
@@ -295,6 +300,14 @@ class Endpoint:
         """Whether every address has kept failing for longer than the patience."""
         opened = [place.breaker.opened_at for place in self._places]
         return all(at is not None and now - at > self._patience_seconds for at in opened)
+
+    def _patience_over(self) -> ModelError:
+        names, several = self._name.replace(" ", " and "), len(self._places) > 1
+        return ModelError(
+            f"{names} {'have' if several else 'has'} kept failing for more than {self._patience_seconds:g} s "
+            f"(KODERZ_PATIENCE), so koderz currently sends no calls to {'them' if several else 'it'}. Check the server "
+            "or the status page of the provider."
+        )
 
     def _wait(self, seconds: float, slot: Slot) -> None:
         deadline = time.monotonic() + seconds

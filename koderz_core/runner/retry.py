@@ -81,8 +81,8 @@ class Calls:
             try:
                 admission.answer = completion = self._complete(started, request, ordinal, failures)
             except ModelError as error:
+                closed = self._dependencies.endpoints.of(started.model).fail(admission, error, failures)
                 failures.append(error)
-                closed = self._dependencies.endpoints.of(started.model).fail(admission, error)
                 failed = self._failed(started.model, failures, time.monotonic() - begin, closed)
                 held.settle_failure(failed)
                 self._voice.say(failed, ordinal)

@@ -37,8 +37,8 @@ class Clock:
         return self.now
 
 
-def slot() -> Slot:
-    return Slot(Scheduler(), "conf_1", "exp_1")
+def slot(scheduler: Scheduler | None = None) -> Slot:
+    return Slot(scheduler or Scheduler(), "conf_1", "exp_1")
 
 
 def call(endpoint: Endpoint, ends: Ends, failures: Sequence[ModelError] = ()) -> str:
@@ -126,6 +126,29 @@ def test_a_call_is_not_made_again_where_it_failed_while_another_address_takes_ca
     assert not endpoint.has_another([failure, again])
 
 
+def test_a_call_that_failed_at_the_only_working_address_does_not_wait_for_a_broken_one() -> None:
+    endpoint, scheduler, failure = broken(Clock()), Scheduler(), ModelError("down", retryable=True)
+    failure.address = "good"
+    scheduler.obey("stop")  # so that a call that waits raises Cancelled
+    with endpoint.admitted(REQUEST, slot(scheduler), [failure]) as admission:
+        assert admission.address == "good"
+
+
+def test_a_refusal_of_one_address_is_not_the_end_and_that_of_all_is() -> None:
+    endpoint, failures = Endpoint("a b", clock=Clock()), list[ModelError]()
+    for retryable in (True, False):
+        with endpoint.admitted(REQUEST, slot(), failures) as admission:
+            error = ModelError("no such model", status=404)
+            endpoint.fail(admission, error, failures)
+            failures.append(error)
+        assert error.retryable is retryable
+    assert len({failure.address for failure in failures}) == 2
+    wrong = ModelError("the prompt is too long", status=400)
+    with endpoint.admitted(REQUEST, slot()) as admission:
+        endpoint.fail(admission, wrong)
+    assert not wrong.retryable
+
+
 def test_retry_after_keeps_calls_from_one_address_only() -> None:
     endpoint = Endpoint("a b", clock=Clock())
     busy = ModelError("too many", retryable=True, status=429, retry_after_seconds=30.0)
@@ -142,7 +165,7 @@ def test_patience_ends_when_all_addresses_keep_failing() -> None:
     for _ in "ab":
         call(endpoint, {"a": DOWN, "b": DOWN})
     clock.now = 21.0
-    with pytest.raises(ModelError, match="a and b has kept failing for more than 20 s"):
+    with pytest.raises(ModelError, match="a and b have kept failing for more than 20 s"):
         call(endpoint, {})
 
 
@@ -217,6 +240,14 @@ def test_a_broken_server_costs_an_attempt_per_call_until_its_breaker_opens_and_i
         assert not [event for event in run(opened, "40:80") if isinstance(event, CallFailed)]
         assert len(bad.bodies) > len(failed)
         assert {state.breaker for state in states(opened)} == {"closed"}
+
+
+def test_a_server_that_has_lost_the_model_ends_no_experiment() -> None:
+    with servers(2) as (bad, good), workspace(bad, good) as opened:
+        bad.answer, good.answer = sends(404, {}), WRONG
+        failed = [event for event in run(opened, "0:30") if isinstance(event, CallFailed)]
+        assert {event.retryable for event in failed} == {True}
+        assert len(failed) == len(bad.bodies) < LEAST_SAMPLES + CONCURRENCY
 
 
 def test_a_server_that_is_not_there_is_left_out() -> None:
