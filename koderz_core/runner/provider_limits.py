@@ -190,16 +190,17 @@ class Endpoint:
         limits: Limits = Limits(),  # noqa: B008 (frozen)
         patience_seconds: float = PATIENCE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
+        addresses: Sequence[str] = (),
     ) -> None:
-        """``name``: as shown; the addresses, separated by spaces.
+        """``name``: as shown. ``patience_seconds``: how long calls wait for a provider that keeps failing.
 
-        ``patience_seconds``: how long calls wait for a provider that keeps failing.
+        ``addresses``: if there are several; otherwise the name is the address.
         """
         self._name = name
         self._patience_seconds = patience_seconds
         self._clock = clock
         self._changed = threading.Condition()  # guards all below; a call that waits here waits for it
-        self._places = [Place(address, limits) for address in name.split()]
+        self._places = [Place(address, limits) for address in (addresses if len(addresses) > 1 else (name,))]
 
     @contextmanager
     def admitted(self, request: Request, slot: Slot, failures: Sequence[ModelError] = ()) -> Iterator[Admission]:
@@ -302,9 +303,9 @@ class Endpoint:
         return all(at is not None and now - at > self._patience_seconds for at in opened)
 
     def _patience_over(self) -> ModelError:
-        names, several = self._name.replace(" ", " and "), len(self._places) > 1
+        several = len(self._places) > 1
         return ModelError(
-            f"{names} {'have' if several else 'has'} kept failing for more than {self._patience_seconds:g} s "
+            f"{self._name} {'have' if several else 'has'} kept failing for more than {self._patience_seconds:g} s "
             f"(KODERZ_PATIENCE), so koderz currently sends no calls to {'them' if several else 'it'}. Check the server "
             "or the status page of the provider."
         )
@@ -321,14 +322,15 @@ class Endpoint:
 class Endpoints:
     """The endpoints of one process, each created when it is first used. May be used from any thread.
 
-    ``address``: maps a model id to the address that names its endpoint, or to several, separated by spaces; ``limits``:
-    by provider, for each address.
+    ``address``: maps a model id to the address that names its endpoint, or to another name if it has several
+    ``addresses``; ``limits``: by provider, for each address.
     """
 
     address: Callable[[str], str] = field(default=lambda model: model.partition("/")[0])
     limits: Mapping[str, Limits] = field(default_factory=dict)
     patience_seconds: float = PATIENCE_SECONDS
     clock: Callable[[], float] = time.monotonic
+    addresses: Callable[[str], Sequence[str]] = field(default=lambda _model: ())
     _endpoints: dict[str, Endpoint] = field(default_factory=dict)
     _providers: dict[str, str] = field(default_factory=dict)  # the first provider that used an endpoint
     _guard: threading.Lock = field(default_factory=threading.Lock)  # guards both: an address has one endpoint
@@ -339,7 +341,9 @@ class Endpoints:
         with self._guard:
             if address not in self._endpoints:
                 limits = self.limits.get(provider, Limits())
-                self._endpoints[address] = Endpoint(address, limits, self.patience_seconds, self.clock)
+                self._endpoints[address] = Endpoint(
+                    address, limits, self.patience_seconds, self.clock, self.addresses(model)
+                )
                 self._providers[address] = provider
             return self._endpoints[address]
 

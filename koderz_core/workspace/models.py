@@ -43,7 +43,7 @@ class Models:
         self._open = OpenModels(settings, programs, self.residency)
         self.ready = self._open.ready
         self.abandon = self._open.abandon
-        self.endpoints = Endpoints(cache(self._address), settings.limits, settings.patience)
+        self.endpoints = Endpoints(cache(self._address), settings.limits, settings.patience, addresses=self._addresses)
 
     def close(self) -> None:
         """Stop the watchdog and close every model. Idempotent."""
@@ -138,8 +138,12 @@ class Models:
         return None if memory is None else memory.free_bytes - reserve_bytes(memory.total_bytes, self._settings)
 
     def _address(self, model: str) -> str:
+        """The name of a model's addresses."""
+        return " and ".join(self._addresses(model))
+
+    def _addresses(self, model: str) -> tuple[str, ...]:
         """The addresses that a model's limits are counted for; the model's own id if it runs without a server."""
         provider, _, name = model.partition("/")
         if away := PROVIDERS[provider].away(name):
-            return identity(away)
-        return " ".join(PROVIDERS[provider].places(self._settings)) or model
+            return (identity(away),)
+        return tuple(PROVIDERS[provider].places(self._settings)) or (model,)
