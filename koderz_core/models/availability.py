@@ -102,16 +102,23 @@ def _rows(provider: str, settings: Settings) -> Iterator[Availability]:
 
 
 def _replicated(provider: str, places: Mapping[str, Settings], settings: Settings) -> Iterator[Availability]:
-    """One row per model, which names the addresses that serve it unless all do, and the rows of all other addresses."""
+    """One row per model, which all addresses that answer must serve, and the rows of addresses that list none."""
     asked, found = listings(provider, places, ANSWER_SECONDS), dict[str, dict[str, Availability]]()
     for address, at in places.items():
         listed = asked.get(address)
         for row in _served(provider, listed, settings) if listed else _offered(provider, at):
             found.setdefault(row.id if row.ready else f"{row.id} at {address}", {})[address] = row
     for rows in found.values():
-        row = next(iter(rows.values()))
-        where = f" at {' and '.join(rows)} only" if row.ready and len(rows) < len(places) else ""
-        yield replace(row, tier=resolve(row.id, settings).tier, reason=row.reason + where)
+        row, where = next(iter(rows.values())), " and ".join(rows)
+        row = replace(row, tier=resolve(row.id, settings).tier)
+        if without := [
+            address for address, listed in asked.items() if row.ready and listed.names and address not in rows
+        ]:
+            cure = f"Serve the model at {' and '.join(without)} too, or correct {PROVIDERS[provider].advice.variable}"
+            row = replace(row, ready=False, reason=f"served only at {where}", cure=cure)
+        elif row.ready and len(rows) < len(places):
+            row = replace(row, reason=f"{row.reason} at {where}")
+        yield row
 
 
 def _offered(provider: str, settings: Settings) -> Iterator[Availability]:

@@ -90,16 +90,18 @@ def test_each_request_goes_to_the_address_that_it_names_with_the_key_of_the_prov
     assert SECRET in b.headers[0]["authorization"]
 
 
-def test_the_list_of_models_names_the_addresses_that_serve_a_model_unless_all_do() -> None:
+def test_a_model_is_ready_if_all_addresses_that_answer_serve_it() -> None:
     with servers(["both", "one"], ["both"]) as (a, b):
         rows = {row.id: row for row in survey(at(a, b))}
-        assert rows["vllm/both"].reason == "served now"
-        assert rows["vllm/one"].reason == f"served now at {a.url} only"
+        assert (rows["vllm/both"].ready, rows["vllm/both"].reason) == (True, "served now")
+        assert (rows["vllm/one"].ready, rows["vllm/one"].reason) == (False, f"served only at {a.url}")
+        assert f"Serve the model at {b.url} too" in rows["vllm/one"].cure
         with servers(["it"]) as (gone,):
             pass
         surveyed = survey(at(a, gone))
         assert [row.reason for row in surveyed if row.id == "vllm/*"] == [f"nothing answers at {gone.url}/models"]
         assert not lacking(["vllm/both"], surveyed)
+        assert [row.reason for row in surveyed if row.id == "vllm/both"] == [f"served now at {a.url}"]
         found = {finding.subject: finding for finding in addresses(at(a, gone))}
         assert found[f"{a.url} (vllm)"].said == "chat models: both, one"
         assert (found[f"{gone.url} (vllm)"].state, "vllm serve" in found[f"{gone.url} (vllm)"].cure) == ("absent", True)
