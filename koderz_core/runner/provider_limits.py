@@ -285,9 +285,9 @@ class Endpoint:
 
     def _able(self, failures: Sequence[ModelError], now: float) -> Sequence[Place]:
         """The addresses to choose from: of those that take calls, those at which this call has failed least."""
-        if len(self._places) == 1:
+        able = [place for place in self._places if not place.down_seconds(now)]
+        if not able or len(self._places) == 1:
             return self._places
-        able = [place for place in self._places if not place.down_seconds(now)] or self._places
         failed = Counter(failure.address for failure in failures)
         fewest = min(failed[place.address] for place in able)
         return [place for place in able if failed[place.address] == fewest]
