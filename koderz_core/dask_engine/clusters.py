@@ -6,6 +6,7 @@ import logging
 import math
 import os
 import re
+import signal
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,6 +55,7 @@ class Place:
                 raise UsageError(f"--engine dask=local:{name} has no valid number of workers. Example: dask=local:4")
             return cls(kind, name)
         if found and kind == "slurm" and name:
+            _import_jobqueue()
             return cls(kind, name)
         if re.fullmatch(r"(\w+://)?[^\s/:]+:\d+", text.removeprefix("=")):
             return cls("address", text.removeprefix("="))
@@ -112,6 +114,20 @@ def _local(workers: int, folder: Path, concurrency: int) -> Any:  # Any: as abov
         memory_limit=None,  # koderz watches the memory of the machine itself
         silence_logs=logging.CRITICAL,
     )
+
+
+def _import_jobqueue() -> None:
+    """Import dask-jobqueue, which only the main thread can do: it replaces the handler of Ctrl-C, restored here."""
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        import dask_jobqueue  # noqa: F401, PLC0415 (only this place needs it)
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"--engine dask=slurm:FILE needs the package {error.name}, which is not installed. To install it: "
+            "pip install 'koderz[dask]'"
+        ) from error
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def _slurm(file: Path) -> Any:  # Any: as above

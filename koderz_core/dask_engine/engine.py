@@ -148,6 +148,17 @@ class _Tasks:
             self._futures.add(future)
         future.add_done_callback(self._end)
 
+    def schedule_again(self) -> None:
+        """Let Dask schedule the tasks that had no worker: it does that only before a new worker is accepted."""
+
+        def schedule(dask_scheduler: Any) -> None:  # Any: sent to the scheduler by value, which need not have koderz
+            for worker in list(dask_scheduler.running):
+                again = dask_scheduler.bulk_schedule_unrunnable_after_adding_worker(worker)
+                dask_scheduler.transitions(again, "koderz")
+
+        if self._client.status == "running":
+            self._client.run_on_scheduler(schedule)
+
     def _end(self, future: Future) -> None:
         """A task has ended; called in a thread of Dask's client."""
         with self._guard:
@@ -220,10 +231,14 @@ def _attended(owner: Owner, tasks: _Tasks, watch: Watch) -> Iterator[None]:
 
     def attend() -> None:
         alone_since: float | None = None
+        known: frozenset[str] = frozenset()
         while not over.wait(REPORT_SECONDS):
             workers, now = owner.workers(), time.monotonic()
             watch(workers)
             tasks.submit()
+            if workers.keys() - known:
+                tasks.schedule_again()
+            known = frozenset(workers)
             alone_since = None if workers else alone_since or now
             if alone_since and now - alone_since > ALONE_SECONDS:
                 owner.give_up(InfrastructureError(_alone(owner.header.benchmark, owner.refusals)))

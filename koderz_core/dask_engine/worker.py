@@ -79,6 +79,7 @@ class Participation(WorkerPlugin):  # type: ignore[misc]  # distributed is typed
         self.site = WorkerSite(self.joining, str(worker.name), worker.address)
         if await asyncio.to_thread(self.site.join):
             await worker.set_resources(**{self.joining.resource: worker.state.nthreads})
+            self.site.report_ready()  # not earlier: Dask would find no worker for the experiments
 
     async def teardown(self, worker: Worker) -> None:  # noqa: ARG002 (as Dask calls it)
         """End the models and the sandbox of this benchmark."""
@@ -138,8 +139,13 @@ class WorkerSite:
         self._terms, self._link = terms, link
         self._problems, self._asking = {}, {}
         threading.Thread(target=self._receive, args=(link,), name="owner", daemon=True).start()
-        link.send(Ready(sorted(self._equipment.own)))
         return True
+
+    def report_ready(self) -> None:
+        """Tell the owner that this worker takes experiments."""
+        with self._guard:
+            if self._link and self._equipment:
+                self._link.send(Ready(sorted(self._equipment.own)))
 
     def leave(self) -> None:
         """Close the link, the models and the sandbox. Idempotent."""
@@ -176,11 +182,14 @@ class WorkerSite:
 
     def _asking_of_new_run(self) -> tuple[Asking, Equipment]:
         with self._guard:
-            if (self._link is None or self._link.lost.is_set()) and not self.join():
+            rejoined = self._link is None or self._link.lost.is_set()
+            if rejoined and not self.join():
                 time.sleep(1.0)  # the owner may be about to come back, or to end the benchmark
                 raise InfrastructureError(f"The owner of {self._joining.benchmark} cannot be reached.")
             assert self._link
             assert self._equipment
+            if rejoined:
+                self.report_ready()
             self._runs += 1
             asking = Asking(self._link, self._runs, self._joining.benchmark, self._equipment.models)
             self._asking[asking.run] = asking

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from dask_runs import outcomes, run, started, wait_for
+from dask_runs import outcomes, run, started, wait_for, workers_of
 
 from koderz_core.config import load_settings
 from koderz_core.dask_engine.door import differing_isolation, differing_versions
@@ -66,6 +67,16 @@ def test_without_a_fitting_worker_no_experiment_starts(tmp_path: Path) -> None:
     assert code == 3, said
     assert "No worker can run bench_" in said
     assert not outcomes(tmp_path / "owner")
+
+
+def test_a_benchmark_continues_after_its_only_worker_was_killed(tmp_path: Path) -> None:
+    process = started(*ORDER, "--coder", "scripted/slow", "--engine", "dask=local:1", home=tmp_path)
+    wait_for("call_finished", 1, tmp_path)
+    for worker in workers_of(process.pid):
+        os.kill(worker, signal.SIGKILL)
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    assert sum(outcomes(tmp_path).values()) == 4
 
 
 @pytest.mark.skipif(not os.environ.get("KODERZ_MODELS_DIR"), reason="KODERZ_MODELS_DIR does not name a folder")
