@@ -33,6 +33,7 @@ from koderz_core.errors import Cancelled, PlanError
 from koderz_core.plan.baselines import Proposal
 from koderz_core.plan.ineffective import ineffective
 from koderz_core.plan.selection import choices
+from koderz_core.plan.shards import shard_numbers
 from koderz_core.records import Plan
 from koderz_core.records.plans import SCRIPTED, default_concurrency, scripted
 from koderz_core.records.progress import Forecast, Receipt
@@ -66,6 +67,13 @@ def _persistent(_context: click.Context, _option: click.Parameter, persistent: b
     metavar="N",
     type=Whole(1),
     help="Run N random problems, then estimate the rest.",
+)
+@option(
+    "Problems",
+    "--shard",
+    metavar="N/COUNT",
+    advanced=True,
+    help="Run only part N of COUNT parts; `koderz merge` unites the parts. auto: the task of a Slurm job array.",
 )
 @registration.registration_options
 @option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")
@@ -112,7 +120,11 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
         wanted = order(options, problems_in(options, preset), options["repeats"], preset)
         wanted = replace(wanted, registration=registration.registration_order(options))
         dataset = opened.datasets.name_of(options["dataset"], options["mapping"], options["variant"])
-        offer = opened.plans.propose(wanted, dataset, baselines=options["baselines"], named=options["baseline_model"])
+        shard = options["shard"] and shard_numbers(options["shard"])
+        offer = opened.plans.propose(
+            wanted, dataset, baselines=options["baselines"], named=options["baseline_model"], reuse=not shard
+        )
+        offer = _divided(offer, shard, options) if shard else offer
         plan = offer.plan
         for line in () if as_json else about_strategy(options):
             click.echo(line, err=True)
@@ -231,6 +243,19 @@ def perform(opened: Workspace, plan: Plan, mode: RunOptions = RunOptions()) -> R
         whole = None if mode.pilot or runner.used_up or runner.decided else forecast
         click.echo(receipt(Receipt(whole, progress.cost_usd, progress.seconds)), err=True)
     return runner
+
+
+def _divided(offer: Proposal, shard: tuple[int, int], options: Mapping[str, Any]) -> Proposal:
+    """The part of a proposal that one shard runs. Raises PlanError for options that shards could read differently."""
+    others = [f"--{name}" for name in ("pilot", "fork") if options[name]]
+    if others:
+        raise PlanError(f"--shard cannot be combined with {' and '.join(others)}. Omit one of these options.")
+    if offer.plan.selections:
+        raise PlanError(
+            "With --shard, name every model: a selection depends on the results that are in the data folder at that "
+            "moment, so shards could select different models."
+        )
+    return replace(offer, plan=offer.plan.part(*shard))
 
 
 def _under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:

@@ -40,6 +40,7 @@ from koderz_core.runner.recorder import Watch
 from koderz_core.runner.reuse import Reuse
 from koderz_core.runner.runner import Assignment, Runner
 from koderz_core.runner.scheduler import Boundless
+from koderz_core.runner.shards import require_separate
 from koderz_core.store.results import Results
 from koderz_core.workspace.benchmark_result import BenchmarkResult
 from koderz_core.workspace.engines import Engines, experiments_by_worker
@@ -197,16 +198,12 @@ class Runs:
         ``engine``: where the experiments run, as ``engines.open`` returns it; the caller closes it.
         Raises PlanError, DataError, JournalError, ModelError before any model is called.
         """
-        require_own(self.settings.home)
-        require_strategies(plan, self.settings)
-        require_search(plan.configurations, self.settings)
-        check_efforts(plan.configurations, self.settings)
-        self.check_budget(plan)
+        self._check(plan)
         problems = {problem.id: problem for problem in dataset_of(plan, self.settings).problems}
         tested = self.grading.sandbox.self_test()
         self.grading.require_gradable(problems[name] for name in plan.problems if name in problems)
         opened = header(plan, self.settings, tested.isolation, __version__, forked_from, tested.score)
-        journal = Journal(self.settings.journals_dir / f"{opened.benchmark}.jsonl")
+        journal = Journal(self.settings.journals_dir / f"{plan.id}.jsonl")
         metrics = self.monitoring.watch()
         try:
             runner = Runner(
@@ -223,6 +220,15 @@ class Runs:
         except BaseException:
             journal.close()
             raise
+
+    def _check(self, plan: Plan) -> None:
+        """Raise PlanError, ModelError or DataError if a plan cannot run here at all."""
+        require_own(self.settings.home)
+        require_strategies(plan, self.settings)
+        require_search(plan.configurations, self.settings)
+        check_efforts(plan.configurations, self.settings)
+        self.check_budget(plan)
+        require_separate(plan, self.settings.journals_dir)
 
     def _parts(self, names: frozenset[str], plan: Plan, benchmark: str, engine: Engine = LOCAL) -> Dependencies:
         models = {} if engine.has_models else self.models.ready(names, plan.dataset.name)
