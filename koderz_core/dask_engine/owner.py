@@ -77,6 +77,7 @@ class Site:
     own: frozenset[str] = frozenset()
     turns: Turns = field(default_factory=dict)
     problems: set[str] = field(default_factory=set)  # that were sent to it
+    sending: threading.Lock = field(default_factory=threading.Lock)  # a problem is sent before it counts as sent
     ready: bool = False
 
     def endpoints(self, shared: Endpoints) -> Endpoints:
@@ -255,11 +256,12 @@ class Owner:
         turn, tape = begun
         problem = performance.task.problem
         with self._changed:
-            known = problem.id in site.problems
-            site.problems.add(problem.id)
             site.turns[run] = (performance, turn)
         paused = performance.slot.paused_seconds
-        site.link.send(begin(run, performance.task, tape, self._hash(problem), paused, known=known))
+        with site.sending:
+            known = problem.id in site.problems
+            site.problems.add(problem.id)
+            site.link.send(begin(run, performance.task, tape, self._hash(problem), paused, known=known))
         if site.link.lost.is_set():  # it may have been lost before it had this run
             self._replay(performance, turn)
 

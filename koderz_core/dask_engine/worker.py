@@ -118,7 +118,8 @@ class WorkerSite:
             try:
                 link = connect(self._joining.address, self._joining.key)
             except (OSError, EOFError, AuthenticationError):
-                _LOG.warning("%s cannot reach the owner of %s.", self._name, self._joining.benchmark)
+                if not self._joining.ours:  # ours ends with its owner
+                    _LOG.warning("%s cannot reach the owner of %s.", self._name, self._joining.benchmark)
                 return False
             version = str(importlib.import_module("koderz_core").__version__)  # a layer above this one
             hello = Hello(version, platform.python_version(), self._name, platform.node())
@@ -212,8 +213,6 @@ class WorkerSite:
 
     def _problem(self, start: Begin) -> Problem:
         """The problem of an experiment, which the owner sends once. Raises InfrastructureError if it is not right."""
-        if start.problem:
-            self._problems[start.problem_id] = start.problem
         problem = self._problems[start.problem_id]
         if fingerprint(problem) != start.sha256:
             raise InfrastructureError(
@@ -238,6 +237,8 @@ class WorkerSite:
             case Flag():
                 link.halting = message.halting
             case Begin() | Gone() | Answered() | Complete() | Drop():
+                if isinstance(message, Begin) and message.problem:
+                    self._problems[message.problem_id] = message.problem
                 if asking := self._asking.get(message.run):
                     asking.take(message)
 

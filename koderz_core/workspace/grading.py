@@ -114,7 +114,10 @@ class Grading:
         return self.redactor.run(self.judge.run(program, given, seconds))
 
     def grader(self, workers: int, judge: Judge | None = None) -> Grader:
-        """Return a grader of many samples, ``workers`` at a time; ``judge`` None: this machine's. Raises SandboxError."""
+        """Return a grader of many samples, ``workers`` at a time. ``judge`` None: that of this machine.
+
+        Raises SandboxError.
+        """
         return Grader(judge or self.judge, self.divide, workers, self.redactor.verdict, self.policy)
 
     def grade_samples(
