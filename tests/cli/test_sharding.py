@@ -90,6 +90,7 @@ def test_sixteen_shards_of_which_one_was_killed_make_the_same_benchmark_as_one_r
     assert "Merged 16 shards into study (bench_" in said.out
     assert dict(tables(tmp_path / "many")) == dict(tables(tmp_path / "one"))
     assert koderz("verify", "study", "--data-dir", tmp_path / "many").code == 0
+    assert koderz("bundle", "study", "--out", tmp_path / "study.zip", "--data-dir", tmp_path / "many").code == 0
 
 
 def test_a_shard_has_the_whole_plan_and_only_its_experiments(two: Path) -> None:
