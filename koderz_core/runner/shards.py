@@ -283,9 +283,9 @@ def _write(path: Path, header: BenchmarkOpened, parts: Sequence[_Part], *, finis
                 if text:
                     texts.add(text)
             file.write(encode(Entry(end, BenchmarkClosed("finished" if finished else "stopped"))))
-    labels = [file for part in parts if (file := annotations_file(part.path)).exists()]
+    labels = [labels for part in parts if (labels := annotations_file(part.path)).exists()]
     if labels:
-        replace_file(annotations_file(path), b"".join(file.read_bytes() for file in labels), private=False)
+        replace_file(annotations_file(path), b"".join(each.read_bytes() for each in labels), private=False)
 
 
 def _kept(path: Path) -> Iterator[tuple[float, bytes, bytes]]:
