@@ -13,7 +13,7 @@ from functools import partial
 from koderz_core.errors import KoderzError, PlanError
 from koderz_core.events import BenchmarkClosed, BenchmarkDecided, BenchmarkOpened, ControlObeyed, ForecastMade
 from koderz_core.journal import Journal
-from koderz_core.records import Budget, Plan, Problem
+from koderz_core.records import Budget, Experiment, Plan, Problem
 from koderz_core.records.progress import Forecast, MemoryLevel
 from koderz_core.runner.budget import Ledger
 from koderz_core.runner.control import discard, receiving
@@ -75,8 +75,7 @@ class Runner:
         self.asked = assignment.header.plan  # the plan to run now; the recorded plan may hold more
         self.experiments = pilot(self.asked, assignment.pilot)  # the experiments that this runner runs
         self._stopping = Stopping(assignment.stopping(self.plan), history.lasting, history.decided)
-        left = () if self._stopping.decided else self.experiments
-        tasks = remaining_tasks(self.plan, left, assignment.problems, history)
+        tasks = remaining_tasks(self.plan, self._still_open(), assignment.problems, history)
         asked = {experiment.id for experiment in self.experiments}
         self.kept_errors = len((history.errors.keys() & asked) - {task.experiment.id for task in tasks})
         self.remaining = len(tasks)  # how many experiments had no final result when this runner took over
@@ -242,6 +241,10 @@ class Runner:
         finally:
             self._ended.set()
         self.notify_ended()
+
+    def _still_open(self) -> tuple[Experiment, ...]:
+        """The experiments that may still run: none of a benchmark that is decided."""
+        return () if self._stopping.decided else self.experiments
 
     def _perform_all(self) -> None:
         if self.remaining:
