@@ -54,7 +54,7 @@ def _run_unjudged(opened: Workspace, plan: Plan, at_once: int) -> None:
     journal = Journal(opened.settings.journals_dir / f"{plan.id}.jsonl")
 
     def parts(names: frozenset[str]) -> Dependencies:
-        return replace(opened.runs._parts(names, "humaneval"), judge=Approving())
+        return replace(opened.runs._parts(names, plan, plan.id), judge=Approving())
 
     with Runner(assignment, journal, parts) as runner:
         runner.start(at_once)

@@ -118,20 +118,44 @@ def pages(large: BenchmarkRow, ordinary: BenchmarkRow) -> Iterator[tuple[str, st
     yield "Models", "models", {}
 
 
-def _show(name: str, page: str, query: dict[str, str]) -> bool:
+@dataclass(frozen=True, slots=True)
+class PageTimes:
+    """A page that was opened and then redrawn. ``seconds``: until the work in the background had ended."""
+
+    opened: Took
+    seconds: float
+    later: tuple[Took, ...]
+    fault: str
+
+    @property
+    def read_on(self) -> bool:
+        """Whether the page was visible before everything on it was read."""
+        return self.seconds > 0.05
+
+    @property
+    def redrawn(self) -> Took:
+        return min(self.later, key=lambda took: took.wall)
+
+
+def page_times(page: str, query: dict[str, str]) -> PageTimes:
+    """Open a page by its address, wait for its background work, and redraw it."""
     app = AppTest.from_file(str(APP), default_timeout=SECONDS).run()
     if page != "overview":
         app.switch_page(f"pages/{page}.py")
     for key, value in query.items():
         app.query_params[key] = value
     first, seconds = visit(app), computed()
-    later = [visit(app) for _ in range(3)]
-    again = min(later, key=lambda took: took.wall)
-    fault = "; ".join(str(error.value).splitlines()[0] for error in app.exception)
-    read_on = seconds > 0.05
-    behind = f"read beside in {seconds:.1f} s, then drawn in {later[0].wall:.0f} ms" if read_on else ""
-    slow = max(first.wall, later[0].wall if read_on else again.wall) > LIMIT_MS
-    print(f"{name:38}{first}  {again}  {fault or ('TOO SLOW' if slow else '')} {behind}".rstrip(), flush=True)
+    later = tuple(visit(app) for _ in range(3))
+    return PageTimes(first, seconds, later, "; ".join(str(error.value).splitlines()[0] for error in app.exception))
+
+
+def _show(name: str, page: str, query: dict[str, str]) -> bool:
+    times = page_times(page, query)
+    drawn = times.later[0].wall
+    behind = f"read beside in {times.seconds:.1f} s, then drawn in {drawn:.0f} ms" if times.read_on else ""
+    slow = max(times.opened.wall, drawn if times.read_on else times.redrawn.wall) > LIMIT_MS
+    verdict = times.fault or ("TOO SLOW" if slow else "")
+    print(f"{name:38}{times.opened}  {times.redrawn}  {verdict} {behind}".rstrip(), flush=True)
     return slow
 
 

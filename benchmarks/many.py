@@ -1,8 +1,9 @@
 """The cost of 50,000 experiments: throughput, memory, files and the readers of them; and whether it grows.
 
 Run: ``python benchmarks/many.py`` (Linux; ``--experiments N``; ``--work FOLDER`` keeps the data folder and resumes in
-it). Models are scripted; runner, sandbox, journal, index and dashboard are real. The yardsticks are measured in the
-same run: programs that the sandbox judges alone, and lines of the journal's size that the disk accepts under its rule.
+it; ``--json FILE`` also writes the figures, for ``benchmarks/scale.py``). Models are scripted; runner, sandbox,
+journal, index and dashboard are real. The yardsticks are measured in the same run: programs that the sandbox judges
+alone, and lines of the journal's size that the disk accepts under its rule.
 docs/durability.md explains the tables.
 """
 
@@ -20,7 +21,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -76,6 +77,19 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True)
+class Ran:
+    """The figures of the run: rates per second, ms of processor time of each experiment, the peak memory."""
+
+    ended: int
+    seconds: float
+    experiments_per_second: float
+    programs_per_second: float
+    cpu_ms: float
+    megabytes: float
+    others: float
+
+
+@dataclass(frozen=True, slots=True)
 class Took:
     """The time and the peak memory of a command in its own process."""
 
@@ -96,14 +110,18 @@ def main() -> None:
         with open_workspace(home=home) as opened:
             plan = opened.plans.plan(_order(asked.experiments))
             bare = _bare_programs_per_second(opened, asked.at_once)
-            rate = _run(opened, plan, asked.at_once)
+            ran = _run(opened, plan, asked.at_once)
         journal = home / "journals" / f"{plan.id}.jsonl"
         lines = _lines_per_second(journal)
         print(f"\nyardsticks: {bare:.0f} programs/s judged with nothing around, {lines:.0f} lines/s on this disk")
-        print(f"koderz: {rate / bare:.2f} of the programs/s that the sandbox judges alone")
+        print(f"koderz: {ran.programs_per_second / bare:.2f} of the programs/s that the sandbox judges alone")
         size = journal.stat().st_size
         print(f"journal {size / 1e6:.1f} MB, {size / len(plan.experiments()):.0f} bytes for each experiment")
-        _show_readers(home)
+        readers = _show_readers(home)
+        if asked.json:
+            figures = {"ran": asdict(ran), "bare_programs_per_second": bare, "journal_bytes": size}
+            figures |= {"lines_per_second": lines, "planned": len(plan.experiments()), "readers": readers}
+            asked.json.write_text(json.dumps(figures, indent=1))
 
 
 def _arguments() -> argparse.Namespace:
@@ -111,6 +129,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--experiments", type=int, default=50_000)
     parser.add_argument("--at-once", type=int, default=4)
     parser.add_argument("--work", type=Path, help="keep the data folder here")
+    parser.add_argument("--json", type=Path, help="write the figures to this file too")
     return parser.parse_args()
 
 
@@ -121,8 +140,8 @@ def _order(experiments: int) -> Order:
     return Order(WANTED, f"0:{problems}", repeats=repeats)
 
 
-def _run(opened: Workspace, plan: Plan, at_once: int) -> float:
-    """Programs per second, judged in experiments and for their scores."""
+def _run(opened: Workspace, plan: Plan, at_once: int) -> Ran:
+    """Run what is left of the plan. Programs are judged in experiments and for their scores."""
     began = time.monotonic()
     journal = opened.settings.journals_dir / f"{plan.id}.jsonl"
     parts = Parts(len(plan.experiments()), journal)
@@ -143,7 +162,9 @@ def _run(opened: Workspace, plan: Plan, at_once: int) -> float:
         print(f"last tenth: {parts.cpu_ms[-1] / parts.cpu_ms[1]:.2f} times the CPU of the second, for each experiment;")
         grown = 1e6 * (parts.megabytes[-1] - parts.megabytes[1]) / (parts.planned * 0.8)
         print(f"memory grew by {grown:.0f} bytes for each experiment between")
-    return parts.programs / spent.seconds
+    rates = parts.ended / spent.seconds, parts.programs / spent.seconds
+    cpu_ms = 1000 * spent.cpu_seconds / max(1, parts.ended)
+    return Ran(parts.ended, spent.seconds, *rates, cpu_ms, most, spent.others)
 
 
 def _scored_anew(entry: Entry) -> bool:
@@ -193,17 +214,21 @@ def _lines_per_second(journal: Path) -> float:
         return lines / (time.monotonic() - began)
 
 
-def _show_readers(home: Path) -> None:
+def _show_readers(home: Path) -> dict[str, float]:
     """The readers of the whole journal, each in its own process."""
-    print(f"koderz results, no index      {_took([KODERZ, 'results', '--data-dir', str(home)])}")
+    ingest = took([KODERZ, "results", "--data-dir", str(home)])
+    print(f"koderz results, no index      {ingest}")
     index = home / "koderz.duckdb"
     print(f"index {index.stat().st_size / 1e6:.1f} MB")
-    print(f"koderz reindex                {_took([KODERZ, 'reindex', '--data-dir', str(home)])}")
-    overview = _took([sys.executable, str(Path(__file__).with_name("many_overview.py")), str(home)])
+    print(f"koderz reindex                {took([KODERZ, 'reindex', '--data-dir', str(home)])}")
+    overview = took([sys.executable, str(Path(__file__).with_name("many_overview.py")), str(home)])
     print(f"Home in a new server          {overview}, drawn after {json.loads(overview.said)['seconds']:.1f} s")
+    figures = {"ingest_seconds": ingest.seconds, "ingest_cpu_seconds": ingest.cpu_seconds}
+    figures |= {"ingest_megabytes": ingest.megabytes}
+    return figures | {"index_bytes": index.stat().st_size, "home_megabytes": overview.megabytes}
 
 
-def _took(command: Sequence[str]) -> Took:
+def took(command: Sequence[str]) -> Took:
     began = time.monotonic()
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(command, stdout=said)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
 
 LOOPBACK = "127.0.0.1"  # the loopback interface
 MOST_PORT = 65_535
+_BEFORE_SCHEME = re.compile(r"[\s,]+(?=https?://)", re.IGNORECASE)
+_SEPARATOR = re.compile(r"[\s,]+")
 _NAMES_SECRET = re.compile("(?i)key|token|secret|pass|pwd|auth|sig|cred|code")
 _RANDOM = re.compile(r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}")  # no person would choose this as a name
 
@@ -36,6 +39,20 @@ def address(text: str) -> SplitResult:
 def normalised(text: str) -> str:
     """An address in the spelling of ``address``. Raises ValueError, likewise."""
     return urlunsplit(address(text))
+
+
+def several(one: Callable[[str], str]) -> Callable[[str], str]:
+    """A check of one or more addresses that are separated by commas or spaces; ``one``: the check of each.
+
+    They are kept in their order, separated by single spaces. Raises ValueError, as ``one``.
+    """
+
+    return lambda text: " ".join(dict.fromkeys(map(one, separated(text))))
+
+
+def separated(text: str) -> list[str]:
+    """The parts of such a text. A comma within an address, such as in its path, separates nothing."""
+    return (_BEFORE_SCHEME if "://" in text else _SEPARATOR).split(text.strip())
 
 
 def ollama_address(text: str) -> str:

@@ -8,7 +8,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import PlanError
 from koderz_core.grading import gates
 from koderz_core.grading.testsets import TestPolicy
-from koderz_core.models.catalogue import address_of, identity
+from koderz_core.models.catalogue import address_of, one_spelling
 from koderz_core.models.providers import PROVIDERS, sets_context
 from koderz_core.prompts import ATTEMPTS, REMINDING, VERSIONS
 from koderz_core.prompts.kinds import VERSIONS as KIND_VERSIONS
@@ -58,7 +58,7 @@ def conditions(configurations: Sequence[Configuration], settings: Settings) -> d
         **({"num_ctx": settings.num_ctx} if any(map(sets_context, providers)) else {}),
         **of_prompts(prompts_of(configurations)),
         **{f"{kind}{_GATE}": version for kind, version in gates.VERSIONS.items() if kind in kinds},
-        **{f"{provider}{_ADDRESS}": identity(address) for provider, address in addresses.items() if address},
+        **{f"{provider}{_ADDRESS}": address for provider, address in addresses.items() if address},
         **{f"{name}{_STRATEGY}": version for name, version in packages.items() if version},
     }
 
@@ -152,7 +152,7 @@ def _changed(now: Conditions, then: Conditions) -> Iterator[str]:
 
 def _plain(name: str, value: Scalar) -> Scalar:
     """A condition in one spelling, whichever was recorded."""
-    return identity(str(value)) if name.endswith(_ADDRESS) else value
+    return one_spelling(str(value)) if name.endswith(_ADDRESS) else value
 
 
 def _what(name: str) -> str:

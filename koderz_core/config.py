@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from platformdirs import user_data_path
 
 from koderz_core import egress
-from koderz_core.addresses import endpoint, is_loopback, listen_address, normalised, ollama_address, secrets_of
+from koderz_core.addresses import endpoint, is_loopback, listen_address, normalised, ollama_address, secrets_of, several
 from koderz_core.errors import ConfigError, DataError, OfflineError
 from koderz_core.input_files import read_text
 from koderz_core.redaction import Redaction, redaction_of
@@ -51,11 +51,17 @@ def _setting(
     prefixed: bool = True,
     names: tuple[str, ...] = (),
     check: Callable[[Any], Any] | None = None,
+    listed: bool = False,
     **bounds: float,
 ) -> Any:  # Any: as ``dataclasses.field``
     """One field of ``Settings``, with the arguments of ``Setting``."""
     about = {"default": default, "description": description, "prefixed": prefixed, "names": names, "check": check}
-    return field(default=None, metadata={**about, **bounds})
+    return field(default=None, metadata={**about, "listed": listed, **bounds})
+
+
+def _addresses(default: str, description: str, one: Any = normalised, **about: Any) -> Any:  # Any: as above
+    """The setting of the address of a model server, or of several; ``one``: the check of each."""
+    return _setting(default, description, prefixed=False, check=several(one), listed=True, **about)
 
 
 @dataclass(frozen=True, init=False)
@@ -73,37 +79,27 @@ class Settings:
     humaneval_path: Path | None = _setting(None, "Your own HumanEval file (.jsonl, .jsonl.gz).")
 
     openai_api_key: SecretStr | None = _setting(None, "Your OpenAI key.", prefixed=False, check=key_of)
-    openai_base_url: str = _setting(
-        "https://api.openai.com/v1",
-        "The address of OpenAI, or of a server with the same API.",
-        prefixed=False,
-        check=normalised,
+    openai_base_url: str = _addresses(
+        "https://api.openai.com/v1", "The address of OpenAI, or of a server with the same API, or several."
     )
     openai_org_id: str | None = _setting(None, "The OpenAI organization that is sent with your key.", prefixed=False)
     openai_project_id: str | None = _setting(None, "The OpenAI project that is sent with your key.", prefixed=False)
     anthropic_api_key: SecretStr | None = _setting(None, "Your Anthropic key.", prefixed=False, check=key_of)
-    anthropic_base_url: str = _setting(
+    anthropic_base_url: str = _addresses(
         "https://api.anthropic.com",
-        "The address of Anthropic, or of a server with the same API, without /v1.",
-        prefixed=False,
-        check=normalised,
+        "The address of Anthropic, or of a server with the same API, without /v1, or several.",
     )
     ollama_api_key: SecretStr | None = _setting(
         None, "The key of an Ollama server on another machine, if it requires one.", prefixed=False, check=key_of
     )
-    ollama_base_url: str = _setting(
+    ollama_base_url: str = _addresses(
         "http://127.0.0.1:11434",
-        "The address of Ollama. The variable OLLAMA_HOST also sets it.",
-        prefixed=False,
+        "The address of Ollama, or several. The variable OLLAMA_HOST also sets it.",
+        ollama_address,
         names=("ollama_base_url", "ollama_host"),
-        check=ollama_address,
     )
-    lmstudio_base_url: str = _setting(
-        "http://127.0.0.1:1234/v1", "The address of LM Studio.", prefixed=False, check=normalised
-    )
-    vllm_base_url: str = _setting(
-        "http://127.0.0.1:8000/v1", "The address of vLLM or llama-server.", prefixed=False, check=normalised
-    )
+    lmstudio_base_url: str = _addresses("http://127.0.0.1:1234/v1", "The address of LM Studio, or several.")
+    vllm_base_url: str = _addresses("http://127.0.0.1:8000/v1", "The address of vLLM or llama-server, or several.")
 
     openai_service_tier: Literal["auto", "default", "flex", "priority"] = _setting(
         "default", "The service tier of requests to OpenAI. flex is cheaper and slower.", prefixed=False
@@ -247,6 +243,10 @@ class Settings:
         other._set(values)
         return other
 
+    def at(self, addresses: str, url: str) -> Settings:
+        """A copy for one address of a provider. ``addresses``: the present value of the provider's setting."""
+        return self.changed(**{name: url for name in _BASE_URLS if getattr(self, name) == addresses})
+
     def _set(self, values: Mapping[str, Any]) -> None:  # Any: as above
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -282,7 +282,7 @@ class Settings:
         """All keys and addresses of notices, and the secret parts of addresses: they must never be written anywhere."""
         values = (getattr(self, name) for name, setting in SETTINGS.items() if setting.secret)
         whole = [word for value in values if value for word in value.get_secret_value().split()]
-        servers = (getattr(self, name) for name in _BASE_URLS)
+        servers = (url for name in _BASE_URLS for url in getattr(self, name).split())
         return tuple(dict.fromkeys((*whole, *(part for url in (*servers, *whole) for part in secrets_of(url)))))
 
     def redaction(self) -> Redaction:
@@ -313,7 +313,8 @@ class Settings:
 
     def _setting_of(self, url: str) -> str:
         """The settings with an address of the same host and port, "" if there are none."""
-        names = [name for name in _BASE_URLS if endpoint(getattr(self, name)) == endpoint(url)]
+        at = endpoint(url)
+        names = [name for name in _BASE_URLS if at in map(endpoint, getattr(self, name).split())]
         return ", ".join(SETTINGS[name].variable + ("" if name in self.stated else " (default)") for name in names)
 
 

@@ -111,8 +111,10 @@ class ModelError(InfrastructureError):
     unlimited). ``status``: the HTTP status of the response, if there was one. ``retry_after_seconds``: the wait that
     the provider requested. ``arrived`` False: the request certainly did not reach the provider. For a model on this
     machine, ``machine_seconds``, ``gpu_joules`` and ``cpu_joules`` are as in ``Usage``, because the failed call used
-    them.
+    them. ``address``: the address that was asked if the provider has several.
     """
+
+    address: str = ""
 
     machine_seconds: float | None = None
     gpu_joules: float | None = None

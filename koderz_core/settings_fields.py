@@ -75,7 +75,7 @@ class Setting:
 
     ``names``: its names in settings.toml, in order of precedence; they are valid in the environment too if it is not
     ``prefixed``. ``most``, ``least`` and ``above`` limit a number. ``check`` returns the final value or raises
-    ValueError.
+    ValueError. ``listed``: settings.toml may contain a list, which means its texts separated by spaces.
     """
 
     name: str
@@ -88,6 +88,7 @@ class Setting:
     above: float | None = None
     most: float | None = None
     check: Callable[[Any], Any] | None = None
+    listed: bool = False
 
     @property
     def variable(self) -> str:
@@ -112,6 +113,8 @@ class Setting:
         """The final value. Raises ValueError, which never quotes the value because it may be a secret."""
         if value is None and type(None) in self.kinds:
             return None
+        if self.listed and isinstance(value, list):
+            value = " ".join(map(_text, value))
         converted = _converted(value, self.kinds[0])
         self._check_bounds(converted)
         return self.check(converted) if self.check else converted

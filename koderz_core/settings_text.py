@@ -84,14 +84,16 @@ def awaiting_start(shown: Iterable[ShownSetting], in_use: Settings) -> list[str]
 
 
 def has_password(value: object) -> bool:
-    """Whether an address contains a login or a key."""
-    return isinstance(value, str) and "://" in value and bool(secrets_of(value))
+    """Whether an address, or one of several, contains a login or a key."""
+    return any(secrets_of(url) for url in as_text(value).split() if "://" in url)
 
 
 def as_text(value: object) -> str:
     """A value as text, which ``write_setting`` accepts."""
     if isinstance(value, bool):
         return SWITCH[0] if value else SWITCH[1]
+    if isinstance(value, list):
+        return " ".join(map(str, value))
     if isinstance(value, float):
         return f"{value:g}" if abs(value) < 1e6 else f"{value:.0f}"
     return "" if value is None else str(value)

@@ -47,7 +47,7 @@ def main() -> None:
     here = running is not None and page.workspace.runs.is_here(running.id)
     with right:
         text = st.container()
-        _redrawn(SIDE_SECONDS if running else None, "live side", lambda: show_side(watch.progress))
+        _redrawn(SIDE_SECONDS if running else None, "live side", lambda: show_side(page.workspace, watch.progress))
     with text if here else right:
         _redrawn(STREAM_SECONDS if here else None, "live text", lambda: show_stream(page.workspace, watch.progress))
 

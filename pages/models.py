@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
+from koderz_core import Workspace
+from koderz_core.report.addresses import NOTE, address_alt, address_rows
 from koderz_core.workspace.health import SERVERS, Diagnosis, Finding
 from pages.ui.address import link
 from pages.ui.bug_report import offer_report
@@ -21,6 +24,12 @@ COLUMNS = {  # pixels; the last column has the longest texts
     "found": st.column_config.TextColumn(width=284),
     "what to do": st.column_config.TextColumn(width=486),
 }
+ADDRESSES = {
+    "address": st.column_config.TextColumn(width=200, pinned=True),
+    "tokens/s per call": st.column_config.TextColumn(help="Output tokens per second of a call, in the newest answers."),
+    "circuit breaker": st.column_config.TextColumn(width=250),
+}
+BEAT_SECONDS = 2.0  # how often the calls to each address are drawn again
 FRESH_SECONDS = 15.0  # how long a diagnosis is cached
 
 
@@ -35,6 +44,8 @@ def main() -> None:
     _show(diagnosis.of(["models"]), "Models and their requirements")
     st.header("Keys and servers")
     _show(diagnosis.of([area for area in SERVERS if area != "models"]), "API keys (never displayed) and servers")
+    st.header("Calls to each address")
+    _show_addresses(page.workspace)
     st.header("Memory and GPU")
     show_machine(page.workspace)
     st.header("This machine")
@@ -54,6 +65,23 @@ def main() -> None:
 
 def _show(findings: Sequence[Finding], alt: str) -> None:
     st.dataframe(findings_table(findings), hide_index=True, column_config=COLUMNS, height=tall(len(findings)), alt=alt)
+
+
+def _show_addresses(workspace: Workspace) -> None:
+    """Draw the calls now and then every few seconds."""
+
+    @st.fragment(run_every=BEAT_SECONDS, key="addresses")
+    def part() -> None:
+        with edge():
+            states = workspace.models.addresses()
+            rows, alt = pd.DataFrame(address_rows(states)), address_alt(states)
+            if states:
+                st.dataframe(rows, hide_index=True, column_config=ADDRESSES, height=tall(len(rows)), alt=alt)
+            else:
+                st.caption("This process has not called a model yet.")
+            st.caption(NOTE)
+
+    part()
 
 
 @st.cache_data(ttl=FRESH_SECONDS, show_spinner="Checking models and servers")

@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, str] = {
     "ask": "workbench:ask",
     "benchmark": "benchmark:benchmark",
     "resume": "resume:resume",
+    "merge": "merge:merge",
     "pause": "control:pause",
     "stop": "control:stop",
     "change": "control:change",

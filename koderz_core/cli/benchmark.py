@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from koderz_core.errors import Cancelled, PlanError
 from koderz_core.plan.baselines import Proposal
 from koderz_core.plan.ineffective import ineffective
 from koderz_core.plan.selection import choices
+from koderz_core.plan.shards import shard_numbers
 from koderz_core.records import Plan
 from koderz_core.records.plans import SCRIPTED, default_concurrency, scripted
 from koderz_core.records.progress import Forecast, Receipt
@@ -65,6 +67,13 @@ def _persistent(_context: click.Context, _option: click.Parameter, persistent: b
     metavar="N",
     type=Whole(1),
     help="Run N random problems, then print the estimate.",
+)
+@option(
+    "Problems",
+    "--shard",
+    metavar="N/COUNT",
+    advanced=True,
+    help="Run only part N of COUNT parts; `koderz merge` unites the parts. auto: the task of a Slurm job array.",
 )
 @registration.registration_options
 @option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")
@@ -111,7 +120,11 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
         wanted = order(options, problems_in(options, preset), options["repeats"], preset)
         wanted = replace(wanted, registration=registration.registration_order(options))
         dataset = opened.datasets.name_of(options["dataset"], options["mapping"], options["variant"])
-        offer = opened.plans.propose(wanted, dataset, baselines=options["baselines"], named=options["baseline_model"])
+        shard = options["shard"] and shard_numbers(options["shard"])
+        offer = opened.plans.propose(
+            wanted, dataset, baselines=options["baselines"], named=options["baseline_model"], reuse=not shard
+        )
+        offer = _divided(offer, shard, options) if shard else offer
         plan = offer.plan
         for line in () if as_json else about_strategy(options):
             click.echo(line, err=True)
@@ -166,7 +179,7 @@ class RunOptions:
     """How to run a plan. ``fork``: a copy, from the start; ``pilot``: how many problems, None for all.
 
     ``silent``: print nothing during the run; ``quiet``: no line per iteration. ``debug_dir``: the folder for the files
-    of every experiment that has ended.
+    of every experiment that has ended. ``engine``: where the experiments run.
     """
 
     concurrency: int | None = None
@@ -176,11 +189,19 @@ class RunOptions:
     fork: bool = False
     pilot: int | None = None
     debug_dir: Path | None = None
+    engine: str = "local"
 
 
 def run_options(options: Mapping[str, Any], *, silent: bool) -> RunOptions:
     """The part of the parsed options that says how to run a plan."""
-    return RunOptions(options["concurrency"], silent, options["quiet"], options["retry_errors"], options["fork"])
+    return RunOptions(
+        options["concurrency"],
+        silent,
+        options["quiet"],
+        options["retry_errors"],
+        options["fork"],
+        engine=options["engine"],
+    )
 
 
 def perform(opened: Workspace, plan: Plan, mode: RunOptions = RunOptions()) -> Runner:
@@ -191,8 +212,14 @@ def perform(opened: Workspace, plan: Plan, mode: RunOptions = RunOptions()) -> R
     forecast = opened.costs.forecast_or_none(plan, mode.concurrency, retry_errors=mode.retry_errors)
     debug = DebugFiles(opened.experiments, plan, mode.debug_dir)
     with (
+        closing(opened.runs.engines.open(mode.engine, plan, mode.concurrency)) as engine,
         opened.runs.runner(
-            plan, [progress.watch, debug.watch], retry_errors=mode.retry_errors, forked_from=origin, pilot=mode.pilot
+            plan,
+            [progress.watch, debug.watch],
+            retry_errors=mode.retry_errors,
+            forked_from=origin,
+            pilot=mode.pilot,
+            engine=engine,
         ) as runner,
         debug,
         interruptible(runner, opened) as heed,  # first: a reader of the announcement may press Ctrl-C at once
@@ -201,7 +228,7 @@ def perform(opened: Workspace, plan: Plan, mode: RunOptions = RunOptions()) -> R
         if not mode.silent:
             _announce(runner, origin, forecast)
         runner.with_forecast(None if mode.pilot else forecast).start(
-            mode.concurrency or default_concurrency(runner.asked)
+            mode.concurrency or engine.concurrency or default_concurrency(runner.asked)
         )
         progress.follow(runner, debug.with_writing(heed))
     if runner.stopping:
@@ -216,6 +243,19 @@ def perform(opened: Workspace, plan: Plan, mode: RunOptions = RunOptions()) -> R
         whole = None if mode.pilot or runner.used_up or runner.decided else forecast
         click.echo(receipt(Receipt(whole, progress.cost_usd, progress.seconds)), err=True)
     return runner
+
+
+def _divided(offer: Proposal, shard: tuple[int, int], options: Mapping[str, Any]) -> Proposal:
+    """The part of a proposal that one shard runs. Raises PlanError for options that shards could read differently."""
+    others = [f"--{name}" for name in ("pilot", "fork") if options[name]]
+    if others:
+        raise PlanError(f"--shard cannot be combined with {' and '.join(others)}. Omit one of these options.")
+    if offer.plan.selections:
+        raise PlanError(
+            "With --shard, name every model: a selection depends on the results that are in the data folder at that "
+            "moment, so shards could select different models."
+        )
+    return replace(offer, plan=offer.plan.part(*shard))
 
 
 def _under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.util import decode_source
 from pathlib import Path
@@ -47,6 +47,13 @@ FAILED, INFRASTRUCTURE = 4, 3
     help="Tests to run. base: the base tests; plus: the base tests and the plus tests.",
 )
 @workers
+@click.option(
+    "--engine",
+    metavar="ENGINE",
+    default="local",
+    show_default=True,
+    help="Where programs are judged: local, or dask[=ADDRESS|local:N|slurm:FILE]. See docs/scale.md.",
+)
 @click.option("--out", type=OutputPath(), help="Write each sample with its result to this file.")
 @click.option("--skip-bad", is_flag=True, help="Skip lines that are not valid samples.")
 @as_json
@@ -66,7 +73,7 @@ def grade(file: Path, as_json: bool, data_dir: Path | None, **options: Any) -> i
         if not options["skip_bad"]:
             require_sound(reading, file)
         with _whole_file(options["out"]) as write:
-            graded = _graded(opened, reading, options["tests"], options["workers"])
+            graded = _graded(opened, reading, options)
             write([program.row(options["tests"]) for program in graded])
     _print(graded, reading, as_json=as_json)
     if any(program.verdict is None for program in graded):
@@ -94,12 +101,14 @@ def _samples(file: Path, dataset: Dataset) -> Reading:
     return read_samples(file, {problem.id: problem for problem in dataset.problems})
 
 
-def _graded(opened: Workspace, reading: Reading, tests: TestKind, workers: int) -> list[Graded]:
+def _graded(opened: Workspace, reading: Reading, options: Mapping[str, Any]) -> list[Graded]:
     """In the order of the file."""
     tested = opened.grading.sandbox.self_test()
     click.echo(f"Isolation: {isolation(tested.isolation, tested.score)}.", err=True)
     try:
-        return opened.grading.grade_samples(reading.samples, tests, workers, progress_bar)
+        return opened.grading.grade_samples(
+            reading.samples, options["tests"], options["workers"], progress_bar, options["engine"]
+        )
     except KeyboardInterrupt:
         raise Cancelled("Grading was interrupted. Nothing was written. Run the same command again.") from None
 

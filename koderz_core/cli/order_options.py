@@ -252,6 +252,14 @@ _RESUMED: Options = (
         "resume` uses the value of the last run]",
     ),
     *_BUDGET,
+    _limits(
+        "--engine",
+        metavar="ENGINE",
+        default="local",
+        show_default=True,
+        advanced=True,
+        help="Where experiments run: local, or dask[=ADDRESS|local:N|slurm:FILE]. See docs/scale.md.",
+    ),
     _problems(
         "--retry-errors",
         is_flag=True,

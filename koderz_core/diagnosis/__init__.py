@@ -13,7 +13,7 @@ from koderz_core.config import Settings
 from koderz_core.diagnosis.findings import SIGNS, Diagnosis, Finding
 from koderz_core.diagnosis.installation import datasets, disk, grader, keys, notices, versions
 from koderz_core.diagnosis.journals import check_annotations, check_journals
-from koderz_core.diagnosis.model_servers import ports
+from koderz_core.diagnosis.model_servers import addresses, ports
 from koderz_core.models.availability import Availability
 from koderz_core.records.plans import scripted
 
@@ -47,6 +47,7 @@ def diagnose(
         keys,
         notices,
         ports,
+        addresses,
     )
     with ThreadPoolExecutor(len(checks), thread_name_prefix="diagnosis") as threads:
         results = list(threads.map(lambda check: tuple(check(settings)), checks))

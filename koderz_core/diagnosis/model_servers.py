@@ -11,8 +11,8 @@ from koderz_core.addresses import LOOPBACK, is_loopback, url_of
 from koderz_core.config import Settings
 from koderz_core.diagnosis.findings import Finding
 from koderz_core.egress import CONNECT, trace
-from koderz_core.models.availability import Listing, listing
-from koderz_core.models.catalogue import address_of, identity
+from koderz_core.models.availability import Listing, listing, listings
+from koderz_core.models.catalogue import identity
 from koderz_core.models.provider import ModelList
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.models.server_memory import ask
@@ -43,12 +43,22 @@ def ports(settings: Settings) -> Iterator[Finding]:
     yield from _checked(KNOWN_PORTS, settings)
 
 
+def addresses(settings: Settings) -> Iterator[Finding]:
+    """Each address of the providers that have several."""
+    for provider, known in PROVIDERS.items():
+        places = known.places(settings)
+        listed = listings(provider, places, ANSWER_SECONDS) if len(places) > 1 else {}
+        for address, found in listed.items():
+            subject, models = f"{address} ({provider})", f"chat models: {', '.join(found.names) or 'none'}"
+            cure = f"{found.cure or known.advice.start}, or correct {known.advice.variable}" if found.fault else ""
+            yield Finding("servers", subject, "absent" if found.fault else "ready", found.fault or models, cure)
+
+
 def all_ports(settings: Settings, more: Iterable[int] = ()) -> tuple[Finding, ...]:
     """As ``ports``, with the ports of the addresses that are set, those of Cursor, and ``more``."""
     configured: dict[int, str] = {}
     for provider in PROVIDERS:
-        parts = urlsplit(address_of(provider, settings) or "")
-        if parts.hostname and is_loopback(parts.geturl()):
+        for parts in map(urlsplit, filter(is_loopback, PROVIDERS[provider].urls(settings))):
             configured[parts.port or (443 if parts.scheme == "https" else 80)] = f"set for {provider}"
     chosen = dict.fromkeys(more, "chosen")
     return tuple(_checked({**chosen, **configured, **CURSOR_PORTS, **KNOWN_PORTS}, settings))
@@ -110,7 +120,7 @@ def _listens(port: int) -> bool:
 def _provider_at(address: str, settings: Settings) -> str | None:
     """The provider whose models koderz asks at an address, None if there is none."""
     for provider in PROVIDERS:
-        own = address_of(provider, settings)
-        if own is not None and identity(own).removesuffix("/v1") == address.removesuffix("/v1"):
+        own = PROVIDERS[provider].places(settings)
+        if address.removesuffix("/v1") in (place.removesuffix("/v1") for place in own):
             return provider
     return None

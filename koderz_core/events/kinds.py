@@ -47,6 +47,7 @@ from koderz_core.records.completions import Reused
 from koderz_core.records.plans import Imported
 from koderz_core.records.progress import Forecast, MemoryLevel
 from koderz_core.records.registrations import WRONG_PAIR, Decision
+from koderz_core.records.shards import MergedShard
 from koderz_core.records.steps import Considered
 
 Kind = str
@@ -66,6 +67,7 @@ class BenchmarkOpened:
     sandbox passed when the benchmark was opened, as ``17/17``; empty if none were made. ``runtime``: the runtime of
     embedded models, and whether the same seed gives the same text there; empty without such models and in older
     journals. ``imported``: the file of another tool that the results come from, None for experiments of koderz.
+    ``merged``: the shards that the journal was merged from; unset for all other journals.
     """
 
     kind: ClassVar[Kind] = "benchmark_opened"
@@ -82,6 +84,7 @@ class BenchmarkOpened:
     self_test: str = ""
     runtime: str = ""
     imported: Imported | None = None
+    merged: tuple[MergedShard, ...] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         """Raise ValueError if the registration names a configuration that the plan does not have."""

@@ -19,6 +19,7 @@ from koderz_core.errors import JournalError
 from koderz_core.events import Entry, ExperimentFinished, decode, encode
 from koderz_core.files import Lock, owner_of
 from koderz_core.journal.checking import end_of_lines, put_back, reason, require_unharmed
+from koderz_core.records.shards import shard_in
 
 __all__ = [
     "Journal",
@@ -27,6 +28,7 @@ __all__ = [
     "beside",
     "dead_writer",
     "holder",
+    "journals_in",
     "read",
     "read_all",
 ]
@@ -191,6 +193,13 @@ def read_all(path: Path) -> Iterator[Entry]:
         tail = read(path, offset)
         yield from tail.entries
         more, offset = tail.offset > offset, tail.offset
+
+
+def journals_in(folder: Path) -> list[Path]:
+    """The journals of a folder, without shards of benchmarks whose whole journal is there too: merged from them."""
+    paths = sorted(folder.glob("*.jsonl"))
+    names = {path.stem for path in paths}
+    return [path for path in paths if (found := shard_in(path.stem)) is None or found[0] not in names]
 
 
 def _corrupt(path: Path, offset: int, fault: str) -> str:

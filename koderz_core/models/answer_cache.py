@@ -19,7 +19,7 @@ import msgspec
 from koderz_core.config import Settings
 from koderz_core.errors import DataError, ModelError
 from koderz_core.models.capabilities import honoured
-from koderz_core.models.catalogue import address_of, identity, resolve
+from koderz_core.models.catalogue import address_of, resolve
 from koderz_core.models.providers import PROVIDERS, capabilities_of, sets_context
 from koderz_core.records import Completion, Cost, Request, fingerprint
 
@@ -160,17 +160,18 @@ class Served:
 
     def _properties(self, model: str) -> str:
         settings, provider = self._settings, model.partition("/")[0]
-        address = address_of(provider, settings)
         context = settings.num_ctx if sets_context(model) else None
         tier = settings.openai_service_tier if provider == "openai" else None
-        place = None if address is None else identity(address)
-        return fingerprint((model, place, context, tier, settings.timeout, self._version(model, settings)))
+        return fingerprint(
+            (model, address_of(provider, settings), context, tier, settings.timeout, self._version(model, settings))
+        )
 
 
 def version_of(model: str, settings: Settings) -> str:
     """The version of a model (by id), "" if its provider does not report one. Raises ModelError."""
     card = resolve(model, settings)
-    return PROVIDERS[card.provider].version(card.name, settings)
+    provider = PROVIDERS[card.provider]
+    return provider.version_at(card.name, provider.places(settings) or {"": settings})
 
 
 def answer_cache(settings: Settings) -> AnswerCache:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -14,7 +15,7 @@ from koderz_core.models.catalogue import resolve
 from koderz_core.models.connection import connection, redact
 from koderz_core.models.embedded import missing_runtime
 from koderz_core.models.pricing import price
-from koderz_core.models.provider import Advice, Availability, ModelList
+from koderz_core.models.provider import Advice, Availability, Lack, ModelList
 from koderz_core.models.providers import PROVIDERS, capabilities_of
 from koderz_core.models.server import obstacle
 from koderz_core.records import Cost, Tier, Usage
@@ -55,7 +56,10 @@ def require(name: str, settings: Settings) -> None:
     known = PROVIDERS[provider]
     if away := known.away(rest):
         settings.check_egress(away, f"a call to {name}")
-    if at := known.lists(settings):
+    places = known.places(settings)
+    if len(places) > 1 and not away:
+        _require_replicas(name, places)
+    elif at := known.lists(settings):
         listed = listing(at, settings, PATIENT_SECONDS)
         if listed.absent:
             raise ModelError(f"{name} cannot be called: {listed.fault}. {_cure(listed, known.advice)}.")
@@ -88,18 +92,47 @@ def _unlisted(model: str, surveyed: Iterable[Availability]) -> Availability:
 
 def _rows(provider: str, settings: Settings) -> Iterator[Availability]:
     known = PROVIDERS[provider]
-    if at := known.lists(settings):
-        yield from _served(provider, at, settings)
+    if len(places := known.places(settings)) > 1:
+        yield from _replicated(provider, places, settings)
         return
+    if at := known.lists(settings):
+        yield from _served(provider, listing(at, settings, ANSWER_SECONDS), settings)
+        return
+    yield from _offered(provider, settings)
+
+
+def _replicated(provider: str, places: Mapping[str, Settings], settings: Settings) -> Iterator[Availability]:
+    """One row per model, which all addresses that answer must serve, and the rows of addresses that list none."""
+    asked, found = listings(provider, places, ANSWER_SECONDS), dict[str, dict[str, Availability]]()
+    for address, at in places.items():
+        listed = asked.get(address)
+        for row in _served(provider, listed, settings) if listed else _offered(provider, at):
+            found.setdefault(row.id if row.ready else f"{row.id} at {address}", {})[address] = row
+    for rows in found.values():
+        row, where = next(iter(rows.values())), " and ".join(rows)
+        row = replace(row, tier=resolve(row.id, settings).tier)
+        if without := [
+            address for address, listed in asked.items() if row.ready and listed.names and address not in rows
+        ]:
+            cure = f"Serve the model at {' and '.join(without)} too, or correct {PROVIDERS[provider].advice.variable}"
+            row = replace(row, ready=False, reason=f"served only at {where}", cure=cure)
+        elif row.ready and len(rows) < len(places):
+            row = replace(row, reason=f"{row.reason} at {where}")
+        yield row
+
+
+def _offered(provider: str, settings: Settings) -> Iterator[Availability]:
+    """One row per model that koderz offers for a provider that is not asked for its list."""
+    known = PROVIDERS[provider]
     for name in known.names:
         lack, card = known.lack(name, settings), resolve(f"{provider}/{name}", settings)
         reason, cure = (lack.reason, lack.cure) if lack else (known.ready, "")
         yield Availability(card.id, card.tier, lack is None, reason, cure)
 
 
-def _served(provider: str, at: ModelList, settings: Settings) -> Iterator[Availability]:
+def _served(provider: str, listed: Listing, settings: Settings) -> Iterator[Availability]:
     """One row per model that a server lists, or one row with the reason why it lists none."""
-    listed, advice = listing(at, settings, ANSWER_SECONDS), PROVIDERS[provider].advice
+    advice = PROVIDERS[provider].advice
     for name in listed.names:
         card = resolve(f"{provider}/{name}", settings)
         yield Availability(card.id, card.tier, True, "served now", "")
@@ -112,6 +145,52 @@ def _served(provider: str, at: ModelList, settings: Settings) -> Iterator[Availa
 def _cure(listed: Listing, advice: Advice) -> str:
     """What to do about a server that did not answer."""
     return f"{listed.cure or advice.start}, or correct {advice.variable}"
+
+
+def _require_replicas(name: str, places: Mapping[str, Settings]) -> None:
+    """As ``require``, for a model with several addresses: an absent one is left out, but all others must be alike."""
+    provider, _, rest = name.partition("/")
+    known = PROVIDERS[provider]
+    asked = listings(provider, places, PATIENT_SECONDS)
+    for address, settings in places.items():
+        lack = None if address in asked else known.lack(rest, settings)
+        if not settings.allows_egress(address):
+            lack = Lack("KODERZ_OFFLINE is set", f"Unset KODERZ_OFFLINE, or correct {known.advice.variable}")
+        if lack:
+            raise ModelError(f"{name} cannot be called at {address}: {lack.reason}. {lack.cure}.")
+    absent = [listed for listed in asked.values() if listed.absent]
+    if len(absent) == len(places):
+        raise ModelError(f"{name} cannot be called: {absent[0].fault}. {_cure(absent[0], known.advice)}.")
+    there = {address: listed for address, listed in asked.items() if not (listed.absent or listed.fault)}
+    facts = {address: _facts(rest, listed) for address, listed in there.items()}
+    for address, fact in facts.items():
+        if fact != next(iter(facts.values())):
+            first = next(iter(facts))
+            raise ModelError(
+                f"{name} is not the same at all addresses: {facts[first]} at {first}, but {fact} at {address}. Serve "
+                f"the model in the same way at both, or correct {known.advice.variable}."
+            )
+    known.version_at(rest, {address: settings for address, settings in places.items() if address in there})
+
+
+def _facts(name: str, listed: Listing) -> str:
+    """What a server says about a model in its list."""
+    if name.removesuffix(":latest") not in (other.removesuffix(":latest") for other in listed.names):
+        return "not listed"
+    context = listed.contexts.get(name)
+    return "listed" if context is None else f"listed with a context of {context} tokens"
+
+
+def listings(provider: str, places: Mapping[str, Settings], seconds: float) -> Mapping[str, Listing]:
+    """The models that each of these addresses lists, if it can list them. They are asked at the same time."""
+    lists = {address: (PROVIDERS[provider].lists(settings), settings) for address, settings in places.items()}
+    with ThreadPoolExecutor(len(lists)) as threads:
+        asked = {
+            address: threads.submit(listing, at, settings, seconds)
+            for address, (at, settings) in lists.items()
+            if at is not None
+        }
+        return {address: future.result() for address, future in asked.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +214,15 @@ def about(name: str, settings: Settings) -> AboutModel:
 class Listing:
     """The chat models that a server lists. ``fault``: why there is no list; ``absent``: no server answers.
 
-    ``cure``: what to do about the fault, "" if the server only has to be started. Neither text ends with a full stop.
+    ``contexts``: the tokens of their contexts, as far as the server lists them. ``cure``: what to do about the fault,
+    "" if the server only has to be started. Neither text ends with a full stop.
     """
 
     names: tuple[str, ...] = ()
     fault: str = ""
     cure: str = ""
     absent: bool = False
+    contexts: Mapping[str, int] = field(default_factory=dict)
 
 
 def listing(at: ModelList, settings: Settings, seconds: float) -> Listing:
@@ -159,15 +240,16 @@ def listing(at: ModelList, settings: Settings, seconds: float) -> Listing:
         return Listing(fault=str(error).rstrip("."), cure=cure, absent=isinstance(error, _AbsentError))
     except msgspec.MsgspecError:
         return Listing(fault=f"{shown} does not answer with a list of models")
-    served = (model.name or model.id for model in (*reply.models, *reply.data) if model.for_chat)
-    names, redaction = tuple(dict.fromkeys(served)), settings.redaction()  # some servers list every model twice
+    served = {model.name or model.id: model for model in (*reply.models, *reply.data) if model.for_chat}
+    names, redaction = tuple(served), settings.redaction()  # some servers list every model twice
     sound = tuple(name for name in names if redaction.text(name) == name)
     if names and not sound:
         return Listing(
             fault=f"{shown} lists only models whose names contain an API key",
             cure="Ask the operator of the server to rename the models",
         )
-    return Listing(sound)
+    contexts = {name: served[name].max_model_len for name in sound}
+    return Listing(sound, contexts={name: length for name, length in contexts.items() if isinstance(length, int)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +259,7 @@ class _Served:
     name: str = ""
     id: str = ""
     remote_host: str = ""  # Ollama: the model runs in its cloud, so it is neither local nor free
+    max_model_len: object = None  # vLLM: the tokens of its context
 
     @property
     def for_chat(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from koderz_core.addresses import is_loopback
+from koderz_core.addresses import is_loopback, separated
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.models.connection import identity
@@ -18,7 +18,7 @@ from koderz_core.models.provider import ModelCard
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.records import Tier
 
-__all__ = ["ModelCard", "address_of", "identity", "resolve"]
+__all__ = ["ModelCard", "address_of", "identity", "one_spelling", "resolve"]
 
 # Publishers mark their small models by one of these words between dashes.
 SMALL_WORDS = frozenset({"mini", "nano", "luna", "haiku", "lite", "small", "instant", "3.5", "oss"})
@@ -46,8 +46,14 @@ def resolve(name: str, settings: Settings) -> ModelCard:
 
 
 def address_of(provider: str, settings: Settings) -> str | None:
-    """The base URL of a provider, None if its models run on this machine without a server."""
-    return PROVIDERS[provider].address(settings)
+    """The ``one_spelling`` of a provider's addresses, None if its models run on this machine without a server."""
+    urls = PROVIDERS[provider].urls(settings)
+    return one_spelling(" ".join(urls)) if urls else None
+
+
+def one_spelling(addresses: str) -> str:
+    """The ``identity`` of an address; of several, all of them in a fixed order and separated by commas."""
+    return ",".join(sorted({identity(url) for url in separated(addresses)}))
 
 
 def _card(provider: str, name: str, settings: Settings) -> ModelCard:
@@ -70,8 +76,8 @@ def _tier(provider: str, name: str, settings: Settings) -> Tier:
         return tier
     if PROVIDERS[provider].away(name):
         return "small_frontier"
-    url = address_of(provider, settings) or ""
-    if not PROVIDERS[provider].home or (is_loopback(url) and publisher_of(name) is None):
+    here = all(map(is_loopback, PROVIDERS[provider].urls(settings)))
+    if not PROVIDERS[provider].home or (here and publisher_of(name) is None):
         return "local"
     return _tier_of_paid(name)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from koderz_core.addresses import is_loopback
 from koderz_core.config import Settings
 from koderz_core.models.free_memory import PROC
+from koderz_core.models.providers import PROVIDERS
 from koderz_core.models.residency import Loaded
 from koderz_core.models.server_memory import in_lmstudio, in_ollama
 from koderz_core.models.weights_download import WEIGHTS
@@ -53,16 +54,16 @@ def in_memory(settings: Settings, own: Sequence[Loaded], proc: Path = PROC) -> t
 
 
 def _served(settings: Settings, loads: dict[str, int]) -> Iterator[InMemory]:
-    servers = (
-        ("ollama", "Ollama", settings.ollama_base_url, in_ollama),
-        ("lmstudio", "LM Studio", settings.lmstudio_base_url, in_lmstudio),
-    )
-    for provider, program, url, held in servers:
-        for model in held(settings) if is_loopback(url) else ():
-            name = f"{provider}/{model.name}"
-            count = loads.get(name, loads.get(name.removesuffix(":latest")))
-            who = _OTHERS if count is None else "this process"
-            yield InMemory(name, program, who, model.size_bytes, model.gpu_bytes, loads=count)
+    servers = (("ollama", "Ollama", in_ollama), ("lmstudio", "LM Studio", in_lmstudio))
+    for provider, program, held in servers:
+        places = PROVIDERS[provider].places(settings)
+        for address, at in places.items():
+            for model in held(at) if is_loopback(address) else ():
+                name = f"{provider}/{model.name}"
+                count = loads.get(name, loads.get(name.removesuffix(":latest")))
+                who = _OTHERS if count is None else "this process"
+                where = program if len(places) == 1 else f"{program} at {address}"
+                yield InMemory(name, where, who, model.size_bytes, model.gpu_bytes, loads=count)
 
 
 def _embedded(proc: Path, loads: dict[str, int]) -> Iterator[InMemory]:

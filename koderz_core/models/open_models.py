@@ -12,10 +12,10 @@ from koderz_core.models.availability import require
 from koderz_core.models.catalogue import check_allowed, resolve
 from koderz_core.models.machine import Machine, MeteredModel, gpu_joules
 from koderz_core.models.pricing import runs_here
-from koderz_core.models.provider import ModelCard
+from koderz_core.models.provider import ModelCard, Programs
 from koderz_core.models.providers import PROVIDERS, create
 from koderz_core.models.rapl import cpu_joules
-from koderz_core.models.residency import Loadable, Residency, ResidentModel
+from koderz_core.models.residency import Copies, Loadable, Residency, ResidentModel
 from koderz_core.models.server import causes
 from koderz_core.protocols import Model, OnText
 from koderz_core.records import Completion, Request
@@ -46,24 +46,30 @@ class OpenModels:
         key = (card.id, dataset if card.provider == "scripted" else "")  # other models are the same for all datasets
         with self._guard:
             if key not in self._models:
-                model = create(card, self._settings, lambda: self._programs(dataset))
-                self._models[key] = GuardedModel(self._resident(model, card), self._settings.redaction())
+                model = self._opened(card, lambda: self._programs(dataset))
+                self._models[key] = GuardedModel(model, self._settings.redaction())
             return self._models[key]
 
-    def _resident(self, model: Model, card: ModelCard) -> Model:
-        """The memory of models that koderz can unload is shared: a call of one may unload others."""
-        metered = self._metered(model, card)
-        served = PROVIDERS[card.provider].memory(card.name, self._settings)
-        loadable = served or (model if isinstance(model, Loadable) else None)
-        if loadable is None or not runs_here(card, self._settings):
-            return metered
-        self._residency.add(card.id, loadable)
-        return ResidentModel(metered, self._residency)
+    def _opened(self, card: ModelCard, programs: Programs) -> Model:
+        """The model, at each of its addresses.
+
+        The memory of models that koderz can unload is shared: a call of one may unload others.
+        """
+        provider, replicas, loadable = PROVIDERS[card.provider], dict[str, Model](), list[Loadable]()
+        for address, settings in (provider.places(self._settings) or {"": self._settings}).items():
+            model = create(card, settings, programs)
+            memory = provider.memory(card.name, settings) or (model if isinstance(model, Loadable) else None)
+            here = runs_here(card, settings)
+            replicas[address] = self._metered(model, card) if here else model
+            if here and memory:
+                loadable.append(memory)
+                replicas[address] = ResidentModel(replicas[address], self._residency)
+        if loadable:
+            self._residency.add(card.id, Copies(tuple(loadable)) if len(loadable) > 1 else loadable[0])
+        return ReplicatedModel(card.id, replicas) if len(replicas) > 1 else replicas.popitem()[1]
 
     def _metered(self, model: Model, card: ModelCard) -> Model:
         """Models that run on this machine share its time and energy."""
-        if not runs_here(card, self._settings):
-            return model
         if self._machine is None:
             self._machine = Machine(
                 gpu_joules=gpu_joules() if self._settings.measure_gpu else None,
@@ -92,6 +98,23 @@ class OpenModels:
             for model in self._models.values():
                 model.close()
             self._models.clear()
+
+
+class ReplicatedModel:
+    """A model that has several addresses: each request names the one to ask."""
+
+    def __init__(self, name: str, replicas: Mapping[str, Model]) -> None:
+        """``replicas``: the model at each address; the first one answers requests that name none of them."""
+        self.id, self._replicas = name, replicas
+
+    def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        """As the model at that address."""
+        return (self._replicas.get(request.address) or next(iter(self._replicas.values()))).complete(request, on_text)
+
+    def close(self) -> None:
+        """As the model, at all addresses."""
+        for replica in self._replicas.values():
+            replica.close()
 
 
 class GuardedModel:

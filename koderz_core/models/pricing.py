@@ -39,13 +39,21 @@ def price(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at:
     A price in `models.toml` overrides all others. Otherwise the price of a paid model is that of the ``genai-prices``
     package for the address that was asked or, if the package has none, that of the model's publisher. Some prices
     depend on the size of a single prompt, the time of day or the service tier, so each call is priced on its own, never
-    a sum of calls. Input without reported cache counts is priced as uncached; input written to a cache is priced as
-    kept for five minutes. Raises ConfigError.
+    a sum of calls. If a provider has several addresses with different prices, the price is unknown. Input without
+    reported cache counts is priced as uncached; input written to a cache is priced as kept for five minutes. Raises
+    ConfigError.
     """
     if card.provider == "scripted":
         return Cost(0.0, "scripted")
     if stated_price := stated(card.id, settings).price:
         return by_statement(card.id, usage, stated_price, "models.toml")
+    places = PROVIDERS[card.provider].places(settings) or {"": settings}
+    costs = {_price_at(card, usage, seconds, one, at) for one in places.values()}
+    return costs.pop() if len(costs) == 1 else Cost(None, f"unpriced: {card.id} has another price at each address")
+
+
+def _price_at(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at: datetime | None) -> Cost:
+    """The cost at one address."""
     if runs_here(card, settings):
         return _local(card, usage, seconds, settings, at)
     if why := _unknown(card, usage):
@@ -55,9 +63,9 @@ def price(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at:
 
 def runs_here(card: ModelCard, settings: Settings) -> bool:
     """Whether this machine does the work of a model's calls, which then cost energy and wear."""
-    url = PROVIDERS[card.provider].address(settings)
-    away = PROVIDERS[card.provider].away(card.name)
-    return card.tier == "local" and card.provider != "scripted" and not away and (url is None or is_loopback(url))
+    provider = PROVIDERS[card.provider]
+    here = all(map(is_loopback, provider.urls(settings)))
+    return card.tier == "local" and card.provider != "scripted" and not provider.away(card.name) and here
 
 
 def _unknown(card: ModelCard, usage: Usage) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError
 from koderz_core.models.capabilities import SERVED, Capabilities, Rows, row_of, with_stated
-from koderz_core.models.connection import is_at
+from koderz_core.models.connection import identity, is_at
 from koderz_core.models.residency import Loadable
 from koderz_core.protocols import Model
 from koderz_core.records import Tier
@@ -130,7 +130,8 @@ def _no_version(_name: str, _settings: Settings) -> str:
 class Provider:
     """One source of models, with all that koderz knows of it.
 
-    ``address``: its base URL, None if its models run in this process or a child process. ``lists``: where it lists its
+    ``address``: its base URL or several, separated by spaces; None if its models run in this process or a child
+    process. The other functions receive settings with one address, those of ``places``. ``lists``: where it lists its
     models, None if koderz offers ``names`` instead; ``closed``: it has no models beyond ``names``. ``lack``: what a
     model (by its name) lacks; ``ready``: the reason shown if it lacks nothing. ``typed``: a pattern of the names that
     people type without the provider. ``home``: the publisher's own host, which requires the ``key`` and whose prices
@@ -165,9 +166,28 @@ class Provider:
     priciest_tier: Callable[[Settings], str | None] = _none
     version: Callable[[str, Settings], str] = _no_version
 
+    def urls(self, settings: Settings) -> tuple[str, ...]:
+        """Its base URLs, in the user's order; none if its models need no server."""
+        return tuple((self.address(settings) or "").split())
+
+    def places(self, settings: Settings) -> Mapping[str, Settings]:
+        """The settings for each of its addresses, by the ``identity`` of the address; empty if it has no address."""
+        whole, urls = self.address(settings) or "", self.urls(settings)
+        return {identity(url): settings if url == whole else settings.at(whole, url) for url in urls}
+
+    def version_at(self, name: str, places: Mapping[str, Settings]) -> str:
+        """The version of a model at these addresses. Raises ModelError as ``version``, and if the versions differ."""
+        versions = {address: self.version(name, settings) for address, settings in places.items()}
+        if len(set(versions.values())) > 1:
+            raise ModelError(
+                f"{name} differs between {' and '.join(versions)}. Load the same version at all addresses."
+            )
+        return next(iter(versions.values()), "")
+
     def at_home(self, settings: Settings) -> bool:
-        """Whether its address is the publisher's own."""
-        return is_at(self.address(settings), self.home)
+        """Whether its addresses are the publisher's own."""
+        urls = self.urls(settings)
+        return bool(urls) and all(is_at(url, self.home) for url in urls)
 
     def capabilities(self, card_id: str, settings: Settings) -> Capabilities:
         """What a model (by id) accepts: its row, the settings of its server, and above all `models.toml`.

@@ -50,6 +50,27 @@ class Loaded:
     calls: int
 
 
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """The copies of one model in several servers on this machine, which are loaded and unloaded together."""
+
+    of: tuple[Loadable, ...]
+
+    def needed_bytes(self) -> int | None:
+        """As ``Loadable``."""
+        needed = [copy.needed_bytes() for copy in self.of]
+        return None if None in needed else sum(filter(None, needed))
+
+    def is_loaded(self) -> bool:
+        """As ``Loadable``: whether a copy is in memory."""
+        return any(copy.is_loaded() for copy in self.of)
+
+    def unload(self) -> None:
+        """As ``Loadable``."""
+        for copy in self.of:
+            copy.unload()
+
+
 Place = Literal["out", "own", "foreign"]
 """Not in memory as far as koderz knows; loaded by koderz; loaded by another program, so never unloaded by koderz."""
 

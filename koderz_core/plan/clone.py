@@ -187,6 +187,10 @@ def forked(plan: Plan, settings: Settings, taken: Container[str]) -> Plan:
 
     Raises PlanError if the plan was never started, DataError if the dataset no longer contains a problem.
     """
+    if plan.shard:
+        raise PlanError(
+            f"{plan.id} is a part of a benchmark and cannot be forked. Merge the shards first, or omit --fork."
+        )
     if not _journal(plan, settings).exists():
         raise PlanError(f"{plan.id} has not been started, so there is nothing to fork. Omit --fork.")
     dataset = _load(plan, settings)

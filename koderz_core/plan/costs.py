@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from koderz_core.analysis.timing import forecast
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError, StoreError
-from koderz_core.models.catalogue import address_of, resolve
+from koderz_core.models.catalogue import resolve
 from koderz_core.models.connection import redact
+from koderz_core.models.providers import PROVIDERS
 from koderz_core.models.worst_case import WorstCases, unpriced
 from koderz_core.plan.evidence import Evidence
 from koderz_core.prompts import coding
@@ -146,7 +147,8 @@ def _reasons(plan: Plan, forecast: Forecast, settings: Settings) -> Iterator[str
 def _where(plan: Plan, settings: Settings) -> str:
     """Where the plan runs, and which providers it asks over a network."""
     providers = sorted({name.partition("/")[0] for name in plan.models()})
-    asked = [f"{provider} at {redact(url)}" for provider in providers if (url := address_of(provider, settings))]
+    urls = {provider: PROVIDERS[provider].urls(settings) for provider in providers}
+    asked = [f"{provider} at {' and '.join(map(redact, at))}" for provider, at in urls.items() if at]
     local = "The models of the benchmark also run on this machine."
     called = f"The benchmark calls models of {', '.join(asked)}." if asked else local
     place = f"The benchmark runs on this machine, in the process of the dashboard. {called}"

@@ -75,8 +75,11 @@ class Planner:
         return next(preset for preset in presets(surveyed) if preset.name == known)
 
     def clone(self, benchmark: str) -> Clone:
-        """Return a recorded benchmark (by id) as a new order. Raises JournalError, and as ``clone_of``."""
-        return clone_of(self._evidence.plan(benchmark), self._settings)
+        """Return a recorded benchmark (by id) as a new order, of a shard the whole benchmark.
+
+        Raises JournalError, and as ``clone_of``.
+        """
+        return clone_of(self._evidence.plan(benchmark).whole, self._settings)
 
     def ineffective(self, plan: Plan) -> tuple[str, ...]:
         """Describe in sentences the parts of a plan that have no effect."""
@@ -91,7 +94,13 @@ class Planner:
         return self.propose(order, dataset, baselines=False).plan
 
     def propose(
-        self, order: Order, dataset: str = "humaneval", *, baselines: bool = True, named: str | None = None
+        self,
+        order: Order,
+        dataset: str = "humaneval",
+        *,
+        baselines: bool = True,
+        named: str | None = None,
+        reuse: bool = True,
     ) -> Proposal:
         """Return the plan of an order, with the ``baselines`` that the order lacks. Raises as ``plan``.
 
@@ -99,7 +108,7 @@ class Planner:
 
         A stronger model that was already measured on all these problems, with the same prompts and sampling, is not
         measured again. The exception is a model that this benchmark has started to measure: the same order must always
-        lead to the same benchmark.
+        lead to the same benchmark. Without ``reuse``, every baseline is measured.
         """
         of = self._dataset(dataset)
         if is_open(order):
@@ -110,7 +119,8 @@ class Planner:
         plan = self._draft(with_more(order, lacking), of)
         added = plan.configurations[len(plan.configurations) - len(lacking) :]
         asked = {baseline.id for baseline in added[: len(extra)]}
-        measured = {baseline.id: earlier for baseline in added if (earlier := self._measured(plan, baseline))}
+        earlier = {baseline.id: self._measured(plan, baseline) for baseline in added if reuse}
+        measured = {name: found for name, found in earlier.items() if found}
         if measured:
             pairs = zip(lacking, added, strict=True)
             plan = self._draft(with_more(order, [more for more, made in pairs if made.id not in measured]), of)

@@ -52,13 +52,15 @@ class Sampling:
 class Request:
     """A complete request to a model. The same request with the same seed may be answered from a journal.
 
-    ``turn_seconds``: the time that the configuration gives the answer; None: only the settings limit it.
+    ``turn_seconds``: the time that the configuration gives the answer; None: only the settings limit it. ``address``:
+    the address that is asked if the provider has several; it belongs to one attempt and not to the content.
     """
 
     messages: tuple[Message, ...]
     sampling: Sampling
     seed: int
     turn_seconds: float | None = None
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from msgspec import UNSET, UnsetType
 from koderz_core.errors import PlanError
 from koderz_core.records.problems import DatasetOrigin
 from koderz_core.records.registrations import Registration
+from koderz_core.records.shards import Shard
 
 Outcome = Literal["solved", "unsolved", "cancelled", "error"]
 StopReason = Literal["gate", "iterations", "budget", "context", "gave_up"]
@@ -139,7 +140,8 @@ class Plan:
     limit per experiment belongs to the content. ``outside``: chosen problems without a possible gate, each with the
     reason; no configuration runs on them. ``selections``: how models that the order did not name were chosen.
     ``registration``: what was decided before the first call. Unset, it is not written, so the journals of benchmarks
-    without one stay as they were.
+    without one stay as they were. ``shard``: the part of the experiments that this plan runs, unset for all of them.
+    Then the budget is that of the part; everything else, and the ids of experiments, are those of the whole benchmark.
     """
 
     dataset: DatasetOrigin
@@ -153,6 +155,7 @@ class Plan:
     outside: Mapping[str, str] = field(default_factory=dict)
     selections: tuple[Selection, ...] = ()
     registration: Registration | UnsetType = UNSET
+    shard: Shard | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         """Raise TooManyError, so that no plan, even in a foreign journal, is too large to be enumerated."""
@@ -161,7 +164,23 @@ class Plan:
     @property
     def id(self) -> str:
         identity = (self.name, self.dataset.sha256, self.seed) if self.name else self.content
-        return f"bench_{fingerprint(identity)[:12]}"
+        whole = f"bench_{fingerprint(identity)[:12]}"
+        return self.shard.id_in(whole) if self.shard else whole
+
+    @property
+    def whole(self) -> Plan:
+        """The plan of the whole benchmark, of which this plan may be a part."""
+        return replace(self, shard=UNSET, budget=replace(self.budget, usd=self.shard.usd)) if self.shard else self
+
+    def part(self, number: int, count: int) -> Plan:
+        """One of ``count`` parts of this plan, with its part of the budget. Raises PlanError."""
+        if self.sequential is not None:
+            raise PlanError(
+                "A benchmark with sequential stopping cannot be divided into shards, because its stopping rule needs "
+                "the results of all experiments. Omit --shard, or register the fixed stopping rule."
+            )
+        shard = Shard(number, count, self.budget.usd)
+        return replace(self, shard=shard, budget=replace(self.budget, usd=shard.share_usd))
 
     @property
     def content(self) -> str:
@@ -180,6 +199,7 @@ class Plan:
             outside={},
             selections=(),
             registration=registration,
+            shard=UNSET,
         )
         return fingerprint((rest, configurations))
 
@@ -192,18 +212,19 @@ class Plan:
 
         A sequential benchmark completes each problem with all its repeats, the primary pair first.
         """
-        benchmark, configurations = self.id, [configuration.id for configuration in self.configurations]
+        benchmark, configurations = self.whole.id, [configuration.id for configuration in self.configurations]
         if self.sequential is None:
             places = ((repeat, problem) for repeat in range(self.repeats) for problem in self.problems)
         else:
             places = ((repeat, problem) for problem in self.problems for repeat in range(self.repeats))
             primary = [configurations[at] for at in (self.sequential.a, self.sequential.b)]
             configurations.sort(key=lambda configuration: configuration not in primary)
-        return tuple(
+        every = (
             self._experiment(benchmark, configuration, problem, repeat)
             for repeat, problem in places
             for configuration in configurations
         )
+        return tuple(every if not self.shard else (each for each in every if self.shard.holds(each.id)))
 
     @property
     def cached(self) -> bool:

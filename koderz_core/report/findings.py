@@ -19,6 +19,7 @@ from koderz_core.analysis.rates import rate_of
 from koderz_core.records.marks import ORACLE, REPORTED, SAW_BASE_TESTS, SEARCHED, Marks
 from koderz_core.records.plans import SOME_SCRIPTED, scripted
 from koderz_core.records.progress import SummaryRow
+from koderz_core.records.shards import shard_in
 from koderz_core.report.formats import in_points, listed, money, numbered, p_value, percent
 from koderz_core.report.matching import match_sentences
 from koderz_core.report.registration import not_valid
@@ -299,6 +300,11 @@ def _footnotes(marks: Sequence[Marks]) -> Iterator[str]:
 
 
 def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
+    if shards := {row.benchmark for row in rows if shard_in(row.benchmark)}:
+        yield (
+            f"Partial: {numbered(len(shards), 'shard')}, each with a random part of the experiments of a benchmark. "
+            "`koderz merge` unites the shards of a benchmark."
+        )
     without = sum(row.errors + row.cancelled for row in rows)
     planned = sum(row.planned for row in rows)
     left = planned - without - sum(row.solved + row.unsolved for row in rows)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
+from koderz_core.events import CallStarted
 from koderz_core.grading.problem_tests import Divide
 from koderz_core.grading.testsets import split
+from koderz_core.models.answer_cache import Draw
 from koderz_core.protocols import Judge, Model
-from koderz_core.records import Asker, Cost, Memory, Query, Usage
+from koderz_core.records import Asker, Completion, Cost, Memory, Query, Request, Usage
 from koderz_core.runner.budget import Ledger, WorstCase, nothing_known
 from koderz_core.runner.live_text import LiveText
 from koderz_core.runner.memory_watch import MemoryWatch
 from koderz_core.runner.provider_limits import Endpoints, Policy
-from koderz_core.runner.recorder import NO_KEYS, Redactor
+from koderz_core.runner.recorder import NO_KEYS, Redactor, Voice
 from koderz_core.runner.reuse import Reuse
-from koderz_core.runner.scheduler import Boundless, Room
+from koderz_core.runner.scheduler import Boundless, Room, Slot
 
 Price = Callable[[str, Usage, float], Cost]
 """Maps model id, tokens and seconds of one call to its cost."""
@@ -28,6 +31,17 @@ Recollection = Callable[[Query, Asker], Sequence[Memory]]
 
 Raises InfrastructureError if memory is unavailable: the experiment continues without it, and its journal records why.
 """
+
+
+class Asks(Protocol):
+    """Makes the calls of an experiment: ``Calls``, or a connection to the process that makes them."""
+
+    def ask(self, started: CallStarted, request: Request, ordinal: int) -> Completion:
+        """As ``Calls.ask``."""
+
+
+MakeCalls = Callable[["Dependencies", Voice, Slot, Draw], Asks]
+"""Returns what makes the calls of an experiment; its place, a draw without the ordinal, names it in all benchmarks."""
 
 
 def unknown_context(_model: str) -> None:
@@ -65,3 +79,4 @@ class Dependencies:
     memory: MemoryWatch | None = None
     ledger: Ledger = field(default_factory=Ledger)  # replaced by the runner's, which knows the plan's budget
     benchmark: str = ""
+    calls: MakeCalls | None = None  # None: ``Calls``

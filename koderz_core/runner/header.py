@@ -76,7 +76,8 @@ def continued(asked: BenchmarkOpened, recorded: BenchmarkOpened) -> BenchmarkOpe
         _LOG.warning("Prices have changed since %s started. Earlier calls keep their costs.", asked.benchmark)
     plan, tiers = _extended(asked.plan, recorded.plan), {**recorded.tiers, **asked.tiers}
     versions = {**recorded.prompt_versions, **asked.prompt_versions}
-    return replace(asked, plan=plan, tiers=tiers, prompt_versions=versions, forked_from=recorded.forked_from)
+    origin = {"forked_from": recorded.forked_from, "merged": recorded.merged}
+    return replace(asked, plan=plan, tiers=tiers, prompt_versions=versions, **origin)
 
 
 def header_then(before: BenchmarkOpened | None, event: Event) -> BenchmarkOpened | None:
@@ -102,6 +103,7 @@ def _extended(asked: Plan, recorded: Plan) -> Plan:
         budget=asked.budget,
         outside={**recorded.outside, **asked.outside},
         selections=tuple(dict.fromkeys([*recorded.selections, *asked.selections])),
+        shard=asked.shard,
     )
 
 

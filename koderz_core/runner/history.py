@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -151,7 +151,7 @@ def _tapes(path: Path, history: History) -> dict[str, Tape]:
             needed[entry.event.sha256] = entry.event.text
     texts = {sha256: text for sha256, text in needed.items() if text is not None}
     try:
-        return {experiment: _tape(recorded, texts) for experiment, recorded in entries.items()}
+        return {experiment: tape_of(recorded, texts) for experiment, recorded in entries.items()}
     except KeyError as error:
         raise JournalError(
             f"The journal {path.name} lacks lines that other lines refer to, so {path.stem} cannot be resumed. Restore "
@@ -166,7 +166,8 @@ def _texts_of(event: Event) -> list[str]:
     return [memory.text for memory in event.memories] if isinstance(event, MemoryRecalled) else []
 
 
-def _tape(entries: list[Entry], texts: Mapping[str, str]) -> Tape:
+def tape_of(entries: Sequence[Entry], texts: Mapping[str, str]) -> Tape:
+    """The tape of an experiment's events; ``texts``: those that its answers name, by their hashes."""
     started: dict[int, CallStarted] = {}
     steps: dict[int, Recorded] = {}
     for entry in entries:

@@ -7,6 +7,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Protocol
 
 from koderz_core.errors import JournalError
 from koderz_core.events import Entry, Event, TextStored
@@ -18,6 +19,16 @@ _LOG = logging.getLogger("koderz")
 
 Watch = Callable[[Entry], None]
 """Called with every written entry, in the thread of its event, so it must be fast. Its exceptions are logged."""
+
+
+class Receiver(Protocol):
+    """Receives events and texts: a recorder, or a connection to the process that has one."""
+
+    def say(self, event: Event, experiment: str | None = None, ordinal: int | None = None) -> None:
+        """Take an event. Raises JournalError."""
+
+    def text(self, text: str) -> str:
+        """The hash by which events refer to this text."""
 
 
 class Recorder:
@@ -75,7 +86,7 @@ def storable(text: str) -> str:
 class Voice:
     """The recorder as one experiment uses it: its events are stamped with the experiment's id."""
 
-    def __init__(self, recorder: Recorder, experiment: str) -> None:
+    def __init__(self, recorder: Receiver, experiment: str) -> None:
         self._recorder = recorder
         self.experiment = experiment
         self.text = recorder.text

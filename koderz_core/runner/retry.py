@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from koderz_core.egress import BENCHMARK
-from koderz_core.errors import ContextError, ModelError
+from koderz_core.errors import ContextError, KoderzError, ModelError
 from koderz_core.events import CallFailed, CallFinished, CallStarted
 from koderz_core.models.answer_cache import Draw
 from koderz_core.records import Completion, MessageRef, Request, Usage
@@ -74,13 +74,15 @@ class Calls:
     ) -> Completion | float:
         """An answer, or the seconds to wait before the next attempt; ``failures``: of all attempts so far."""
         started = replace(started, attempt=started.attempt + len(failures))
-        with self._admitted(started, request, ordinal) as (admission, held):
+        with self._admitted(started, request, ordinal, failures) as (admission, held):
             begin = time.monotonic()
+            if admission.address:
+                request = replace(request, address=admission.address)
             try:
                 admission.answer = completion = self._complete(started, request, ordinal, failures)
             except ModelError as error:
+                closed = self._dependencies.endpoints.of(started.model).fail(admission, error, failures)
                 failures.append(error)
-                closed = self._dependencies.endpoints.of(started.model).fail(admission, error)
                 failed = self._failed(started.model, failures, time.monotonic() - begin, closed)
                 held.settle_failure(failed)
                 self._voice.say(failed, ordinal)
@@ -94,16 +96,20 @@ class Calls:
 
     @contextmanager
     def _admitted(
-        self, started: CallStarted, request: Request, ordinal: int
+        self, started: CallStarted, request: Request, ordinal: int, failures: Sequence[ModelError]
     ) -> Iterator[tuple[Admission, Reservation]]:
         """Make an attempt inside: its provider accepts calls, its cost is reserved, and its start is journalled."""
         most = self._dependencies.worst_case(started.model, request)
-        endpoint = self._dependencies.endpoints.of(started.model).admitted(request, self._slot)
+        endpoint = self._dependencies.endpoints.of(started.model).admitted(request, self._slot, failures)
         with (
             endpoint as admission,
             self._dependencies.ledger.reserved(self._voice.experiment, most, self._slot.check) as held,
         ):
-            self._voice.say(replace(started, reserved_usd=most), ordinal)
+            try:
+                self._voice.say(replace(started, reserved_usd=most), ordinal)
+            except KoderzError:
+                held.counts = 0  # it is not sent
+                raise
             yield admission, held
 
     def _complete(
@@ -161,12 +167,17 @@ class Calls:
             retryable=error.retryable,
             status=error.status,
             retry_after_seconds=error.retry_after_seconds,
-            wait_seconds=policy.wait(failures),
+            wait_seconds=self._wait_seconds(model, failures),
             arrived=error.arrived,
             cost=cost,
             retries=policy.retries_after(failures),
             closed_seconds=closed_seconds,
         )
+
+    def _wait_seconds(self, model: str, failures: Sequence[ModelError]) -> float | None:
+        """As ``Policy.wait``; a call that can be made at another address does not wait."""
+        seconds = self._dependencies.policy.wait(failures)
+        return 0.0 if seconds and self._dependencies.endpoints.of(model).has_another(failures) else seconds
 
 
 def announce(voice: Voice, role: str, member: int, model: str, request: Request, fingerprint: str) -> CallStarted:

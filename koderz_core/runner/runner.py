@@ -13,11 +13,12 @@ from functools import partial
 from koderz_core.errors import KoderzError, PlanError
 from koderz_core.events import BenchmarkClosed, BenchmarkDecided, BenchmarkOpened, ControlObeyed, ForecastMade
 from koderz_core.journal import Journal
-from koderz_core.records import Budget, Plan, Problem
+from koderz_core.records import Budget, Experiment, Plan, Problem
 from koderz_core.records.progress import Forecast, MemoryLevel
 from koderz_core.runner.budget import Ledger
 from koderz_core.runner.control import discard, receiving
 from koderz_core.runner.dependencies import Dependencies
+from koderz_core.runner.engine import LOCAL, Engine
 from koderz_core.runner.header import continued
 from koderz_core.runner.history import History, load
 from koderz_core.runner.recorder import Recorder, Watch
@@ -38,7 +39,7 @@ class Assignment:
     """The benchmark to run: the header of its journal, and the problems that its plan names.
 
     ``retry_errors``: run failed experiments again. ``pilot``: only this number of problems, drawn by the plan's seed.
-    ``stopping``: returns the rule by which a plan stops early.
+    ``stopping``: returns the rule by which a plan stops early. ``engine``: where the experiments run.
     """
 
     header: BenchmarkOpened
@@ -46,6 +47,7 @@ class Assignment:
     retry_errors: bool = False
     pilot: int | None = None
     stopping: MakeRule = no_rule
+    engine: Engine = LOCAL
 
 
 class Runner:
@@ -73,8 +75,7 @@ class Runner:
         self.asked = assignment.header.plan  # the plan to run now; the recorded plan may hold more
         self.experiments = pilot(self.asked, assignment.pilot)  # the experiments that this runner runs
         self._stopping = Stopping(assignment.stopping(self.plan), history.lasting, history.decided)
-        left = () if self._stopping.decided else self.experiments
-        tasks = remaining_tasks(self.plan, left, assignment.problems, history)
+        tasks = remaining_tasks(self.plan, self._still_open(), assignment.problems, history)
         asked = {experiment.id for experiment in self.experiments}
         self.kept_errors = len((history.errors.keys() & asked) - {task.experiment.id for task in tasks})
         self.remaining = len(tasks)  # how many experiments had no final result when this runner took over
@@ -84,6 +85,7 @@ class Runner:
         self._ledger = Ledger(self.asked.budget, history.spending)
         dependencies = replace(provide(models_of(tasks)), ledger=self._ledger)
         self._scheduler = Scheduler(dependencies.room, in_order=self._may_end_early)
+        self._engine = assignment.engine.running(self.header, models_of(tasks), self._scheduler)
         self._recorder = Recorder(journal, watches, dependencies.clock, history.texts)
         self._workers = Workers(tasks, dependencies, self._recorder, self._scheduler, self._stopping)
         self.controller = Controller(self.benchmark, self._scheduler, self._ledger, self._workers, self._recorder)
@@ -229,7 +231,7 @@ class Runner:
             with closing(self._journal):
                 watched = self._workers.watched(self.controller.hold_back)
                 with receiving(self._journal.path, self.controller.apply_or_log), watched:
-                    self._workers.perform_all(self.benchmark)
+                    self._perform_all()
                 self._record_closed()
         except KoderzError as error:
             self._workers.break_off(error)
@@ -239,6 +241,15 @@ class Runner:
         finally:
             self._ended.set()
         self.notify_ended()
+
+    def _still_open(self) -> tuple[Experiment, ...]:
+        """The experiments that may still run: none of a benchmark that is decided."""
+        return () if self._stopping.decided else self.experiments
+
+    def _perform_all(self) -> None:
+        if self.remaining:
+            with self._engine as perform:
+                self._workers.perform_all(self.benchmark, perform)
 
     @property
     def _may_end_early(self) -> bool:

@@ -113,6 +113,12 @@ class Scheduler:
         return None in self._paused
 
     @property
+    def halting(self) -> bool:
+        """Whether an experiment that takes its next step now may have to wait or end."""
+        with self._changed:
+            return bool(self._paused or self._stopped) or self._memory == "critical" or self._free < 0
+
+    @property
     def memory(self) -> MemoryLevel:
         """How much memory there is, as ``hold_back`` was last called."""
         return self._memory

@@ -196,7 +196,8 @@ class Session:
         started = replace(started, attempt=self._tape.attempts.get(ordinal, 0) + 1)
         experiment = self._subject.experiment
         place = (self._subject.dataset.sha256, experiment.configuration, experiment.problem, experiment.repeat)
-        calls = Calls(self._dependencies, self._voice, self._slot, (*place, experiment.seed))
+        make = self._dependencies.calls or Calls
+        calls = make(self._dependencies, self._voice, self._slot, (*place, experiment.seed))
         return calls.ask(started, question.request, ordinal)
 
     def _test(self, candidate: Extracted, key: str, ordinal: int) -> Verdict:

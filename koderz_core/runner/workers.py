@@ -19,6 +19,7 @@ from koderz_core.records import Allowance, Control, Experiment, Plan, Problem
 from koderz_core.runner.budget import Ledger
 from koderz_core.runner.control import ControlRequest
 from koderz_core.runner.dependencies import Dependencies
+from koderz_core.runner.engine import Perform
 from koderz_core.runner.experiment import Task, perform, without_result
 from koderz_core.runner.history import History, Tape
 from koderz_core.runner.memory_watch import MemoryState, Obey
@@ -45,14 +46,16 @@ class Workers:
         self._scheduler = scheduler
         self._stopping = stopping
         self._tasks = {self._slot(task): task for task in tasks}
+        self._perform_task: Perform = perform
         self._running: dict[str, tuple[Task, float]] = {}  # by id, with the monotonic second it started at
         self._guard = threading.Lock()  # guards _running, and that an experiment ends once
         self.bugs: list[Exception] = []  # unexpected exceptions; each ended its experiment as error
         self.fault: KoderzError | None = None  # the error that ended the benchmark
         self.cut_short = False  # whether a stop or a budget has kept an experiment from its end
 
-    def perform_all(self, name: str) -> None:
+    def perform_all(self, name: str, perform: Perform = perform) -> None:
         """Return when all tasks have ended. A paused experiment keeps its thread, but not its slot."""
+        self._perform_task = perform
         waiting = list(self._tasks)  # the scheduler removes the slots that it admits
         with ThreadPoolExecutor(max(1, len(waiting)), thread_name_prefix=name) as threads:
             while slot := self._scheduler.admit(waiting, self._dependencies.endpoints.shut):
@@ -124,7 +127,7 @@ class Workers:
         """The edge of a worker thread: a bug ends only its experiment; a broken journal ends the benchmark."""
         voice = Voice(self._recorder, task.experiment.id)
         try:
-            finished = perform(task, self._dependencies, voice, slot)
+            finished = self._perform_task(task, self._dependencies, voice, slot)
         except KoderzError:
             raise
         except Exception as error:  # noqa: BLE001 (the edge: a bug must not end the other experiments)

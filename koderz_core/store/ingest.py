@@ -146,7 +146,7 @@ def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
     plan = event.plan
     columns: dict[str, Value] = {
         "id": event.benchmark,
-        "name": plan.name,
+        "name": f"{plan.name} ({plan.shard.name})" if plan.name and plan.shard else plan.name,
         "koderz_version": event.koderz_version,
         "schema_version": event.schema_version,
         "dataset": plan.dataset.name,

@@ -176,7 +176,7 @@ def load(con: DuckDBPyConnection, journals_dir: Path) -> Loaded:
     """
     events, left, faults = 0, PASS_BYTES, []
     seen = _read_states(con)
-    for path in sorted(journals_dir.glob("*.jsonl")):
+    for path in journal.journals_in(journals_dir):
         at, end = seen.get(path.name, ReadState()), _size(path)
         try:
             while (
@@ -197,9 +197,12 @@ def outdated(con: DuckDBPyConnection, journals_dir: Path) -> str | None:
             f"The index lacks costs of unanswered calls in the journal {earlier[0]}, because an earlier version "
             "of koderz indexed this journal"
         )
+    present = {path.name for path in journal.journals_in(journals_dir)}
     for file, seen in _read_states(con).items():
         path = journals_dir / file
         size = _size(path)
+        if size is not None and file not in present:
+            return f"The shard {file} is part of a merged benchmark now"
         if size is None:
             return f"The journal {file} is missing"
         if size < seen.offset or (size > seen.offset and _mark(path, seen.offset) not in (seen.mark, None)):

@@ -35,10 +35,11 @@ from koderz_core.bundles.creation import (
 from koderz_core.bundles.privacy import ABOUT, SAFEST, Identities, level_of
 from koderz_core.config import Settings, load_settings
 from koderz_core.diagnosis import Finding
-from koderz_core.errors import JournalError, KoderzError
+from koderz_core.errors import JournalError, KoderzError, UsageError
 from koderz_core.events.tally import tally
 from koderz_core.journal import read_all
 from koderz_core.journal.annotations import annotations_file
+from koderz_core.records.shards import shard_in
 from koderz_core.report.export_request import ExportOrder
 from koderz_core.store.results import Results
 from koderz_core.verification.figures import Lines, Shown, verify_figures
@@ -95,8 +96,11 @@ class Bundles:
     def make(self, benchmark: str, level: str, out: Path | None = None, *, pinned: bool = False) -> WrittenBundle:
         """Write a bundle of a benchmark (by id) to ``out``. None: to the data folder, which keeps the newest bundles.
 
-        An unknown ``level`` counts as the level that discloses least. Raises DataError, JournalError.
+        An unknown ``level`` counts as the level that discloses least. Raises UsageError for a shard, DataError,
+        JournalError.
         """
+        if shard_in(benchmark):
+            raise UsageError(f"{benchmark} is only a part of a benchmark. Merge its shards before you share it.")
         chosen, warning = level_of(level)
         if warning:
             _LOG.warning("%s", warning)

@@ -188,7 +188,7 @@ class Experiments:
 
     def _whole(self, plan: Plan, dataset: Dataset | None, options: Sequence[str]) -> Sequence[str]:
         """The command that plans the benchmark again; if that would make another plan today, one that resumes it."""
-        if dataset is None or not is_plannable(plan, dataset, self.settings):
+        if plan.shard or dataset is None or not is_plannable(plan, dataset, self.settings):
             return ["koderz", "resume", plan.id]
         return [*shlex.split(command_of(order_of(plan, dataset), plan.dataset.name)), *options]
 

@@ -26,6 +26,7 @@ from koderz_core.grading.grader import Graded, Grader, Reading, Sample, TestKind
 from koderz_core.grading.own_tests import problem_of, require_solved, typed_row
 from koderz_core.grading.problem_tests import Divider
 from koderz_core.grading.testsets import Split, TestPolicy
+from koderz_core.protocols import Judge
 from koderz_core.records import ErrorClass, Extracted, Plan, Problem, ProgramRun, Verdict
 from koderz_core.report.formats import plain
 from koderz_core.runner.recorder import Redactor
@@ -35,6 +36,7 @@ from koderz_core.sandbox.reference import answers
 from koderz_core.sandbox.repository.toolbox import toolbox
 from koderz_core.sandbox.tiers import number_of
 from koderz_core.workspace.datasets import Datasets
+from koderz_core.workspace.engines import Engines
 
 __all__ = [
     "FEEDBACKS",
@@ -111,20 +113,34 @@ class Grading:
         """Run a whole program with ``given`` as standard input, without a verdict. Raises SandboxError."""
         return self.redactor.run(self.judge.run(program, given, seconds))
 
-    def grader(self, workers: int) -> Grader:
-        """Return a grader of many samples, ``workers`` at a time. Raises SandboxError."""
-        return Grader(self.judge, self.divide, workers, self.redactor.verdict, self.policy)
+    def grader(self, workers: int, judge: Judge | None = None) -> Grader:
+        """Return a grader of many samples, ``workers`` at a time. ``judge`` None: that of this machine.
+
+        Raises SandboxError.
+        """
+        return Grader(judge or self.judge, self.divide, workers, self.redactor.verdict, self.policy)
 
     def grade_samples(
-        self, samples: Sequence[Sample], tests: TestKind, workers: int, watch: Watch = iter_only
+        self,
+        samples: Sequence[Sample],
+        tests: TestKind,
+        workers: int,
+        watch: Watch = iter_only,
+        engine: str = "local",
     ) -> list[Graded]:
         """Return the result of each sample, in the order of their lines. ``watch`` shows the progress of both stages.
+
+        ``engine``: where programs run, as for benchmarks.
 
         Raises UsageError for a problem without plus tests, DataError for a problem that cannot be graded, SandboxError.
         """
         problems = {sample.problem.id: sample.problem for sample in samples}
         self.require_gradable(problems.values())
-        with self.grader(workers) as grader:
+        tier = self.sandbox.self_test().isolation
+        with (
+            Engines(self._settings).judging(engine, workers, tier, self.judge) as judge,
+            self.grader(workers, judge) as grader,
+        ):
             try:
                 ready = dict(watch(grader.tests(problems.values(), tests), len(problems), "Tests"))
                 found = list(watch(grader.grade(samples, ready), len(samples), "Samples"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import ModelError, UnknownNameError
 from koderz_core.models import availability
 from koderz_core.models.availability import AboutModel, Availability
-from koderz_core.models.catalogue import address_of, identity, resolve
+from koderz_core.models.catalogue import identity, resolve
 from koderz_core.models.free_memory import read_memory, reserve_bytes
 from koderz_core.models.in_memory import InMemory, in_memory
 from koderz_core.models.machine import gpu_memory
@@ -22,7 +23,7 @@ from koderz_core.models.weights_download import Progress, Report
 from koderz_core.protocols import Model
 from koderz_core.records import Completion, Message, Plan, Request, Sampling
 from koderz_core.runner.memory_watch import MemoryWatch, Sample
-from koderz_core.runner.provider_limits import Endpoints
+from koderz_core.runner.provider_limits import AddressState, Endpoints
 from koderz_core.runner.scheduler import Scheduler, Slot
 
 __all__ = ["AboutModel", "Availability", "Models", "Progress"]
@@ -42,7 +43,7 @@ class Models:
         self._open = OpenModels(settings, programs, self.residency)
         self.ready = self._open.ready
         self.abandon = self._open.abandon
-        self.endpoints = Endpoints(cache(self._address), settings.limits, settings.patience)
+        self.endpoints = Endpoints(cache(self._address), settings.limits, settings.patience, addresses=self._addresses)
 
     def close(self) -> None:
         """Stop the watchdog and close every model. Idempotent."""
@@ -62,7 +63,7 @@ class Models:
         request = Request((Message("user", prompt),), Sampling(max_tokens=max_tokens), seed=0)
         with self.endpoints.of(model.id).admitted(request, Slot(Scheduler(), "", "")) as admission:
             try:
-                admission.answer = model.complete(request, lambda _text: None)
+                admission.answer = model.complete(replace(request, address=admission.address), lambda _text: None)
             except ModelError as error:
                 admission.error = error
                 raise
@@ -123,6 +124,10 @@ class Models:
         self.memory.begin()
         return self.memory.samples()
 
+    def addresses(self) -> tuple[AddressState, ...]:
+        """Return the calls of this process to each address that it has asked, and the state of each."""
+        return self.endpoints.states()
+
     def reserve_bytes(self, sample: Sample) -> int:
         """Return the memory that koderz leaves free."""
         return reserve_bytes(sample.memory.total_bytes, self._settings)
@@ -133,7 +138,12 @@ class Models:
         return None if memory is None else memory.free_bytes - reserve_bytes(memory.total_bytes, self._settings)
 
     def _address(self, model: str) -> str:
-        """The address that a model's limits are counted for; the model's own id if it runs without a server."""
+        """The name of a model's addresses."""
+        return " and ".join(self._addresses(model))
+
+    def _addresses(self, model: str) -> tuple[str, ...]:
+        """The addresses that a model's limits are counted for; the model's own id if it runs without a server."""
         provider, _, name = model.partition("/")
-        url = PROVIDERS[provider].away(name) or address_of(provider, self._settings)
-        return model if url is None else identity(url)
+        if away := PROVIDERS[provider].away(name):
+            return (identity(away),)
+        return tuple(PROVIDERS[provider].places(self._settings)) or (model,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import platform
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -32,14 +32,18 @@ from koderz_core.records.progress import Forecast, SummaryRow
 from koderz_core.runner.background import Running
 from koderz_core.runner.control import MOST_AT_ONCE
 from koderz_core.runner.dependencies import Dependencies, Recollection
+from koderz_core.runner.engine import LOCAL, Engine
 from koderz_core.runner.header import header, last_concurrency, recorded_plan, under_newest_budget
 from koderz_core.runner.live_text import LiveText
 from koderz_core.runner.provider_limits import Policy
 from koderz_core.runner.recorder import Watch
 from koderz_core.runner.reuse import Reuse
 from koderz_core.runner.runner import Assignment, Runner
+from koderz_core.runner.scheduler import Boundless
+from koderz_core.runner.shards import require_separate
 from koderz_core.store.results import Results
 from koderz_core.workspace.benchmark_result import BenchmarkResult
+from koderz_core.workspace.engines import Engines, experiments_by_worker
 from koderz_core.workspace.grading import Grading
 from koderz_core.workspace.models import Models
 from koderz_core.workspace.monitoring import Monitoring
@@ -145,6 +149,15 @@ class Runs:
         """Return the error that ended a benchmark of ``start``, None if there was no error."""
         return self.background.trouble(benchmark)
 
+    @property
+    def engines(self) -> Engines:
+        """The places where benchmarks can run."""
+        return Engines(self.settings)
+
+    def experiments_by_worker(self, benchmark: str) -> Mapping[str, tuple[str, ...]]:
+        """Return the ids of the experiments that each worker runs now; empty if the benchmark has no workers."""
+        return experiments_by_worker(self.settings, benchmark)
+
     def recorded(self, benchmark: str) -> Plan:
         """Return the plan in the journal of a benchmark. Raises JournalError."""
         return recorded_plan(self.settings.journals_dir / f"{benchmark}.jsonl")
@@ -177,28 +190,26 @@ class Runs:
         retry_errors: bool = False,
         forked_from: str | None = None,
         pilot: int | None = None,
+        engine: Engine = LOCAL,
     ) -> Runner:
         """Return a runner for a plan. If the benchmark already has a journal, the runner resumes or extends it.
 
         ``retry_errors``: run experiments that ended with an error again. ``pilot``: run only this number of problems.
+        ``engine``: where the experiments run, as ``engines.open`` returns it; the caller closes it.
         Raises PlanError, DataError, JournalError, ModelError before any model is called.
         """
-        require_own(self.settings.home)
-        require_strategies(plan, self.settings)
-        require_search(plan.configurations, self.settings)
-        check_efforts(plan.configurations, self.settings)
-        self.check_budget(plan)
+        self._check(plan)
         problems = {problem.id: problem for problem in dataset_of(plan, self.settings).problems}
         tested = self.grading.sandbox.self_test()
         self.grading.require_gradable(problems[name] for name in plan.problems if name in problems)
         opened = header(plan, self.settings, tested.isolation, __version__, forked_from, tested.score)
-        journal = Journal(self.settings.journals_dir / f"{opened.benchmark}.jsonl")
+        journal = Journal(self.settings.journals_dir / f"{plan.id}.jsonl")
         metrics = self.monitoring.watch()
         try:
             runner = Runner(
-                Assignment(opened, problems, retry_errors, pilot, stopping_rule),
+                Assignment(opened, problems, retry_errors, pilot, stopping_rule, engine),
                 journal,
-                lambda names: self._parts(names, plan, opened.benchmark),
+                lambda names: self._parts(names, plan, opened.benchmark, engine),
                 (*watches, *([metrics] if metrics else [])),
                 partial(self._at_end, metrics, time.monotonic()),
             )
@@ -210,11 +221,20 @@ class Runs:
             journal.close()
             raise
 
-    def _parts(self, names: Iterable[str], plan: Plan, benchmark: str) -> Dependencies:
-        models = self.models.ready(names, plan.dataset.name)
+    def _check(self, plan: Plan) -> None:
+        """Raise PlanError, ModelError or DataError if a plan cannot run here at all."""
+        require_own(self.settings.home)
+        require_strategies(plan, self.settings)
+        require_search(plan.configurations, self.settings)
+        check_efforts(plan.configurations, self.settings)
+        self.check_budget(plan)
+        require_separate(plan, self.settings.journals_dir)
+
+    def _parts(self, names: frozenset[str], plan: Plan, benchmark: str, engine: Engine = LOCAL) -> Dependencies:
+        models = {} if engine.has_models else self.models.ready(names, plan.dataset.name)
         return Dependencies(
             models=models,
-            local=frozenset(name for name in models if resolve(name, self.settings).tier == "local"),
+            local=frozenset(name for name in names if resolve(name, self.settings).tier == "local"),
             judge=self.grading.judge,
             worst_case=WorstCases(self.settings).of,
             price=self._price,
@@ -228,7 +248,7 @@ class Runs:
             recall=self.recall,
             benchmark=benchmark,
             reuse=Reuse(answer_cache(self.settings), Served(self.settings), time.time) if plan.cached else None,
-            room=self.models.residency,
+            room=Boundless() if engine.has_models else self.models.residency,
             memory=self.models.memory,
         )
 

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.repositories import Repositories
     from koderz_core.workspace.runs import Runs
     from koderz_core.workspace.selectors import Selectors
+    from koderz_core.workspace.shards import Shards
     from koderz_core.workspace.swebench import SwebenchRows
     from koderz_core.workspace.trust import TrustChecks
     from koderz_core.workspace.uncertainty import Uncertainties
@@ -277,6 +278,12 @@ class Workspace:
         from koderz_core.workspace.network import Network
 
         return Network(self.settings)
+
+    @part
+    def shards(self) -> Shards:
+        from koderz_core.workspace.shards import Shards
+
+        return Shards(self.settings)
 
     @part
     def workbench(self) -> Workbench:

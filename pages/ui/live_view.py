@@ -39,10 +39,14 @@ def show_cells(progress: BenchmarkProgress, shown: Board, chosen: str | None) ->
     show_remarks(shown.footnotes, "remarks-on-rates")
 
 
-def show_side(progress: BenchmarkProgress | None) -> None:
-    """The spending and the newest iterations."""
+def show_side(workspace: Workspace, progress: BenchmarkProgress | None) -> None:
+    """The experiments of each worker, the spending and the newest iterations."""
     if progress is None:
         return
+    if workers := workspace.runs.experiments_by_worker(progress.benchmark.id):
+        st.header("Workers")
+        rows = [{"worker": name, "experiments": len(running)} for name, running in sorted(workers.items())]
+        st.dataframe(rows, hide_index=True, alt="Number of experiments that each worker runs now")
     st.header("Spending")
     if (figure := spending_chart(progress)) is not None:
         show_picture(figure, "spending", spending_alt(progress), progress.benchmark.id)

@@ -8,18 +8,16 @@ import pytest
 
 from koderz_core.errors import ModelError
 from koderz_core.records import Completion, Message, Request, Sampling, Usage
-from koderz_core.runner.provider_limits import (
+from koderz_core.runner.limiters import (
     DEBOUNCE_SECONDS,
     FIRST_REST_SECONDS,
     LEAST_SAMPLES,
     LONGEST_REST_SECONDS,
     Breaker,
     Bucket,
-    Policy,
     Window,
-    reserved_tokens,
-    used_tokens,
 )
+from koderz_core.runner.provider_limits import Policy, reserved_tokens, used_tokens
 from koderz_core.runner.retry import check_fits, least_tokens
 
 BUSY = ModelError("busy", retryable=True)

@@ -15,7 +15,8 @@ import pytest
 from koderz_core.errors import Cancelled, ModelError
 from koderz_core.events import CallFailed, CallFinished, CallStarted, ExperimentFinished
 from koderz_core.records import Completion, Message, Request, Sampling, Usage
-from koderz_core.runner.provider_limits import FIRST_REST_SECONDS, LEAST_SAMPLES, Endpoint, Endpoints, Policy
+from koderz_core.runner.limiters import FIRST_REST_SECONDS, LEAST_SAMPLES
+from koderz_core.runner.provider_limits import Endpoint, Endpoints, Policy
 from koderz_core.runner.scheduler import Scheduler, Slot
 from koderz_core.settings_fields import Limits
 

@@ -1,0 +1,160 @@
+"""The clusters that ``--engine dask=...`` names: one on this machine, one that runs already, or one of Slurm jobs."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import re
+import signal
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from koderz_core.errors import InfrastructureError, UsageError
+
+try:
+    import dask
+    from distributed import Client, LocalCluster
+except ModuleNotFoundError as error:
+    raise UsageError(
+        f"The Dask engine needs the package {error.name}, which is not installed. To install it: "
+        "pip install 'koderz[dask]'"
+    ) from error
+
+FORMS = "dask, dask=local:N, dask=ADDRESS or dask=slurm:FILE"
+SPARE = 4  # threads of a local worker beyond its share: a thread may still be busy when the next experiment comes
+CONNECT_SECONDS = 30.0
+_QUIET = {
+    "distributed.worker.profile.enabled": False,  # it takes a sample of all threads every 10 ms
+    "distributed.admin.system-monitor.gil.enabled": False,
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.admin.large-graph-warning-threshold": "1GB",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where workers come from. ``kind``: ``local`` (``name``: their number), ``slurm`` (a file) or ``address``."""
+
+    kind: str
+    name: str
+
+    @classmethod
+    def of(cls, text: str) -> Place:
+        """The place that the part after ``dask`` names. Raises UsageError."""
+        if text in ("", "="):
+            return cls("local", str(os.cpu_count() or 1))
+        kind, found, name = text.removeprefix("=").partition(":")
+        if found and kind == "local":
+            if not re.fullmatch(r"[1-9]\d{0,3}", name):
+                raise UsageError(f"--engine dask=local:{name} has no valid number of workers. Example: dask=local:4")
+            return cls(kind, name)
+        if found and kind == "slurm" and name:
+            _import_jobqueue()
+            return cls(kind, name)
+        if re.fullmatch(r"(\w+://)?[^\s/:]+:\d+", text.removeprefix("=")):
+            return cls("address", text.removeprefix("="))
+        raise UsageError(f"--engine dask{text} names no cluster. Possible values: {FORMS}.")
+
+    @property
+    def ours(self) -> bool:
+        """Whether koderz starts the workers, and ends them with the benchmark."""
+        return self.kind != "address"
+
+
+@dataclass(slots=True)
+class Cluster:
+    """A client of a cluster, and the cluster itself if koderz has started it."""
+
+    client: Client
+    cluster: Any = None  # Any: Dask's clusters have no types
+
+    def close(self) -> None:
+        """End the workers that koderz has started, and disconnect."""
+        self.client.close()
+        if self.cluster:
+            self.cluster.close()
+
+
+def opened(place: Place, folder: Path, concurrency: int) -> Cluster:
+    """The cluster at a place, with room for this number of experiments. Files of Dask are in ``folder``.
+
+    Raises UsageError, InfrastructureError.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    dask.config.set({"temporary-directory": str(folder), **_QUIET})
+    for part in ("", ".nanny", ".worker", ".scheduler", ".client", ".core"):
+        logging.getLogger(f"distributed{part}").setLevel(logging.CRITICAL)  # koderz says itself what a user must know
+    try:
+        if place.kind == "address":
+            return Cluster(Client(place.name, timeout=CONNECT_SECONDS, set_as_default=False))
+        made = _local(int(place.name), folder, concurrency) if place.kind == "local" else _slurm(Path(place.name))
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InfrastructureError(
+            f"The Dask cluster {place.kind}:{place.name} could not be reached or started: {error}. Check the address, "
+            "and that the scheduler runs."
+        ) from error
+    return Cluster(Client(made, set_as_default=False), made)
+
+
+def _local(workers: int, folder: Path, concurrency: int) -> Any:  # Any: as above
+    """Workers on this machine, which only this machine can reach."""
+    return LocalCluster(
+        n_workers=workers,
+        threads_per_worker=math.ceil(concurrency / workers) + SPARE,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        local_directory=str(folder),
+        memory_limit=None,  # koderz watches the memory of the machine itself
+        silence_logs=logging.CRITICAL,
+    )
+
+
+def _import_jobqueue() -> None:
+    """Import dask-jobqueue, which only the main thread can do: it replaces the handler of Ctrl-C, restored here."""
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        import dask_jobqueue  # noqa: F401, PLC0415 (only this place needs it)
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"--engine dask=slurm:FILE needs the package {error.name}, which is not installed. To install it: "
+            "pip install 'koderz[dask]'"
+        ) from error
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+def _slurm(file: Path) -> Any:  # Any: as above
+    """Jobs of Slurm, as the file describes them."""
+    from dask_jobqueue import SLURMCluster  # noqa: PLC0415 (only this place needs it)
+
+    options = slurm_options(file)
+    jobs = options.pop("jobs")
+    cluster = SLURMCluster(**options)
+    cluster.scale(jobs=jobs)
+    return cluster
+
+
+def slurm_options(file: Path) -> dict[str, Any]:  # Any: options of dask-jobqueue
+    """The options in a file: those of ``dask_jobqueue.SLURMCluster``, and ``jobs``. Raises UsageError."""
+    example = "Example: cores = 8, memory = '16GB', walltime = '02:00:00', jobs = 4"
+    try:
+        text = file.read_text()
+        options = tomllib.loads(text) if file.suffix == ".toml" else yaml.safe_load(text)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, yaml.YAMLError) as error:
+        raise UsageError(f"{file} cannot be read as TOML or YAML: {error}. {example}") from error
+    if not isinstance(options, Mapping) or not isinstance(options.get("jobs"), int) or options["jobs"] < 1:
+        raise UsageError(f"{file} must name the number of jobs. {example}")
+    return dict(options)
+
+
+def slurm_threads(file: Path) -> int:
+    """The number of experiments that the jobs of a file can run at the same time."""
+    options = slurm_options(file)
+    return int(options["jobs"]) * int(options.get("cores") or 1)

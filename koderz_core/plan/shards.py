@@ -1,0 +1,40 @@
+"""The shard that ``--shard`` names: ``3/16``, or the task of a Slurm job array."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from koderz_core.config import environment
+from koderz_core.errors import PlanError
+
+AUTO = "auto"
+_SHARD = re.compile(r"\s*([0-9]{1,6})\s*/\s*([0-9]{1,6})\s*")
+_VARIABLES = ("task_id", "task_min", "task_max", "task_count", "task_step")
+
+
+def shard_numbers(text: str) -> tuple[int, int]:
+    """Return the number of the shard, from 1, and the count of all shards. Raises PlanError."""
+    if text.strip() == AUTO:
+        return _of_slurm(environment())
+    if found := _SHARD.fullmatch(text):
+        return int(found[1]), int(found[2])
+    raise PlanError(f"--shard {text} names no shard. Write the number and the count, such as 3/16, or {AUTO}.")
+
+
+def _of_slurm(variables: Mapping[str, str]) -> tuple[int, int]:
+    """The place of this task in its job array. A part of an array, such as ``--array=3,7``, names no shard."""
+    values = {name: variables.get(f"slurm_array_{name}", "") for name in _VARIABLES}
+    values["task_step"] = values["task_step"] or "1"
+    if not all(value.isdigit() for value in values.values()):
+        raise PlanError(
+            "--shard auto needs a task of a Slurm job array: start it with `sbatch --array=1-16`. Elsewhere, name the "
+            "shard, such as --shard 3/16."
+        )
+    task, least, most, count, step = (int(values[name]) for name in _VARIABLES)
+    if count < 2 or most - least != (count - 1) * step:
+        raise PlanError(
+            f"--shard auto cannot derive the shard from a job array of {count} tasks from {least} to {most}, because "
+            "this is only a part of an array. Name the shard instead, such as --shard $SLURM_ARRAY_TASK_ID/16."
+        )
+    return (task - least) // step + 1, count

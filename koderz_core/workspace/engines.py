@@ -1,0 +1,173 @@
+"""Where benchmarks run: in this process, or in workers of Dask. What a worker needs of a workspace is made here too."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import msgspec
+
+from koderz_core.addresses import is_loopback
+from koderz_core.conditions import check_same, conditions, of_kinds
+from koderz_core.config import SETTINGS, Settings, load_settings
+from koderz_core.errors import InfrastructureError, UsageError
+from koderz_core.files import replace_file
+from koderz_core.models.catalogue import address_of
+from koderz_core.plan.strategy_files import require_strategies
+from koderz_core.protocols import Judge
+from koderz_core.records import Kind, Plan
+from koderz_core.records.plans import default_concurrency
+from koderz_core.runner.engine import LOCAL, Engine
+
+if TYPE_CHECKING:
+    from koderz_core.dask_engine.clusters import Place
+    from koderz_core.dask_engine.door import Equipment
+    from koderz_core.dask_engine.messages import Terms
+
+EQUIP, JUDGE = f"{__name__}:equip", f"{__name__}:judge"
+EVERYWHERE = ("timeout", "connect_timeout", "first_token_timeout", "test_timeout", "num_ctx", "reproducible", "cache")
+"""Settings that a user may state for one benchmark: workers on other machines use the owner's values too."""
+OWNER = "owner_host"
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """Opens engines by the value of ``--engine``."""
+
+    settings: Settings
+
+    def open(self, name: str, plan: Plan, concurrency: int | None = None) -> Engine:
+        """The engine of that name; close it. ``concurrency``: the one that the user has chosen.
+
+        Raises UsageError for an unknown name, or if the Dask engine is not installed.
+        """
+        if (place := _place(name)) is None:
+            return LOCAL
+        from koderz_core.dask_engine.engine import DaskEngine, Outfit  # noqa: PLC0415 (an extra, as in ``_place``)
+
+        outfit = Outfit(
+            EQUIP,
+            _settings_for(self.settings, here=place.kind == "local"),
+            self.settings.cache_dir / "dask",
+            partial(_write_workers, self.settings),
+        )
+        return DaskEngine(place, outfit, concurrency, default_concurrency(plan))
+
+    @contextmanager
+    def judging(self, name: str, workers: int, isolation: str, local: Judge) -> Iterator[Judge]:
+        """The judge of programs at an engine, ``workers`` at a time: ``local``, or one whose programs run elsewhere.
+
+        ``isolation``: the tier of the sandbox. Raises as ``open``, and InfrastructureError.
+        """
+        if (place := _place(name)) is None:
+            yield local
+            return
+        from koderz_core import __version__  # noqa: PLC0415 (this module is a part of that one)
+        from koderz_core.dask_engine.clusters import opened  # noqa: PLC0415 (as in ``open``)
+        from koderz_core.dask_engine.grading import Bench, ExecutorJudge  # noqa: PLC0415 (likewise)
+
+        given = _settings_for(self.settings, here=place.kind == "local")
+        bench = Bench(JUDGE, msgspec.json.encode(given).decode(), __version__, isolation)
+        cluster = opened(place, self.settings.cache_dir / "dask", workers)
+        try:
+            with cluster.client.get_executor(pure=False, retries=2) as executor:
+                yield ExecutorJudge(executor, bench, local)
+        finally:
+            cluster.close()
+
+
+def _place(name: str) -> Place | None:
+    """Where Dask's workers come from; None for this process. Raises UsageError."""
+    if name in ("", "local"):
+        return None
+    if name.partition("=")[0] != "dask":
+        raise UsageError(
+            f"--engine {name} names no engine. Possible values: local, dask, dask=local:N, dask=ADDRESS, "
+            "dask=slurm:FILE."
+        )
+    from koderz_core.dask_engine.clusters import Place  # noqa: PLC0415 (an extra: only this engine needs it)
+
+    return Place.of(name.removeprefix("dask"))
+
+
+def _settings_for(settings: Settings, *, here: bool) -> dict[str, Any]:  # Any: values of settings
+    """The settings that workers use in place of their own; ``here``: they run on this machine. Never a key."""
+    named = settings.stated if here else set(EVERYWHERE) & settings.stated
+    plain = {name: getattr(settings, name) for name in named if not SETTINGS[name].secret and name != "limits"}
+    given = plain | ({"home": settings.home} if here else {})
+    texts = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
+    return texts | {OWNER: platform.node()}
+
+
+def equip(terms: Terms) -> Equipment:
+    """The parts of a worker for a benchmark, opened with its own settings.
+
+    Raises KoderzError if the benchmark cannot run there under the conditions of its journal.
+    """
+    from koderz_core.dask_engine.door import Equipment, differing_isolation  # noqa: PLC0415 (as in ``Engines.open``)
+    from koderz_core.workspace.workspace import Workspace  # noqa: PLC0415 (it imports this module's users)
+
+    given = dict(terms.settings)
+    owner = given.pop(OWNER)
+    settings, header = load_settings(**given), terms.header
+    now = of_kinds(get_args(Kind)) | conditions(header.plan.configurations, settings)
+    check_same(header.benchmark, now, header.plan.conditions)
+    require_strategies(header.plan, settings)
+    opened = Workspace(settings)
+    try:
+        tested = opened.grading.sandbox.self_test()
+        if reason := differing_isolation(tested.isolation, header.isolation):
+            raise InfrastructureError(reason)
+        models = opened.models.ready(terms.models, header.plan.dataset.name)
+    except BaseException:
+        opened.close()
+        raise
+    own = frozenset(name for name in models if _is_own(name, settings, elsewhere=owner != platform.node()))
+    grading = opened.grading
+    return Equipment(models, own, grading.judge, grading.divide, grading.redactor, partial(_close, opened))
+
+
+def judge(given: Mapping[str, Any]) -> tuple[Judge, str]:  # Any: values of settings
+    """The judge of a worker that only grades, and the tier of its sandbox. Raises SandboxError."""
+    from koderz_core.workspace.workspace import Workspace  # noqa: PLC0415 (as in ``equip``)
+
+    opened = Workspace(load_settings(**{name: value for name, value in given.items() if name != OWNER}))
+    return opened.grading.judge, opened.grading.sandbox.self_test().isolation
+
+
+def _is_own(model: str, settings: Settings, *, elsewhere: bool) -> bool:
+    """Whether only this worker reaches a model: it runs in the worker, or on the loopback of another machine."""
+    address = address_of(model.partition("/")[0], settings)
+    return address is None or (elsewhere and is_loopback(address))
+
+
+def _close(opened: Any) -> None:  # Any: a Workspace, whose module imports this one
+    opened.abandon()
+    opened.close()
+
+
+def _write_workers(settings: Settings, benchmark: str, workers: Mapping[str, tuple[str, ...]]) -> None:
+    """Write the experiments of each worker where other processes find them, next to the journal; none: remove it."""
+    path = workers_file(settings, benchmark)
+    if workers:
+        replace_file(path, msgspec.json.encode(workers))
+    else:
+        path.unlink(missing_ok=True)
+
+
+def workers_file(settings: Settings, benchmark: str) -> Path:
+    """The file that names the experiments of each worker while a benchmark runs on workers."""
+    return settings.journals_dir / f"{benchmark}.workers"
+
+
+def experiments_by_worker(settings: Settings, benchmark: str) -> Mapping[str, tuple[str, ...]]:
+    """The ids of the experiments that each worker runs now; empty if the benchmark does not run on workers."""
+    try:
+        return msgspec.json.decode(workers_file(settings, benchmark).read_bytes(), type=dict[str, tuple[str, ...]])
+    except (OSError, msgspec.MsgspecError):
+        return {}
