@@ -6,6 +6,8 @@ experiments, and each text that these lines name.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -37,7 +39,7 @@ def merge_figures(journal: Path, work: Path) -> dict[str, float]:
         home = Path(folder)
         shards = home / "shards"
         shards.mkdir()
-        divide(journal, shards)
+        subprocess.run([sys.executable, __file__, str(journal), str(shards)], check=True)  # its memory must not count
         used = took([KODERZ, "merge", str(shards), "--data-dir", str(home)])
         (merged,) = (home / "journals").glob("*.jsonl")
         sizes = sum(path.stat().st_size for path in shards.iterdir() if path.suffix == ".jsonl")
@@ -89,3 +91,7 @@ class _Shard:
                 self._stored.add(name)
                 self.file.write(texts[name])
         self.file.write(line)
+
+
+if __name__ == "__main__":
+    divide(*map(Path, sys.argv[1:]))

@@ -93,6 +93,24 @@ def test_two_workers_with_an_embedded_model_each_share_a_benchmark(tmp_path: Pat
     assert sum(outcomes(tmp_path).values()) == 4
 
 
+def test_workers_grade_like_this_process(tmp_path: Path) -> None:
+    samples = tmp_path / "samples.jsonl"
+    bodies = (
+        "    return any(abs(a - b) < threshold for i, a in enumerate(numbers) for b in numbers[i + 1:])",
+        "    return 0",
+    )
+    samples.write_text("".join(json.dumps({"task_id": "HumanEval/0", "completion": body}) + "\n" for body in bodies))
+    rows = {}
+    for engine in ("local", "dask=local:1"):
+        out = tmp_path / "out.jsonl"
+        code, said = run("grade", str(samples), "--out", str(out), "--engine", engine, home=tmp_path / "home")
+        assert code == 4, said
+        rows[engine] = [json.loads(line) | {"seconds": 0} for line in out.read_text().splitlines()]
+        out.unlink()
+    assert rows["local"] == rows["dask=local:1"]
+    assert [row["passed"] for row in rows["local"]] == [True, False]
+
+
 @pytest.mark.parametrize(
     ("hello", "cure"),
     [
