@@ -4,7 +4,8 @@ Run: ``python benchmarks/addresses.py``. Scripted servers on this machine take a
 HumanEval samples to one or two of them; programs are not judged. The table shows calls per second, their ratio to one
 server with 300 ms, and the ideal ratio: every address always has as many calls under way as its limit or, without a
 limit, its share by speed. One server with twice the limit is a control: it needs the same CPU time as two servers, but
-no division. Medians of ``--rounds`` rounds, in which the cases take turns.
+no division. Medians of ``--rounds`` rounds, in which the cases take turns. On a busy machine, ``--slower 4`` multiplies
+all times by 4, so that they and not the processor limit the calls.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from calls_koderz import MODEL, _run_unjudged
@@ -69,12 +70,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--repeats", type=int, default=4, help="of the 164 problems")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--slower", type=int, default=1)
     options = parser.parse_args()
-    rounds: dict[Case, list[Round]] = {case: [] for case in CASES}
+    cases = [replace(case, latencies_ms=tuple(options.slower * ms for ms in case.latencies_ms)) for case in CASES]
+    rounds: dict[Case, list[Round]] = {case: [] for case in cases}
     with tempfile.TemporaryDirectory() as folder:
         answers = write_answers(load("humaneval", load_settings()).problems, Path(folder))
         for number in range(options.rounds):
-            for case in CASES:
+            for case in cases:
                 home = Path(folder) / f"{number} {case.name}".replace(":", " ")
                 rounds[case].append(_round(case, options.repeats, answers, home))
     _show(rounds, options.repeats * PROBLEMS)
@@ -96,12 +99,13 @@ def _round(case: Case, repeats: int, answers: Path, home: Path) -> Round:
 
 
 def _show(rounds: dict[Case, list[Round]], calls: int) -> None:
-    print(f"{machine()}\n{calls} calls in each round, median of {len(rounds[CASES[0]])} rounds\n")
+    first = next(iter(rounds))
+    print(f"{machine()}\n{calls} calls in each round, median of {len(rounds[first])} rounds\n")
     print("| case | ms per call | calls/s | ratio | ideal ratio | of the ideal | calls by address |")
     print("|---|---|---|---|---|---|---|")
-    one = _median(rounds[CASES[0]])
+    one = _median(rounds[first])
     for case, measured in rounds.items():
-        ratio, ideal = _median(measured) / one, case.ideal_per_second / CASES[0].ideal_per_second
+        ratio, ideal = _median(measured) / one, case.ideal_per_second / first.ideal_per_second
         latencies = " and ".join(map(str, case.latencies_ms))
         shares = " and ".join(str(count) for count in measured[0].answered)
         figures = f"{_median(measured):.1f} | {ratio:.2f} | {ideal:.2f} | {ratio / ideal:.0%}"
