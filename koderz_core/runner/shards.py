@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields, replace
+from hashlib import sha256
 from math import fsum
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from koderz_core.events import (
     BenchmarkClosed,
     BenchmarkOpened,
     Entry,
+    Event,
     ExperimentFinished,
     TextStored,
     encode,
@@ -135,10 +137,13 @@ def _part(path: Path) -> _Part:
     history, spending, header = History(), Spending(), None
     ends: dict[str, tuple[str, str | None]] = {}
     times: list[float] = []
+    experiments: set[str] = set()
     concurrency = 1
     for entry in _entries(path):
         times = [times[0] if times else entry.at, entry.at]
         spending.add(entry)
+        experiments.update([entry.experiment] if entry.experiment else [])
+        _check_text(entry.event, path)
         header = header_then(header, entry.event)
         if isinstance(entry.event, AllowanceSet):
             concurrency = entry.event.after.concurrency
@@ -151,13 +156,22 @@ def _part(path: Path) -> _Part:
             "has written."
         )
     plan, shard = header.plan, header.plan.shard
-    if strangers := [name for name in ends if not shard.holds(name)]:
-        raise PlanError(f"{path} contains the experiment {strangers[0]}, which does not belong to {shard.name}.")
     planned = plan.experiments()
+    if strangers := experiments.difference(experiment.id for experiment in planned):
+        raise PlanError(f"{path} contains the experiment {min(strangers)}, which does not belong to {shard.name}.")
     spent = sum(spending.total().values()) / PICO
     without = sum(not history.is_final(experiment.id) for experiment in planned)
     record = MergedShard(shard.number, sha256_of(path), len(planned), without, plan.budget.usd, spent)
     return _Part(path, header, shard, ends, record, concurrency, *times)
+
+
+def _check_text(event: Event, path: Path) -> None:
+    """Raise JournalError for a text under the hash of another: the merge copies only the first text of each hash."""
+    if isinstance(event, TextStored) and event.sha256 != sha256(event.text.encode()).hexdigest():
+        raise JournalError(
+            f"The shard {path} contains a text whose SHA-256 is not {_short(event.sha256)}, so it was changed after it "
+            "was written, and it was not merged. Use an unchanged copy of the journal."
+        )
 
 
 def _entries(path: Path) -> Iterator[Entry]:
@@ -270,8 +284,8 @@ def _write(path: Path, header: BenchmarkOpened, parts: Sequence[_Part], *, finis
     with closing(acquire(path)):
         if path.exists():
             raise PlanError(
-                f"{path} already exists. To merge the shards again, delete the merged benchmark first: koderz delete "
-                f"{path.stem}"
+                f"{path} already exists. To merge the shards again, delete the merged benchmark first, including "
+                f"results that `koderz resume` has added to it: koderz delete {path.stem}"
             )
         with replacement(path, part=path.with_suffix(".part"), private=False) as file:
             file.write(encode(Entry(begin, header)))
