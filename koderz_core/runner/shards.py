@@ -56,7 +56,7 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One journal to merge. ``ends``: how each of its experiments last ended, with the submitted program."""
+    """One journal to merge. ``ends``: the result of each of its experiments, with the submitted program."""
 
     path: Path
     header: BenchmarkOpened
@@ -149,7 +149,8 @@ def _part(path: Path) -> _Part:
             concurrency = entry.event.after.concurrency
         elif isinstance(entry.event, ExperimentFinished) and entry.experiment:
             history.outcomes[entry.experiment] = entry.event.outcome
-            ends[entry.experiment] = (entry.event.outcome, entry.event.code)
+            if history.is_final(entry.experiment):
+                ends[entry.experiment] = (entry.event.outcome, entry.event.code)
     if header is None or not header.plan.shard:
         raise PlanError(
             f"{path} is not the journal of a shard. `koderz merge` unites journals that `koderz benchmark --shard` "
@@ -192,11 +193,11 @@ def _sound_lines(path: Path) -> Iterator[Line]:
 
 
 def _distinct(parts: Sequence[_Part]) -> list[_Part]:
-    """The parts by number. Of two copies of a shard, the one with more results counts. Raises PlanError."""
+    """The parts by number. Of two copies of a shard, the later one counts. Raises PlanError if neither is later."""
     chosen: dict[int, _Part] = {}
     for part in sorted(parts, key=lambda part: (part.shard.number, -len(part.ends))):
         other = chosen.setdefault(part.shard.number, part)
-        differing = [name for name, end in part.ends.items() if other.ends.get(name, end) != end]
+        differing = [name for name, end in part.ends.items() if other.ends.get(name) != end]
         if differing:
             raise PlanError(
                 f"{other.path} and {part.path} contain different results of the experiment {min(differing)}. Name only "
@@ -287,6 +288,7 @@ def _write(path: Path, header: BenchmarkOpened, parts: Sequence[_Part], *, finis
                 f"{path} already exists. To merge the shards again, delete the merged benchmark first, including "
                 f"results that `koderz resume` has added to it: koderz delete {path.stem}"
             )
+        _write_labels(path, parts)  # first: after a failure, the command can be repeated
         with replacement(path, part=path.with_suffix(".part"), private=False) as file:
             file.write(encode(Entry(begin, header)))
             file.write(encode(Entry(begin, AllowanceSet(allowed, os.getpid()))))
@@ -297,6 +299,9 @@ def _write(path: Path, header: BenchmarkOpened, parts: Sequence[_Part], *, finis
                 if text:
                     texts.add(text)
             file.write(encode(Entry(end, BenchmarkClosed("finished" if finished else "stopped"))))
+
+
+def _write_labels(path: Path, parts: Sequence[_Part]) -> None:
     labels = [labels for part in parts if (labels := annotations_file(part.path)).exists()]
     if labels:
         replace_file(annotations_file(path), b"".join(each.read_bytes() for each in labels), private=False)

@@ -17,6 +17,7 @@ from koderz_core import open_workspace
 from koderz_core.errors import PlanError
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened, CallStarted, ExperimentFinished
 from koderz_core.journal import read_all
+from koderz_core.journal.annotations import annotations_file
 from koderz_core.plan.shards import shard_numbers
 from koderz_core.records.shards import Shard
 from koderz_core.report.export_request import ExportOrder
@@ -191,6 +192,24 @@ def test_two_results_of_the_same_experiment_are_refused_and_a_copy_is_not(
     copy.write_bytes(copy.read_bytes().replace(f'"outcome":"{end.outcome}"'.encode(), changed, 1))
     said = koderz("merge", first, copy, second, "--data-dir", tmp_path / "newer")
     assert (said.code, "different results of the experiment exp_" in said.err) == (2, True)
+
+
+def test_of_two_copies_the_later_one_counts_and_copies_that_went_apart_are_refused(
+    koderz: Any, two: Path, tmp_path: Path
+) -> None:
+    second, first = sorted(journals(two), key=lambda journal: len(events(journal, ExperimentFinished)))
+    stopped, apart = (Path(shutil.copy(first, tmp_path / name)) for name in ("stopped", "apart"))
+    altered(stopped, "experiment_finished", outcome="cancelled")
+    assert koderz("merge", stopped, first, second, "--data-dir", tmp_path / "new").code == 0
+    lines = first.read_text().splitlines(keepends=True)
+    (*_, last) = (number for number, line in enumerate(lines) if '"kind":"experiment_finished"' in line)
+    apart.write_text("".join([*lines[:last], *lines[last + 1 :]]))
+    said = koderz("merge", stopped, apart, second, "--partial", "--data-dir", tmp_path / "newer")
+    assert (said.code, "different results of the experiment exp_" in said.err) == (2, True)
+
+
+def test_a_journal_may_be_in_the_topmost_folder() -> None:
+    assert annotations_file(Path("/shard.jsonl")) == Path("/labels/shard.jsonl")
 
 
 def altered(journal: Path, kind: str, **values: object) -> None:
