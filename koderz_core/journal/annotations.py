@@ -18,7 +18,7 @@ from koderz_core.records.annotations import Annotation
 
 def annotations_folder(journals: Path) -> Path:
     """The folder of annotations beside the folder of ``journals``."""
-    return journals.with_name("labels")
+    return journals.parent / "labels"
 
 
 def annotations_file(journal: Path) -> Path:

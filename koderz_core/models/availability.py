@@ -59,7 +59,7 @@ def require(name: str, settings: Settings) -> None:
     places = known.places(settings)
     if len(places) > 1 and not away:
         _require_replicas(name, places)
-    elif at := known.lists(settings):
+    elif at := known.lists(_of_one(places, settings)):
         listed = listing(at, settings, PATIENT_SECONDS)
         if listed.absent:
             raise ModelError(f"{name} cannot be called: {listed.fault}. {_cure(listed, known.advice)}.")
@@ -95,10 +95,15 @@ def _rows(provider: str, settings: Settings) -> Iterator[Availability]:
     if len(places := known.places(settings)) > 1:
         yield from _replicated(provider, places, settings)
         return
-    if at := known.lists(settings):
+    if at := known.lists(_of_one(places, settings)):
         yield from _served(provider, listing(at, settings, ANSWER_SECONDS), settings)
         return
     yield from _offered(provider, settings)
+
+
+def _of_one(places: Mapping[str, Settings], settings: Settings) -> Settings:
+    """The settings for the only address, which the user may have written in two spellings."""
+    return next(iter(places.values()), settings)
 
 
 def _replicated(provider: str, places: Mapping[str, Settings], settings: Settings) -> Iterator[Availability]:

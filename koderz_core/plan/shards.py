@@ -32,7 +32,7 @@ def _of_slurm(variables: Mapping[str, str]) -> tuple[int, int]:
             "shard, such as --shard 3/16."
         )
     task, least, most, count, step = (int(values[name]) for name in _VARIABLES)
-    if count < 2 or most - least != (count - 1) * step:
+    if count < 2 or least > 1 or most - least != (count - 1) * step:
         raise PlanError(
             f"--shard auto cannot derive the shard from a job array of {count} tasks from {least} to {most}, because "
             "this is only a part of an array. Name the shard instead, such as --shard $SLURM_ARRAY_TASK_ID/16."

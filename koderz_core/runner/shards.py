@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields, replace
+from hashlib import sha256
 from math import fsum
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from koderz_core.events import (
     BenchmarkClosed,
     BenchmarkOpened,
     Entry,
+    Event,
     ExperimentFinished,
     TextStored,
     encode,
@@ -54,7 +56,7 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One journal to merge. ``ends``: how each of its experiments last ended, with the submitted program."""
+    """One journal to merge. ``ends``: the result of each of its experiments, with the submitted program."""
 
     path: Path
     header: BenchmarkOpened
@@ -135,29 +137,42 @@ def _part(path: Path) -> _Part:
     history, spending, header = History(), Spending(), None
     ends: dict[str, tuple[str, str | None]] = {}
     times: list[float] = []
+    experiments: set[str] = set()
     concurrency = 1
     for entry in _entries(path):
         times = [times[0] if times else entry.at, entry.at]
         spending.add(entry)
+        experiments.update([entry.experiment] if entry.experiment else [])
+        _check_text(entry.event, path)
         header = header_then(header, entry.event)
         if isinstance(entry.event, AllowanceSet):
             concurrency = entry.event.after.concurrency
         elif isinstance(entry.event, ExperimentFinished) and entry.experiment:
             history.outcomes[entry.experiment] = entry.event.outcome
-            ends[entry.experiment] = (entry.event.outcome, entry.event.code)
+            if history.is_final(entry.experiment):
+                ends[entry.experiment] = (entry.event.outcome, entry.event.code)
     if header is None or not header.plan.shard:
         raise PlanError(
             f"{path} is not the journal of a shard. `koderz merge` unites journals that `koderz benchmark --shard` "
             "has written."
         )
     plan, shard = header.plan, header.plan.shard
-    if strangers := [name for name in ends if not shard.holds(name)]:
-        raise PlanError(f"{path} contains the experiment {strangers[0]}, which does not belong to {shard.name}.")
     planned = plan.experiments()
+    if strangers := experiments.difference(experiment.id for experiment in planned):
+        raise PlanError(f"{path} contains the experiment {min(strangers)}, which does not belong to {shard.name}.")
     spent = sum(spending.total().values()) / PICO
     without = sum(not history.is_final(experiment.id) for experiment in planned)
     record = MergedShard(shard.number, sha256_of(path), len(planned), without, plan.budget.usd, spent)
     return _Part(path, header, shard, ends, record, concurrency, *times)
+
+
+def _check_text(event: Event, path: Path) -> None:
+    """Raise JournalError for a text under the hash of another: the merge copies only the first text of each hash."""
+    if isinstance(event, TextStored) and event.sha256 != sha256(event.text.encode()).hexdigest():
+        raise JournalError(
+            f"The shard {path} contains a text whose SHA-256 is not {_short(event.sha256)}, so it was changed after it "
+            "was written, and it was not merged. Use an unchanged copy of the journal."
+        )
 
 
 def _entries(path: Path) -> Iterator[Entry]:
@@ -178,11 +193,11 @@ def _sound_lines(path: Path) -> Iterator[Line]:
 
 
 def _distinct(parts: Sequence[_Part]) -> list[_Part]:
-    """The parts by number. Of two copies of a shard, the one with more results counts. Raises PlanError."""
+    """The parts by number. Of two copies of a shard, the later one counts. Raises PlanError if neither is later."""
     chosen: dict[int, _Part] = {}
     for part in sorted(parts, key=lambda part: (part.shard.number, -len(part.ends))):
         other = chosen.setdefault(part.shard.number, part)
-        differing = [name for name, end in part.ends.items() if other.ends.get(name, end) != end]
+        differing = [name for name, end in part.ends.items() if other.ends.get(name) != end]
         if differing:
             raise PlanError(
                 f"{other.path} and {part.path} contain different results of the experiment {min(differing)}. Name only "
@@ -270,9 +285,10 @@ def _write(path: Path, header: BenchmarkOpened, parts: Sequence[_Part], *, finis
     with closing(acquire(path)):
         if path.exists():
             raise PlanError(
-                f"{path} already exists. To merge the shards again, delete the merged benchmark first: koderz delete "
-                f"{path.stem}"
+                f"{path} already exists. To merge the shards again, delete the merged benchmark first, including "
+                f"results that `koderz resume` has added to it: koderz delete {path.stem}"
             )
+        _write_labels(path, parts)  # first: after a failure, the command can be repeated
         with replacement(path, part=path.with_suffix(".part"), private=False) as file:
             file.write(encode(Entry(begin, header)))
             file.write(encode(Entry(begin, AllowanceSet(allowed, os.getpid()))))
@@ -283,6 +299,9 @@ def _write(path: Path, header: BenchmarkOpened, parts: Sequence[_Part], *, finis
                 if text:
                     texts.add(text)
             file.write(encode(Entry(end, BenchmarkClosed("finished" if finished else "stopped"))))
+
+
+def _write_labels(path: Path, parts: Sequence[_Part]) -> None:
     labels = [labels for part in parts if (labels := annotations_file(part.path)).exists()]
     if labels:
         replace_file(annotations_file(path), b"".join(each.read_bytes() for each in labels), private=False)

@@ -17,6 +17,7 @@ from koderz_core import open_workspace
 from koderz_core.errors import PlanError
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened, CallStarted, ExperimentFinished
 from koderz_core.journal import read_all
+from koderz_core.journal.annotations import annotations_file
 from koderz_core.plan.shards import shard_numbers
 from koderz_core.records.shards import Shard
 from koderz_core.report.export_request import ExportOrder
@@ -193,6 +194,51 @@ def test_two_results_of_the_same_experiment_are_refused_and_a_copy_is_not(
     assert (said.code, "different results of the experiment exp_" in said.err) == (2, True)
 
 
+def test_of_two_copies_the_later_one_counts_and_copies_that_went_apart_are_refused(
+    koderz: Any, two: Path, tmp_path: Path
+) -> None:
+    second, first = sorted(journals(two), key=lambda journal: len(events(journal, ExperimentFinished)))
+    stopped, apart = (Path(shutil.copy(first, tmp_path / name)) for name in ("stopped", "apart"))
+    altered(stopped, "experiment_finished", outcome="cancelled")
+    assert koderz("merge", stopped, first, second, "--data-dir", tmp_path / "new").code == 0
+    lines = first.read_text().splitlines(keepends=True)
+    (*_, last) = (number for number, line in enumerate(lines) if '"kind":"experiment_finished"' in line)
+    apart.write_text("".join([*lines[:last], *lines[last + 1 :]]))
+    said = koderz("merge", stopped, apart, second, "--partial", "--data-dir", tmp_path / "newer")
+    assert (said.code, "different results of the experiment exp_" in said.err) == (2, True)
+
+
+def test_a_journal_may_be_in_the_topmost_folder() -> None:
+    assert annotations_file(Path("/shard.jsonl")) == Path("/labels/shard.jsonl")
+
+
+def altered(journal: Path, kind: str, **values: object) -> None:
+    """Change the first line of a kind, in its envelope or in its event."""
+    lines = journal.read_text().splitlines(keepends=True)
+    at = next(number for number, line in enumerate(lines) if f'"kind":"{kind}"' in line)
+    line = json.loads(lines[at])
+    line.update({name: value for name, value in values.items() if name in line})
+    line["event"].update({name: value for name, value in values.items() if name not in line})
+    journal.write_text("".join([*lines[:at], json.dumps(line) + "\n", *lines[at + 1 :]]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "said"),
+    [
+        ("experiment_started", {"experiment": "exp_zz"}, "does not belong to shard 1 of 2"),
+        ("experiment_started", {"experiment": "exp_000000000000"}, "does not belong to shard 1 of 2"),
+        ("text_stored", {"sha256": "zz"}, "a text whose SHA-256 is not zz"),
+        ("text_stored", {"text": "x"}, "so it was changed after it was written"),  # else it could replace another's
+    ],
+)
+def test_a_changed_journal_is_refused(koderz: Any, two: Path, kind: str, values: dict[str, object], said: str) -> None:
+    altered(journals(two)[0], kind, **values)
+    merged = koderz("merge", two, "--data-dir", two)
+    assert merged.code in (2, 3)
+    assert said in merged.err
+    assert len(journals(two)) == 2
+
+
 def test_other_files_and_running_shards_are_refused(koderz: Any, two: Path, tmp_path: Path) -> None:
     benchmark(koderz, tmp_path / "one")
     assert "is not the journal of a shard" in koderz("merge", *journals(tmp_path / "one")).err
@@ -265,5 +311,8 @@ def test_a_part_of_a_job_array_names_no_shard(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(PlanError, match="SLURM_ARRAY_TASK_ID/16"):
         shard_numbers("auto")
     slurm(monkeypatch, id=7, min=3, max=7, count=2, step=1)
+    with pytest.raises(PlanError, match="only a part of an array"):
+        shard_numbers("auto")
+    slurm(monkeypatch, id=3, min=3, max=4, count=2, step=1)  # as shard 1/2 it would run another half
     with pytest.raises(PlanError, match="only a part of an array"):
         shard_numbers("auto")

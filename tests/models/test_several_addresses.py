@@ -107,6 +107,13 @@ def test_a_model_is_ready_if_all_addresses_that_answer_serve_it() -> None:
         assert (found[f"{gone.url} (vllm)"].state, "vllm serve" in found[f"{gone.url} (vllm)"].cure) == ("absent", True)
 
 
+def test_two_spellings_of_one_address_are_one_server() -> None:
+    with servers(["it"]) as (server,):
+        settings = load_settings(vllm_base_url=f"{server.url} {server.url.replace('127.0.0.1', 'localhost')}")
+        require("vllm/it", settings)
+        assert ("vllm/it", True) in [(row.id, row.ready) for row in survey(settings)]
+
+
 def test_a_benchmark_starts_if_one_address_answers_and_all_that_answer_serve_the_same() -> None:
     with servers(["it"]) as (gone,):
         pass
