@@ -51,7 +51,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--repeats", type=int, default=12, help="repeats of the 164 problems")
+    parser.add_argument("--repeats", type=int, default=20, help="repeats of the 164 problems")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--kinds", nargs="+", choices=("calls", "graded"), default=["calls", "graded"])

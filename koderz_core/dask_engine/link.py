@@ -18,6 +18,7 @@ from koderz_core.dask_engine.messages import FromOwner, FromWorker, packed
 MOST_BYTES = 1 << 30  # of a frame: the problems of repositories hold whole trees
 BATCH_SECONDS = 0.1  # how long a message that needs no answer may wait for others
 HANDSHAKE_SECONDS = 20.0
+_KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 60_000}
 
 Message = FromWorker | FromOwner
 
@@ -95,10 +96,16 @@ def _shut(connection: Connection) -> None:
 
 
 def _send_at_once(connection: Connection) -> None:
-    """Without this, TCP holds small messages back until earlier ones are acknowledged."""
+    """Without this, TCP holds small messages back until earlier ones are acknowledged.
+
+    A machine that was switched off is noticed after about a minute.
+    """
     with suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as held:
         held.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         held.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in _KEEPALIVE.items():
+            if hasattr(socket, name):
+                held.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def connect(address: tuple[str, int], key: bytes) -> Link:

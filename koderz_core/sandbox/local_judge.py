@@ -39,6 +39,7 @@ class Sandbox:
         """
         self._wanted, self._bwrap, self._timeout_seconds = wanted, bwrap, timeout_seconds
         self._guard = threading.Lock()  # guards the judge: two threads must not open two
+        self.programs_at_once: int | None = None  # None: one per core
         self._judge: BoxedJudge | None = None
         self._self_test: SelfTest | None = None
         self._closed = False
@@ -89,7 +90,7 @@ class Sandbox:
                 self._judge.close()
 
     def _open(self, tier: Isolation) -> BoxedJudge:
-        return BoxedJudge(tier, self._bwrap, timeout_seconds=self._timeout_seconds)
+        return BoxedJudge(tier, self._bwrap, timeout_seconds=self._timeout_seconds, workers=self.programs_at_once)
 
 
 def choose(wanted: Wanted, tiers: tuple[TierStatus, ...]) -> Isolation:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -28,11 +30,12 @@ if TYPE_CHECKING:
     from koderz_core.dask_engine.clusters import Place
     from koderz_core.dask_engine.door import Equipment
     from koderz_core.dask_engine.messages import Terms
+    from koderz_core.workspace.workspace import Workspace
 
 EQUIP, JUDGE = f"{__name__}:equip", f"{__name__}:judge"
 EVERYWHERE = ("timeout", "connect_timeout", "first_token_timeout", "test_timeout", "num_ctx", "reproducible", "cache")
 """Settings that a user may state for one benchmark: workers on other machines use the owner's values too."""
-OWNER = "owner_host"
+OWNER, AT_ONCE = "owner_host", "programs_at_once"  # sent with the settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +49,25 @@ class Engines:
 
         Raises UsageError for an unknown name, or if the Dask engine is not installed.
         """
-        if (place := _place(name)) is None:
+        if (place := self._place(name)) is None:
             return LOCAL
         from koderz_core.dask_engine.engine import DaskEngine, Outfit  # noqa: PLC0415 (an extra, as in ``_place``)
 
         outfit = Outfit(
             EQUIP,
-            _settings_for(self.settings, here=place.kind == "local"),
+            _settings_for(self.settings, place),
             self.settings.cache_dir / "dask",
             partial(_write_workers, self.settings),
         )
         return DaskEngine(place, outfit, concurrency, default_concurrency(plan))
+
+    def _place(self, name: str) -> Place | None:
+        """Where Dask's workers come from; None for this process. Raises UsageError, OfflineError."""
+        place = _place(name)
+        if place and place.kind == "address":
+            url = place.name if "://" in place.name else f"tcp://{place.name}"
+            self.settings.check_egress(url, "Dask's scheduler and workers", "--engine", metered=False)
+        return place
 
     @contextmanager
     def judging(self, name: str, workers: int, isolation: str, local: Judge) -> Iterator[Judge]:
@@ -64,14 +75,14 @@ class Engines:
 
         ``isolation``: the tier of the sandbox. Raises as ``open``, and InfrastructureError.
         """
-        if (place := _place(name)) is None:
+        if (place := self._place(name)) is None:
             yield local
             return
         from koderz_core import __version__  # noqa: PLC0415 (this module is a part of that one)
         from koderz_core.dask_engine.clusters import opened  # noqa: PLC0415 (as in ``open``)
         from koderz_core.dask_engine.grading import Bench, ExecutorJudge  # noqa: PLC0415 (likewise)
 
-        given = _settings_for(self.settings, here=place.kind == "local")
+        given = _settings_for(self.settings, place)
         bench = Bench(JUDGE, msgspec.json.encode(given).decode(), __version__, isolation)
         cluster = opened(place, self.settings.cache_dir / "dask", workers)
         try:
@@ -95,13 +106,28 @@ def _place(name: str) -> Place | None:
     return Place.of(name.removeprefix("dask"))
 
 
-def _settings_for(settings: Settings, *, here: bool) -> dict[str, Any]:  # Any: values of settings
-    """The settings that workers use in place of their own; ``here``: they run on this machine. Never a key."""
+def _settings_for(settings: Settings, place: Place) -> dict[str, Any]:  # Any: values of settings
+    """The settings that workers use in place of their own. Never a key.
+
+    Workers on this machine share its cores, so each tests fewer programs at the same time.
+    """
+    here = place.kind == "local"
     named = settings.stated if here else set(EVERYWHERE) & settings.stated
     plain = {name: getattr(settings, name) for name in named if not SETTINGS[name].secret and name != "limits"}
     given = plain | ({"home": settings.home} if here else {})
     texts = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
-    return texts | {OWNER: platform.node()}
+    at_once = {AT_ONCE: math.ceil((os.cpu_count() or 1) / int(place.name))} if here else {}
+    return texts | {OWNER: platform.node()} | at_once
+
+
+def _opened(given: Mapping[str, Any]) -> Workspace:  # Any: as above
+    """The workspace of a worker. Raises ConfigError."""
+    from koderz_core.workspace.workspace import Workspace  # noqa: PLC0415 (it imports this module's users)
+
+    named = {name: value for name, value in given.items() if name not in (OWNER, AT_ONCE)}
+    opened = Workspace(load_settings(**named))
+    opened.grading.sandbox.programs_at_once = given.get(AT_ONCE)
+    return opened
 
 
 def equip(terms: Terms) -> Equipment:
@@ -110,16 +136,13 @@ def equip(terms: Terms) -> Equipment:
     Raises KoderzError if the benchmark cannot run there under the conditions of its journal.
     """
     from koderz_core.dask_engine.door import Equipment, differing_isolation  # noqa: PLC0415 (as in ``Engines.open``)
-    from koderz_core.workspace.workspace import Workspace  # noqa: PLC0415 (it imports this module's users)
 
-    given = dict(terms.settings)
-    owner = given.pop(OWNER)
-    settings, header = load_settings(**given), terms.header
+    opened, header = _opened(terms.settings), terms.header
+    settings, elsewhere = opened.settings, terms.settings[OWNER] != platform.node()
     now = of_kinds(get_args(Kind)) | conditions(header.plan.configurations, settings)
-    check_same(header.benchmark, now, header.plan.conditions)
-    require_strategies(header.plan, settings)
-    opened = Workspace(settings)
     try:
+        check_same(header.benchmark, now, header.plan.conditions)
+        require_strategies(header.plan, settings)
         tested = opened.grading.sandbox.self_test()
         if reason := differing_isolation(tested.isolation, header.isolation):
             raise InfrastructureError(reason)
@@ -127,16 +150,14 @@ def equip(terms: Terms) -> Equipment:
     except BaseException:
         opened.close()
         raise
-    own = frozenset(name for name in models if _is_own(name, settings, elsewhere=owner != platform.node()))
+    own = frozenset(name for name in models if _is_own(name, settings, elsewhere=elsewhere))
     grading = opened.grading
     return Equipment(models, own, grading.judge, grading.divide, grading.redactor, partial(_close, opened))
 
 
 def judge(given: Mapping[str, Any]) -> tuple[Judge, str]:  # Any: values of settings
     """The judge of a worker that only grades, and the tier of its sandbox. Raises SandboxError."""
-    from koderz_core.workspace.workspace import Workspace  # noqa: PLC0415 (as in ``equip``)
-
-    opened = Workspace(load_settings(**{name: value for name, value in given.items() if name != OWNER}))
+    opened = _opened(given)
     return opened.grading.judge, opened.grading.sandbox.self_test().isolation
 
 
@@ -146,7 +167,7 @@ def _is_own(model: str, settings: Settings, *, elsewhere: bool) -> bool:
     return address is None or (elsewhere and is_loopback(address))
 
 
-def _close(opened: Any) -> None:  # Any: a Workspace, whose module imports this one
+def _close(opened: Workspace) -> None:
     opened.abandon()
     opened.close()
 

@@ -11,11 +11,12 @@ import pytest
 
 pytest.importorskip("distributed")
 
+from koderz_core import Order, Wanted, open_workspace
 from koderz_core.config import Settings
 from koderz_core.dask_engine.clusters import Place, slurm_options, slurm_threads
 from koderz_core.dask_engine.messages import TO_WORKER, Begin, begin, fault_of, packed, raised
 from koderz_core.datasets import load
-from koderz_core.errors import ContextError, ModelError, UsageError
+from koderz_core.errors import ContextError, ModelError, OfflineError, UsageError
 from koderz_core.records import (
     Completion,
     Configuration,
@@ -109,6 +110,13 @@ def test_places_of_workers(text: str, place: Place) -> None:
 def test_unknown_places_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--engine dask"):
         Place.of(text)
+
+
+def test_offline_no_cluster_beyond_this_machine_is_asked() -> None:
+    with open_workspace(offline=True) as opened:
+        plan = opened.plans.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1"))
+        with pytest.raises(OfflineError):
+            opened.runs.engines.open("dask=tcp://10.0.0.5:8786", plan)
 
 
 def test_a_file_of_slurm_options(tmp_path: Path) -> None:
