@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import platform
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -33,6 +34,7 @@ EQUIP, JUDGE = f"{__name__}:equip", f"{__name__}:judge"
 EVERYWHERE = ("timeout", "connect_timeout", "first_token_timeout", "test_timeout", "num_ctx", "reproducible", "cache")
 """Settings that a user may state for one benchmark: workers on other machines use the owner's values too."""
 OWNER = "owner_host"
+STALE_SECONDS = 30.0  # after which a report that is written every second comes from an owner that has ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,22 +154,26 @@ def _close(opened: Any) -> None:  # Any: a Workspace, whose module imports this 
 
 
 def _write_workers(settings: Settings, benchmark: str, workers: Mapping[str, tuple[str, ...]]) -> None:
-    """Write the experiments of each worker where other processes find them, next to the journal; none: remove it."""
+    """Write the experiments of each worker where other processes find them; none: remove the file."""
     path = workers_file(settings, benchmark)
-    if workers:
-        replace_file(path, msgspec.json.encode(workers))
-    else:
-        path.unlink(missing_ok=True)
+    with suppress(OSError):  # a full disk: nothing but the page Live needs it
+        if workers:
+            replace_file(path, msgspec.json.encode(workers), durable=False)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def workers_file(settings: Settings, benchmark: str) -> Path:
     """The file that names the experiments of each worker while a benchmark runs on workers."""
-    return settings.journals_dir / f"{benchmark}.workers"
+    return settings.cache_dir / "dask" / f"{benchmark}.workers"
 
 
 def experiments_by_worker(settings: Settings, benchmark: str) -> Mapping[str, tuple[str, ...]]:
     """The ids of the experiments that each worker runs now; empty if the benchmark does not run on workers."""
+    path = workers_file(settings, benchmark)
     try:
-        return msgspec.json.decode(workers_file(settings, benchmark).read_bytes(), type=dict[str, tuple[str, ...]])
+        if time.time() - path.stat().st_mtime > STALE_SECONDS:  # the owner was killed
+            return {}
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, tuple[str, ...]])
     except (OSError, msgspec.MsgspecError):
         return {}
