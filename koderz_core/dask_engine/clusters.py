@@ -8,8 +8,10 @@ import os
 import re
 import signal
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -95,25 +97,41 @@ def opened(place: Place, folder: Path, concurrency: int) -> Cluster:
             return Cluster(Client(place.name, timeout=CONNECT_SECONDS, set_as_default=False))
         made = _local(int(place.name), folder, concurrency) if place.kind == "local" else _slurm(Path(place.name))
     except (OSError, RuntimeError, ValueError) as error:
+        cure = {
+            "address": "Check the address, and that the scheduler runs.",
+            "slurm": f"Check the options in {place.name}, and that Slurm runs.",
+        }
         raise InfrastructureError(
-            f"The Dask cluster {place.kind}:{place.name} could not be reached or started: {error}. Check the address, "
-            "and that the scheduler runs."
+            f"The Dask cluster {place.name} could not be reached or started: {str(error).rstrip('.')}. "
+            f"{cure.get(place.kind, 'Start fewer workers, or use --engine local.')}"
         ) from error
     return Cluster(Client(made, set_as_default=False), made)
 
 
 def _local(workers: int, folder: Path, concurrency: int) -> Any:  # Any: as above
     """Workers on this machine, which only this machine can reach."""
-    return LocalCluster(
-        n_workers=workers,
-        threads_per_worker=math.ceil(concurrency / workers) + SPARE,
-        processes=True,
-        host="127.0.0.1",
-        dashboard_address="127.0.0.1:0",
-        local_directory=str(folder),
-        memory_limit=None,  # koderz watches the memory of the machine itself
-        silence_logs=logging.CRITICAL,
-    )
+    with _spared_by_ctrl_c():
+        return LocalCluster(
+            n_workers=workers,
+            threads_per_worker=math.ceil(concurrency / workers) + SPARE,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            local_directory=str(folder),
+            memory_limit=None,  # koderz watches the memory of the machine itself
+            silence_logs=logging.CRITICAL,
+        )
+
+
+@contextmanager
+def _spared_by_ctrl_c() -> Iterator[None]:
+    """Start processes inside that Ctrl-C does not reach, although a terminal sends it to all of them: koderz stops."""
+    resource_tracker.ensure_running()  # Python starts it before the first process, and then allows the signal again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # threads and processes inherit it
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _import_jobqueue() -> None:
@@ -149,12 +167,18 @@ def slurm_options(file: Path) -> dict[str, Any]:  # Any: options of dask-jobqueu
         options = tomllib.loads(text) if file.suffix == ".toml" else yaml.safe_load(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, yaml.YAMLError) as error:
         raise UsageError(f"{file} cannot be read as TOML or YAML: {error}. {example}") from error
-    if not isinstance(options, Mapping) or not isinstance(options.get("jobs"), int) or options["jobs"] < 1:
+    if not isinstance(options, Mapping) or not _is_number(options.get("jobs")):
         raise UsageError(f"{file} must name the number of jobs. {example}")
+    if not _is_number(options.get("cores", 1)):
+        raise UsageError(f"{file} must give cores as a number. {example}")
     return dict(options)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def slurm_threads(file: Path) -> int:
     """The number of experiments that the jobs of a file can run at the same time."""
     options = slurm_options(file)
-    return int(options["jobs"]) * int(options.get("cores") or 1)
+    return int(options["jobs"] * options.get("cores", 1))

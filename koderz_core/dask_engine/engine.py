@@ -98,8 +98,11 @@ class DaskEngine:
         name = f"koderz-{header.benchmark}-{secrets.token_hex(4)}"
         joining = Joining(header.benchmark, owner.address, key, self.outfit.equip, name, self.place.ours)
         try:
-            _invite(cluster, owner, joining)
-            _await_workers(cluster, owner, scheduler)
+            try:
+                _invite(cluster, owner, joining)
+                _await_workers(cluster, owner, scheduler)
+            except OSError as error:
+                raise _scheduler_lost(header.benchmark) from error
             tasks = _Tasks(cluster, owner, name)
             with _attended(owner, tasks, partial(self.outfit.watch, header.benchmark)):
                 yield tasks.perform
@@ -157,24 +160,26 @@ class _Tasks:
                 dask_scheduler.transitions(again, "koderz")
 
         if self._client.status == "running":
-            self._client.run_on_scheduler(schedule)
+            with suppress(OSError):  # a scheduler that is lost ends the benchmark through its tasks
+                self._client.run_on_scheduler(schedule)
 
     def _end(self, future: Future) -> None:
         """A task has ended; called in a thread of Dask's client."""
         with self._guard:
             self._futures.discard(future)
         if future.status in ("cancelled", "lost"):
-            benchmark = self._owner.header.benchmark
-            self._owner.give_up(
-                InfrastructureError(
-                    "The connection to Dask's scheduler was lost, so the benchmark was stopped. Start the cluster "
-                    f"again, then run: koderz resume {benchmark} --engine dask=..."
-                )
-            )
+            self._owner.give_up(_scheduler_lost(self._owner.header.benchmark))
             return
         if future.status == "error":
             _LOG.warning("A Dask task of %s failed: %s", self._owner.header.benchmark, future.exception())
         self.submit()
+
+
+def _scheduler_lost(benchmark: str) -> InfrastructureError:
+    return InfrastructureError(
+        "The connection to Dask's scheduler was lost, so the benchmark was stopped. Start the cluster again, then run: "
+        f"koderz resume {benchmark} --engine dask=..."
+    )
 
 
 def _invite(cluster: Cluster, owner: Owner, joining: Joining) -> None:
@@ -207,7 +212,12 @@ def _await_workers(cluster: Cluster, owner: Owner, scheduler: Scheduler) -> None
             raise InfrastructureError(no_worker(owner.header.benchmark, refusals))
         if time.monotonic() - reminded > REMIND_SECONDS:
             reminded = time.monotonic()
-            _LOG.warning("%s waits for a worker. Workers of the cluster: %d.", owner.header.benchmark, len(present))
+            _LOG.warning(
+                "%s waits for a worker. Workers of the cluster: %d, each of which must reach this machine at %s:%d.",
+                owner.header.benchmark,
+                len(present),
+                *owner.address,
+            )
 
 
 def no_worker(benchmark: str, refusals: Mapping[str, str]) -> str:

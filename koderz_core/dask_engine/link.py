@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
 
@@ -18,7 +18,12 @@ from koderz_core.dask_engine.messages import FromOwner, FromWorker, packed
 MOST_BYTES = 1 << 30  # of a frame: the problems of repositories hold whole trees
 BATCH_SECONDS = 0.1  # how long a message that needs no answer may wait for others
 HANDSHAKE_SECONDS = 20.0
-_KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 60_000}
+_NOTICED = {  # a machine without power says no goodbye: this link is then lost after about 40 s, by default 2 hours
+    "TCP_KEEPIDLE": 20,
+    "TCP_KEEPINTVL": 5,
+    "TCP_KEEPCNT": 4,
+    "TCP_USER_TIMEOUT": 40_000,
+}
 
 Message = FromWorker | FromOwner
 
@@ -28,7 +33,7 @@ class Link:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        _send_at_once(connection)
+        _tune(connection)
         self._guard = threading.Lock()  # guards the connection while a frame is sent, and _waiting
         self._waiting: list[Message] = []
         self._due = threading.Event()
@@ -95,31 +100,41 @@ def _shut(connection: Connection) -> None:
         held.shutdown(socket.SHUT_RDWR)
 
 
-def _send_at_once(connection: Connection) -> None:
-    """Without this, TCP holds small messages back until earlier ones are acknowledged.
-
-    A machine that was switched off is noticed after about a minute.
-    """
+def _tune(connection: Connection) -> None:
+    """Without this, TCP holds small messages back until earlier ones are acknowledged, and a lost machine for hours."""
     with suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as held:
         held.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         held.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        for name, value in _KEEPALIVE.items():
-            if hasattr(socket, name):
-                held.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+        for name, value in _NOTICED.items():
+            if option := getattr(socket, name, None):  # macOS lacks some
+                held.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
 def connect(address: tuple[str, int], key: bytes) -> Link:
     """The worker's end. Raises OSError, AuthenticationError, EOFError."""
     with socket.create_connection(address, HANDSHAKE_SECONDS) as made:
         connection = Connection(_detached(made))
-    answer_challenge(connection, key)
-    deliver_challenge(connection, key)
+    with _in_time(connection):
+        answer_challenge(connection, key)
+        deliver_challenge(connection, key)
     return Link(connection)
 
 
 def _detached(made: socket.socket) -> int:
     made.setblocking(True)
     return made.detach()
+
+
+@contextmanager
+def _in_time(connection: Connection) -> Iterator[None]:
+    """Shake hands inside: whoever is silent at the other end holds no thread for long."""
+    late = threading.Timer(HANDSHAKE_SECONDS, _shut, (connection,))
+    late.daemon = True
+    late.start()
+    try:
+        yield
+    finally:
+        late.cancel()
 
 
 class Entrance:
@@ -147,15 +162,11 @@ class Entrance:
             threading.Thread(target=self._admit, args=(connection,), name="link", daemon=True).start()
 
     def _admit(self, connection: Connection) -> None:
-        late = threading.Timer(HANDSHAKE_SECONDS, _shut, (connection,))  # no stranger holds a thread for long
-        late.daemon = True
-        late.start()
         try:
-            deliver_challenge(connection, self._key)
-            answer_challenge(connection, self._key)
+            with _in_time(connection):
+                deliver_challenge(connection, self._key)
+                answer_challenge(connection, self._key)
         except (AuthenticationError, EOFError, OSError):
             connection.close()
             return
-        finally:
-            late.cancel()
         self._welcome(Link(connection))

@@ -250,6 +250,13 @@ class Owner:
         site.link.send(Flag(self._halting))
 
     def _begin(self, site: Site, run: Run, performance: Performance) -> None:
+        try:
+            self._start(site, run, performance)
+        except Exception as error:  # noqa: BLE001 (the edge of this thread: the experiment ends with it)
+            site.link.send(Gone(run))
+            performance.end(error)
+
+    def _start(self, site: Site, run: Run, performance: Performance) -> None:
         if (begun := performance.begin(site.link, run)) is None:
             self._fetch(site, run)
             return

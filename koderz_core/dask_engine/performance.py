@@ -66,7 +66,9 @@ class Performance:
                 return None
             if self.turn:
                 self._lose(self.turn)
-            self._changed.wait_for(lambda: not self._answered)
+            self._changed.wait_for(lambda: self._closed or not self._answered)
+            if self._closed:
+                return None  # it was stopped while no worker ran it
             turn = Turn(link, run, self._voice)
             turn.voice = Voice(_Fenced(self, turn), self._voice.experiment)
             self.turn = turn
@@ -95,6 +97,7 @@ class Performance:
         """The experiment has ended: no run may write any more."""
         with self._changed:
             self._closed = True
+            self._changed.notify_all()
             if self.turn:
                 self._lose(self.turn)
 

@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import AuthenticationError
 from typing import Any
 
@@ -42,7 +42,7 @@ from koderz_core.errors import InfrastructureError, KoderzError
 from koderz_core.records import Problem, fingerprint
 from koderz_core.runner.dependencies import Dependencies
 from koderz_core.runner.experiment import perform
-from koderz_core.runner.recorder import Voice
+from koderz_core.runner.recorder import Voice, storable
 
 _LOG = logging.getLogger("koderz")
 TASK_SECONDS = 20.0
@@ -209,6 +209,8 @@ class WorkerSite:
             asking.link.post(End(asking.run, fault=fault_of(error)))
         else:
             before = finished is task.before
+            if finished.error:
+                finished = replace(finished, error=storable(finished.error))  # a message that cannot be sent is lost
             asking.link.post(End(asking.run, None if before else finished, before))  # with the next Fetch
 
     def _problem(self, start: Begin) -> Problem:
@@ -223,9 +225,13 @@ class WorkerSite:
 
     def _receive(self, link: Link) -> None:
         """Pass messages of the owner on to the runs that wait for them, until the link is lost."""
-        while (frame := link.receive()) is not None:
-            for message in TO_WORKER.decode(frame):
-                self._take(link, message)
+        try:
+            while (frame := link.receive()) is not None:
+                for message in TO_WORKER.decode(frame):
+                    self._take(link, message)
+        except msgspec.MsgspecError:
+            _LOG.exception("The owner of %s sent a message that koderz cannot read", self._joining.benchmark)
+            link.close()
         for asking in list(self._asking.values()):
             if asking.link is link:
                 asking.lose()

@@ -200,7 +200,8 @@ def derives_plain(code: str) -> bool:
 
 def _last_name(node: ast.expr) -> str:
     """``Fraction`` for ``fractions.Fraction``, ``list`` for ``list[int]``."""
-    return ast.unparse(node.value if isinstance(node, ast.Subscript) else node).rpartition(".")[2]
+    named = node.value if isinstance(node, ast.Subscript) else node
+    return named.id if isinstance(named, ast.Name) else named.attr if isinstance(named, ast.Attribute) else ""
 
 
 def _key(problem: Problem, tests: TestSet) -> _Key:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 import platform
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from koderz_core.conditions import check_same, conditions, of_kinds
 from koderz_core.config import SETTINGS, Settings, load_settings
 from koderz_core.errors import InfrastructureError, UsageError
 from koderz_core.files import replace_file
-from koderz_core.models.catalogue import address_of
+from koderz_core.models.providers import PROVIDERS
 from koderz_core.plan.strategy_files import require_strategies
 from koderz_core.protocols import Judge
 from koderz_core.records import Kind, Plan
@@ -36,6 +37,7 @@ EQUIP, JUDGE = f"{__name__}:equip", f"{__name__}:judge"
 EVERYWHERE = ("timeout", "connect_timeout", "first_token_timeout", "test_timeout", "num_ctx", "reproducible", "cache")
 """Settings that a user may state for one benchmark: workers on other machines use the owner's values too."""
 OWNER, AT_ONCE = "owner_host", "programs_at_once"  # sent with the settings
+STALE_SECONDS = 30.0  # after which a report that is written every second comes from an owner that has ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +165,8 @@ def judge(given: Mapping[str, Any]) -> tuple[Judge, str]:  # Any: values of sett
 
 def _is_own(model: str, settings: Settings, *, elsewhere: bool) -> bool:
     """Whether only this worker reaches a model: it runs in the worker, or on the loopback of another machine."""
-    address = address_of(model.partition("/")[0], settings)
-    return address is None or (elsewhere and is_loopback(address))
+    urls = PROVIDERS[model.partition("/")[0]].urls(settings)
+    return not urls or (elsewhere and all(map(is_loopback, urls)))
 
 
 def _close(opened: Workspace) -> None:
@@ -173,22 +175,26 @@ def _close(opened: Workspace) -> None:
 
 
 def _write_workers(settings: Settings, benchmark: str, workers: Mapping[str, tuple[str, ...]]) -> None:
-    """Write the experiments of each worker where other processes find them, next to the journal; none: remove it."""
+    """Write the experiments of each worker where other processes find them; none: remove the file."""
     path = workers_file(settings, benchmark)
-    if workers:
-        replace_file(path, msgspec.json.encode(workers))
-    else:
-        path.unlink(missing_ok=True)
+    with suppress(OSError):  # a full disk: nothing but the page Live needs it
+        if workers:
+            replace_file(path, msgspec.json.encode(workers), durable=False)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def workers_file(settings: Settings, benchmark: str) -> Path:
     """The file that names the experiments of each worker while a benchmark runs on workers."""
-    return settings.journals_dir / f"{benchmark}.workers"
+    return settings.cache_dir / "dask" / f"{benchmark}.workers"
 
 
 def experiments_by_worker(settings: Settings, benchmark: str) -> Mapping[str, tuple[str, ...]]:
     """The ids of the experiments that each worker runs now; empty if the benchmark does not run on workers."""
+    path = workers_file(settings, benchmark)
     try:
-        return msgspec.json.decode(workers_file(settings, benchmark).read_bytes(), type=dict[str, tuple[str, ...]])
+        if time.time() - path.stat().st_mtime > STALE_SECONDS:  # the owner was killed
+            return {}
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, tuple[str, ...]])
     except (OSError, msgspec.MsgspecError):
         return {}

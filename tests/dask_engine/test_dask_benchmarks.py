@@ -84,6 +84,19 @@ def test_a_killed_owner_leaves_no_process_and_resume_asks_for_no_answer_again(se
     assert asked_again(tmp_path) == 0
 
 
+def test_ctrl_c_while_the_workers_start_stops_the_benchmark_without_their_tracebacks(tmp_path: Path) -> None:
+    process = started(*MANY[:-3], "--coder", "scripted/strong", "--engine", "dask=local:2", home=tmp_path)
+    wait_for("benchmark_opened", 1, tmp_path)
+    deadline = time.monotonic() + 60
+    while not workers_of(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    for pid in (process.pid, *workers_of(process.pid)):  # as a terminal does
+        os.kill(pid, signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 130, said
+    assert "Traceback" not in said
+
+
 PRICED = """
 ["vllm/m".price]
 input_usd_per_mtok = 0

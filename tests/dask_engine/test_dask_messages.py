@@ -129,6 +129,14 @@ def test_a_file_of_slurm_options(tmp_path: Path) -> None:
         slurm_options(file)
 
 
+def test_slurm_options_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "cluster.toml"
+    for text in ('jobs = 1\ncores = "eight"\n', "jobs = true\n"):
+        file.write_text(text)
+        with pytest.raises(UsageError, match="Example: cores = 8"):
+            slurm_threads(file)
+
+
 def test_nothing_imports_dask_unless_an_engine_asks_for_it_and_without_it_the_error_says_how_to_install_it() -> None:
     script = """
 import sys

@@ -1,0 +1,86 @@
+"""Links and owners when the other end is silent, lost, or sends what cannot be used."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from multiprocessing import AuthenticationError
+from pathlib import Path
+from queue import SimpleQueue
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("distributed")
+
+from koderz_core.config import load_settings
+from koderz_core.dask_engine import link as links
+from koderz_core.dask_engine.link import Entrance, Link, connect
+from koderz_core.dask_engine.owner import Owner, Site
+from koderz_core.dask_engine.performance import Performance, Turn
+from koderz_core.records import Experiment
+from koderz_core.runner.scheduler import Scheduler
+from koderz_core.workspace.engines import _write_workers, experiments_by_worker, workers_file
+
+HERE, KEY = "127.0.0.1", b"key"
+
+
+def test_a_worker_does_not_wait_for_an_owner_that_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(links, "HANDSHAKE_SECONDS", 0.3)
+    with socket.create_server((HERE, 0)) as silent, pytest.raises((OSError, EOFError, AuthenticationError)):
+        connect(silent.getsockname(), KEY)
+
+
+def test_a_machine_that_loses_its_power_is_noticed_within_a_minute() -> None:
+    arrived: SimpleQueue[Link] = SimpleQueue()
+    entrance = Entrance(HERE, KEY, arrived.put)
+    link = connect((HERE, entrance.port), KEY)
+    with socket.socket(fileno=os.dup(arrived.get()._connection.fileno())) as held:
+        idle, between, probes = (
+            held.getsockopt(socket.IPPROTO_TCP, option)
+            for option in (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT)
+        )
+    assert idle + between * probes < 60
+    link.close()
+    entrance.close()
+
+
+def test_a_stopped_experiment_is_not_begun_by_a_worker_that_waited_for_its_last_answer() -> None:
+    task = SimpleNamespace(experiment=Experiment("e", "c", "p", 0, 1))
+    performance = Performance(task, None, None, None)  # type: ignore[arg-type]  # none of them is used
+    performance._answered.add((None, 1))  # type: ignore[arg-type]  # an answer of a lost worker is being recorded
+    begun: SimpleQueue[object] = SimpleQueue()
+    threading.Thread(target=lambda: begun.put(performance.begin(None, 1)), daemon=True).start()  # type: ignore[arg-type]
+    time.sleep(0.1)
+    performance.close()
+    assert begun.get(timeout=10) is None
+    assert performance.turn is None
+
+
+class Broken(Performance):
+    def begin(self, link: Link, run: int) -> tuple[Turn, object]:  # type: ignore[override]
+        raise KeyError("a text that is missing")
+
+
+def test_an_experiment_that_cannot_be_sent_ends_and_its_worker_is_free() -> None:
+    sent: list[object] = []
+    owner = Owner(None, Scheduler(), HERE, KEY)  # type: ignore[arg-type]  # no worker asks for its terms
+    performance = Broken(None, None, None, None)  # type: ignore[arg-type]
+    owner._begin(Site("w", "h", SimpleNamespace(send=sent.append)), 7, performance)  # type: ignore[arg-type]
+    assert isinstance(performance.outcome.get(timeout=10), KeyError)
+    assert [type(message).__name__ for message in sent] == ["Gone"]
+    owner.close()
+
+
+def test_the_experiments_of_a_killed_owner_are_not_shown_and_a_report_that_fails_ends_nothing(tmp_path: Path) -> None:
+    settings = load_settings(home=tmp_path)
+    _write_workers(settings, "bench_1", {"w": ("e",)})
+    assert experiments_by_worker(settings, "bench_1") == {"w": ("e",)}
+    file = workers_file(settings, "bench_1")
+    os.utime(file, (0, 0))
+    assert not experiments_by_worker(settings, "bench_1")
+    file.unlink()
+    file.mkdir()
+    _write_workers(settings, "bench_1", {})
