@@ -108,6 +108,7 @@ def test_a_program_cannot_choose_the_process_of_tests_that_all_have_one_directio
 def test_classes_that_derive_from_plain_types_are_found() -> None:
     assert derives_plain("import fractions\nclass A(fractions.Fraction): pass")
     assert derives_plain("class A(list[int]): pass")
+    assert derives_plain("class A(int): pass\nlong = x" + ".replace(1, 2)" * 1000)  # deeper than Python's stack
     assert derives_plain("from collections import namedtuple\nA = namedtuple('A', 'x y')")
     assert not derives_plain("class A(Exception): pass\nlist(A.args)")
     assert not derives_plain("class A(")
