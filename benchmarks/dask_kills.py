@@ -52,6 +52,7 @@ date = 2026-01-01
 CAP, ENOUGH = 0.4, 1000.0  # dollars: a call may cost 1 cent, so a few lost calls use the first budget up
 COUNTS = ("lost", "repeated", "different", "overspent", "orphans", "faults")
 WAIT_SECONDS = 600.0
+TRACEBACK_LINES = 30  # that are shown
 GRACE_SECONDS = 10.0  # what children may take to see that their parent is gone
 
 
@@ -188,7 +189,9 @@ def _leg(ground: Ground, run: Run, command: list[str], strike: Strike | None, *,
     stopped = {3} if strike and strike.number == 1 and not killed else set[int]()  # its scheduler is gone
     if process.returncode not in {0, 5} | stopped | ({-signal.SIGKILL} if killed else set()):
         run.faults.append(f"it ended with {process.returncode}: {said[-1500:]}")
-    run.faults += [line for line in said.splitlines() if line.startswith(("Traceback", "This is a bug"))]
+    lines = said.splitlines()
+    starts = [at for at, line in enumerate(lines) if line.startswith(("Traceback", "This is a bug"))]
+    run.faults += ["\n".join(lines[max(0, at - 1) : at + TRACEBACK_LINES]) for at in starts]
     run.orphans += _left(ground)
 
 
@@ -245,11 +248,12 @@ def _calls(home: Path) -> int:
 
 def _workers(pid: int) -> list[int]:
     """The workers that Dask has started below a process."""
-    return [
-        process.pid
-        for process in descendants(pid)
-        if process.parent == pid and b"spawn_main" in Path(f"/proc/{process.pid}/cmdline").read_bytes()
-    ]
+    found = []
+    for process in descendants(pid):
+        with suppress(OSError):
+            command = Path(f"/proc/{process.pid}/cmdline").read_bytes()
+            found += [process.pid] if process.parent == pid and b"spawn_main" in command else []
+    return found
 
 
 @contextmanager

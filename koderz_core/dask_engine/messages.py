@@ -251,6 +251,8 @@ _ANSWERS: Mapping[str, Any] = {  # Any: types, of which some are generic
     "remaining": Remaining,
     **KINDS,  # notes
 }
+_DECODERS = {kind: msgspec.msgpack.Decoder(type_) for kind, type_ in _ANSWERS.items()}
+"""Made here, before any thread runs: two threads that prepare msgspec for the same class may fail (SystemError)."""
 
 
 def packed(messages: Iterable[FromWorker | FromOwner]) -> bytes:
@@ -289,7 +291,7 @@ def _kind(answer: object) -> str:
 
 
 def _recorded(step: Step) -> Recorded:
-    answer = msgspec.msgpack.decode(step.answer, type=_ANSWERS[step.kind])
+    answer = _DECODERS[step.kind].decode(step.answer)
     return Recorded(step.request, answer, step.ended_at, step.seconds)
 
 

@@ -6,6 +6,7 @@ their lines stay in the file.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
@@ -53,9 +54,15 @@ _ENCODER = msgspec.json.Encoder()
 _LINES = msgspec.json.Decoder(_Line)
 
 
-@cache
+_DECODERS: dict[Kind, msgspec.json.Decoder[Event]] = {}
+_PREPARING = threading.Lock()  # msgspec may crash if two threads prepare it for the same class
+
+
 def _decoder(kind: Kind) -> msgspec.json.Decoder[Event]:
-    return msgspec.json.Decoder(KINDS[kind])
+    if kind not in _DECODERS:
+        with _PREPARING:
+            _DECODERS[kind] = msgspec.json.Decoder(KINDS[kind])
+    return _DECODERS[kind]
 
 
 def encode(entry: Entry) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import threading
 from ast import literal_eval
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -222,6 +223,9 @@ def _calls(problem: Problem, plus: PlusTests) -> Sequence[str]:
         ) from error
 
 
+_DECODING = threading.Lock()  # msgspec may crash if two threads use it for the same class for the first time
+
+
 class RecordCache:
     """A folder of records, which may be removed at any time. Safe to use from several threads and processes."""
 
@@ -231,7 +235,9 @@ class RecordCache:
     def get(self, parts: Sequence[object], kind: type[Record]) -> Record | None:
         """The record with these parts; None if there is none yet or its file is damaged."""
         try:
-            return msgspec.json.decode(self._path(parts).read_bytes(), type=kind)
+            content = self._path(parts).read_bytes()
+            with _DECODING:
+                return msgspec.json.decode(content, type=kind)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError):
             return None
 

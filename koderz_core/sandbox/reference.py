@@ -44,6 +44,9 @@ class _Output:
     fault: str = ""
 
 
+_OUTPUT = msgspec.json.Decoder(_Output)  # made here: two threads that make it at once may crash
+
+
 def answers(problem: Problem, calls: Sequence[str], *, boxed: bool = True) -> Answers:
     """The canonical solution's answers to ``calls``, each a line of ``records.Cases``.
 
@@ -73,7 +76,7 @@ def trial_answers(problem: Problem, calls: Sequence[str], hash_seed: int, *, box
 def _read(output: bytes, calls: int) -> Answers | str:
     """The answers, or the fault of the solution. A solution that forges its answers has given none."""
     try:
-        found = msgspec.json.decode(output, type=_Output)
+        found = _OUTPUT.decode(output)
     except msgspec.DecodeError:
         return "no answer"
     sound = len(found.outputs) == len(found.seconds) == calls and "\n" not in "".join(filter(None, found.outputs))
