@@ -76,8 +76,8 @@ def continued(asked: BenchmarkOpened, recorded: BenchmarkOpened) -> BenchmarkOpe
         _LOG.warning("Prices have changed since %s started. Earlier calls keep their costs.", asked.benchmark)
     plan, tiers = _extended(asked.plan, recorded.plan), {**recorded.tiers, **asked.tiers}
     versions = {**recorded.prompt_versions, **asked.prompt_versions}
-    origin = {"forked_from": recorded.forked_from, "merged": recorded.merged}
-    return replace(asked, plan=plan, tiers=tiers, prompt_versions=versions, **origin)
+    asked = replace(asked, plan=plan, tiers=tiers, prompt_versions=versions)
+    return replace(asked, forked_from=recorded.forked_from, merged=recorded.merged)
 
 
 def header_then(before: BenchmarkOpened | None, event: Event) -> BenchmarkOpened | None:
