@@ -27,7 +27,7 @@ def test_run_alone_asks_once_and_says_how_the_whole_flow_is_chosen(koderz: Any) 
 def test_an_option_of_the_iterative_mode_chooses_it(koderz: Any, options: tuple[str, ...]) -> None:
     said = koderz(*RUN, *options)
     assert "supervised SCRIPTED strong" in said.out
-    assert "Strategy supervised, because you gave --" in said.err
+    assert "koderz uses the strategy supervised, because you gave --" in said.err
 
 
 def test_an_option_that_no_chosen_strategy_has_is_still_refused(koderz: Any) -> None:

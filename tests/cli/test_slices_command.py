@@ -52,7 +52,7 @@ def test_a_benchmark_is_divided_by_the_facts_of_its_dataset(koderz: Any, own: Pa
     assert ([row["slice"] for row in told["rows"][::2]], told["tests"]) == (["a", "b", "unknown"], 2)
     assert any("2 differences were tested in 2 slices." in remark for remark in told["remarks"])
     said = koderz("compare", "mine", "--by", "year").out
-    assert "By year: difference to" in said
+    assert "By year: difference from" in said
     assert "These slices have too few problems" in said
     assert koderz("compare", "mine", "--by", "kind", "--format", "csv-pairs").code == 2
 

@@ -86,7 +86,7 @@ def run(koderz: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 def test_a_memoriser_a_cheat_and_an_honest_model_are_distinguished(koderz: Any, run: Callable[..., None]) -> None:
     run()
     line = " ".join(koderz("compare", "original").out.split())
-    assert "Integrity: not checked. To check whether a model recalls or cheats, repeat the command" in line
+    assert "Integrity: not checked. To check whether a model recalls solutions or cheats, repeat the command" in line
     for variant in ("renamed", "impossible"):
         run("--variant", variant)
     told = koderz("compare", "original", "--trust", "--format", "json").json

@@ -86,10 +86,14 @@ def test_two_workers_with_an_embedded_model_each_share_a_benchmark(tmp_path: Pat
     process = started(*order, "--engine", "dask=local:2", home=tmp_path)
     wait_for("call_started", 4, tmp_path)
     (journal,) = (tmp_path / "journals").glob("*.jsonl")
-    shares = experiments_by_worker(load_settings(home=tmp_path), journal.stem)
+    busy: set[str] = set()
+    while process.poll() is None:  # the owner reports the experiments of its workers every second
+        shares = experiments_by_worker(load_settings(home=tmp_path), journal.stem)
+        busy |= {worker for worker, experiments in shares.items() if experiments}
+        time.sleep(0.1)
     _, said = process.communicate(timeout=300)
     assert process.returncode == 0, said
-    assert len([worker for worker, experiments in shares.items() if experiments]) == 2
+    assert len(busy) == 2
     assert sum(outcomes(tmp_path).values()) == 4
 
 
