@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import math
 import re
 from functools import cache
@@ -95,3 +96,20 @@ def test_the_registered_sequential_benchmark_still_gives_the_result_of_the_guide
     guide = one_line((ROOT / "docs" / "statistics.md").read_text()).replace("**", "")
     assert f"Result: {result[1]}" in guide
     assert f"e-value of {result[2]} for the match" in guide
+
+
+def test_the_benchmark_of_programs_to_repair_still_gives_the_rates_of_the_guide(tmp_path: Path) -> None:
+    (tmp_path / "journals").mkdir()
+    packed = (ROOT / "docs" / "journals" / "bench_1f589bca2dcb.jsonl.gz").read_bytes()
+    (tmp_path / "journals" / "bench_1f589bca2dcb.jsonl").write_bytes(gzip.decompress(packed))
+    shell = CliRunner(env={"KODERZ_HOME": str(tmp_path)})
+    printed = shell.invoke(commands, ("results", "bench_1f589bca2dcb", "--json"))
+    assert printed.exit_code == 0
+    rows = json.loads(printed.output)
+    rates = {
+        (row["label"].split()[0], row["label"].split("-")[-1]): round(100 * row["solved"] / row["planned"])
+        for row in rows
+    }
+    guide = (ROOT / "docs" / "datasets.md").read_text()
+    said = re.findall(r"^\| (\w+) ([\d.]+B)(?: \(baseline\))? \| (\d+) % \[", guide, re.MULTILINE)
+    assert {(strategy, size.lower()): int(rate) for strategy, size, rate in said} == rates

@@ -106,7 +106,8 @@ def test_a_memoriser_a_cheat_and_an_honest_model_are_distinguished(koderz: Any, 
     assert told["trust"]["commands"].keys() == {"rephrased"}
     (said,) = (remark for remark in told["remarks"] if remark.startswith("Integrity"))
     assert "A (drop of +100 [+79, +100] percentage points if renamed" in said
-    assert "To check whether a model recalls solutions or cheats, repeat the command of the benchmark with --variant rep" in said
+    way = "To check whether a model recalls solutions or cheats, repeat the command of the benchmark with --variant rep"
+    assert way in said
     assert koderz("compare", "original", "--trust", "--format", "csv").code == 2
 
 
