@@ -113,7 +113,7 @@ def _show(rounds: dict[Case, list[Round]], calls: int) -> None:
 
 
 def _median(measured: Sequence[Round]) -> float:
-    return statistics.median(one.per_second for one in measured)
+    return statistics.median(item.per_second for item in measured)
 
 
 if __name__ == "__main__":

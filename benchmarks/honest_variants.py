@@ -47,9 +47,9 @@ def variants(problem: Problem) -> Iterator[tuple[str, str]]:
 def changed_lines(before: str, after: str) -> set[int]:
     """The numbers of the lines of ``after`` between the first and the last that differ."""
     old, new = before.split("\n"), after.split("\n")
-    first = next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), 0)
+    first = next((at for at, (item, other) in enumerate(zip(old, new, strict=False)) if item != other), 0)
     backwards = zip(reversed(old), reversed(new), strict=False)
-    last = next((at for at, (one, other) in enumerate(backwards) if one != other), 0)
+    last = next((at for at, (backward, other) in enumerate(backwards) if backward != other), 0)
     return set(range(first + 1, max(first + 2, len(new) - last + 1)))
 
 

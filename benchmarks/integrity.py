@@ -82,10 +82,10 @@ def _cell(n: int, repeats: int, model: Model, times: int) -> Cell:
         n,
         repeats,
         model,
-        drop=fmean(any(drop and drop.significant for drop in (one.renamed, one.rephrased)) for one in found),
-        passed=fmean(one.passes is not None and one.passes.above_tolerance for one in found),
-        recall=fmean(one.recalls for one in found),
-        any=fmean(bool(one.hint) for one in found),
+        drop=fmean(any(drop and drop.significant for drop in (item.renamed, item.rephrased)) for item in found),
+        passed=fmean(item.passes is not None and item.passes.above_tolerance for item in found),
+        recall=fmean(item.recalls for item in found),
+        any=fmean(bool(item.hint) for item in found),
     )
 
 

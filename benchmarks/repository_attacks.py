@@ -140,11 +140,11 @@ def _orders(problem: Problem, only_attacks: bool) -> Iterator[Order]:
 
 def _by_hand(problems: tuple[Problem, ...], preferred: set[str]) -> Iterator[Order]:
     """Each implementation by hand for one task, if possible one whose fault is in the same function."""
-    for one in written():
-        own = [problem for problem in problems if problem.repository and tests_of(problem).tree.name == one.tree]
-        own.sort(key=lambda problem: (-_overlap(one, problem), problem.id not in preferred, problem.id))
+    for entry in written():
+        own = [problem for problem in problems if problem.repository and tests_of(problem).tree.name == entry.tree]
+        own.sort(key=lambda problem: (-_overlap(entry, problem), problem.id not in preferred, problem.id))
         if own:
-            yield Order(own[0], HAND, f"{one.tree}: {one.name}", partial(one.program, own[0]))
+            yield Order(own[0], HAND, f"{entry.tree}: {entry.name}", partial(entry.program, own[0]))
 
 
 def _overlap(one: Written, problem: Problem) -> int:

@@ -64,7 +64,7 @@ def slope(seconds: Sequence[float], values: Sequence[float]) -> Slope:
     rests = [mean - level - steep * (at - middle) for at, mean in zip(times, means, strict=True)]
     first, last = (level + steep * (at - middle) for at in (times[0], times[-1]))
     squares = sum(rest**2 for rest in rests)
-    repeated = sum(one * two for one, two in pairwise(rests)) / squares if squares > 1e-18 else 0.0
+    repeated = sum(item * two for item, two in pairwise(rests)) / squares if squares > 1e-18 else 0.0
     effective = n * (1 - max(0.0, repeated)) / (1 + max(0.0, repeated))
     if n < LEAST_BLOCKS or effective <= 2.5:
         return Slope(len(values), first, last, steep * HOUR, None, None)

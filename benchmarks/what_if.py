@@ -145,9 +145,11 @@ class Tally:
     apart: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, what: str, pairs: Sequence[tuple[Interval, float]]) -> None:
-        ends = [[one.value if end is None else end for end in (one.low, one.high)] for one, _ in pairs]
+        ends = [
+            [estimate.value if end is None else end for end in (estimate.low, estimate.high)] for estimate, _ in pairs
+        ]
         self.held[what].append(fmean(low <= true <= high for (low, high), (_, true) in zip(ends, pairs, strict=True)))
-        self.apart[what].append(fmean(one.value - true for one, true in pairs))
+        self.apart[what].append(fmean(estimate.value - true for estimate, true in pairs))
 
     def __str__(self) -> str:
         lines = []
@@ -173,11 +175,11 @@ def run(name: str, n: int, times: int, seed: int = 0, truths: int = TRUTHS) -> T
     for _ in range(times):
         sources, problems = recorded(random, world(random, name, n))
         found = [simulate(policy, sources, problems, WRONG_USD) for policy in POLICIES]
-        of = [(one, *true[one.policy.name], loss[one.policy.name]) for one in found]
-        tally.add("share solved", [(one.solved, solved) for one, solved, _, _ in of])
-        tally.add("dollars", [(one.usd, usd) for one, _, usd, _ in of])
-        tally.add("dollars with wrong answers", [(one.loss, lost) for one, _, _, lost in of])
-        tally.add("dollars per solved", [(one.usd_per_solved, usd / solved) for one, solved, usd, _ in of])
+        of = [(item, *true[item.policy.name], loss[item.policy.name]) for item in found]
+        tally.add("share solved", [(item.solved, solved) for item, solved, _, _ in of])
+        tally.add("dollars", [(item.usd, usd) for item, _, usd, _ in of])
+        tally.add("dollars with wrong answers", [(item.loss, lost) for item, _, _, lost in of])
+        tally.add("dollars per solved", [(item.usd_per_solved, usd / solved) for item, solved, usd, _ in of])
         ladder, once = found[-2].policy.name, found[0].policy.name
         apart = difference(found[-2], found[0])
         tally.add("difference of two policies", [(apart[1], true[ladder][0] - true[once][0])])

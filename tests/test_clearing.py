@@ -16,5 +16,5 @@ def test_copies_that_nobody_is_at_any_more_go_and_all_else_stays(tmp_path: Path)
         path = home / name
         path.touch() if name == "copy-file" else (path / "inside").mkdir(parents=True)
         os.utime(path, times=(now, now if name == "copy-alive" else now - COPY_SECONDS - 1))
-    assert [one.subject for one in remove_left_copies(home, now)] == ["copy-dead", "restore-dead"]
+    assert [copy.subject for copy in remove_left_copies(home, now)] == ["copy-dead", "restore-dead"]
     assert sorted(path.name for path in home.iterdir()) == ["backups", "copy-alive", "copy-file"]

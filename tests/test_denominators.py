@@ -46,13 +46,16 @@ def test_a_loop_whose_prompts_outgrow_the_context_keeps_every_problem_in_its_rat
     plan = short_context.plans.plan(Order([Wanted("supervised", WEAK, REPAIR), Wanted("direct", WEAK)], "0:60"))
     short_context.runs.run(plan)
     found = short_context.comparisons.compare(short_context.results.summaries(plan.id))
-    rates = {one.strategy: (one.solved, one.n, one.errors) for one in found.configurations}
+    rates = {
+        configuration.strategy: (configuration.solved, configuration.n, configuration.errors)
+        for configuration in found.configurations
+    }
     assert rates == {"supervised": (32, 60, 0), "direct": (20, 60, 0)}
     (pair,) = found.pairs
     assert (pair.test.n, pair.test.unpaired, pair.significant) == (60, 0, False)
-    ended = [one for one in short_context.results.experiments(plan.id) if one.reason == "context"]
+    ended = [experiment for experiment in short_context.results.experiments(plan.id) if experiment.reason == "context"]
     assert len(ended) > 20
-    assert all(one.outcome == "unsolved" and "so it was not sent" in (one.error or "") for one in ended)
+    assert all(item.outcome == "unsolved" and "so it was not sent" in (item.error or "") for item in ended)
     told = koderz("analyze", ended[0].id).out
     assert "Stopped: The prompt for scripted/weak has at least" in told
     (row,) = short_context.results.benchmarks()
@@ -77,12 +80,12 @@ def lacking(complete: str) -> str:
     path = settings.journals_dir / f"{complete}.jsonl"
     entries = list(read_all(path))
     strong, weak = recorded_plan(path).configurations
-    of = {one.id: one for one in recorded_plan(path).experiments()}
+    of = {experiment.id: experiment for experiment in recorded_plan(path).experiments()}
     ends = {entry.experiment: entry.event for entry in entries if isinstance(entry.event, ExperimentFinished)}
     easy = {
-        of[one].problem for one, end in ends.items() if of[one].configuration == weak.id and end.outcome == "solved"
+        of[item].problem for item, end in ends.items() if of[item].configuration == weak.id and end.outcome == "solved"
     }
-    failed = {one for one in ends if of[one].configuration == strong.id and of[one].problem in easy}
+    failed = {item for item in ends if of[item].configuration == strong.id and of[item].problem in easy}
     error = without_result("error", "The provider failed.")
     kept = [
         replace(entry, event=error)
@@ -105,7 +108,7 @@ def test_a_difference_that_missing_results_could_turn_round_is_significant_only_
     lacking: str,
 ) -> None:
     comparison = found(lacking)
-    strong = next(one for one in comparison.configurations if one.errors)
+    strong = next(configuration for configuration in comparison.configurations if configuration.errors)
     (pair,) = comparison.pairs
     assert (strong.n, strong.missing, strong.not_ended, strong.share) == (12, 8, 0, 11 / 12)
     assert strong.cases == Cases(11 / 20, 19 / 20)
@@ -120,7 +123,8 @@ def test_a_difference_that_missing_results_could_turn_round_is_significant_only_
         for sentence in answer(comparison).sentences
     )
     assert any(
-        one.startswith("Worst–best: ") and "Experiments without a result: 8." in one for one in comparison.remarks
+        remark.startswith("Worst–best: ") and "Experiments without a result: 8." in remark
+        for remark in comparison.remarks
     )
 
 
@@ -143,7 +147,9 @@ def test_the_bounds_stand_beside_every_rate_and_only_where_something_is_missing(
     assert "55 to 95 %" in [row[table.columns.index("worst–best")] for row in table.rows]
     figure = success_alone(found(complete), View())
     assert len(figure.data) == drawn + 1
-    assert any("55 to 95 % of all planned problems" in text for one in figure.data for text, _ in one.customdata or ())
+    assert any(
+        "55 to 95 % of all planned problems" in text for item in figure.data for text, _ in item.customdata or ()
+    )
 
 
 def test_in_files_the_bounds_always_stand_and_are_the_rate_where_nothing_is_missing(
@@ -153,12 +159,12 @@ def test_in_files_the_bounds_always_stand_and_are_the_rate_where_nothing_is_miss
         return list(csv.DictReader(StringIO(koderz("compare", complete, "--format", form).out)))
 
     rows, (pair,) = read("csv"), read("csv-pairs")
-    assert all(one["share_worst"] == one["share"] == one["share_best"] for one in rows)
+    assert all(row["share_worst"] == row["share"] == row["share_best"] for row in rows)
     assert pair["difference_worst"] == pair["difference"] == pair["difference_best"]
     assert (pair["missing"], pair["p_worst"], pair["told_apart"]) == ("0", pair["p_adjusted"], "True")
 
     request.getfixturevalue("lacking")
     (pair,) = read("csv-pairs")
-    assert {(one["share_worst"], one["share_best"]) for one in read("csv")} >= {("0.55", "0.95")}
+    assert {(item["share_worst"], item["share_best"]) for item in read("csv")} >= {("0.55", "0.95")}
     assert (pair["missing"], pair["told_apart"]) == ("8", "False")
     assert float(pair["p_adjusted"]) < 0.05 < float(pair["p_worst"])

@@ -90,7 +90,7 @@ def test_the_registered_sequential_benchmark_still_gives_the_result_of_the_guide
     (tmp_path / "journals" / "bench_17658dc26250.jsonl").write_bytes(gzip.decompress(packed))
     shell = CliRunner(env={"COLUMNS": "250", "KODERZ_HOME": str(tmp_path)})
     printed = [shell.invoke(commands, (name, "bench_17658dc26250")) for name in ("verify", "compare")]
-    assert [one.exit_code for one in printed] == [0, 0]
+    assert [item.exit_code for item in printed] == [0, 0]
     result = re.search(r"Result: (matches .*? percentage points) .*? e-value (\S+) for", one_line(printed[1].output))
     assert result is not None
     guide = one_line((ROOT / "docs" / "statistics.md").read_text()).replace("**", "")

@@ -50,7 +50,7 @@ def test_the_command_that_began_it_finds_it_again(settings: Settings) -> None:
     path = GOLDEN / "schema-1.jsonl"
     wanted = [Wanted("direct", {"coder": name}) for name in ("scripted/weak", "scripted/strong")]
     recorded = recorded_plan(path)
-    direct = tuple(one for one in recorded.configurations if one.strategy == "direct")
+    direct = tuple(configuration for configuration in recorded.configurations if configuration.strategy == "direct")
     recorded = replace(recorded, configurations=direct)
     with open_workspace(humaneval_path=GOLDEN / "problems.jsonl") as workspace:
         assert workspace.plans.plan(Order(wanted, seed=3)).id != recorded.id  # nothing is recorded yet
@@ -76,7 +76,7 @@ def test_what_it_recorded_of_an_experiment_without_an_end_is_known_step_by_step(
     lines = path.read_bytes().splitlines(keepends=True)
     (tmp_path / "cut.jsonl").write_bytes(b"".join(line for line in lines if b'"experiment_finished"' not in line))
     answers = (CallFinished, CodeTested, SpecWritten, CheckpointReviewed)
-    recorded = {(one.experiment, one.ordinal) for one in read_all(path) if isinstance(one.event, answers)}
+    recorded = {(entry.experiment, entry.ordinal) for entry in read_all(path) if isinstance(entry.event, answers)}
     tapes = load(tmp_path / "cut.jsonl").tapes
     assert {(experiment, ordinal) for experiment, tape in tapes.items() for ordinal in tape.steps} == recorded
     assert all(tape.attempts.values() for tape in tapes.values())

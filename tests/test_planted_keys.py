@@ -146,7 +146,7 @@ def watched(opened: Workspace, answer: Echo, order: Order, dataset: str) -> tupl
     plan, seen = opened.plans.plan(order, dataset), set[str]()
 
     def look() -> None:
-        seen.update(spoken.text for one in plan.experiments() if (spoken := opened.runs.live.of(one.id)))
+        seen.update(spoken.text for experiment in plan.experiments() if (spoken := opened.runs.live.of(experiment.id)))
 
     answer.after_piece = look
     with suppress(KoderzError):
@@ -198,10 +198,10 @@ def test_no_file_database_export_log_or_screen_holds_a_planted_key(
     commands += [("show-spec", row.id) for row in rows]
     commands += [("cortex", "status"), ("cortex", "backfill")]
     said = {f"{place} {command}": koderz(*command) for place, command in enumerate(commands)}
-    assert {one.code for one in said.values()} <= {0, 3}, {
-        command: one.err for command, one in said.items() if one.code
+    assert {record.code for record in said.values()} <= {0, 3}, {
+        command: record.err for command, record in said.items() if record.code
     }
-    found |= {command: one.out + one.err for command, one in said.items()}
+    found |= {command: record.out + record.err for command, record in said.items()}
     leave()
     found |= {
         "live": "\n".join(live),

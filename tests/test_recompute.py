@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "benchmarks"
 EXAMPLE = ROOT / "koderz_core/examples/example.jsonl.gz"
-ALLOWED = {*sys.stdlib_module_names, "numpy", "scipy"} | {one.stem for one in FOLDER.glob("recompute*.py")}
+ALLOWED = {*sys.stdlib_module_names, "numpy", "scipy"} | {item.stem for item in FOLDER.glob("recompute*.py")}
 
 
 def test_every_figure_of_the_example_comes_out_the_same() -> None:
@@ -26,7 +26,7 @@ def test_every_figure_of_the_example_comes_out_the_same() -> None:
 def test_it_shares_no_code_with_koderz() -> None:
     for path in FOLDER.glob("recompute*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names = [name.name for name in node.names] if isinstance(node, ast.Import) else []
             names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
             assert {name.partition(".")[0] for name in names} <= ALLOWED, path
 
@@ -48,5 +48,5 @@ def test_a_figure_that_differs_is_named_and_ends_it_with_1(
     assert tally.report() == 1
     wrong = [line for line in capsys.readouterr().out.splitlines() if line.startswith("NOT THE SAME")]
     assert [line.split(":")[0] for line in wrong] == [
-        f"NOT THE SAME  {one}, there" for one in ("rate", "bounds", "share")
+        f"NOT THE SAME  {item}, there" for item in ("rate", "bounds", "share")
     ]

@@ -72,7 +72,7 @@ def test_a_line_of_an_older_schema_is_brought_up_and_a_newer_one_beside_it_is_no
     line = encode(Entry(1.0, SpecWritten("text")))
     older = line.replace(b'"v":1', b'"v":0')
     upcasters = {("spec_written", 0): lambda payload: {"text": payload["text"].upper()}}
-    assert [decode(one, upcasters).event.text for one in (older, line)] == ["TEXT", "text"]  # type: ignore[union-attr]
+    assert [decode(item, upcasters).event.text for item in (older, line)] == ["TEXT", "text"]  # type: ignore[union-attr]
 
 
 def test_a_field_that_a_later_version_adds_changes_no_identity() -> None:
@@ -87,7 +87,9 @@ def test_a_field_that_a_later_version_adds_changes_no_identity() -> None:
 def test_the_order_in_which_things_are_named_makes_no_other_benchmark() -> None:
     turned = replace(PLAN, problems=PLAN.problems[::-1], configurations=PLAN.configurations[::-1])
     assert turned.id == PLAN.id
-    assert {one.id for one in turned.experiments()} == {one.id for one in PLAN.experiments()}
+    assert {experiment.id for experiment in turned.experiments()} == {
+        experiment.id for experiment in PLAN.experiments()
+    }
 
 
 def test_every_kind_has_one_name() -> None:

@@ -103,9 +103,9 @@ def test_whatever_is_stored_nothing_of_the_problem_or_its_twins_is_recalled(
     Path(workspace.settings.home / "cortex.db").unlink(missing_ok=True)
     with open_memory_file(workspace.settings, make=True) as cortex:
         assert cortex is not None
-        for one in stored:
-            remember(cortex, title="Lesson", content="is_prime", tags=["lesson"], metadata=lesson_metadata(one))
-    problems = {one.id: one for one in workspace.datasets.load().problems}
+        for record in stored:
+            remember(cortex, title="Lesson", content="is_prime", tags=["lesson"], metadata=lesson_metadata(record))
+    problems = {item.id: item for item in workspace.datasets.load().problems}
     problem = problems[f"HumanEval/{solving}"]
     for error in ERRORS:
         for memory in workspace.memories.recall(Query("lesson", {"error": error}), asker(workspace, problem.id)):
@@ -137,7 +137,7 @@ def test_examples_are_of_other_problems_that_an_earlier_benchmark_solved() -> No
         workspace.runs.run(before, concurrency=1)
         workspace.runs.run(after, concurrency=1)
         told = prompts(workspace, after)
-        problems = {one.id: one.public for one in workspace.datasets.load().problems}
+        problems = {problem.id: problem.public for problem in workspace.datasets.load().problems}
     assert all(prompt.count("A program that passed its tests:") == 2 for prompt in told.values())
     for name, prompt in told.items():
         assert prompt.count(f"def {problems[name].entry_point}(") == 1
@@ -165,7 +165,7 @@ TWINS = {  # a problem, and another of MBPP+ whose published solution passes its
 def recalled(workspace: Workspace, problem: str, dataset: str) -> set[str]:
     """The problems whose programs whoever solves this one would be shown, however many they are."""
     about = Asker("exp_0", problem, workspace.datasets.load(dataset).origin, {"coder": ("scripted/strong",)})
-    return {one.tags["problem"] for one in workspace.memories.recall(Query("solved", limit=99), about)}
+    return {item.tags["problem"] for item in workspace.memories.recall(Query("solved", limit=99), about)}
 
 
 def test_no_example_solves_the_problem_that_is_to_be_solved(test_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

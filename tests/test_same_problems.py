@@ -33,9 +33,11 @@ def two(workspace: Workspace) -> list[str]:
 def test_nothing_counts_but_what_all_were_given(workspace: Workspace, two: list[str]) -> None:
     rows = workspace.comparisons.on_shared_problems(workspace.comparisons.named(two))
     found = workspace.comparisons.compare(rows)
-    assert [(one.n, one.planned, one.solved) for one in found.configurations] == [(2, 2, 2), (2, 2, 0)]
+    assert [
+        (configuration.n, configuration.planned, configuration.solved) for configuration in found.configurations
+    ] == [(2, 2, 2), (2, 2, 0)]
     assert found.pairs[0].test.n == 2
-    assert {one.problem for one in workspace.comparisons.problems(rows)} == SHARED
+    assert {problem.problem for problem in workspace.comparisons.problems(rows)} == SHARED
     assert [told.attempts[0].at_risk for told in workspace.comparisons.attempts(rows).values()] == [2, 2]
     assert (
         "These figures cover only the 2 problems that all configurations ran on. Results on other problems are "
@@ -67,8 +69,8 @@ def test_on_other_problems_it_is_another_comparison_to_wait_for(workspace: Works
 def test_the_command_line_says_what_it_left_out(koderz: Any, two: list[str]) -> None:
     assert "With --same-problems" in koderz("compare", *two).out
     told = koderz("compare", *two, "--same-problems", "--format", "json").json
-    assert [one["n"] for one in told["configurations"]] == [2, 2]
+    assert [row["n"] for row in told["configurations"]] == [2, 2]
     exported = koderz("export", *two, "--table", "comparison", "--columns", "n", "--same-problems", "--out", "-").out
     assert exported.splitlines() == ["n", "2", "2"]
     listed = koderz("problems", *two, "--same-problems", "--json").json
-    assert {one["problem"] for one in listed} == SHARED
+    assert {row["problem"] for row in listed} == SHARED

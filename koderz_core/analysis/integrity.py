@@ -99,7 +99,10 @@ class Integrity:
     def recalls(self) -> bool:
         """Whether programs are more like the solutions than renaming or other models explain."""
         contrasts = (self.recall.renamed, self.recall.peers) if self.recall else ()
-        return any(one is not None and one.p <= ALPHA and one.difference >= LEAST_LIKENESS for one in contrasts)
+        return any(
+            contrast is not None and contrast.p <= ALPHA and contrast.difference >= LEAST_LIKENESS
+            for contrast in contrasts
+        )
 
     @property
     def hint(self) -> bool | None:
@@ -131,27 +134,29 @@ class Trust:
 def integrity(found: Sequence[Evidence]) -> tuple[Integrity, ...]:
     """What the evidence shows about each configuration, with p-values adjusted by Holm's method."""
     tests = {
-        (place, name): paired(one.original, one.variants[name])
-        for place, one in enumerate(found)
+        (place, name): paired(item.original, item.variants[name])
+        for place, item in enumerate(found)
         for name in SAME
-        if name in one.variants
+        if name in item.variants
     }
     contrasts = {
-        (place, name): contrast for place, one in enumerate(found) for name, contrast in _contrasts(one.recall).items()
+        (place, name): contrast
+        for place, item in enumerate(found)
+        for name, contrast in _contrasts(item.recall).items()
     }
     known = [*(test.p for test in tests.values()), *(contrast.p for contrast in contrasts.values())]
     adjusted = dict(zip([*tests, *((*key, "recall") for key in contrasts)], holm_of_known(known), strict=True))
     drops = {key: Drop(compatible(test, adjusted[key]), adjusted[key]) for key, test in tests.items()}
     return tuple(
         Integrity(
-            key=one.key,
+            key=item.key,
             renamed=drops.get((place, "renamed")),
             rephrased=drops.get((place, "rephrased")),
-            passes=passes(one.variants["impossible"]) if "impossible" in one.variants else None,
-            recall=_with_p(one.recall, {name: adjusted[place, name, "recall"] for name in _contrasts(one.recall)}),
-            scanned=one.scanned,
+            passes=passes(item.variants["impossible"]) if "impossible" in item.variants else None,
+            recall=_with_p(item.recall, {name: adjusted[place, name, "recall"] for name in _contrasts(item.recall)}),
+            scanned=item.scanned,
         )
-        for place, one in enumerate(found)
+        for place, item in enumerate(found)
     )
 
 

@@ -147,10 +147,10 @@ def cost_match(
 def adjusted(matches: Sequence[Match | None]) -> list[Match | None]:
     """The matches of several pairs, with each kind of p adjusted for their number (``holm_of_known``)."""
     names = ("p", "p_short", "p_equal", "p_worst")
-    columns = [holm_of_known([None if one is None else getattr(one, name) for one in matches]) for name in names]
+    columns = [holm_of_known([None if item is None else getattr(item, name) for item in matches]) for name in names]
     return [
-        one and replace(one, **dict(zip(names, values, strict=True)))
-        for one, *values in zip(matches, *columns, strict=True)
+        item and replace(item, **dict(zip(names, values, strict=True)))
+        for item, *values in zip(matches, *columns, strict=True)
     ]
 
 

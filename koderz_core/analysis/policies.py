@@ -162,7 +162,7 @@ def gates_of(sources: Sequence[Source]) -> tuple[str, ...]:
     found = {
         gate
         for source in sources
-        for drawn in (*source.fixed.values(), *(one for several in source.chains.values() for one in several))
+        for drawn in (*source.fixed.values(), *(item for several in source.chains.values() for item in several))
         for attempt in drawn
         for gate in attempt.gates
     }

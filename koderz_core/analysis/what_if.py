@@ -100,8 +100,8 @@ def simulate(
 
 def summarized(policy: Policies, replayed: tuple[Replayed, ...], wrong_usd: float) -> Simulated:
     """Means and intervals from results by problem, of which there must be one."""
-    outcomes = [one.outcome for one in replayed]
-    most = sum(one.draws for one in replayed)
+    outcomes = [item.outcome for item in replayed]
+    most = sum(item.draws for item in replayed)
     usd = _known([outcome.usd for outcome in outcomes])
     solved = np.array([outcome.solved for outcome in outcomes])
     return Simulated(
@@ -122,8 +122,8 @@ def summarized(policy: Policies, replayed: tuple[Replayed, ...], wrong_usd: floa
 
 def difference(a: Simulated, b: Simulated) -> tuple[int, Interval] | None:
     """How many problems both have, and by what share of them a solves more than b; None without a shared problem."""
-    of_b = {one.problem: one.outcome.solved for one in b.problems}
-    apart = [one.outcome.solved - of_b[one.problem] for one in a.problems if one.problem in of_b]
+    of_b = {problem.problem: problem.outcome.solved for problem in b.problems}
+    apart = [problem.outcome.solved - of_b[problem.problem] for problem in a.problems if problem.problem in of_b]
     return (len(apart), Interval(fmean(apart), *bonett_price(apart))) if apart else None
 
 
@@ -170,7 +170,7 @@ def _mixed(problem: str, parts: Sequence[tuple[float, Replayed]]) -> Replayed:
     if len(parts) == 1:
         return parts[0][1]
     return Replayed(
-        problem, _mean([(weight, one.outcome) for weight, one in parts]), min(one.draws for _, one in parts)
+        problem, _mean([(weight, part.outcome) for weight, part in parts]), min(part.draws for _, part in parts)
     )
 
 
@@ -178,7 +178,7 @@ def _replays(policy: Policy, sources: Mapping[str, Source], problem: str) -> Rep
     """The mean over orders. The same orders whatever the policy: they depend on the problem and the draws alone."""
     if policy.stages[0].tries == AS_RECORDED:
         ran = sources[policy.stages[0].source].recorded[problem]
-        return Replayed(problem, _mean([(1 / len(ran), one) for one in ran]), len(ran))
+        return Replayed(problem, _mean([(1 / len(ran), item) for item in ran]), len(ran))
     ways = [_orders(sources[stage.source], problem, stage) for stage in policy.stages]
     number = 1
     for way in ways:
@@ -190,7 +190,7 @@ def _replays(policy: Policy, sources: Mapping[str, Source], problem: str) -> Rep
         every = list(zip(*(_repeated(way, random) for way in ways), strict=True))
     outcomes = [_outcome(policy, sequences, problem) for sequences in every]
     draws = min(_draws(sources[stage.source], problem, stage) for stage in policy.stages)
-    return Replayed(problem, _mean([(1 / len(outcomes), one) for one in outcomes]), draws)
+    return Replayed(problem, _mean([(1 / len(outcomes), outcome) for outcome in outcomes]), draws)
 
 
 def _repeated(way: Sequence[Chain], random: Random) -> list[Chain]:
@@ -290,8 +290,8 @@ def _ended(made: Sequence[RecordedAttempt], submitted: RecordedAttempt | None, *
 
 def _mean(weighted: Sequence[tuple[float, Outcome]]) -> Outcome:
     def of(value: Callable[[Outcome], float | None]) -> float | None:
-        known = [(weight, value(one)) for weight, one in weighted]
-        return known_sum(None if one is None else weight * one for weight, one in known)
+        known = [(weight, value(item)) for weight, item in weighted]
+        return known_sum(None if item is None else weight * item for weight, item in known)
 
     return Outcome(
         solved=min(1.0, of(lambda one: one.solved) or 0.0),

@@ -10,7 +10,7 @@ import signal
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
@@ -35,16 +35,21 @@ _QUIET = {
     "distributed.worker.profile.enabled": False,  # it takes a sample of all threads every 10 ms
     "distributed.admin.system-monitor.gil.enabled": False,
     "distributed.admin.system-monitor.interval": "5s",
+    "distributed.admin.tick.interval": "1s",  # how often each process measures its event loops, by default every 20 ms
     "distributed.admin.large-graph-warning-threshold": "1GB",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where workers come from. ``kind``: ``local`` (``name``: their number), ``slurm`` (a file) or ``address``."""
+    """Where workers come from. ``kind``: ``local`` (``name``: their number), ``slurm`` (a file) or ``address``.
+
+    ``options``: the content of the file.
+    """
 
     kind: str
     name: str
+    options: Mapping[str, Any] = field(default_factory=dict)  # Any: options of dask-jobqueue
 
     @classmethod
     def of(cls, text: str) -> Place:
@@ -58,7 +63,7 @@ class Place:
             return cls(kind, name)
         if found and kind == "slurm" and name:
             _import_jobqueue()
-            return cls(kind, name)
+            return cls(kind, name, slurm_options(Path(name)))
         if re.fullmatch(r"(\w+://)?[^\s/:]+:\d+", text.removeprefix("=")):
             return cls("address", text.removeprefix("="))
         raise UsageError(f"--engine dask{text} names no cluster. Possible values: {FORMS}.")
@@ -67,6 +72,11 @@ class Place:
     def ours(self) -> bool:
         """Whether koderz starts the workers, and ends them with the benchmark."""
         return self.kind != "address"
+
+    @property
+    def threads(self) -> int | None:
+        """The number of experiments that Slurm's jobs can run at the same time; None for other places."""
+        return int(self.options["jobs"] * self.options.get("cores", 1)) if self.kind == "slurm" else None
 
 
 @dataclass(slots=True)
@@ -95,7 +105,7 @@ def opened(place: Place, folder: Path, concurrency: int) -> Cluster:
     try:
         if place.kind == "address":
             return Cluster(Client(place.name, timeout=CONNECT_SECONDS, set_as_default=False))
-        made = _local(int(place.name), folder, concurrency) if place.kind == "local" else _slurm(Path(place.name))
+        made = _local(int(place.name), folder, concurrency) if place.kind == "local" else _slurm(place)
     except (OSError, RuntimeError, ValueError) as error:
         cure = {
             "address": "Check the address, and that the scheduler runs.",
@@ -148,18 +158,16 @@ def _import_jobqueue() -> None:
         signal.signal(signal.SIGINT, handler)
 
 
-def _slurm(file: Path) -> Any:  # Any: as above
+def _slurm(place: Place) -> Any:  # Any: as above
     """Jobs of Slurm, as the file describes them."""
     from dask_jobqueue import SLURMCluster  # noqa: PLC0415 (only this place needs it)
 
-    options = slurm_options(file)
-    jobs = options.pop("jobs")
-    cluster = SLURMCluster(**options)
-    cluster.scale(jobs=jobs)
+    cluster = SLURMCluster(**{name: value for name, value in place.options.items() if name != "jobs"})
+    cluster.scale(jobs=place.options["jobs"])
     return cluster
 
 
-def slurm_options(file: Path) -> dict[str, Any]:  # Any: options of dask-jobqueue
+def slurm_options(file: Path) -> dict[str, Any]:  # Any: as in ``Place``
     """The options in a file: those of ``dask_jobqueue.SLURMCluster``, and ``jobs``. Raises UsageError."""
     example = "Example: cores = 8, memory = '16GB', walltime = '02:00:00', jobs = 4"
     try:
@@ -176,9 +184,3 @@ def slurm_options(file: Path) -> dict[str, Any]:  # Any: options of dask-jobqueu
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
-
-
-def slurm_threads(file: Path) -> int:
-    """The number of experiments that the jobs of a file can run at the same time."""
-    options = slurm_options(file)
-    return int(options["jobs"] * options.get("cores", 1))

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from distributed import Future
 from distributed.protocol.pickle import dumps
 
-from koderz_core.dask_engine.clusters import Cluster, Place, opened, slurm_threads
+from koderz_core.dask_engine.clusters import Cluster, Place, opened
 from koderz_core.dask_engine.messages import Terms
 from koderz_core.dask_engine.owner import Owner
 from koderz_core.dask_engine.performance import Performance
@@ -73,9 +73,7 @@ class DaskEngine:
             return self.wanted
         if self.place.kind == "local":
             return max(self.default, int(self.place.name))
-        if self.place.kind == "slurm":
-            return slurm_threads(Path(self.place.name))
-        return sum(self.cluster().client.nthreads().values()) or self.default
+        return self.place.threads or sum(self.cluster().client.nthreads().values()) or self.default
 
     def cluster(self) -> Cluster:
         """The cluster, started at the first call. Raises UsageError, InfrastructureError."""

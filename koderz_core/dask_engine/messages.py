@@ -13,7 +13,7 @@ import msgspec
 import koderz_core.errors
 from koderz_core.errors import KoderzError
 from koderz_core.events import KINDS, BenchmarkOpened, CallStarted, Entry, ExperimentFinished, decode
-from koderz_core.grading.testsets import TestPolicy
+from koderz_core.grading.testsets import Split, TestPolicy
 from koderz_core.models.answer_cache import Draw
 from koderz_core.records import (
     Asker,
@@ -92,6 +92,7 @@ class Step(msgspec.Struct):
 class Begin(msgspec.Struct, tag=True):
     """The experiment to run. ``problem`` None: the worker has it already; ``sha256``: what its content must give.
 
+    ``split``: its tests with their time limits; None: the worker has them already, or must divide them itself.
     ``paused``: the seconds that the experiment has waited in earlier runs.
     """
 
@@ -101,6 +102,7 @@ class Begin(msgspec.Struct, tag=True):
     problem_id: str
     sha256: str
     problem: Problem | None
+    split: Split | None
     dataset: DatasetOrigin
     steps: list[Step]
     attempts: dict[int, int]
@@ -260,15 +262,16 @@ def packed(messages: Iterable[FromWorker | FromOwner]) -> bytes:
     return _ENCODER.encode(list(messages))
 
 
-def begin(run: Run, task: Task, tape: Tape, sha256: str, paused: float, *, known: bool) -> Begin:
-    """The message that starts a task with this tape; ``known``: whether the worker has the problem already."""
+def begin(run: Run, task: Task, tape: Tape, sha256: str, paused: float) -> Begin:
+    """The message that starts a task with this tape, for a worker that has the problem already."""
     return Begin(
         run,
         task.experiment,
         task.configuration,
         task.problem.id,
         sha256,
-        None if known else task.problem,
+        None,
+        None,
         task.dataset,
         [_step(ordinal, recorded) for ordinal, recorded in tape.steps.items()],
         dict(tape.attempts),

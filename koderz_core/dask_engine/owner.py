@@ -45,6 +45,7 @@ from koderz_core.dask_engine.messages import (
 from koderz_core.dask_engine.performance import Outcome, Performance, Turn, WorkerLostError
 from koderz_core.errors import Cancelled, KoderzError
 from koderz_core.events import BenchmarkOpened
+from koderz_core.grading.testsets import Split, TestPolicy
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Problem, Request, fingerprint
 from koderz_core.runner.experiment import without_result
@@ -76,8 +77,8 @@ class Site:
     link: Link
     own: frozenset[str] = frozenset()
     turns: Turns = field(default_factory=dict)
-    problems: set[str] = field(default_factory=set)  # that were sent to it
-    sending: threading.Lock = field(default_factory=threading.Lock)  # a problem is sent before it counts as sent
+    sent: set[str | tuple[str, TestPolicy]] = field(default_factory=set)  # the problems and divided tests that it has
+    sending: threading.Lock = field(default_factory=threading.Lock)  # something is sent before it counts as sent
     ready: bool = False
 
     def endpoints(self, shared: Endpoints) -> Endpoints:
@@ -261,16 +262,34 @@ class Owner:
             self._fetch(site, run)
             return
         turn, tape = begun
-        problem = performance.task.problem
         with self._changed:
             site.turns[run] = (performance, turn)
-        paused = performance.slot.paused_seconds
+        task, paused = performance.task, performance.slot.paused_seconds
+        message = begin(run, task, tape, self._hash(task.problem), paused)
+        split = self._split(site, performance)
         with site.sending:
-            known = problem.id in site.problems
-            site.problems.add(problem.id)
-            site.link.send(begin(run, performance.task, tape, self._hash(problem), paused, known=known))
+            if task.problem.id not in site.sent:
+                message.problem = task.problem
+            if split:
+                message.split = split
+            site.sent |= {task.problem.id, (task.problem.id, task.policy)}
+            site.link.send(message)
         if site.link.lost.is_set():  # it may have been lost before it had this run
             self._replay(performance, turn)
+
+    def _split(self, site: Site, performance: Performance) -> Split | None:
+        """The divided tests that a worker on this machine needs; None if it has them or must divide them itself.
+
+        Their time limits are measured here. A worker on another machine, which may be slower, measures its own.
+        """
+        task = performance.task
+        if site.host != platform.node() or (task.problem.id, task.policy) in site.sent:
+            return None
+        try:
+            tests = performance.dependencies.divide(task.problem, task.policy)
+        except KoderzError:
+            return None  # the worker meets the same error, and the experiment ends with it
+        return tests if isinstance(tests, Split) else None
 
     def _hash(self, problem: Problem) -> str:
         if problem.id not in self._hashes:

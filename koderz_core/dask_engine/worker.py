@@ -39,6 +39,8 @@ from koderz_core.dask_engine.messages import (
 )
 from koderz_core.dask_engine.proxies import Asking, Ledger, LinkReceiver, Memories, RemoteCalls, RemoteSlot
 from koderz_core.errors import InfrastructureError, KoderzError
+from koderz_core.grading.problem_tests import Divide
+from koderz_core.grading.testsets import Split, TestPolicy
 from koderz_core.records import Problem, fingerprint
 from koderz_core.runner.dependencies import Dependencies
 from koderz_core.runner.experiment import perform
@@ -105,7 +107,8 @@ class WorkerSite:
         self._equipment: Equipment | None = None
         self._terms: Terms | None = None
         self._link: Link | None = None
-        self._problems: dict[str, Problem] = {}
+        self._problems: dict[str, tuple[Problem, str]] = {}  # with their fingerprints
+        self._splits: dict[tuple[str, TestPolicy], Split] = {}
         self._asking: dict[Run, Asking] = {}
         self._runs = 0
         self._left = False
@@ -138,7 +141,7 @@ class WorkerSite:
             link.send(Refused(str(error) if isinstance(error, KoderzError) else f"{type(error).__name__}: {error}"))
             return False
         self._terms, self._link = terms, link
-        self._problems, self._asking = {}, {}
+        self._problems, self._splits, self._asking = {}, {}, {}
         threading.Thread(target=self._receive, args=(link,), name="owner", daemon=True).start()
         return True
 
@@ -201,7 +204,7 @@ class WorkerSite:
             task = start.task(self._problem(start))
             receiver = LinkReceiver(asking)
             slot = RemoteSlot(asking, start.configuration.id, start.experiment.id, start.paused)
-            parts = _dependencies(asking, equipment)
+            parts = _dependencies(asking, equipment, self._divide(equipment))
             finished = perform(task, parts, Voice(receiver, start.experiment.id), slot)
         except Exception as error:  # noqa: BLE001 (the edge of this task: the owner raises it again)
             if not isinstance(error, KoderzError):
@@ -215,13 +218,17 @@ class WorkerSite:
 
     def _problem(self, start: Begin) -> Problem:
         """The problem of an experiment, which the owner sends once. Raises InfrastructureError if it is not right."""
-        problem = self._problems[start.problem_id]
-        if fingerprint(problem) != start.sha256:
+        problem, sha256 = self._problems[start.problem_id]
+        if sha256 != start.sha256:
             raise InfrastructureError(
                 f"The worker {self._name} received another problem {start.problem_id} than the owner sent. Install the "
                 "same versions of koderz and msgspec on both."
             )
         return problem
+
+    def _divide(self, equipment: Equipment) -> Divide:
+        """Divides tests as the owner has done, or here."""
+        return lambda problem, policy: self._splits.get((problem.id, policy)) or equipment.divide(problem, policy)
 
     def _receive(self, link: Link) -> None:
         """Pass messages of the owner on to the runs that wait for them, until the link is lost."""
@@ -243,10 +250,16 @@ class WorkerSite:
             case Flag():
                 link.halting = message.halting
             case Begin() | Gone() | Answered() | Complete() | Drop():
-                if isinstance(message, Begin) and message.problem:
-                    self._problems[message.problem_id] = message.problem
+                if isinstance(message, Begin):
+                    self._keep(message)
                 if asking := self._asking.get(message.run):
                     asking.take(message)
+
+    def _keep(self, start: Begin) -> None:
+        if start.problem:
+            self._problems[start.problem_id] = (start.problem, fingerprint(start.problem))
+        if start.split:
+            self._splits[start.problem_id, start.policy] = start.split
 
 
 def _equip(name: str) -> Callable[[Terms], Equipment]:
@@ -255,7 +268,7 @@ def _equip(name: str) -> Callable[[Terms], Equipment]:
     return found
 
 
-def _dependencies(asking: Asking, equipment: Equipment) -> Dependencies:
+def _dependencies(asking: Asking, equipment: Equipment, divide: Divide) -> Dependencies:
     """The parts of an experiment: tests run here, and everything that is shared is asked of the owner."""
     return Dependencies(
         models={},
@@ -265,7 +278,7 @@ def _dependencies(asking: Asking, equipment: Equipment) -> Dependencies:
         clock=time.time,
         redact=equipment.redact,
         recall=Memories(asking),
-        divide=equipment.divide,
+        divide=divide,
         ledger=Ledger(asking),
         benchmark=asking.benchmark,
         calls=lambda _dependencies, _voice, slot, place: RemoteCalls(asking, slot, place),

@@ -102,7 +102,11 @@ def _solutions(solutions: Any) -> list[str]:
         case {"language": list(languages), "solution": list(programs)}:
             every = list(zip(languages, programs, strict=False))
         case list():
-            every = [(one.get("language"), one.get("solution")) for one in solutions if isinstance(one, dict)]
+            every = [
+                (solution.get("language"), solution.get("solution"))
+                for solution in solutions
+                if isinstance(solution, dict)
+            ]
         case _:
             every = []
     return [program for language, program in every if language in {_PYTHON3, "PYTHON3"} and isinstance(program, str)]

@@ -116,7 +116,7 @@ def _parametrize(names: Any, values: Iterable[Any], ids: object = None) -> Calla
 
     def mark(test: Any) -> Any:
         before = getattr(test, "parameters", [{}])
-        test.parameters = [{**one, **other} for other in rows for one in before]
+        test.parameters = [{**item, **other} for other in rows for item in before]
         return test
 
     return mark

@@ -81,10 +81,10 @@ class Domain:
         self._largest = {place: _largest(values) for place, values in self.values.items()}
         arguments = range(min(self._numbers))
         self._relations = {
-            (one, other): _true_of(RELATIONS, [(call[one], call[other]) for call in given])
-            for one in arguments
-            for other in arguments
-            if one < other
+            (first, second): _true_of(RELATIONS, [(call[first], call[second]) for call in given])
+            for first in arguments
+            for second in arguments
+            if first < second
         }
 
     def has(self, call: list[Value]) -> bool:
@@ -93,8 +93,8 @@ class Domain:
             len(call) in self._numbers
             and all(self._fits(place, value) for place, value in places(call))
             and all(
-                kept.of((call[one], call[other])) is not False
-                for (one, other), relations in self._relations.items()
+                kept.of((call[first], call[second])) is not False
+                for (first, second), relations in self._relations.items()
                 for kept in relations
             )
         )
@@ -178,7 +178,7 @@ def _balanced(text: str) -> bool:
 
 def _ordered(items: list[Value]) -> bool:
     try:
-        return all(one <= other for one, other in pairwise(items))
+        return all(item <= other for item, other in pairwise(items))
     except TypeError:
         return False
 

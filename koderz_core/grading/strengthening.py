@@ -106,12 +106,12 @@ class Strengthening:
         first = self.trial(problem, calls, 0).outputs
         second = self.trial(problem, calls[::-1], 1).outputs[::-1]
         answered = [
-            (call, one, other)
-            for call, one, other in zip(inputs, first, second, strict=True)
-            if one is not None and other is not None and '"large"' not in one
+            (call, item, other)
+            for call, item, other in zip(inputs, first, second, strict=True)
+            if item is not None and other is not None and '"large"' not in item
         ]
-        for call, one, other in answered:
-            if not _same(one, other):
+        for call, item, other in answered:
+            if not _same(item, other):
                 return (
                     f"the canonical solution returned two different values for the arguments {json.dumps(call)[:100]}"
                 )

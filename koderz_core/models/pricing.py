@@ -48,7 +48,7 @@ def price(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at:
     if stated_price := stated(card.id, settings).price:
         return by_statement(card.id, usage, stated_price, "models.toml")
     places = PROVIDERS[card.provider].places(settings) or {"": settings}
-    costs = {_price_at(card, usage, seconds, one, at) for one in places.values()}
+    costs = {_price_at(card, usage, seconds, place, at) for place in places.values()}
     return costs.pop() if len(costs) == 1 else Cost(None, f"unpriced: {card.id} has another price at each address")
 
 

@@ -28,19 +28,19 @@ Placed = tuple[int, Simulated, float]
 def placed(found: Sequence[Simulated]) -> list[Placed]:
     """The simulated policies with a known cost."""
     numbered = enumerate(found, 1)
-    return [(place, one, one.usd.value) for place, one in numbered if one.simulated and one.usd is not None]
+    return [(place, item, item.usd.value) for place, item in numbered if item.simulated and item.usd is not None]
 
 
 def what_if_chart(comparison: Comparison, found: Sequence[Simulated], view: View) -> go.Figure:
     """At least one recorded configuration has a known cost above 0."""
     shown = placed(found)
-    view = replace(view, room=[(usd, one.solved.value) for _, one, usd in shown])
+    view = replace(view, room=[(usd, item.solved.value) for _, item, usd in shown])
     figure = cost_against_success(comparison, view)
     axis = axis_of(located(comparison), [usd for _, _, usd in shown])
-    x, y = [axis.shown(usd) for _, _, usd in shown], [100 * one.solved.value for _, one, _ in shown]
-    costs = [(one.usd.low, one.usd.high) if one.usd else (None, None) for _, one, _ in shown]
+    x, y = [axis.shown(usd) for _, _, usd in shown], [100 * item.solved.value for _, item, _ in shown]
+    costs = [(item.usd.low, item.usd.high) if item.usd else (None, None) for _, item, _ in shown]
     known = [(None if low is None else max(axis.shown(low), axis.low), high) for low, high in costs]
-    shares = [(_percent(one.solved.low), _percent(one.solved.high)) for _, one, _ in shown]
+    shares = [(_percent(item.solved.low), _percent(item.solved.high)) for _, item, _ in shown]
     bars = {"thickness": 1, "width": 0, "color": NEUTRAL}
     reach = {"error_x": {**reaches(x, known), **bars}, "error_y": {**reaches(y, shares), **bars}}
     figure.add_scatter(x=x, y=y, **reach, mode="markers", marker={"opacity": 0}, opacity=0.45, **HIDDEN)
@@ -51,7 +51,7 @@ def what_if_chart(comparison: Comparison, found: Sequence[Simulated], view: View
         marker={"symbol": "circle", "color": GROUND, "size": MARK, "line": {"width": 1.6, "color": TEXT}},
         text=[str(place) for place, _, _ in shown],
         textfont={"size": NUMBER, "color": TEXT},
-        customdata=[_hover(place, one) for place, one, _ in shown],
+        customdata=[_hover(place, item) for place, item, _ in shown],
         hovertemplate="%{customdata}<extra></extra>",
         name=SIMULATED,
     )
@@ -60,7 +60,7 @@ def what_if_chart(comparison: Comparison, found: Sequence[Simulated], view: View
 
 def what_if_alt(found: Sequence[Simulated]) -> str:
     """The simulated points in words. Hostile text."""
-    said = [f"{place} {plain(one.policy.name)} {_solved(one)} for {_cost(one)}" for place, one, _ in placed(found)]
+    said = [f"{place} {plain(item.policy.name)} {_solved(item)} for {_cost(item)}" for place, item, _ in placed(found)]
     return f"Simulated policies in the chart of recorded cost against success: {'; '.join(said)}."
 
 

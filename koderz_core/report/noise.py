@@ -309,7 +309,8 @@ def _designs(comparison: Comparison, found: Uncertainty) -> list[DesignRow]:
 def _carriers(comparison: Comparison, found: Uncertainty) -> list[CarriersRow]:
     base = comparison.of(comparison.baseline) if comparison.baseline else None
     return [
-        CarriersRow(_letters(comparison, one.key), comparison.of(one.key), base, one) for one in found.problems.carriers
+        CarriersRow(_letters(comparison, carrier.key), comparison.of(carrier.key), base, carrier)
+        for carrier in found.problems.carriers
     ]
 
 

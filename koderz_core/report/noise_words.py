@@ -51,7 +51,7 @@ def _remarks(comparison: Comparison, found: Uncertainty, pair: Key | None) -> It
     yield _next_buy(row, found.dataset_problems)
     if any(row.of.components is None for row in rows):
         yield MEASURE
-    carriers = next((one for one in found.problems.carriers if one.key == pair), None)
+    carriers = next((carrier for carrier in found.problems.carriers if carrier.key == pair), None)
     if carriers and carriers.discordant:
         same = carriers.problems - carriers.discordant
         yield (

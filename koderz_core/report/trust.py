@@ -173,7 +173,7 @@ SIGNS = (
 
 def trust_section(comparison: Comparison, trust: Trust) -> Section:
     """One line per configuration, and one per configuration and sign."""
-    rows = [Row(comparison.of(one.key), one) for one in trust.found]
+    rows = [Row(comparison.of(item.key), item) for item in trust.found]
     listings = (
         Listing("configurations", TITLE, TRUST, rows),
         Listing("signs", "Signs of gaming in programs", SIGNS, _signs(comparison, trust)),
@@ -184,7 +184,9 @@ def trust_section(comparison: Comparison, trust: Trust) -> Section:
 def trust_signs(trust: Trust) -> list[tuple[str, tuple[str, ...]]]:
     """The experiments with each kind of sign, of all configurations."""
     found: dict[str, tuple[str, ...]] = {}
-    for sign, experiments in (item for one in trust.found if one.scanned for item in one.scanned.signs.items()):
+    for sign, experiments in (
+        item for element in trust.found if element.scanned for item in element.scanned.signs.items()
+    ):
         found[sign] = (*found.get(sign, ()), *experiments)
     return list(found.items())
 
@@ -192,11 +194,11 @@ def trust_signs(trust: Trust) -> list[tuple[str, tuple[str, ...]]]:
 def _remarks(trust: Trust) -> Iterator[str]:
     """The meaning of the tables, and how to check the rest."""
     yield ABOUT
-    if any(one.passes and not one.passes.saw_tests for one in trust.found):
+    if any(item.passes and not item.passes.saw_tests for item in trust.found):
         yield "‡ The configuration never ran the tests, so it could not know which test is false."
-    scanned = [one.scanned for one in trust.found if one.scanned]
+    scanned = [item.scanned for item in trust.found if item.scanned]
     if scanned:
-        programs, unread = sum(one.programs for one in scanned), sum(one.unread for one in scanned)
+        programs, unread = sum(item.programs for item in scanned), sum(item.unread for item in scanned)
         yield (
             f"Programs scanned for signs of gaming: {programs}; not scanned, because they do not parse or are too "
             f"large: {unread}. A sign is a reason to read a program: an honest program can have one."
@@ -228,8 +230,8 @@ def trust_line(comparison: Comparison, trust: Trust) -> str:
     if not trust.found:
         return "Integrity: not checked, because all configurations ran on variants of a dataset."
     run = [said for name in VARIANTS if (said := _extent(trust, name))]
-    missing = [name for name in VARIANTS if not all(_problems(one, name) for one in trust.found)]
-    hints = [f"{comparison.of(one.key).letter} ({'; '.join(_hints(one))})" for one in trust.found if one.hint]
+    missing = [name for name in VARIANTS if not all(_problems(item, name) for item in trust.found)]
+    hints = [f"{comparison.of(item.key).letter} ({'; '.join(_hints(item))})" for item in trust.found if item.hint]
     if hints:
         said = f"hints of recall or cheating in {', '.join(hints)}. A hint is not a verdict"
     elif run:
@@ -251,7 +253,7 @@ def _rest(trust: Trust, missing: Sequence[str]) -> str:
 
 def _extent(trust: Trust, variant: str) -> str:
     """``renamed (20 problems)``, with the fewest problems of a configuration that ran on it; "" if none did."""
-    numbers = [problems for one in trust.found if (problems := _problems(one, variant))]
+    numbers = [problems for item in trust.found if (problems := _problems(item, variant))]
     return f"{variant} ({numbered(min(numbers), 'problem')})" if numbers else ""
 
 
@@ -275,8 +277,8 @@ def _hints(one: Integrity) -> Iterator[str]:
 
 def _signs(comparison: Comparison, trust: Trust) -> list[SignRow]:
     return [
-        SignRow(comparison.of(one.key), sign, MEANINGS[sign], experiments)
-        for one in trust.found
-        if one.scanned
-        for sign, experiments in one.scanned.signs.items()
+        SignRow(comparison.of(item.key), sign, MEANINGS[sign], experiments)
+        for item in trust.found
+        if item.scanned
+        for sign, experiments in item.scanned.signs.items()
     ]

@@ -43,13 +43,13 @@ _NAMED = 8  # problems in a remark
 def policies_tables(found: Sequence[Simulated], tuned: Tuned | None = None) -> tuple[TextTable, TextTable]:
     """What policies solve, and what that costs; one line per policy, with the same number in both tables."""
     lines: list[tuple[Simulated, str, Simulated | None]]
-    lines = [(one, kind_of(one), found[0] if place else None) for place, one in enumerate(found)]
+    lines = [(item, kind_of(item), found[0] if place else None) for place, item in enumerate(found)]
     if tuned:
         lines.append((tuned.honest, f"{SIMULATED}, on other folds", None))
         lines.append((tuned.hindsight, f"{SIMULATED}, in hindsight", None))
-    priced = any(one.wrong_usd for one in found)
+    priced = any(item.wrong_usd for item in found)
     solved = [_solved(place, *line) for place, line in enumerate(lines, 1)]
-    spent = [_spent(place, one, kind, priced=priced) for place, (one, kind, _) in enumerate(lines, 1)]
+    spent = [_spent(place, item, kind, priced=priced) for place, (item, kind, _) in enumerate(lines, 1)]
     of_wrong = ("with wrong answers [95 %]",) if priced else ()
     return (
         TextTable("Success of the policies", SOLVED, tuple(solved)),
@@ -78,19 +78,19 @@ def sources_table(sources: Mapping[str, Source], aliases: Mapping[str, str]) -> 
 def remarks(found: Sequence[Simulated], tuned: Tuned | None = None) -> Iterator[str]:
     """What a reader must know about these figures."""
     yield ABOUT
-    for why in dict.fromkeys(one.why for one in found if one.why and one.simulated):
-        names = listed([one.policy.name for one in found if one.why == why and one.simulated])
+    for why in dict.fromkeys(item.why for item in found if item.why and item.simulated):
+        names = listed([item.policy.name for item in found if item.why == why and item.simulated])
         yield (
             f"Not independent draws: {names}, because {why}. Their attempts were replayed only in the recorded order, "
             "up to the recorded number of attempts."
         )
-    for one in found:
-        if one.left_out:
-            named = listed(list(one.left_out[:_NAMED])) + (" and others" if len(one.left_out) > _NAMED else "")
-            number = numbered(len(one.left_out), "problem")
+    for item in found:
+        if item.left_out:
+            named = listed(list(item.left_out[:_NAMED])) + (" and others" if len(item.left_out) > _NAMED else "")
+            number = numbered(len(item.left_out), "problem")
             needed = "attempts that the policy needs were not planned"
-            yield f"{one.policy.name}: {number} omitted, because {needed}: {named}."
-    if any(one.usd is None for one in found):
+            yield f"{item.policy.name}: {number} omitted, because {needed}: {named}."
+    if any(item.usd is None for item in found):
         yield "The costs of a policy are unknown if the price of any of its attempts is unknown."
     if tuned:
         chosen = listed([f"{name} ({numbered(times, 'fold')})" for name, times in tuned.chosen.items()])
@@ -102,7 +102,7 @@ def remarks(found: Sequence[Simulated], tuned: Tuned | None = None) -> Iterator[
 
 def numbers(found: Sequence[Simulated], tuned: Tuned | None = None) -> list[Numbers]:
     """A row per policy, safe for JSON."""
-    rows = [_numbers(one, kind_of(one), found[0] if place else None) for place, one in enumerate(found)]
+    rows = [_numbers(item, kind_of(item), found[0] if place else None) for place, item in enumerate(found)]
     if tuned:
         rows.append(_numbers(tuned.honest, "simulated on other folds", None) | {"chosen": dict(tuned.chosen)})
         rows.append(_numbers(tuned.hindsight, "simulated in hindsight", None))

@@ -160,7 +160,10 @@ def _on_path(folder: str, importer: str, name: str) -> bool:
 def _shared(path: str, other: str) -> int:
     """How many folders two paths have in common."""
     pairs = zip(path.split("/")[:-1], other.split("/")[:-1], strict=False)
-    return next((place for place, (one, two) in enumerate(pairs) if one != two), min(path.count("/"), other.count("/")))
+    return next(
+        (place for place, (first, second) in enumerate(pairs) if first != second),
+        min(path.count("/"), other.count("/")),
+    )
 
 
 def _without_init(parts: list[str]) -> list[str]:

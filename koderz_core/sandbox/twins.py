@@ -92,7 +92,9 @@ def _singles(found: Iterable[Expectation], lot: random.Random) -> tuple[Unit, ..
 def guarded(units: Iterable[Unit]) -> set[int]:
     """The tests whose twins a program cannot tell by their direction, as it could if all tests were ``assertTrue``."""
     found = [expectation for unit in units for expectation, _ in unit.changes]
-    directions = {(one.shape, ast.dump(one.value) if isinstance(one.value, ast.expr) else one.value) for one in found}
+    directions = {
+        (item.shape, ast.dump(item.value) if isinstance(item.value, ast.expr) else item.value) for item in found
+    }
     both = {
         shape for shape, _ in directions if shape != "raises" and sum(shape == other for other, _ in directions) > 1
     }

@@ -118,8 +118,8 @@ def _groups(known: Mapping[Place, PublicProblem]) -> dict[Place, int]:
             at = group[at]
         return at
 
-    for one, other in twins(problems, problems):
-        group[max(root(one), root(other))] = min(root(one), root(other))
+    for twin, other in twins(problems, problems):
+        group[max(root(twin), root(other))] = min(root(twin), root(other))
     return {place: root(at) for at, place in enumerate(places)}
 
 

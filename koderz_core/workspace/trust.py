@@ -52,7 +52,7 @@ class TrustChecks:
         wanted = [row for row in rows if row.dataset == row.origin.base]
         gathered = _Gathered(self, wanted, read=read)
         evidence = [gathered.evidence(row) for row in wanted]
-        missing = [name for name in VARIANTS if any(name not in one.variants for one in evidence)]
+        missing = [name for name in VARIANTS if any(name not in item.variants for item in evidence)]
         names = sorted({row.dataset for row in wanted})
         return Trust(
             found=integrity(evidence),
@@ -95,13 +95,17 @@ class _Gathered:
         self._scans: dict[str, Mapping[str, Scan]] = {}
         bases = {row.dataset for row in rows}
         benchmarks = checks.results.benchmarks()
-        self._varied = [one for one in benchmarks if one.dataset not in bases and one.origin.base in bases]
-        self._same = [one for one in benchmarks if one.dataset_sha256 in {row.dataset_sha256 for row in rows}]
+        self._varied = [
+            benchmark for benchmark in benchmarks if benchmark.dataset not in bases and benchmark.origin.base in bases
+        ]
+        self._same = [
+            benchmark for benchmark in benchmarks if benchmark.dataset_sha256 in {row.dataset_sha256 for row in rows}
+        ]
         own = {row.benchmark for row in rows}
-        peers = [one.id for one in self._same if one.id not in own][: MOST_PEERS if read else 0]
+        peers = [item.id for item in self._same if item.id not in own][: MOST_PEERS if read else 0]
         self._trials: defaultdict[Key, list[Trial]] = defaultdict(list)
         if read or self._varied:
-            needed = [*own, *peers, *(one.id for one in self._varied)]
+            needed = [*own, *peers, *(item.id for item in self._varied)]
             for trial in checks.results.trials(needed, tries=read):
                 self._trials[trial.key].append(trial)
         summaries = checks.results.summaries([*own, *peers]) if read else []
@@ -133,9 +137,9 @@ class _Gathered:
         return dataset is not None and any(problem.facts.date for problem in dataset.problems)
 
     def _on(self, among: Iterable[BenchmarkRow], dataset: str, configuration: str) -> Iterator[Trial]:
-        for one in among:
-            if one.dataset == dataset:
-                yield from self._trials[one.id, configuration]
+        for item in among:
+            if item.dataset == dataset:
+                yield from self._trials[item.id, configuration]
 
     @cached_property
     def _texts(self) -> Mapping[Code, str]:
@@ -149,7 +153,7 @@ class _Gathered:
         if dataset is None:
             return None
         prompts = {problem.id: problem.public.prompt for problem in dataset.problems}
-        solutions = {one.id: runs_of(one.canonical_solution, one.public.prompt) for one in dataset.problems}
+        solutions = {item.id: runs_of(item.canonical_solution, item.public.prompt) for item in dataset.problems}
         models = self._models.get(_key(row), frozenset())
         peers: defaultdict[str, list[Runs]] = defaultdict(list)
         for key in self._first_of_models(models):
@@ -159,7 +163,7 @@ class _Gathered:
         programs = self._programs(own)
         return recall(
             solutions,
-            {one: runs_of(program, prompts[one]) for one, program in programs.items() if one in prompts},
+            {item: runs_of(program, prompts[item]) for item, program in programs.items() if item in prompts},
             {trial.problem for trial in own if trial.solved},
             self._renamed(row.dataset, variants.get("renamed", ())),
             peers,
@@ -176,7 +180,7 @@ class _Gathered:
     def _renamed(self, base: str, trials: Sequence[Trial]) -> dict[str, float]:
         """The likeness of each program for a renamed problem to the renamed solution."""
         name = variant_of(base, "renamed")
-        hashes = [one.dataset_sha256 for one in self._varied if one.dataset == name]
+        hashes = [item.dataset_sha256 for item in self._varied if item.dataset == name]
         dataset = self._dataset(name, hashes[0]) if trials and hashes else None
         found = {}
         programs = self._programs(trials)
@@ -217,7 +221,7 @@ class _Gathered:
     def _scans_of(self, name: str) -> Mapping[str, Scan]:
         if name not in self._scans:
             dataset = self._dataset(name)
-            self._scans[name] = {one.id: _scan_of(one) for one in dataset.problems} if dataset else {}
+            self._scans[name] = {problem.id: _scan_of(problem) for problem in dataset.problems} if dataset else {}
         return self._scans[name]
 
     def _dataset(self, name: str, sha256: str = "") -> Dataset | None:

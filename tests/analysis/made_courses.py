@@ -66,5 +66,7 @@ def course(
 def answers(solved: Sequence[object], usd: Sequence[float | None] | float | None = 1.0) -> list[Trial]:
     """One untested answer to each of as many problems, right where there is truth."""
     prices = usd if isinstance(usd, Sequence) else [usd] * len(solved)
-    made = trials("b", {f"p/{place}": "1" if one else "0" for place, one in enumerate(solved)})
-    return [replace(one, reason="iterations", usd=price, seconds=3.0) for one, price in zip(made, prices, strict=True)]
+    made = trials("b", {f"p/{place}": "1" if item else "0" for place, item in enumerate(solved)})
+    return [
+        replace(item, reason="iterations", usd=price, seconds=3.0) for item, price in zip(made, prices, strict=True)
+    ]

@@ -44,4 +44,4 @@ def trials(configuration: str, marks: Mapping[str, str]) -> list[Trial]:
 
 def once(configuration: str, solved: Sequence[object]) -> list[Trial]:
     """One trial of each of as many problems, solved where there is truth."""
-    return trials(configuration, {f"p/{place}": "1" if one else "0" for place, one in enumerate(solved)})
+    return trials(configuration, {f"p/{place}": "1" if item else "0" for place, item in enumerate(solved)})

@@ -45,5 +45,5 @@ def test_what_follows_the_last_try_stands_at_the_end() -> None:
 def test_every_step_stands_there_once() -> None:
     left, right = "s1t1i1r1i2t2", "t1s1t2r1i1i2r2i3"
     pairs = beside(left, right)
-    assert "".join(one for one, _ in pairs) == left
+    assert "".join(text for text, _ in pairs) == left
     assert "".join(other for _, other in pairs) == right

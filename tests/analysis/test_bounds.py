@@ -50,7 +50,7 @@ def test_what_is_significant_in_the_worst_case_is_so_in_every_completion(marks: 
     assume(sum(not item.scored for item in (*a, *b)) <= 5)
     test = paired(a, b)
     found = worst_case(a, b, test)
-    every = [paired(one, two) for one, two in product(completions(a), completions(b))]
+    every = [paired(item, two) for item, two in product(completions(a), completions(b))]
     assert found.difference is not None
     low, high = found.difference.worst - 1e-9, found.difference.best + 1e-9
     assert all(low <= (item.difference or 0.0) <= high for item in every)
@@ -71,7 +71,7 @@ def repeated(name: str, marks: Sequence[str]) -> list[Trial]:
 def test_with_repeats_no_result_of_the_missing_experiments_undoes_what_is_significant_in_the_worst_case() -> None:
     """All missing ones against a give 0.031; b's missing ones unsolved as well give 0.059: repeats are not monotone."""
     a, b = repeated("a", ONES), repeated("b", SOME)
-    possible = [paired(one, two).p or 0.0 for one, two in product(completions(a), completions(b))]
+    possible = [paired(item, two).p or 0.0 for item, two in product(completions(a), completions(b))]
     against = paired(completed(a, solved=False), completed(b, solved=True)).p
     assert against == pytest.approx(0.03125)
     assert max(possible) == pytest.approx(0.05875)

@@ -72,7 +72,7 @@ def test_a_problem_drawn_twice_counts_as_two(made, data):
     times = data.draw(st.lists(st.integers(0, 3), min_size=len(made), max_size=len(made)).filter(any))
     trials = [course(f"p/{n}", "x" * before + end) for n, (before, end) in enumerate(made)]
     copies = zip(trials, times, strict=True)
-    drawn = [replace(one, problem=f"{one.problem}/{copy}") for one, many in copies for copy in range(many)]
+    drawn = [replace(item, problem=f"{item.problem}/{copy}") for item, many in copies for copy in range(many)]
     few = courses(trials, "attempts", [trial.problem for trial in trials])
     many = courses(drawn, "attempts", [trial.problem for trial in drawn])
     shown = np.isin(steps(few), steps(many))

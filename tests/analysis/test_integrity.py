@@ -45,7 +45,8 @@ def test_sign_flips_agree_with_all_sign_patterns() -> None:
 def test_exchanges_agree_with_all_assignments() -> None:
     alike = [(0.9, [0.2, 0.4]), (0.5, [0.6]), (1.0, [0.1, 0.3, 0.2]), (0.7, [0.7]), (0.6, [0.1, 0.9])]
     each = [
-        [(one, [*of[:at], *of[at + 1 :]]) for at, one in enumerate(of)] for of in ([own, *rest] for own, rest in alike)
+        [(item, [*of[:at], *of[at + 1 :]]) for at, item in enumerate(of)]
+        for of in ([own, *rest] for own, rest in alike)
     ]
     sums = [sum(own - fmean(rest) for own, rest in chosen) for chosen in product(*each)]
     seen = sum(own - fmean(rest) for own, rest in alike)

@@ -72,12 +72,12 @@ def test_who_has_no_result_is_in_no_group_and_who_shares_no_problem_is_not_told_
     st.lists(st.lists(st.booleans(), min_size=25, max_size=25), min_size=1, max_size=6), st.sampled_from([0.05, 0.5])
 )
 def test_two_share_a_group_exactly_if_they_are_not_told_apart(solved, alpha):
-    made = {place: once(str(place), one) for place, one in enumerate(solved)}
+    made = {place: once(str(place), item) for place, item in enumerate(solved)}
     pairs = list(combinations(made, 2))
-    adjusted = holm([paired(made[one], made[other]).p for one, other in pairs])
+    adjusted = holm([paired(made[first], made[second]).p for first, second in pairs])
     groups = rank_groups(list(made), made, alpha)
-    for (one, other), p in zip(pairs, adjusted, strict=True):
-        assert any(one in group and other in group for group in groups) == (p > alpha)
+    for (first, second), p in zip(pairs, adjusted, strict=True):
+        assert any(first in group and second in group for group in groups) == (p > alpha)
     assert {key for group in groups for key in group} == set(made)
     assert not any(set(small) < set(large) for small in groups for large in groups)
 
@@ -88,7 +88,7 @@ MARKS = st.lists(st.tuples(*[st.text("10", min_size=1, max_size=3)] * 2), min_si
 @settings(deadline=None)
 @given(MARKS, st.sampled_from([1, 4, 11]), st.floats(1, 11))
 def test_the_interval_of_a_pair_leaves_out_0_exactly_if_the_two_are_told_apart(marks, at_once, more):
-    a, b = (trials(name, {f"p/{n}": one[side] for n, one in enumerate(marks)}) for side, name in enumerate("ab"))
+    a, b = (trials(name, {f"p/{n}": mark[side] for n, mark in enumerate(marks)}) for side, name in enumerate("ab"))
     raw = paired(a, b, at_once)
     p = min(1.0, more * raw.p)
     found = compatible(raw, p)

@@ -58,7 +58,7 @@ def test_the_interval_is_the_formula_of_the_counts(pairs):
 @given(MARKS)
 def test_the_interval_holds_the_difference_and_turns_with_the_sides(marks):
     a, b = (
-        trials(name, {f"p/{place}": one[side] for place, one in enumerate(marks)}) for side, name in enumerate("ab")
+        trials(name, {f"p/{place}": mark[side] for place, mark in enumerate(marks)}) for side, name in enumerate("ab")
     )
     there, back = paired(a, b), paired(b, a)
     assert -1 <= there.low <= there.difference <= there.high <= 1

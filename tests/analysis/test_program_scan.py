@@ -61,7 +61,9 @@ def test_honest_programs_have_no_sign(program: str) -> None:
 
 def test_solutions_of_humaneval_have_almost_no_sign(settings: Settings) -> None:
     problems = load_humaneval(settings).problems
-    signs = {one.id: found for one in problems if (found := signs_in(one.canonical_solution, target_of(one)))}
+    signs = {
+        problem.id: found for problem in problems if (found := signs_in(problem.canonical_solution, target_of(problem)))
+    }
     assert len(signs) <= 2, signs
 
 

@@ -63,15 +63,15 @@ def test_impossible_counts_are_refused(counts):
 
 @given(st.lists(st.booleans(), min_size=1, max_size=200))
 def test_with_one_trial_of_each_problem_the_clustered_interval_is_wilsons(solved):
-    ours = clustered({str(place): (int(one), 1) for place, one in enumerate(solved)})
+    ours = clustered({str(place): (int(item), 1) for place, item in enumerate(solved)})
     theirs = wilson(sum(solved), len(solved))
     assert (ours.value, ours.low, ours.high) == pytest.approx((theirs.value, theirs.low, theirs.high), abs=1e-12)
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=50), st.integers(2, 9))
 def test_repeats_that_always_agree_tell_no_more_than_one(solved, repeats):
-    once = clustered({str(place): (int(one), 1) for place, one in enumerate(solved)})
-    often = clustered({str(place): (one * repeats, repeats) for place, one in enumerate(solved)})
+    once = clustered({str(place): (int(item), 1) for place, item in enumerate(solved)})
+    often = clustered({str(place): (item * repeats, repeats) for place, item in enumerate(solved)})
     assert (often.low, often.high) == pytest.approx((once.low, once.high), abs=1e-12)
 
 
@@ -85,7 +85,7 @@ def test_repeats_that_differ_as_trials_of_different_problems_do_count_nearly_as_
 def test_the_clustered_interval_lies_between_those_of_all_and_of_one_per_problem(counts):
     rate = clustered({str(place): count for place, count in enumerate(counts)})
     assert 0 <= rate.low <= rate.value <= rate.high <= 1
-    assert rate.value == pytest.approx(sum(one / n for one, n in counts) / len(counts))
+    assert rate.value == pytest.approx(sum(item / n for item, n in counts) / len(counts))
     if len({n for _, n in counts}) == 1 and rate.value * rate.problems == int(rate.value * rate.problems):
         few = wilson(int(rate.value * rate.problems), rate.problems)
         all_of_them = wilson(rate.successes, rate.n)
@@ -101,7 +101,7 @@ def test_the_clustered_interval_holds_the_true_rate_as_often_as_it_says(problems
     draw, held, trials_made = random.Random(5), 0, 400
     for _ in range(trials_made):
         chances = [draw.betavariate(rate, 1 - rate) for _ in range(problems)]  # one repeat tells half of the next
-        made = {str(place): (sum(draw.random() < one for _ in range(3)), 3) for place, one in enumerate(chances)}
+        made = {str(place): (sum(draw.random() < chance for _ in range(3)), 3) for place, chance in enumerate(chances)}
         found = clustered(made)
         held += found.low <= rate <= found.high
     assert held / trials_made >= 0.92

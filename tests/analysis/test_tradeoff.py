@@ -115,7 +115,7 @@ def test_cost_and_success_of_a_resample_are_of_the_same_problems():
     draw = np.random.default_rng(3)
     solved = [(draw.random(30) < share).astype(int).tolist() for share in (0.5, 0.6)]  # each solve costs a dollar
     points = tradeoff(
-        {name: answers(one, [float(won) for won in one]) for name, one in zip("ab", solved, strict=True)}
+        {name: answers(item, [float(won) for won in item]) for name, item in zip("ab", solved, strict=True)}
     ).points
     assert [point.probability for point in points] == [1.0, 1.0]
 
@@ -156,7 +156,7 @@ def test_who_has_no_price_is_not_placed_and_does_not_disturb_the_others():
 def test_somebody_is_always_on_the_frontier(results):
     half = len(results) // 2
     held = {
-        name: answers([one for one, _ in part], [usd for _, usd in part])
+        name: answers([item for item, _ in part], [usd for _, usd in part])
         for name, part in (("a", results[:half]), ("b", results[half : 2 * half]))
     }
     assert sum(point.probability for point in tradeoff(held).points) >= 1 - 1e-9

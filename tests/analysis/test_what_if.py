@@ -75,7 +75,7 @@ def test_problems_without_planned_attempts_are_left_out_and_named() -> None:
     other = replace(FIXED, name="n", problems=("q", "r"), fixed={"q": drawn("q", "!"), "r": drawn("r", "+")})
     ladder = Policy("ladder", (Stage("m"), Stage("n")), "tests")
     found = simulate(ladder, {"m": FIXED, "n": other}, ["p", "q", "r"])
-    assert ([one.problem for one in found.problems], found.left_out) == (["q"], ("p", "r"))
+    assert ([problem.problem for problem in found.problems], found.left_out) == (["q"], ("p", "r"))
     assert simulate(
         retry(2, "n"), {"n": replace(other, fixed={"q": drawn("q", "!+"), "r": drawn("r", "+")})}, ["q", "r"]
     ).left_out == ("r",)
@@ -158,8 +158,8 @@ def test_the_figures_of_the_study_come_out(tmp_path: Path) -> None:
             opened.what_if.simulate(opened.what_if.policies(text, of)[0], of) for text in texts
         )
     pairs = zip(small.problems, large.problems, strict=True)
-    both = [max(one.outcome.solved, other.outcome.solved) for one, other in pairs]
-    solved = [round(60 * one.solved.value, 6) for one in (large, ladder, escalation)]
+    both = [max(first.outcome.solved, second.outcome.solved) for first, second in pairs]
+    solved = [round(60 * item.solved.value, 6) for item in (large, ladder, escalation)]
     assert (sum(both), *solved) == (43, 38, 42, 42)
-    assert [one.independent for one in (ladder, repair)] == [True, False]
+    assert [item.independent for item in (ladder, repair)] == [True, False]
     assert (ladder.simulated, escalation.simulated) == (True, False)

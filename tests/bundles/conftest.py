@@ -52,7 +52,7 @@ def rewrite(recorded: str, settings: Settings) -> Callable[[Callable[[dict[str, 
         path.write_text(whole)
         after = recorded_plan(path)
         ids = zip(before.experiments(), after.experiments(), strict=True)
-        for old, new in ((before.id, after.id), *((one.id, other.id) for one, other in ids)):
+        for old, new in ((before.id, after.id), *((item.id, other.id) for item, other in ids)):
             whole = whole.replace(old, new)
         path.unlink()
         (settings.journals_dir / f"{after.id}.jsonl").write_text(whole)

@@ -271,10 +271,10 @@ def test_the_newest_stay_and_what_is_pinned(opened: Workspace, recorded: str) ->
         shutil.copyfile(first, copy)
         os.utime(copy, (100 + number, 100 + number))
     newest = opened.bundles.make(recorded, "team_safe").path
-    left = [one.path.name for one in opened.bundles.kept()]
+    left = [item.path.name for item in opened.bundles.kept()]
     assert (left[0], left[-1], len(left)) == (newest.name, first.name, creation.KEPT + 1)
     assert opened.bundles.clear() == creation.KEPT
-    assert [one.path for one in opened.bundles.kept()] == [first]
+    assert [item.path for item in opened.bundles.kept()] == [first]
 
 
 def test_an_opened_bundle_shows_the_same_and_runs_nothing(opened: Workspace, recorded: str, tmp_path: Path) -> None:

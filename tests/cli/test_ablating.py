@@ -57,7 +57,7 @@ def test_an_unknown_spec_prompt_is_told_with_those_there_are(koderz: Any) -> Non
 )
 def test_a_mode_stands_for_strategies_and_takes_their_options(mode: str, strategies: list[str]) -> None:
     found = ordered(f"--mode {mode} --max-tokens 99")
-    assert [(one.strategy, one.parameters) for one in found] == [(name, {"max_tokens": 99}) for name in strategies]
+    assert [(item.strategy, item.parameters) for item in found] == [(name, {"max_tokens": 99}) for name in strategies]
 
 
 @pytest.mark.parametrize("other", ["--strategy repair", "--configuration 'direct coder=a'"])
@@ -70,9 +70,9 @@ def test_ablations_stand_behind_their_whole_and_leave_other_strategies_alone() -
     found = ordered("--mode comparative --coder a,b --ablate no-spec,no-cot")
     grid = [("direct", {}), ("supervised", {}), ("supervised", {"spec": False})]
     grid += [("supervised", {"chain_of_thought": False})]
-    assert [(one.strategy, dict(one.parameters)) for one in found] == grid * 2
+    assert [(item.strategy, dict(item.parameters)) for item in found] == grid * 2
     described = ordered("--configuration 'supervised coder=a max_iterations=3' --ablate no-spec")
-    assert [dict(one.parameters) for one in described] == [
+    assert [dict(item.parameters) for item in described] == [
         {"max_iterations": 3},
         {"max_iterations": 3, "spec": False},
     ]

@@ -38,7 +38,7 @@ def test_controls_are_strategies_with_names_and_parameters_of_their_own(koderz: 
         "repair": "supervised",
         "retry": "ladder",
     }
-    assert {name: one["max_iterations"] for name, (_, one) in strategies.items() if name != "direct"} == {
+    assert {name: strategy["max_iterations"] for name, (_, strategy) in strategies.items() if name != "direct"} == {
         "repair": 2,
         "retry": 2,
     }
@@ -61,7 +61,7 @@ def test_the_registry_is_asked_for_a_model_or_a_dataset(koderz: Any) -> None:
     koderz("benchmark", "--problems", "0:1", "--coder", "scripted/strong,scripted/weak", "--json")
     ours = ("frontier-costs", "--scripted")
     listed = koderz(*ours, "--all", "--model", "weak", "--dataset", "humaneval", "--json").json
-    assert [one["model"] for one in listed] == ["scripted/weak"]
+    assert [row["model"] for row in listed] == ["scripted/weak"]
     assert koderz(*ours, "--dataset", "mbpp", "--json").json == []
     assert "No measurement matches these options." in koderz(*ours, "--dataset", "mbpp").out
 
@@ -70,5 +70,5 @@ def test_compare_takes_a_baseline_measured_elsewhere(koderz: Any) -> None:
     koderz("benchmark", "--problems", "0:3", "--coder", "scripted/strong", "--name", "measured")
     koderz(*SUPERVISED, *STRONG, "--strategy", "supervised", "--no-baselines", "--name", "mine")
     told = koderz("compare", "mine", "--format", "json").json
-    assert [one["label"] for one in told["configurations"]][-1] == "direct SCRIPTED strong"
+    assert [row["label"] for row in told["configurations"]][-1] == "direct SCRIPTED strong"
     assert told["baseline"].startswith(told["configurations"][-1]["benchmark"])

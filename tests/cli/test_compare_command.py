@@ -33,7 +33,7 @@ def test_it_begins_with_the_finding_and_names_each_configuration_by_a_letter(com
 
 def test_json_is_complete_and_has_no_number_that_json_does_not_know(compared: Any) -> None:
     told = compared("mine", "--format", "json").json
-    assert [one["letter"] for one in told["configurations"]] == ["A", "B"]
+    assert [row["letter"] for row in told["configurations"]] == ["A", "B"]
     assert told["baseline"] == f"{told['configurations'][0]['benchmark']}/{told['configurations'][0]['configuration']}"
     assert set(told["curves"]) == {"attempts", "usd", "seconds", "tokens", "joules"}
     assert {"findings", "remarks", "pairs", "groups", "differing", "common", "margins"} <= told.keys()
@@ -64,7 +64,7 @@ def test_attempts_are_told_in_words_and_in_numbers_and_have_no_place_in_a_csv(co
     )
     assert "Attempt by attempt" not in compared("mine").out
     direct, supervised = compared("mine", "--attempts", "--format", "json").json["attempts"]
-    assert [len(one["attempts"]) for one in (direct, supervised)] == [1, 2]
+    assert [len(item["attempts"]) for item in (direct, supervised)] == [1, 2]
     assert supervised["attempts"][0]["at_risk"] == 3
     assert supervised["repeats"].keys() == {"programs", "repeated", "trials"}
     assert compared("mine", "--attempts", "--format", "csv").code == 2

@@ -36,7 +36,7 @@ def home(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _half_remembered(home: Path) -> None:
     """As when a backfill was killed before its server had acknowledged anything. A server takes long to start."""
     told = [one for read in JournalReader(GOLDEN, scripted=True).read() if (one := read.memory)]
-    stored = json.dumps([as_entry(one) for one in told[::2]])
+    stored = json.dumps([as_entry(row) for row in told[::2]])
     cortex = Cortex(home / "cortex.db")
     assert call(cortex, "import_memories", {"data": stored}).content["imported"] == 11
     cortex.close()

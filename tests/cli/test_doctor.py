@@ -120,7 +120,7 @@ def test_the_whole_self_test_passes_every_canonical_solution_and_is_written_as_j
     monkeypatch.setenv("OPENAI_API_KEY", "sk-a")
     said = koderz("doctor", "--grader", "--json", tmp_path / "report.json")
     found = json.loads((tmp_path / "report.json").read_text())["findings"]
-    (right,) = [one for one in found if one["subject"] == "correct programs"]
+    (right,) = [item for item in found if item["subject"] == "correct programs"]
     assert (said.code, right["state"]) == (0, "ready")
     assert int(right["said"].partition("/")[0]) > 164
 

@@ -65,9 +65,12 @@ def test_a_benchmark_of_hostile_names_is_planned_again_and_each_problem_alone(tm
         plan = workspace.plans.plan(Order(wanted, "all", 3, 2, name), own(tmp_path, *NAMES))
         for row in begun(workspace, plan):
             found = commands(workspace, row)
-            assert row.id in {one.id for one in planned(workspace, found.whole).experiments()}
+            assert row.id in {experiment.id for experiment in planned(workspace, found.whole).experiments()}
             alone = planned(workspace, found.alone)
-            assert (alone.problems, [one.id for one in alone.configurations]) == ((row.problem,), [row.configuration])
+            assert (alone.problems, [configuration.id for configuration in alone.configurations]) == (
+                (row.problem,),
+                [row.configuration],
+            )
             assert shlex.split(found.look) == ["koderz", "analyze", row.id, "--dump", "files"]
 
 

@@ -33,7 +33,10 @@ def test_a_table_goes_to_standard_output_with_the_columns_that_are_wanted(koderz
 def test_a_comparison_is_a_table_of_the_numbers_that_compare_prints(koderz) -> None:
     said = koderz("export", "--table", "comparison", "--columns", "letter,solved,n", "--out", "-")
     numbers = koderz("compare", "--format", "json").json["configurations"]
-    assert said.out.split() == ["letter,solved,n", *(f"{one['letter']},{one['solved']},{one['n']}" for one in numbers)]
+    assert said.out.split() == [
+        "letter,solved,n",
+        *(f"{number['letter']},{number['solved']},{number['n']}" for number in numbers),
+    ]
 
 
 def test_the_tables_of_sections_have_the_lines_of_compare(koderz) -> None:

@@ -19,7 +19,9 @@ def test_several_gates_and_feedbacks_make_several_configurations_of_who_heeds_th
     with open_workspace() as workspace:
         (one,) = workspace.results.benchmarks()
         plan = workspace.runs.recorded(one.id)
-    assert [(one.strategy, one.gate, one.feedback) for one in plan.configurations] == [
+    assert [
+        (configuration.strategy, configuration.gate, configuration.feedback) for configuration in plan.configurations
+    ] == [
         ("direct", "tests", "full"),
         ("supervised", "tests", "full"),
         ("supervised", "tests", "none"),
@@ -59,9 +61,9 @@ def test_what_a_gate_leaves_out_is_told_before_while_and_after(koderz: Any) -> N
 def test_a_file_whose_plus_inputs_repeat_its_asserts_holds_nothing_out_from_a_loop(koderz: Any, tmp_path: Path) -> None:
     mine = {"prompt": "def double(a):\n", "entry_point": "double", "canonical_solution": "    return 2 * a\n"}
     mine |= {"asserts": ["assert double(1) == 2", "assert double(5) == 10"]}
-    problems = [mine | {"task_id": f"mine/{one}", "plus_input": [[1], [one]]} for one in (5, 7)]
+    problems = [mine | {"task_id": f"mine/{item}", "plus_input": [[1], [item]]} for item in (5, 7)]
     file = tmp_path / "mine.jsonl"
-    file.write_text("".join(f"{json.dumps(one)}\n" for one in problems))
+    file.write_text("".join(f"{json.dumps(problem)}\n" for problem in problems))
     said = koderz("benchmark", "--dataset", str(file), *STRONG, "--strategy", "direct,supervised", "--no-baselines")
     assert "100 % [34, 100]*(1/2)" in said.out
     with open_workspace() as workspace:

@@ -161,7 +161,7 @@ def test_plus_tests_of_a_placed_dataset_are_run_after_its_base_tests(
     )
     koderz("grade", file, "--dataset", "mbpp+", "--tests", "plus", "--out", tmp_path / "results.jsonl")
     written = rows(tmp_path / "results.jsonl")
-    assert [(one["base_passed"], one["passed"], one["tests_passed"]) for one in written] == [
+    assert [(entry["base_passed"], entry["passed"], entry["tests_passed"]) for entry in written] == [
         (True, True, 3),
         (True, False, 2),
     ]

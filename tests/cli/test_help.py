@@ -52,4 +52,7 @@ def test_every_option_is_in_the_whole_help_once(koderz: Any, command: str) -> No
 def test_the_whole_help_has_the_groups_in_order_and_then_the_advanced_options(koderz: Any) -> None:
     groups = ["Problems", "Models and roles", "Strategy", "Budget and limits", "Output"]
     said = koderz("benchmark", "--help-all").out
-    assert re.findall(r"^(\w.*):$", said, re.MULTILINE) == [*groups, *(f"Advanced: {one.lower()}" for one in groups)]
+    assert re.findall(r"^(\w.*):$", said, re.MULTILINE) == [
+        *groups,
+        *(f"Advanced: {group.lower()}" for group in groups),
+    ]

@@ -20,7 +20,7 @@ def test_what_is_remembered_is_found_and_shown_without_being_obeyed(koderz: Any)
         remember(cortex, title="Other", content="of the sun", tags=["iteration"])
     assert "[1] One" in koderz("cortex", "recall", "moon").out
     assert [
-        one["id"] for one in json.loads(koderz("cortex", "recall", "--kind", "iteration", "--json").out)["memories"]
+        load["id"] for load in json.loads(koderz("cortex", "recall", "--kind", "iteration", "--json").out)["memories"]
     ] == [2]
     shown = koderz("cortex", "show", "1")
     assert "of the moon" in shown.out

@@ -64,7 +64,7 @@ def test_a_typed_problem_is_listed_and_run_by_its_name(koderz: Any) -> None:
 def test_without_a_solution_a_scripted_model_knows_no_such_problem(koderz: Any) -> None:
     name = kept("")
     said = koderz("run", "--dataset", name, "--problem-id", "0", "--configuration", STRONG, "--json")
-    assert (said.code, [one["experiment"]["outcome"] for one in said.json]) == (4, ["unsolved"])
+    assert (said.code, [row["experiment"]["outcome"] for row in said.json]) == (4, ["unsolved"])
     request = Request((Message("system", "```python"), Message("user", PROMPT + "    ...")), Sampling(), seed=0)
     with open_workspace() as workspace:
         answer = workspace.models.get("scripted/strong", name).complete(request).text

@@ -74,7 +74,7 @@ def test_what_another_process_runs_is_paused_and_goes_on_and_is_stopped(
     assert (said.code, said.err) == (0, "")
     assert f"{running} will pause within two seconds. Process {row.holder} runs this benchmark." in said.out
     assert becomes(results, running, "paused")
-    assert {one.state for one in experiments(results, running).values()} == {"paused"}
+    assert {experiment.state for experiment in experiments(results, running).values()} == {"paused"}
     time.sleep(1.0)  # calls that were under way have ended
     before = iterations(running)
     time.sleep(1.0)
@@ -84,7 +84,7 @@ def test_what_another_process_runs_is_paused_and_goes_on_and_is_stopped(
     assert eventually(lambda: iterations(running) > before)
     assert koderz("stop", running).code == 0
     assert becomes(results, running, "stopped")
-    assert {one.outcome for one in experiments(results, running).values()} == {"cancelled"}
+    assert {experiment.outcome for experiment in experiments(results, running).values()} == {"cancelled"}
     assert koderz("results", running, "--json").json[0]["cancelled"] == 2
 
 
@@ -143,4 +143,4 @@ def test_a_killed_process_leaves_an_interrupted_benchmark_whatever_was_paused(
     assert holder
     subprocess.run(["kill", "-9", str(holder)], check=True)
     assert becomes(results, running, "interrupted")
-    assert {one.state for one in experiments(results, running).values()} == {"interrupted"}
+    assert {experiment.state for experiment in experiments(results, running).values()} == {"interrupted"}

@@ -60,7 +60,9 @@ def test_analyze_dumps_the_same_as_debug_did(koderz: Any) -> None:
     (row,) = koderz("results", "--experiments", "--json").json
     for chosen in (row["id"], row["benchmark"]):
         assert "4 files of 1 experiment to" in koderz("analyze", chosen, "--dump", chosen, "--json").err
-        written, before = ({path.name: path.read_bytes() for path in Path(one).iterdir()} for one in (chosen, "debug"))
+        written, before = (
+            {path.name: path.read_bytes() for path in Path(item).iterdir()} for item in (chosen, "debug")
+        )
         assert written == before
 
 

@@ -88,5 +88,5 @@ def test_a_log_has_one_line_per_change_of_a_model_and_one_now_and_then() -> None
         TroubleNotice("m", "recovered", ""),
         TroubleNotice("m", "recovered", ""),
     ]
-    assert [len(log.due([one], 61)) for one in changes] == [1, 1, 0]
+    assert [len(log.due([change], 61)) for change in changes] == [1, 1, 0]
     assert TroubleLog().due([TroubleNotice("m", "recovered", "")], 0) == []

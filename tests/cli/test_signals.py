@@ -159,7 +159,9 @@ def test_the_first_ctrl_c_lets_what_runs_end_at_its_next_step(
     provider.let_go.set()
     assert "To continue: koderz resume bench_" in begun.process.communicate(timeout=PATIENCE)[1]
     assert begun.process.returncode == 130
-    assert [(one.what, one.target, one.by) for one in journalled(ControlObeyed)] == [("stop", None, begun.process.pid)]
+    assert [(control.what, control.target, control.by) for control in journalled(ControlObeyed)] == [
+        ("stop", None, begun.process.pid)
+    ]
     assert len(journalled(ExperimentFinished)) == 1
     assert journalled(BenchmarkClosed) == [BenchmarkClosed("stopped")]
 

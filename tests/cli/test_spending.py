@@ -17,7 +17,9 @@ TWO = ("benchmark", "--problems", "0:2", "--strategy", "direct", "--quiet", "--c
 def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """Its models solve the first two problems."""
     with open_workspace() as opened:
-        programs = [one.public.prompt + one.canonical_solution for one in opened.datasets.load().problems[:2]]
+        programs = [
+            problem.public.prompt + problem.canonical_solution for problem in opened.datasets.load().problems[:2]
+        ]
     with serving_chat() as server:
         server.answer = says("```python\n" + "\n".join(programs) + "\n```")
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)

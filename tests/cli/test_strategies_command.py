@@ -44,7 +44,7 @@ def ordered(words: str) -> list[Wanted]:
 
 
 def test_all_strategies_are_listed_with_their_roles_and_calls(koderz: Koderz) -> None:
-    assert [one["name"] for one in koderz("strategies", "--json").json] == [*offered()]
+    assert [row["name"] for row in koderz("strategies", "--json").json] == [*offered()]
     said = koderz("strategies").out
     assert "coder*, tester" in said
     assert "one, and one more for a spec." in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import socket
 import threading
 import time
@@ -15,16 +16,22 @@ import pytest
 
 pytest.importorskip("distributed")
 
-from koderz_core.config import load_settings
+from koderz_core.config import Settings, load_settings
 from koderz_core.dask_engine import link as links
 from koderz_core.dask_engine.link import Entrance, Link, connect
 from koderz_core.dask_engine.owner import Owner, Site
 from koderz_core.dask_engine.performance import Performance, Turn
-from koderz_core.records import Experiment
+from koderz_core.datasets import load
+from koderz_core.grading.testsets import split
+from koderz_core.records import Configuration, DatasetOrigin, Experiment
+from koderz_core.runner.experiment import Task
+from koderz_core.runner.history import Tape
+from koderz_core.runner.recorder import Voice
 from koderz_core.runner.scheduler import Scheduler
 from koderz_core.workspace.engines import _write_workers, experiments_by_worker, workers_file
 
 HERE, KEY = "127.0.0.1", b"key"
+ORIGIN = DatasetOrigin("tiny", "0" * 64, "MIT")
 
 
 def test_a_worker_does_not_wait_for_an_owner_that_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,6 +78,25 @@ def test_an_experiment_that_cannot_be_sent_ends_and_its_worker_is_free() -> None
     owner._begin(Site("w", "h", SimpleNamespace(send=sent.append)), 7, performance)  # type: ignore[arg-type]
     assert isinstance(performance.outcome.get(timeout=10), KeyError)
     assert [type(message).__name__ for message in sent] == ["Gone"]
+    owner.close()
+
+
+def test_a_worker_on_the_owners_machine_gets_divided_tests_once_and_another_machine_measures_its_own_limits(
+    settings: Settings,
+) -> None:
+    problem, owner = load("humaneval", settings).problems[0], Owner(None, Scheduler(), HERE, KEY)  # type: ignore[arg-type]
+    task = Task(Experiment("e", "c", problem.id, 0, 1), Configuration("direct", {}), problem, ORIGIN, Tape())
+    parts, slot = SimpleNamespace(divide=split), SimpleNamespace(paused_seconds=0.0)
+    performance = Performance(task, parts, Voice(SimpleNamespace(text=str), "e"), slot)  # type: ignore[arg-type]  # nothing is recorded
+    got: list[tuple[bool, bool]] = []
+    for host in (platform.node(), "another"):
+        link = SimpleNamespace(
+            lost=threading.Event(), send=lambda sent: got.append((bool(sent.problem), bool(sent.split)))
+        )
+        site = Site("w", host, link)  # type: ignore[arg-type]
+        for run in (1, 2):
+            owner._start(site, run, performance)
+    assert got == [(True, True), (False, False), (True, False), (False, False)]
     owner.close()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -13,11 +14,13 @@ pytest.importorskip("distributed")
 
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.config import Settings
-from koderz_core.dask_engine.clusters import Place, slurm_options, slurm_threads
+from koderz_core.dask_engine.clusters import Place
 from koderz_core.dask_engine.messages import TO_WORKER, Begin, begin, fault_of, packed, raised
 from koderz_core.datasets import load
 from koderz_core.errors import ContextError, ModelError, OfflineError, UsageError
+from koderz_core.grading.testsets import Split, TestPolicy, split
 from koderz_core.records import (
+    Cases,
     Completion,
     Configuration,
     DatasetOrigin,
@@ -50,8 +53,10 @@ ANSWERS = (
 )
 
 
-def sent(task: Task) -> Begin:
-    (message,) = TO_WORKER.decode(packed([begin(1, task, task.tape, "hash", 0.0, known=False)]))
+def sent(task: Task, split: Split | None = None) -> Begin:
+    started = begin(1, task, task.tape, "hash", 0.0)
+    started.problem, started.split = task.problem, split
+    (message,) = TO_WORKER.decode(packed([started]))
     assert isinstance(message, Begin)
     return message
 
@@ -76,6 +81,18 @@ def test_problems_arrive_at_workers_unchanged(settings: Settings) -> None:
         assert received == problem
         assert fingerprint(received) == fingerprint(problem)
     assert received.repository.tree.files == TREE.files
+
+
+def test_divided_tests_arrive_at_workers_unchanged(settings: Settings) -> None:
+    problem: Problem = load("humaneval", settings).problems[0]
+    tests = split(problem, TestPolicy("split:0.5"))
+    assert isinstance(tests, Split)
+    whole = replace(
+        tests,
+        gate=replace(tests.gate, seconds=0.7),
+        plus=TestSet("def like(): ...", cases=Cases("[1]\n[2]", "3\n4", limits="1\n2")),
+    )
+    assert sent(task_of(problem), whole).split == whole
 
 
 def test_a_tape_arrives_at_workers_unchanged(settings: Settings) -> None:
@@ -122,11 +139,11 @@ def test_offline_no_cluster_beyond_this_machine_is_asked() -> None:
 def test_a_file_of_slurm_options(tmp_path: Path) -> None:
     file = tmp_path / "cluster.toml"
     file.write_text('cores = 8\nmemory = "16GB"\njobs = 4\n')
-    assert slurm_options(file) == {"cores": 8, "memory": "16GB", "jobs": 4}
-    assert slurm_threads(file) == 32
+    place = Place.of(f"=slurm:{file}")
+    assert (place.options, place.threads) == ({"cores": 8, "memory": "16GB", "jobs": 4}, 32)
     file.write_text("cores = 8\n")
     with pytest.raises(UsageError, match="number of jobs"):
-        slurm_options(file)
+        Place.of(f"=slurm:{file}")
 
 
 def test_slurm_options_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
@@ -134,7 +151,7 @@ def test_slurm_options_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
     for text in ('jobs = 1\ncores = "eight"\n', "jobs = true\n"):
         file.write_text(text)
         with pytest.raises(UsageError, match="Example: cores = 8"):
-            slurm_threads(file)
+            Place.of(f"=slurm:{file}")
 
 
 def test_nothing_imports_dask_unless_an_engine_asks_for_it_and_without_it_the_error_says_how_to_install_it() -> None:

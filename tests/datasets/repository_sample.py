@@ -49,7 +49,7 @@ FILES = {
     "logo.png": b"\x89PNG\0",
 }
 PATH = "src/shapes.py"
-FAULT, GOLD = (make_patch({PATH: one}, {PATH: other}) for one, other in ((SOURCE, BROKEN), (BROKEN, SOURCE)))
+FAULT, GOLD = (make_patch({PATH: item}, {PATH: other}) for item, other in ((SOURCE, BROKEN), (BROKEN, SOURCE)))
 FAILING = ["tests/test_shapes.py::test_square[3]", "tests/test_shapes.py::test_square[4]"]
 PASSING = ["tests/test_shapes.py::TestCircle::test_unit", "tests/test_shapes.py::TestCircle::test_none"]
 ROW: dict[str, Any] = {

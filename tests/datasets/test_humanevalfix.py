@@ -65,7 +65,9 @@ def test_with_tests_the_text_shows_a_test_that_the_program_fails(tmp_path: Path)
 def test_datasets_whose_text_shows_base_tests_are_marked(test_data: Path) -> None:
     names = ("humaneval+", "humanevalfix", "humanevalfix+", "humanevalfix+tests", "quixbugs", "exercism", "classeval")
     settings = Settings(datasets_dir=test_data)
-    assert {name for name in names if any(one.samples for one in load(name, settings).problems)} == SHOW_BASE_TESTS
+    assert {
+        name for name in names if any(problem.samples for problem in load(name, settings).problems)
+    } == SHOW_BASE_TESTS
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_livecodebench(tmp_path: Path, judge: BoxedJudge) -> None:
 def test_apps(tmp_path: Path, judge: BoxedJudge) -> None:
     dataset = placed("apps", tmp_path)
     half, largest = dataset.problems
-    assert [(one.id, one.reason) for one in dataset.left_out] == [
+    assert [(omitted.id, omitted.reason) for omitted in dataset.left_out] == [
         ("apps/2", "the file contains no test for this problem")
     ]
     assert (half.facts, largest.public.kind) == (Facts("introductory", tags=("example.org",)), "function")
@@ -73,7 +73,7 @@ def test_apps(tmp_path: Path, judge: BoxedJudge) -> None:
 def test_codecontests(tmp_path: Path, judge: BoxedJudge) -> None:
     dataset = placed("codecontests", tmp_path)
     greeting, roots = dataset.problems
-    assert [one.reason for one in dataset.left_out] == ["its programs read or write files"]
+    assert [omitted.reason for omitted in dataset.left_out] == ["its programs read or write files"]
     assert (greeting.id, roots.id) == ("codecontests/codeforces-9_A.-Greeting", "codecontests/aizu-roots")
     assert greeting.facts == Facts("800", tags=("strings", "implementation", "codeforces"))
     limits = [problem.tests.cases.limits for problem in (greeting, roots) if problem.tests.cases]

@@ -45,7 +45,7 @@ def test_a_broken_case_is_told_with_file_and_line(tmp_path: Path) -> None:
 
 
 def test_the_published_archive_has_31_programs_with_cases_and_9_with_tests(test_data: Path) -> None:
-    problems = {one.public.entry_point: one for one in load("quixbugs", Settings(datasets_dir=test_data)).problems}
+    problems = {item.public.entry_point: item for item in load("quixbugs", Settings(datasets_dir=test_data)).problems}
     counts = {name: count_tests(problem.tests.source) for name, problem in problems.items()}
     assert (len(problems), sum(counts.values())) == (40, 279)
     assert (counts["knapsack"], counts["levenshtein"]) == (9, 6)  # of 10 and 7, without a slow one each

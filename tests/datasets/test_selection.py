@@ -145,8 +145,8 @@ def test_a_problem_has_its_name_without_the_datasets() -> None:
 DATED = replace(
     DATASET,
     problems=tuple(
-        replace(one, facts=Facts(date=f"2024-{month:02}-15" if month else ""))
-        for month, one in enumerate(DATASET.problems[:13])
+        replace(item, facts=Facts(date=f"2024-{month:02}-15" if month else ""))
+        for month, item in enumerate(DATASET.problems[:13])
     ),
 )
 
@@ -162,7 +162,7 @@ DATED = replace(
     ],
 )
 def test_a_period_leaves_out_all_other_problems_and_those_without_a_date(text: str, chosen: list[int]) -> None:
-    assert [int(one.id.removeprefix("HumanEval/")) for one in select(DATED, text)] == chosen
+    assert [int(item.id.removeprefix("HumanEval/")) for item in select(DATED, text)] == chosen
     assert (without_date(DATED, text), without_date(DATED, "all")) == (1, 0)
 
 

@@ -87,7 +87,7 @@ def test_problems_keep_their_ids_and_the_dataset_gets_another_hash(workspace: Wo
     assert made.origin.name == f"humaneval, variant {variant}"
     assert made.origin.sha256 != original.origin.sha256
     known = {problem.id for problem in original.problems}
-    assert {problem.id for problem in made.problems} | {one.id for one in made.left_out} == known
+    assert {problem.id for problem in made.problems} | {omitted.id for omitted in made.left_out} == known
     assert len(made.left_out) < 15
     for problem in made.problems:
         ast.parse(problem.public.prompt)

@@ -15,10 +15,10 @@ BENCHMARK = ("benchmark", "--problems", "0:3", "--strategy", "repair", "--coder"
 
 def finished(path: Path) -> set[str]:
     """The experiments of a journal that have ended."""
-    return {one.experiment or "" for one in read_all(path) if isinstance(one.event, ExperimentFinished)}
+    return {entry.experiment or "" for entry in read_all(path) if isinstance(entry.event, ExperimentFinished)}
 
 
 def mended() -> dict[str, str]:
     """What `koderz doctor --repair` mends, by subject."""
     with koderz_core.open_workspace() as workspace:
-        return {one.subject: one.message for one in workspace.upkeep.repair()}
+        return {item.subject: item.message for item in workspace.upkeep.repair()}

@@ -20,8 +20,8 @@ def aged(journal: Path) -> list[Path]:
     copies = (shutil.copy(journal, journal.with_name(f"bench_{number}.jsonl")) for number in range(1, 4))
     found = [journal, *map(Path, copies)]
     now = journal.stat().st_mtime
-    for days, one in enumerate(found):
-        os.utime(one, (now - days * 86_400 - 60, now - days * 86_400 - 60))
+    for days, item in enumerate(found):
+        os.utime(item, (now - days * 86_400 - 60, now - days * 86_400 - 60))
     return found
 
 
@@ -61,7 +61,7 @@ def test_what_is_pinned_is_not_deleted_until_it_is_unpinned(journal: Path, koder
 def test_one_that_may_not_go_keeps_all_that_were_named_with_it(aged: list[Path], koderz: Any) -> None:
     koderz("pin", "bench_2")
     assert koderz("delete", "bench_1", "bench_2", "--yes").code == 2
-    assert all(one.exists() for one in aged)
+    assert all(path.exists() for path in aged)
 
 
 def test_a_benchmark_whose_journal_cannot_be_read_can_be_deleted(journal: Path, koderz: Any) -> None:
@@ -89,17 +89,17 @@ def test_pruning_deletes_what_no_option_keeps(
     aged: list[Path], koderz: Any, options: list[str], gone: set[int]
 ) -> None:
     assert koderz("prune", *options, "--yes").code == 0
-    assert {number for number, one in enumerate(aged) if not one.exists()} == gone
+    assert {number for number, path in enumerate(aged) if not path.exists()} == gone
 
 
 def test_pruning_keeps_pins_and_what_runs_and_begins_with_telling(aged: list[Path], koderz: Any) -> None:
     koderz("pin", "bench_3")
     writer = Journal(aged[2])
     told = koderz("prune", "--keep", "0").out
-    assert all(one.exists() for one in aged)
+    assert all(path.exists() for path in aged)
     koderz("prune", "--keep", "0", "--yes")
     writer.close()
-    assert [one.exists() for one in aged] == [False, False, True, True]
+    assert [path.exists() for path in aged] == [False, False, True, True]
     assert "bench_3:" not in told
 
 
@@ -110,4 +110,4 @@ def test_pruning_wants_to_know_what_stays(koderz: Any) -> None:
 def test_a_clock_that_was_ahead_makes_nothing_old(aged: list[Path], koderz: Any) -> None:
     os.utime(aged[3], (4e9, 4e9))
     koderz("prune", "--days", "1.5", "--yes")
-    assert [one.exists() for one in aged] == [True, True, False, True]
+    assert [path.exists() for path in aged] == [True, True, False, True]

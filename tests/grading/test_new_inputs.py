@@ -40,7 +40,7 @@ def test_new_inputs_are_others_of_the_given_types_and_the_seed_repeats_them() ->
         ([[4], [9]], lambda n: n > 0),
         ([["(())"], ["()()"]], lambda text: text.count("(") == text.count(")") and text[0] == "("),
         ([["abc"], ["xy"], ["dd"]], str.islower),
-        ([[[1, 2]], [[3, 5, 9]], [[0, 4]]], lambda items: all(one <= other for one, other in pairwise(items))),
+        ([[[1, 2]], [[3, 5, 9]], [[0, 4]]], lambda items: all(item <= other for item, other in pairwise(items))),
         ([[[[1, 2], [3, 4]]], [[[0, 1, 5], [2, 2, 2]]]], lambda rows: len(set(map(len, rows))) == 1),
     ],
 )
@@ -53,7 +53,7 @@ def test_what_all_given_inputs_have_in_common_new_ones_have_too(given: list[list
 def test_arguments_keep_their_relation_if_enough_inputs_have_it() -> None:
     found = made([[1, 2], [3, 4]], [[5], [6]], [[7, 8, 9], [1, 2, 3]])
     assert found
-    assert all(len(one) == len(other) for one, other in found)
+    assert all(len(item) == len(other) for item, other in found)
 
 
 def test_annotations_name_types_that_no_given_input_has() -> None:

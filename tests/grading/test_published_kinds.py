@@ -52,7 +52,7 @@ def test_solutions_pass_and_given_programs_and_nothing_fail(judge: BoxedJudge, t
     problems = gradable(place(tmp_path), name)
     assert problems
     assert passing(judge, problems, [problem.canonical_solution for problem in problems]) == [
-        one.id for one in problems
+        problem.id for problem in problems
     ]
     assert passing(judge, problems, [problem.public.given for problem in problems], SOON) == []
     assert passing(judge, problems, ["" for _ in problems], SOON) == []
@@ -63,7 +63,7 @@ def test_published_solutions_pass_and_given_programs_fail(judge: BoxedJudge, tes
     every = gradable(test_data, name)
     assert len(every) == SIZES[name]
     tried = thinned(thinned(every, f"published problems of {name}"), f"more published problems of {name}")
-    assert passing(judge, tried, [problem.canonical_solution for problem in tried]) == [one.id for one in tried]
+    assert passing(judge, tried, [problem.canonical_solution for problem in tried]) == [item.id for item in tried]
     complete = [problem.id for problem in tried if STUB_PASSES in problem.facts.tags]
     assert passing(judge, tried, [problem.public.given for problem in tried], SOON) == complete
     assert passing(judge, tried, ["" for _ in tried], SOON) == []
@@ -73,7 +73,7 @@ def test_evalplus_solutions_pass_the_plus_tests_of_humanevalfix(test_data: Path)
     with open_workspace(datasets_dir=test_data) as workspace:
         every = workspace.datasets.load("humanevalfix+").problems
         tried = thinned(thinned(every, "plus tests of humanevalfix+"), "more plus tests of humanevalfix+")
-        failed = [one.problem for one in workspace.grading.check_solutions(tried) if not one.passed]
+        failed = [solution.problem for solution in workspace.grading.check_solutions(tried) if not solution.passed]
     assert failed == []
 
 

@@ -215,9 +215,9 @@ def test_twins_of_published_datasets_are_refused(test_data: Path) -> None:
         if same_problem(first.public, second.public)
     }
     assert len(twins) > 3
-    for one, other in twins:
+    for twin, other in twins:
         lesson = Lesson("name", "KeyError", tuple(Evidence(name, "mbpp+", 1) for name in [other, *list(mbpp)[:6]]))
-        told = for_problem(lesson, humaneval[one], problem_lookup(lambda _: mbpp))
+        told = for_problem(lesson, humaneval[twin], problem_lookup(lambda _: mbpp))
         assert told is None or other not in told.tags["problems"].split()
 
 

@@ -27,14 +27,14 @@ def shares(calls: Calls, watts: float = 0.0) -> list[Share]:
     machine = Machine(lambda: now, lambda: now * watts)
     begun: dict[int, Share] = {}
     ended: dict[int, Share] = {}
-    changes = [(begin, 0, one) for one, (begin, _) in enumerate(calls)]
-    changes += [(begin + seconds, 1, one) for one, (begin, seconds) in enumerate(calls)]
-    for at, ends, one in sorted(changes):
+    changes = [(begin, 0, call) for call, (begin, _) in enumerate(calls)]
+    changes += [(begin + seconds, 1, call) for call, (begin, seconds) in enumerate(calls)]
+    for at, ends, call in sorted(changes):
         now = float(at)
         if ends:
-            ended[one] = machine.end(begun[one])
+            ended[call] = machine.end(begun[call])
         else:
-            begun[one] = machine.begin()
+            begun[call] = machine.begin()
     return [ended[call] for call in range(len(calls))]
 
 

@@ -75,7 +75,7 @@ def test_every_path_leads_to_a_value_where_all_is_known() -> None:
     rate, spent = clustered({"p/0": (1, 2)}), FrontierShare(0.5, 0.5)
     helped = Supervision(2, 1, 1, 0, rate, rate, (), spent)
     known = {"ceiling": Ceiling(rate, rate), "supervision": helped, "frontier": spent}
-    measured = {key: replace(one, **known) for key, one in comparison.measured.items()}
+    measured = {key: replace(item, **known) for key, item in comparison.measured.items()}
     shares = savings(trials("cheap", 2, 0.1), trials("dear", 3, 1.0))
     comparison = replace(comparison, measured=measured, pairs=[replace(comparison.pairs[0], savings=shares)])
     for columns, rows in ((CONFIGURATIONS, configurations(comparison)), (PAIRS, pairs(comparison))):

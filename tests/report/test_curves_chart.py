@@ -18,7 +18,7 @@ from koderz_core.report.formats import energy
 def retried() -> Comparison:
     """One is asked once, the other solves its problems at attempts 2, 4 and 5 and gives up on the last at 5."""
     once, retry = trials("once", 2, 1.0), trials("retry", 3, 0.1)
-    used = [replace(one, iterations=made) for one, made in zip(retry, (2, 4, 5, 5), strict=True)]
+    used = [replace(item, iterations=made) for item, made in zip(retry, (2, 4, 5, 5), strict=True)]
     return compare([row("once", 2, 1.0), row("retry", 3, 0.1)], [*once, *used])
 
 

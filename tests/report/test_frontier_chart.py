@@ -57,10 +57,10 @@ def drawn(points: dict[str, tuple[float, float]]) -> Comparison:
 def assert_none_overlap(wanted: Sequence[Label], placed: Sequence[Placed | None], frame: Box) -> None:
     shown = [(label, found) for label, found in zip(wanted, placed, strict=True) if found]
     assert all(found.box.inside(frame) for _, found in shown)
-    assert not any(one.box.overlaps(other.box) for (_, one), (_, other) in combinations(shown, 2))
+    assert not any(first.box.overlaps(second.box) for (_, first), (_, second) in combinations(shown, 2))
     assert not any(found.box.overlaps(label.point) for _, found in shown for label in wanted)
     leaders = [found for _, found in shown if found.leader]
-    assert not any(other.box.meets(one.leader) for one in leaders for _, other in shown if other is not one)
+    assert not any(other.box.meets(leader.leader) for leader in leaders for _, other in shown if other is not leader)
 
 
 def placed_in(comparison: Comparison, view: View) -> dict[str, Placed]:

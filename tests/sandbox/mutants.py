@@ -46,8 +46,8 @@ OPPOSITE = {
 def plain_verdicts(problems, codes):
     """Whether each program passes where it is run in one process with its tests; None if that takes too long."""
     sources = [
-        [f"{one.public.preamble}\n{code}", f"{one.tests.source}\ncheck({one.public.entry_point})"]
-        for one, code in zip(problems, codes, strict=True)
+        [f"{problem.public.preamble}\n{code}", f"{problem.tests.source}\ncheck({problem.public.entry_point})"]
+        for problem, code in zip(problems, codes, strict=True)
     ]
     plain = subprocess.run(
         [sys.executable, "-I", "-c", PLAIN],

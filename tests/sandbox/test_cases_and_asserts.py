@@ -58,7 +58,7 @@ def test_cases_and_asserts_agree(name, test_data, tmp_path):
     ]
     with ThreadPoolExecutor(2) as pool:
         verdicts = list(pool.map(both, pairs))
-    assert [(one.id, code) for (one, _, code), seen in zip(pairs, verdicts, strict=True) if differ(*seen)] == []
+    assert [(item.id, code) for (item, _, code), seen in zip(pairs, verdicts, strict=True) if differ(*seen)] == []
     assert {by_cases.passed for by_cases, _ in verdicts} == {True, False}
 
 

@@ -258,7 +258,7 @@ def test_large_values_cross_as_a_digest_with_an_excerpt() -> None:
     suite = Suite(test_of("assert seen() == list(range(20000))"), "def seen(): return list(range(20000))\n")
     made = suite.made(twins=False)
     found = reports(next(iter(made.files.values())), suite.correct)[suite.ids[0]].records
-    (record,) = [one for one in found if made.key.sites[one[1]].operation == "=="]
+    (record,) = [item for item in found if made.key.sites[item[1]].operation == "=="]
     assert len(str(record)) < 1000
     assert suite.judge("def seen(): return list(range(20000))\n").marks == "P"
     wrong = suite.judge("def seen(): return list(range(19999))\n")

@@ -38,7 +38,9 @@ def test_a_solution_with_a_change_passes_if_it_does_in_a_plain_interpreter(probl
     mutated, codes = zip(*pairs, strict=True)
     verdicts, plain = judged(mutated, codes), plain_verdicts(mutated, codes)
     seen = zip(mutated, codes, verdicts, plain, strict=True)
-    differing = [(one.id, code, verdict) for one, code, verdict, passed in seen if passed not in (None, verdict.passed)]
+    differing = [
+        (item.id, code, verdict) for item, code, verdict, passed in seen if passed not in (None, verdict.passed)
+    ]
     assert differing == []
     assert plain.count(False) > len(some)
     assert plain.count(True) > 0

@@ -76,4 +76,4 @@ def test_a_plain_run_tells_the_correct_patch_from_the_empty_one() -> None:
 
 def test_there_are_thirty_correct_implementations_by_hand() -> None:
     assert len(list(written())) == 30
-    assert {one.tree.rpartition("-")[0] for one in written()} == set(WITH_NAMES)
+    assert {entry.tree.rpartition("-")[0] for entry in written()} == set(WITH_NAMES)

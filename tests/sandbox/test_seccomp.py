@@ -120,7 +120,7 @@ def test_a_program_cannot_have_signals_sent_by_a_descriptor(machine: str) -> Non
 
 @machines
 def test_a_worker_forks_but_makes_no_namespaces_sockets_or_programs(machine: str) -> None:
-    number = {name: one[seccomp.MACHINES.index(machine)] for name, one in DANGEROUS.items()}
+    number = {name: numbers[seccomp.MACHINES.index(machine)] for name, numbers in DANGEROUS.items()}
     assert answer("worker", machine, number["clone"], signal.SIGCHLD) == ALLOWED
     assert answer("worker", machine, number["clone"], 0x10000000 | signal.SIGCHLD) == NOT_PERMITTED  # a user namespace
     assert answer("worker", machine, number["socketpair"], 1) == ALLOWED

@@ -34,7 +34,7 @@ def package() -> None:
 
 @pytest.mark.usefixtures("package")
 def test_it_agrees_with_the_tests_of_codebleu() -> None:
-    programs = [program for one, other, *_ in PUBLISHED for program in (one, other)]
+    programs = [program for item, other, *_ in PUBLISHED for program in (item, other)]
     found = similarity._scores(programs, EVEN)
     for place, (_, _, expected, tolerance) in enumerate(PUBLISHED):
         assert found[2 * place][2 * place + 1] == pytest.approx(expected, abs=tolerance)

@@ -110,11 +110,13 @@ def test_how_experiments_go_on_is_seen_without_the_store(watcher, journal, plan)
     assert not watcher.asks()
     seen = watcher.look()
     assert (seen.benchmark.finished, seen.benchmark.unsolved, seen.benchmark.unpriced) == (2, 2, 1)
-    assert [(one.outcome, one.cost_usd) for one in seen.experiments if one.state == "finished"] == [
+    assert [
+        (experiment.outcome, experiment.cost_usd) for experiment in seen.experiments if experiment.state == "finished"
+    ] == [
         ("unsolved", None),
         ("unsolved", 0.5),
     ]
-    assert [(one.experiment, one.passed) for one in seen.newest] == [(second.id, False)]
+    assert [(item.experiment, item.passed) for item in seen.newest] == [(second.id, False)]
     assert seen.news_at == journal.at
 
 

@@ -24,11 +24,11 @@ def results(store) -> Results:
 
 def test_a_benchmark_may_take_what_was_set_last_and_its_changes_are_told_the_newest_first(results, journal, plan):
     assert (results.benchmark(plan.id).budget_usd, results.benchmark(plan.id).concurrency) == (None, None)
-    for one in SAID:
-        journal.say(one)
+    for record in SAID:
+        journal.say(record)
     row, progress = results.benchmark(plan.id), results.progress(plan.id)
     assert (row.budget_usd, row.concurrency) == (2.5, 1)
-    assert [(one.by, one.before, one.after) for one in progress.changes] == [
+    assert [(change.by, change.before, change.after) for change in progress.changes] == [
         (3, Allowance(2.5, 4), Allowance(2.5, 1)),
         (2, Allowance(5.0, 4), Allowance(2.5, 4)),
     ]
@@ -36,8 +36,8 @@ def test_a_benchmark_may_take_what_was_set_last_and_its_changes_are_told_the_new
 
 
 def test_allowances_read_piece_by_piece_are_those_read_at_once(store, journal, reindexed):
-    for one in SAID:
-        journal.say(one)
+    for record in SAID:
+        journal.say(record)
         store.ingest()
     assert store.dump() == reindexed()
     assert b'"allowances"' in store.dump()

@@ -172,7 +172,9 @@ def test_a_benchmark_names_its_models_and_says_whether_one_is_scripted(results, 
 
 def test_a_benchmark_says_how_many_of_its_results_and_failures_are_of_scripted_models(results, write, plan):
     models = ({"coder": ("ollama/b",)}, {"coder": ("ollama/b",), "reviewer": ("scripted/weak",)})
-    journal = write(replace(plan, configurations=tuple(replace(plan.configurations[0], models=one) for one in models)))
+    journal = write(
+        replace(plan, configurations=tuple(replace(plan.configurations[0], models=model) for model in models))
+    )
     failed, *others = journal.plan.experiments()[::-1]
     for experiment in others:
         journal.tell(experiment)
@@ -240,7 +242,7 @@ def test_progress_shows_the_newest_iterations_first_with_messages_cut(results, j
     for number in range(1, 21):
         journal.say(CodeTested(number, "hash", None, "fence", wrong), experiment.id, number)
     newest = results.progress(plan.id).newest
-    assert [one.iteration for one in newest] == list(range(20, 5, -1))
+    assert [item.iteration for item in newest] == list(range(20, 5, -1))
     assert (len(newest[0].message), newest[0].problem, newest[0].tests_passed) == (200, "HumanEval/0", 1)
 
 
@@ -253,7 +255,7 @@ def test_the_newest_iterations_are_of_all_experiments_however_they_alternate(res
             journal.say(CodeTested(number, "hash", None, "fence", wrong), experiment.id, number)
             said.append((experiment.id, number))
     newest = results.progress(journal.plan.id).newest
-    assert [(one.experiment, one.iteration) for one in newest] == said[: -NEWEST - 1 : -1]
+    assert [(item.experiment, item.iteration) for item in newest] == said[: -NEWEST - 1 : -1]
 
 
 def test_progress_tells_the_time_left_only_while_somebody_is_at_work(results, journal, plan):

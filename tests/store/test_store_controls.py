@@ -32,7 +32,7 @@ def say(journal, *said: tuple[str, str | None]) -> None:
 
 def states(results, plan) -> list[str]:
     rows = {row.id: row.state for row in results.experiments(plan.id)}
-    return [rows[one.id] for one in plan.experiments()]
+    return [rows[experiment.id] for experiment in plan.experiments()]
 
 
 @pytest.mark.usefixtures("held")

@@ -56,7 +56,7 @@ def begun(journal, plan):
     """Experiments of ``direct`` and of ``supervised``."""
     found = {}
     for configuration in plan.configurations:
-        one = next(one for one in plan.experiments() if one.configuration == configuration.id)
+        one = next(experiment for experiment in plan.experiments() if experiment.configuration == configuration.id)
         journal.say(ExperimentStarted(one), one.id)
         found[configuration.strategy] = one
     return found

@@ -71,7 +71,7 @@ def test_what_is_watched_is_what_asking_for_it_gives_read_at_once_and_only_when_
     other = write(replace(plan, name="later")).plan
     journal.tell(plan.experiments()[0])
     rows, soon = results.benchmarks(), float(2**40)  # later than any answer: none that somebody else got will do
-    assert [results.snapshot(one, soon).progress.benchmark.id for one in (plan.id, other.id, "")] == [
+    assert [results.snapshot(item, soon).progress.benchmark.id for item in (plan.id, other.id, "")] == [
         plan.id,
         other.id,
         rows[0].id,

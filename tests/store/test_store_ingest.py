@@ -33,7 +33,7 @@ def test_planned_experiments_are_there_before_they_begin(store, journal, plan):
     assert store.ingest().events == 1
     with store.open() as con:
         found = experiments(Index(con, Writers(store.journals_dir)), plan.id)
-    assert {row.id for row in found} == {one.id for one in plan.experiments()}
+    assert {row.id for row in found} == {experiment.id for experiment in plan.experiments()}
     assert {row.state for row in found} == {"planned"}
 
 

@@ -27,11 +27,11 @@ Write = Callable[[Plan], Any]  # Any: JournalWriter of conftest.py
         (Configuration("supervised", CODER), True),
         (Configuration("supervised", CODER, gate="split:0.5"), True),
         (Configuration("supervised", CODER, gate="examples"), False),
-        *((Configuration("supervised", CODER, feedback=one), False) for one in ("error", "count", "none")),
+        *((Configuration("supervised", CODER, feedback=item), False) for item in ("error", "count", "none")),
         (Configuration("supervised", CODER, {"max_iterations": 1}), False),
         (Configuration("supervised", CODER, {"previous_error": False}), False),
         (Configuration("supervised", REVIEWED, {"previous_error": False}), True),
-        *((Configuration(one, CODER), False) for one in ("direct", "ladder", "best_of", "cascade")),
+        *((Configuration(item, CODER), False) for item in ("direct", "ladder", "best_of", "cascade")),
         (Configuration("mine.py:Loop", CODER), True),
     ],
     ids=str,
@@ -64,9 +64,9 @@ def test_problems_are_counted_that_are_scored_by_the_tests_the_loop_stopped_on(
 ) -> None:
     journal = write(replace(plan, configurations=plan.configurations[:1], repeats=2))
     kinds = {"HumanEval/0": "oracle", "HumanEval/1": "held_out"}
-    for one in (one for one in journal.plan.experiments() if one.problem in kinds):
-        journal.say(ExperimentStarted(one), one.id)
-        journal.say(ExperimentFinished("unsolved", "gate", kinds[one.problem], None, 1.0), one.id)
+    for item in (item for item in journal.plan.experiments() if item.problem in kinds):
+        journal.say(ExperimentStarted(item), item.id)
+        journal.say(ExperimentFinished("unsolved", "gate", kinds[item.problem], None, 1.0), item.id)
     with store.open() as con:
         (row,) = summaries(Index(con, Writers(store.journals_dir)))
     assert (row.marks, row.score_kind) == (Marks(problems=2, oracle_problems=1), "mixed")

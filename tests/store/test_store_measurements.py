@@ -20,7 +20,7 @@ def test_what_a_real_model_did_beside_a_scripted_one_does_not_count(store, write
     journal = write(replace(plan, configurations=(configuration,)))
     for experiment in journal.plan.experiments():
         journal.tell(experiment)
-    assert {one.model for one in measurements(store, configuration.strategy, "coder", ())} == counted
+    assert {measurement.model for measurement in measurements(store, configuration.strategy, "coder", ())} == counted
 
 
 def test_results_with_web_searches_do_not_count(store, write, plan):

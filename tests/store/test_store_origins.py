@@ -31,4 +31,4 @@ def test_benchmarks_and_experiments_say_it(results, plan):
 
 def test_what_is_compared_says_it_once(results):
     said = remarks(results.summaries())
-    assert [one for one in said if "SHA-256" in one] == [f"Dataset: {SAID}."]
+    assert [record for record in said if "SHA-256" in record] == [f"Dataset: {SAID}."]

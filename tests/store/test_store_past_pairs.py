@@ -26,10 +26,13 @@ def measured(write: Callable[[Plan], Any], plan: Plan, store: Store) -> Callable
     def run(solves: Solves, problems: int = FEWEST, repeats: int = 1) -> list[PastPair]:
         names = tuple(f"HumanEval/{number}" for number in range(problems))
         run_plan = replace(plan, problems=names, repeats=repeats)
-        journal, strategies = write(run_plan), {one.id: one.strategy for one in plan.configurations}
-        for one in run_plan.experiments():
-            number = int(one.problem.partition("/")[2])
-            journal.tell(one, passed=solves(strategies[one.configuration], number, one.repeat))
+        journal, strategies = (
+            write(run_plan),
+            {configuration.id: configuration.strategy for configuration in plan.configurations},
+        )
+        for experiment in run_plan.experiments():
+            number = int(experiment.problem.partition("/")[2])
+            journal.tell(experiment, passed=solves(strategies[experiment.configuration], number, experiment.repeat))
         with store.latest() as latest:
             index = Index(latest.con, Writers(store.journals_dir))
             assert past_pairs(index, "b" * 64, scripted=False) == []
@@ -69,14 +72,16 @@ def test_benchmarks_of_scripted_models_take_no_place_of_others(write, plan, stor
     """As many with scripted models as are read stand before the one with real ones: all begin at the same time."""
     real = replace(plan, problems=tuple(f"HumanEval/{number}" for number in range(FEWEST)))
     coder = {"coder": ("scripted/strong",)}
-    scripted = replace(real, configurations=tuple(replace(one, models=coder) for one in plan.configurations))
+    scripted = replace(
+        real, configurations=tuple(replace(configuration, models=coder) for configuration in plan.configurations)
+    )
     before = (replace(scripted, seed=seed) for seed in count())
-    plans = [real, *islice((one for one in before if one.id < real.id), MOST_BENCHMARKS)]
+    plans = [real, *islice((item for item in before if item.id < real.id), MOST_BENCHMARKS)]
     for run_plan in plans:
         journal = write(run_plan)
-        for one in run_plan.experiments():
-            journal.tell(one)
+        for experiment in run_plan.experiments():
+            journal.tell(experiment)
     with store.latest() as latest:
         index = Index(latest.con, Writers(store.journals_dir))
-        found = [len(past_pairs(index, plan.dataset.sha256, scripted=one)) for one in (False, True)]
+        found = [len(past_pairs(index, plan.dataset.sha256, scripted=item)) for item in (False, True)]
     assert found == [1, MOST_BENCHMARKS]

@@ -41,7 +41,9 @@ def summary(store, number=0):
 
 
 def test_a_summary_counts_each_outcome_once(store, journal, plan):
-    first, second, third = (one for one in plan.experiments() if one.configuration == plan.configurations[0].id)
+    first, second, third = (
+        experiment for experiment in plan.experiments() if experiment.configuration == plan.configurations[0].id
+    )
     journal.tell(first)
     journal.tell(second, passed=False)
     journal.say(ExperimentStarted(third), third.id)
@@ -50,7 +52,7 @@ def test_a_summary_counts_each_outcome_once(store, journal, plan):
 
 
 def test_cancelled_and_broken_experiments_are_counted_apart(store, journal, plan):
-    first, second, _ = (one for one in plan.experiments() if one.configuration == plan.configurations[0].id)
+    first, second, _ = (item for item in plan.experiments() if item.configuration == plan.configurations[0].id)
     for experiment, outcome in ((first, "cancelled"), (second, "error")):
         journal.say(ExperimentStarted(experiment), experiment.id)
         journal.say(ExperimentFinished(outcome, None, None, None, 1.0), experiment.id)
@@ -67,7 +69,9 @@ def test_a_summary_adds_up_tokens_seconds_and_dollars(store, journal, plan):
 
 
 def test_one_call_without_a_price_makes_the_cost_unknown(store, journal, plan):
-    first, second, _ = (one for one in plan.experiments() if one.configuration == plan.configurations[0].id)
+    first, second, _ = (
+        experiment for experiment in plan.experiments() if experiment.configuration == plan.configurations[0].id
+    )
     journal.tell(first)
     journal.tell(second, usd=None)
     row = summary(store)
@@ -76,7 +80,9 @@ def test_one_call_without_a_price_makes_the_cost_unknown(store, journal, plan):
 
 
 def test_cost_is_told_by_tier(store, journal, plan):
-    supervised = next(one for one in plan.experiments() if one.configuration == plan.configurations[1].id)
+    supervised = next(
+        experiment for experiment in plan.experiments() if experiment.configuration == plan.configurations[1].id
+    )
     journal.tell(supervised)
     journal.ask(supervised, 2, FRONTIER)
     journal.answer(supervised, 2, "Think again.", 2.0)
@@ -93,7 +99,8 @@ def costs_by_role(store, plan):
 
 def test_cost_is_told_by_role_and_model_and_only_of_experiments_with_a_result(store, journal, plan):
     direct, supervised = (
-        [one for one in plan.experiments() if one.configuration == it.id] for it in plan.configurations
+        [experiment for experiment in plan.experiments() if experiment.configuration == it.id]
+        for it in plan.configurations
     )
     journal.tell(supervised[0])
     journal.ask(supervised[0], 2, FRONTIER)
@@ -114,7 +121,7 @@ def test_cost_is_told_by_role_and_model_and_only_of_experiments_with_a_result(st
 def test_the_costs_of_roles_add_up_to_those_of_tiers_and_to_the_cost_per_solved_problem(store, write, plan):
     again = replace(plan, repeats=2)
     journal = write(again)
-    supervised = [one for one in again.experiments() if one.configuration == plan.configurations[1].id]
+    supervised = [item for item in again.experiments() if item.configuration == plan.configurations[1].id]
     for place, experiment in enumerate(supervised[:-1]):  # one problem has one repeat with a result
         journal.tell(experiment, place % 3 > 0, usd=0.1 + place)
         for ordinal, model in ((2, FRONTIER), (3, "anthropic/claude-haiku-4-5")):
@@ -134,9 +141,9 @@ def test_the_costs_of_roles_add_up_to_those_of_tiers_and_to_the_cost_per_solved_
 def test_the_cost_of_a_role_gives_every_problem_the_same_weight_whatever_its_repeats(store, write, plan):
     again = replace(plan, repeats=2)
     journal = write(again)
-    of_one = [one for one in again.experiments() if one.configuration == plan.configurations[0].id]
-    first, second = (one for one in of_one if one.problem == "HumanEval/0")
-    other = next(one for one in of_one if one.problem == "HumanEval/1")
+    of_one = [experiment for experiment in again.experiments() if experiment.configuration == plan.configurations[0].id]
+    first, second = (item for item in of_one if item.problem == "HumanEval/0")
+    other = next(item for item in of_one if item.problem == "HumanEval/1")
     journal.tell(first, usd=1.0)
     journal.tell(second, usd=3.0)
     journal.tell(other, usd=6.0)
@@ -145,7 +152,7 @@ def test_the_cost_of_a_role_gives_every_problem_the_same_weight_whatever_its_rep
 
 
 def test_the_energy_of_local_calls_and_what_they_cost_rented_are_added_up_by_tier(store, journal, plan):
-    one = next(one for one in plan.experiments() if one.configuration == plan.configurations[0].id)
+    one = next(experiment for experiment in plan.experiments() if experiment.configuration == plan.configurations[0].id)
     journal.say(ExperimentStarted(one), one.id)
     for ordinal in (0, 1):
         journal.ask(one, ordinal)
@@ -175,7 +182,9 @@ def test_summaries_and_experiments_keep_to_the_benchmark_asked_for(store, journa
 
 
 def test_a_summary_of_some_problems_counts_nothing_of_the_others(store, journal, plan):
-    first, second, _ = (one for one in plan.experiments() if one.configuration == plan.configurations[0].id)
+    first, second, _ = (
+        experiment for experiment in plan.experiments() if experiment.configuration == plan.configurations[0].id
+    )
     journal.tell(first, passed=False)
     journal.tell(second, usd=None)
     store.ingest()
@@ -224,7 +233,7 @@ def test_a_unique_prefix_finds_benchmarks_and_experiments(store, journal, plan):
 
 def test_a_prefix_of_several_lists_them(store, journal, plan):
     store.ingest()
-    with store.open() as con, pytest.raises(UsageError, match=min(one.id for one in plan.experiments())):
+    with store.open() as con, pytest.raises(UsageError, match=min(experiment.id for experiment in plan.experiments())):
         find(Index(con, Writers(store.journals_dir)), "exp_")
 
 
@@ -331,11 +340,13 @@ def test_summaries_tell_the_same_problems_from_others(store, write, plan):
     store.ingest()
     with store.open() as con:
         found = [row.problem_set for row in summaries(Index(con, Writers(store.journals_dir)))]
-    assert sorted(found.count(one) for one in set(found)) == [2, 4]
+    assert sorted(found.count(item) for item in set(found)) == [2, 4]
 
 
 def test_what_ended_experiments_cost_leaves_out_those_under_way(store, journal, plan):
-    first, second, _ = (one for one in plan.experiments() if one.configuration == plan.configurations[0].id)
+    first, second, _ = (
+        experiment for experiment in plan.experiments() if experiment.configuration == plan.configurations[0].id
+    )
     journal.tell(first)
     journal.ask(second, 0)
     journal.answer(second, 0, "x", usd=None)

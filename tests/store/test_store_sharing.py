@@ -41,7 +41,7 @@ def test_all_who_ask_while_it_is_being_asked_wait_for_that_answer() -> None:
         while clock.asked < 5:
             time.sleep(0.001)
         answer.set()
-        assert [one.result() for one in told] == [1] * 5
+        assert [row.result() for row in told] == [1] * 5
 
 
 def test_an_answer_serves_for_a_moment_and_never_whom_it_is_too_old_for() -> None:

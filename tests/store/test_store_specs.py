@@ -59,15 +59,15 @@ def asker(plan, **changed):
 
 
 def found(store, asked, prompt="minimal", wording="1", limit=5):
-    return [(one.text, one.origin) for one in recalled(store, SpecQuery(asked, prompt, wording, 0.0), limit)]
+    return [(item.text, item.origin) for item in recalled(store, SpecQuery(asked, prompt, wording, 0.0), limit)]
 
 
 def test_the_newest_specs_come_first_from_any_benchmark_with_whoever_wrote_them(store, begin, plan):
-    first, second, _ = (one.id for one in plan.experiments() if one.problem == "HumanEval/0")
+    first, second, _ = (experiment.id for experiment in plan.experiments() if experiment.problem == "HumanEval/0")
     journal, other = begin(plan), begin(replace(plan, seed=1))
     tell(journal, "old", first)
     tell(journal, "newer", second)
-    last = next(one.id for one in other.plan.experiments() if one.problem == "HumanEval/0")
+    last = next(experiment.id for experiment in other.plan.experiments() if experiment.problem == "HumanEval/0")
     other.at = journal.at
     tell(other, "newest", last)
     assert found(store, asker(plan)) == [("newest", last), ("newer", second), ("old", first)]
@@ -89,7 +89,7 @@ def test_a_spec_of_anything_else_is_not_recalled(store, begin, plan):
 
 
 def test_a_reused_an_empty_and_a_failed_experiments_spec_are_no_sources(store, begin, plan):
-    reusing, empty, failed = (one.id for one in plan.experiments() if one.problem == "HumanEval/0")
+    reusing, empty, failed = (experiment.id for experiment in plan.experiments() if experiment.problem == "HumanEval/0")
     journal = begin(plan)
     tell(journal, "taken over", reusing, origin="exp_other")
     tell(journal, " \n", empty)
@@ -101,7 +101,7 @@ def test_a_reused_an_empty_and_a_failed_experiments_spec_are_no_sources(store, b
 
 @pytest.mark.parametrize("finish", ["length", "refused", "empty"])
 def test_a_spec_that_was_not_written_to_its_end_is_no_source(store, begin, plan, finish):
-    cut, whole, _ = (one.id for one in plan.experiments() if one.problem == "HumanEval/0")
+    cut, whole, _ = (experiment.id for experiment in plan.experiments() if experiment.problem == "HumanEval/0")
     journal = begin(plan)
     tell(journal, "whole", whole)
     tell(journal, "half of", cut, finish)
@@ -115,7 +115,7 @@ def test_a_spec_that_was_sampled_at_another_temperature_is_not_recalled(store, b
 
 
 def test_a_reused_spec_tells_what_writing_it_took_where_it_was_written(store, begin, plan):
-    writer, reuser, _ = (one for one in plan.experiments() if one.problem == "HumanEval/0")
+    writer, reuser, _ = (experiment for experiment in plan.experiments() if experiment.problem == "HumanEval/0")
     journal = begin(plan)
     journal.say(CallStarted("spec", 0, SPEC_MODEL, "hash", (), Sampling(), 7, 1), writer.id, 1)
     journal.answer(writer, 1, "Add both.")

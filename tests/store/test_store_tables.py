@@ -47,13 +47,13 @@ def test_csv_reads_back_equal(results, tmp_path, table):
     path = written(results, tmp_path, Part(table), Form("csv"))
     read, frame = pd.read_csv(path, dtype=str, keep_default_na=False), results.frame(table)
     assert (read.columns.tolist(), len(read)) == (frame.columns.tolist(), len(frame) or 1)
-    for one in TABLES[table].columns:
-        kept = [None if pd.isna(value) else value for value in frame[one.name]]
-        if one.type in ("number", "integer"):
-            assert [float(cell) if cell else None for cell in read[one.name]] == kept
+    for column in TABLES[table].columns:
+        kept = [None if pd.isna(value) else value for value in frame[column.name]]
+        if column.type in ("number", "integer"):
+            assert [float(cell) if cell else None for cell in read[column.name]] == kept
         else:
             said = ["" if value is None else str(value).lower() for value in kept]
-            assert [cell.lower() for cell in read[one.name]] == said
+            assert [cell.lower() for cell in read[column.name]] == said
 
 
 @pytest.mark.parametrize("table", RECORDED)
@@ -64,7 +64,7 @@ def test_parquet_reads_back_equal_and_its_columns_are_those_of_the_dictionary(re
         types = con.execute("describe select * from read_parquet(?)", [str(path)]).fetchall()
     frame = results.frame(table).astype(object)
     assert found == [tuple(row) for row in frame.where(frame.notna(), None).itertuples(index=False)]
-    described = [(one.name, one.type.replace("JSON", "text")) for one in TABLES[table].columns]
+    described = [(column.name, column.type.replace("JSON", "text")) for column in TABLES[table].columns]
     assert [(name, FAMILIES[kind]) for name, kind, *_ in types] == described
 
 
@@ -74,9 +74,9 @@ def test_json_has_a_line_per_row_with_what_is_nested(results, tmp_path, table):
     lines = [json.loads(line) for line in path.read_bytes().decode().split("\n") if line]
     frame = results.frame(table)
     assert [line["problem"] for line in lines] == frame["problem"].tolist()
-    nested = [one.name for one in TABLES[table].columns if one.type == "JSON"]
+    nested = [column.name for column in TABLES[table].columns if column.type == "JSON"]
     for name in nested:
-        assert [line[name] for line in lines] == [json.loads(one) for one in frame[name]]
+        assert [line[name] for line in lines] == [json.loads(item) for item in frame[name]]
 
 
 def test_no_text_is_a_formula_to_a_spreadsheet_and_numbers_stay(results, tmp_path):

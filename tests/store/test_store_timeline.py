@@ -30,14 +30,14 @@ def steps(store):
 
 @pytest.fixture
 def supervised(journal, plan):
-    experiment = next(one for one in plan.experiments() if one.configuration == plan.configurations[1].id)
+    experiment = next(item for item in plan.experiments() if item.configuration == plan.configurations[1].id)
     journal.say(ExperimentStarted(experiment), experiment.id)
     return experiment
 
 
 @pytest.fixture
 def direct(journal, plan):
-    experiment = next(one for one in plan.experiments() if one.configuration == plan.configurations[0].id)
+    experiment = next(item for item in plan.experiments() if item.configuration == plan.configurations[0].id)
     journal.say(ExperimentStarted(experiment), experiment.id)
     return experiment
 

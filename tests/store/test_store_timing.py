@@ -15,7 +15,7 @@ def spans(store, journal):
 
 
 def seconds(found, phase):
-    return [round(one.seconds, 6) for one in found if one.phase == phase]
+    return [round(item.seconds, 6) for item in found if item.phase == phase]
 
 
 def test_an_experiment_is_told_whole_and_in_parts_and_a_gate_verdict_counts_once(store, journal, plan):

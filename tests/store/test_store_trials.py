@@ -30,7 +30,7 @@ def trials(store, plan):
         store.ingest()
         with store.open() as con:
             index = Index(con, Writers(store.journals_dir))
-            return {one.experiment: one for one in asked.trials(index, [plan.id])}
+            return {trial.experiment: trial for trial in asked.trials(index, [plan.id])}
 
     return ask
 
@@ -71,13 +71,13 @@ def test_an_empty_review_is_no_help(trials, journal, plan, guidance, helped):
     journal.say(ExperimentStarted(experiment), experiment.id)
     journal.say(CheckpointReviewed(1, 0, guidance), experiment.id, 0)
     journal.say(CodeTested(1, "hash", journal.text("first"), "fence", WRONG), experiment.id, 1)
-    assert [one.checkpoints for one in trials()[experiment.id].tries] == [helped]
+    assert [item.checkpoints for item in trials()[experiment.id].tries] == [helped]
 
 
 def test_a_gate_that_was_passed_without_a_right_program_is_told_apart(trials, supervised):
     told = trials()[supervised.id]
     assert (told.outcome, told.gate_passed, told.score_kind) == ("unsolved", True, "held_out")
-    assert [(one.gate_passed, one.held_out_passed) for one in told.tries] == [(False, False), (True, False)]
+    assert [(item.gate_passed, item.held_out_passed) for item in told.tries] == [(False, False), (True, False)]
 
 
 def test_what_stronger_models_cost_is_counted_apart(trials, supervised):
@@ -126,7 +126,7 @@ def test_one_call_without_a_price_leaves_all_that_follows_open(trials, journal, 
     ask(journal, experiment, 2, FRONTIER, None)
     journal.say(CodeTested(2, "hash", None, "none", WRONG), experiment.id, 3)
     told = trials()[experiment.id]
-    assert [one.usd for one in told.tries] == [0.25, None]
+    assert [item.usd for item in told.tries] == [0.25, None]
     assert (told.usd, told.frontier_usd) == (None, None)
 
 
@@ -140,7 +140,7 @@ def test_each_iteration_knows_the_tokens_and_the_energy_so_far_as_long_as_each_c
         journal.say(answered, experiment.id, 2 * ordinal)
         journal.say(CodeTested(ordinal + 1, "hash", None, "none", WRONG), experiment.id, 2 * ordinal + 1)
     told = trials()[experiment.id]
-    assert [(one.tokens, one.joules) for one in told.tries] == [(7, 1.8e6), (15, 2.7e6), (None, None)]
+    assert [(item.tokens, item.joules) for item in told.tries] == [(7, 1.8e6), (15, 2.7e6), (None, None)]
     assert (told.tokens, told.joules) == (None, None)
 
 

@@ -38,7 +38,7 @@ def test_those_who_spoke_at_the_same_time_have_a_step_each_with_their_own_call(s
         journal.say(TurnSpoken(speaker, 1, f"{speaker} speaks"), experiment, ordinal)
     journal.say(call("speaker", 5), experiment, 5)
     steps = details_of(store, plan).steps
-    assert [(step.kind, step.number, [one.ordinal for one in step.calls]) for step in steps] == [
+    assert [(step.kind, step.number, [call.ordinal for call in step.calls]) for step in steps] == [
         ("turn", 1, [1]),
         ("turn", 2, [2]),
         ("turn", 3, [5]),
@@ -56,7 +56,7 @@ def test_a_turn_and_a_consensus_are_worded_and_have_files_of_their_own(store, jo
         "round 2 of the debate: judge",
         "consensus: programs compared by gate tests, then by CodeBLEU",
     ]
-    files = {one.name.partition(f"{experiment}_")[2]: one.content.decode() for one in files_of(details, {})}
+    files = {item.name.partition(f"{experiment}_")[2]: item.content.decode() for item in files_of(details, {})}
     assert (files["turn01.txt"], files["consensus01.txt"]) == ("Use a set.", details.notes[1].text)
 
 

@@ -56,7 +56,7 @@ def test_the_example_holds(settings: Settings) -> None:
 def test_a_changed_text_is_named(settings: Settings) -> None:
     benchmark, path = keep(settings, "schema-1.jsonl")
     altered(path, "text_stored", text="another")
-    assert [one.what for one in differences(benchmark)] == ["the SHA-256"]
+    assert [difference.what for difference in differences(benchmark)] == ["the SHA-256"]
 
 
 def test_a_missing_text_is_named(settings: Settings) -> None:
@@ -64,19 +64,19 @@ def test_a_missing_text_is_named(settings: Settings) -> None:
     lines = path.read_text().splitlines(keepends=True)
     lines.remove(next(line for line in lines if '"text_stored"' in line))
     path.write_text("".join(lines))
-    assert {one.what for one in differences(benchmark)} == {"a text"}
+    assert {difference.what for difference in differences(benchmark)} == {"a text"}
 
 
 def test_another_plan_under_the_same_id_is_named(settings: Settings) -> None:
     benchmark, path = keep(settings, "schema-1.jsonl")
     path.write_text(path.read_text().replace('"seed":3', '"seed":4', 1))
-    assert "the id" in {one.what for one in differences(benchmark)}
+    assert "the id" in {difference.what for difference in differences(benchmark)}
 
 
 def test_a_journal_under_another_name_is_named(settings: Settings) -> None:
     _, path = keep(settings, "schema-1.jsonl")
     path.rename(path.with_name("bench_000000000000.jsonl"))
-    assert {one.what for one in differences("bench_000000000000")} == {"the benchmark"}
+    assert {difference.what for difference in differences("bench_000000000000")} == {"the benchmark"}
 
 
 def test_a_solved_experiment_whose_tests_failed_is_named(settings: Settings) -> None:
@@ -86,7 +86,9 @@ def test_a_solved_experiment_whose_tests_failed_is_named(settings: Settings) -> 
     worst = next(line for line in ended if line["event"]["outcome"] == "unsolved")
     worst["event"]["outcome"] = "solved"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert ("the outcome", worst["experiment"]) in {(one.what, one.where) for one in differences(benchmark)}
+    assert ("the outcome", worst["experiment"]) in {
+        (difference.what, difference.where) for difference in differences(benchmark)
+    }
 
 
 @pytest.mark.parametrize(
@@ -106,11 +108,11 @@ def test_a_figure_that_was_changed_in_the_store_is_named(settings: Settings, cha
     with duckdb.connect(str(settings.store_path)) as con:
         con.execute(change)
     found = differences(benchmark)
-    assert what in {one.what for one in found}
-    assert any("exported" in one.where for one in found)
+    assert what in {item.what for item in found}
+    assert any("exported" in item.where for item in found)
 
 
 def test_a_line_that_cannot_be_read_is_named(settings: Settings) -> None:
     benchmark, path = keep(settings, "schema-1.jsonl")
     path.write_text(path.read_text().replace('"kind":"call_started"', '"kind":3', 1))
-    assert [one.where for one in differences(benchmark)] == [path.name]
+    assert [difference.where for difference in differences(benchmark)] == [path.name]

@@ -106,7 +106,7 @@ class Suite:
         self.by_path = {path: definitions(path, tree, own) for path, tree in self.trees.items()}
         self.by_id: dict[str, Definition] = {}
         self._defined: dict[str, int] = {}
-        for found in (one for several in self.by_path.values() for one in several):
+        for found in (item for several in self.by_path.values() for item in several):
             self._defined[found.id] = self._defined.get(found.id, 0) + 1
             self.by_id[found.id] = found
         self._classes: dict[str, list[ClassInfo]] = {}
@@ -163,7 +163,9 @@ class Suite:
     def _inherited(self, path: str, kind: str, name: str, seen: set[str]) -> Definition | None:
         for info in sorted(self._classes.get(kind, []), key=lambda info: info.path != path):
             for owner in [info.name] if name in info.methods else []:
-                found = [one for one in self.by_path[info.path] if one.name == name and one.classes[-1:] == (owner,)]
+                found = [
+                    item for item in self.by_path[info.path] if item.name == name and item.classes[-1:] == (owner,)
+                ]
                 if found:
                     return found[-1]
             for base in info.bases:
