@@ -98,18 +98,22 @@ def test_the_registered_sequential_benchmark_still_gives_the_result_of_the_guide
     assert f"e-value of {result[2]} for the match" in guide
 
 
-def test_the_benchmark_of_programs_to_repair_still_gives_the_rates_of_the_guide(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("benchmark", "section"),
+    [("bench_1f589bca2dcb", "## Programs to repair"), ("bench_f90ea79a9cbb", "## Files and classes to write")],
+)
+def test_the_benchmarks_of_two_kinds_of_problems_still_give_the_rates_of_the_guide(
+    benchmark: str, section: str, tmp_path: Path
+) -> None:
     (tmp_path / "journals").mkdir()
-    packed = (ROOT / "docs" / "journals" / "bench_1f589bca2dcb.jsonl.gz").read_bytes()
-    (tmp_path / "journals" / "bench_1f589bca2dcb.jsonl").write_bytes(gzip.decompress(packed))
-    shell = CliRunner(env={"KODERZ_HOME": str(tmp_path)})
-    printed = shell.invoke(commands, ("results", "bench_1f589bca2dcb", "--json"))
+    packed = (ROOT / "docs" / "journals" / f"{benchmark}.jsonl.gz").read_bytes()
+    (tmp_path / "journals" / f"{benchmark}.jsonl").write_bytes(gzip.decompress(packed))
+    printed = CliRunner(env={"KODERZ_HOME": str(tmp_path)}).invoke(commands, ("results", benchmark, "--json"))
     assert printed.exit_code == 0
-    rows = json.loads(printed.output)
     rates = {
-        (row["label"].split()[0], row["label"].split("-")[-1]): round(100 * row["solved"] / row["planned"])
-        for row in rows
+        (row["label"].split()[0], row["label"].split()[1].split("-")[-1]): round(100 * row["solved"] / row["planned"])
+        for row in json.loads(printed.output)
     }
-    guide = (ROOT / "docs" / "datasets.md").read_text()
+    guide = (ROOT / "docs" / "datasets.md").read_text().partition(section)[2].partition("\n## ")[0]
     said = re.findall(r"^\| (\w+) ([\d.]+B)(?: \(baseline\))? \| (\d+) % \[", guide, re.MULTILINE)
     assert {(strategy, size.lower()): int(rate) for strategy, size, rate in said} == rates
