@@ -42,12 +42,11 @@ from koderz_core.dask_engine.messages import (
     fault_of,
     raised,
 )
-from koderz_core.dask_engine.performance import Outcome, Performance, Turn, WorkerLostError
+from koderz_core.dask_engine.performance import Outcome, Performance, RemoteModel, Turn, WorkerLostError
 from koderz_core.errors import Cancelled, KoderzError
 from koderz_core.events import BenchmarkOpened
 from koderz_core.grading.testsets import Split, TestPolicy
-from koderz_core.protocols import OnText
-from koderz_core.records import Completion, Problem, Request, fingerprint
+from koderz_core.records import Problem, fingerprint
 from koderz_core.runner.experiment import without_result
 from koderz_core.runner.provider_limits import Endpoints
 from koderz_core.runner.recorder import storable
@@ -339,7 +338,7 @@ class Owner:
         match question:
             case AskCall():
                 turn.ordinals[question.number] = question.ordinal
-                model = _RemoteModel(performance, turn, question)
+                model = RemoteModel(performance, turn, question)
                 remote = replace(
                     dependencies,
                     models={question.started.model: model},
@@ -379,21 +378,6 @@ class Owner:
 
 
 STOPPED = Cancelled("The experiment was stopped before a worker had started it.")
-
-
-class _RemoteModel:
-    """A model of the worker that runs an experiment, for one question."""
-
-    def __init__(self, performance: Performance, turn: Turn, question: AskCall) -> None:
-        self._performance, self._turn, self._number = performance, turn, question.number
-        self.id = question.started.model
-
-    def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """As the model. Raises WorkerLostError."""
-        return self._performance.complete(self._turn, self._number, self.id, request, on_text)
-
-    def close(self) -> None:
-        """Do nothing: the worker closes its models."""
 
 
 def _outcome(performance: Performance, end: End) -> Outcome:

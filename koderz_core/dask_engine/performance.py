@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 
 from koderz_core.dask_engine.link import Link
-from koderz_core.dask_engine.messages import Complete, Completed, Drop, Piece, Run, raised
+from koderz_core.dask_engine.messages import AskCall, Complete, Completed, Drop, Piece, Run, raised
 from koderz_core.errors import KoderzError
 from koderz_core.events import (
     CallFailed,
@@ -193,3 +193,18 @@ class _Fenced:
 
     def say(self, event: Event, experiment: str | None = None, ordinal: int | None = None) -> None:  # noqa: ARG002
         self._performance.say(self._turn, event, ordinal)
+
+
+class RemoteModel:
+    """A model of the worker that runs an experiment, for one question."""
+
+    def __init__(self, performance: Performance, turn: Turn, question: AskCall) -> None:
+        self._performance, self._turn, self._number = performance, turn, question.number
+        self.id = question.started.model
+
+    def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        """As the model. Raises WorkerLostError."""
+        return self._performance.complete(self._turn, self._number, self.id, request, on_text)
+
+    def close(self) -> None:
+        """Do nothing: the worker closes its models."""
