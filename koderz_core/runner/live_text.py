@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 TAIL_CHARACTERS = 20_000
@@ -25,34 +26,38 @@ class LiveAnswer:
 
 
 class LiveText:
-    """The running calls, by experiment and ordinal. May be used from any thread."""
+    """The running calls by experiment, in the order in which they began. May be used from any thread."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         """``clock``: seconds since 1970."""
         self._clock = clock
-        self._answers: defaultdict[str, dict[int, LiveAnswer]] = defaultdict(dict)
+        self._answers: defaultdict[str, dict[object, LiveAnswer]] = defaultdict(dict)  # by experiment and call
         self._guard = threading.Lock()  # guards _answers: worker threads write to it, other threads read it
 
-    def begin(self, experiment: str, ordinal: int, role: str, model: str) -> None:
-        """Add a call that has no text yet."""
-        with self._guard:
-            self._answers[experiment][ordinal] = LiveAnswer(role, model, "")
+    @contextmanager
+    def showing(self, experiment: str, role: str, model: str) -> Iterator[Callable[[str], None]]:
+        """Show a call while it runs; give each piece of its answer to the yielded function.
 
-    def append(self, experiment: str, ordinal: int, piece: str) -> None:
-        """Add the next piece. Lone surrogates, which cannot be shown, become question marks."""
-        shown = piece.encode("utf-8", "replace").decode()
+        Two runs of the same call, of which one is about to end, do not affect each other.
+        """
+        call, answer = object(), LiveAnswer(role, model, "")
         with self._guard:
-            answer = self._answers[experiment][ordinal]
-            self._answers[experiment][ordinal] = replace(
-                answer, text=(answer.text + shown)[-TAIL_CHARACTERS:], at=self._clock()
-            )
+            self._answers[experiment][call] = answer
 
-    def end(self, experiment: str, ordinal: int) -> None:
-        """Drop the text of a call that has ended or failed."""
-        with self._guard:
-            del self._answers[experiment][ordinal]
-            if not self._answers[experiment]:
-                del self._answers[experiment]
+        def append(piece: str) -> None:
+            nonlocal answer
+            shown = piece.encode("utf-8", "replace").decode()  # lone surrogates, which cannot be shown, become "?"
+            answer = replace(answer, text=(answer.text + shown)[-TAIL_CHARACTERS:], at=self._clock())
+            with self._guard:
+                self._answers[experiment][call] = answer
+
+        try:
+            yield append
+        finally:
+            with self._guard:
+                del self._answers[experiment][call]
+                if not self._answers[experiment]:
+                    del self._answers[experiment]
 
     def of(self, experiment: str) -> LiveAnswer | None:
         """The answer of the earliest of the running calls; None if no call is running."""

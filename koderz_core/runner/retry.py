@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 
 from koderz_core.egress import BENCHMARK
 from koderz_core.errors import ContextError, KoderzError, ModelError
@@ -115,7 +114,7 @@ class Calls:
     def _complete(
         self, started: CallStarted, request: Request, ordinal: int, failures: Sequence[ModelError]
     ) -> Completion:
-        completion = self._answer(started, request, ordinal)
+        completion = self._answer(started, request)
         if completion.finish == "empty" and _is_fault_of_provider(completion, failures):
             error = _EmptyAnswerError(
                 f"The answer of {started.model} is empty: the server generated no text.", retryable=True
@@ -125,21 +124,19 @@ class Calls:
             raise error
         return replace(completion, text=storable(completion.text))
 
-    def _answer(self, started: CallStarted, request: Request, ordinal: int) -> Completion:
+    def _answer(self, started: CallStarted, request: Request) -> Completion:
         """Stream answers of local models: this measures the first token, can be watched and can be stopped at once."""
         BENCHMARK.set(self._dependencies.benchmark)
         model, live = self._dependencies.models[started.model], self._dependencies.live
         if started.model not in self._dependencies.local:
             return model.complete(request)
-        live.begin(self._voice.experiment, ordinal, started.role, started.model)
-        try:
-            return model.complete(request, partial(self._on_text, ordinal))
-        finally:
-            live.end(self._voice.experiment, ordinal)
+        with live.showing(self._voice.experiment, started.role, started.model) as append:
 
-    def _on_text(self, ordinal: int, piece: str) -> None:
-        self._slot.check()
-        self._dependencies.live.append(self._voice.experiment, ordinal, piece)
+            def on_text(piece: str) -> None:
+                self._slot.check()
+                append(piece)
+
+            return model.complete(request, on_text)
 
     def _finished(self, model: str, completion: Completion) -> CallFinished:
         return CallFinished(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -15,51 +16,51 @@ from koderz_core.runner.live_text import TAIL_CHARACTERS, LiveAnswer, LiveText
 
 def test_only_the_end_of_a_long_text_is_kept() -> None:
     live = LiveText()
-    live.begin("exp_1", 1, "coder", "m")
-    for piece in ("lost", "x" * (TAIL_CHARACTERS - 3), "end"):
-        live.append("exp_1", 1, piece)
-    spoken = live.of("exp_1")
+    with live.showing("exp_1", "coder", "m") as append:
+        for piece in ("lost", "x" * (TAIL_CHARACTERS - 3), "end"):
+            append(piece)
+        spoken = live.of("exp_1")
     assert spoken is not None
     assert spoken.text == "x" * (TAIL_CHARACTERS - 3) + "end"
 
 
 def test_experiments_are_heard_apart() -> None:
     live = LiveText()
-    live.begin("exp_1", 1, "coder", "m")
-    live.begin("exp_2", 1, "reviewer", "n")
-    live.append("exp_1", 1, "a")
-    live.end("exp_2", 1)
-    assert live.of("exp_1") == LiveAnswer("coder", "m", "a")
-    assert live.of("exp_2") is None
+    with live.showing("exp_1", "coder", "m") as append:
+        with live.showing("exp_2", "reviewer", "n"):
+            append("a")
+        assert live.of("exp_1") == LiveAnswer("coder", "m", "a")
+        assert live.of("exp_2") is None
 
 
-def test_of_calls_at_the_same_time_the_earliest_is_shown() -> None:
-    live = LiveText()
-    for ordinal, model in ((3, "m"), (4, "n")):
-        live.begin("exp_1", ordinal, "coder", model)
-        live.append("exp_1", ordinal, f"{model} says")
-    assert live.of("exp_1") == LiveAnswer("coder", "m", "m says")
-    live.end("exp_1", 3)
-    assert live.of("exp_1") == LiveAnswer("coder", "n", "n says")
+def test_of_calls_at_the_same_time_the_earliest_is_shown_and_the_end_of_it_does_not_affect_the_other() -> None:
+    live, earlier = LiveText(), ExitStack()
+    earlier.enter_context(live.showing("exp_1", "coder", "m"))("m says")
+    with live.showing("exp_1", "coder", "m") as append:
+        append("n says")
+        assert live.of("exp_1") == LiveAnswer("coder", "m", "m says")
+        earlier.close()
+        append(" more")
+        assert live.of("exp_1") == LiveAnswer("coder", "m", "n says more")
+    assert live.of("exp_1") is None
 
 
 def test_it_is_known_when_the_newest_piece_came_as_long_as_its_call_goes_on() -> None:
     live = LiveText(iter((10.0, 20.0)).__next__)
-    live.begin("exp_1", 1, "coder", "m")
-    assert live.heard_at(["exp_1"]) is None
-    for experiment in ("exp_1", "exp_2"):
-        live.begin(experiment, 1, "coder", "m")
-        live.append(experiment, 1, "a")
-    assert (live.heard_at(["exp_1"]), live.heard_at(["exp_1", "exp_2", "exp_3"])) == (10.0, 20.0)
-    live.end("exp_2", 1)
-    assert live.heard_at(["exp_2"]) is None
+    with live.showing("exp_1", "coder", "m") as first:
+        assert live.heard_at(["exp_1"]) is None
+        first("a")
+        with live.showing("exp_2", "coder", "m") as second:
+            second("a")
+            assert (live.heard_at(["exp_1"]), live.heard_at(["exp_1", "exp_2", "exp_3"])) == (10.0, 20.0)
+        assert live.heard_at(["exp_2"]) is None
 
 
 def test_what_no_screen_can_show_becomes_question_marks() -> None:
     live = LiveText()
-    live.begin("exp_1", 1, "coder", "m")
-    live.append("exp_1", 1, "a\ud800b")
-    assert live.of("exp_1") == LiveAnswer("coder", "m", "a?b")
+    with live.showing("exp_1", "coder", "m") as append:
+        append("a\ud800b")
+        assert live.of("exp_1") == LiveAnswer("coder", "m", "a?b")
 
 
 class Breaking:
