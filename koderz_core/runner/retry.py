@@ -78,7 +78,7 @@ class Calls:
             if admission.address:
                 request = replace(request, address=admission.address)
             try:
-                admission.answer = completion = self._complete(started, request, ordinal, failures)
+                admission.answer = completion = self._complete(started, request, failures)
             except ModelError as error:
                 closed = self._dependencies.endpoints.of(started.model).fail(admission, error, failures)
                 failures.append(error)
@@ -111,9 +111,7 @@ class Calls:
                 raise
             yield admission, held
 
-    def _complete(
-        self, started: CallStarted, request: Request, ordinal: int, failures: Sequence[ModelError]
-    ) -> Completion:
+    def _complete(self, started: CallStarted, request: Request, failures: Sequence[ModelError]) -> Completion:
         completion = self._answer(started, request)
         if completion.finish == "empty" and _is_fault_of_provider(completion, failures):
             error = _EmptyAnswerError(
