@@ -18,6 +18,7 @@ from koderz_core import Order, Wanted, open_workspace, the_workspace
 from koderz_core.events import AllowanceSet
 from koderz_core.journal import read_all
 from koderz_core.records import Plan
+from koderz_core.workspace.engines import workers_file
 
 Visit = Callable[..., AppTest]
 
@@ -165,3 +166,18 @@ def test_resume_keeps_the_concurrency_that_was_last_allowed(visit: Visit) -> Non
     journal = the_workspace().settings.journals_dir / f"{plan.id}.jsonl"
     allowed = [entry.event.after.concurrency for entry in read_all(journal) if isinstance(entry.event, AllowanceSet)]
     assert allowed == [3, 2, 2]
+
+
+def test_the_experiments_of_each_worker_are_shown_while_workers_run_the_benchmark(visit: Visit) -> None:
+    visit("overview")
+    plan = the_workspace().plans.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1"))
+    the_workspace().runs.run(plan)
+    file = workers_file(the_workspace().settings, plan.id)
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"1 (tcp://10.0.0.6:40123)": ("exp_1", "exp_2"), "0 (tcp://10.0.0.5:40123)": ()}))
+    tables = [table.value for table in visit("live", benchmark=plan.id).dataframe if "worker" in table.value]
+    assert [table.to_numpy().tolist() for table in tables] == [
+        [["0 (tcp://10.0.0.5:40123)", 0], ["1 (tcp://10.0.0.6:40123)", 2]]
+    ]
+    file.unlink()
+    assert "Workers" not in said(visit("live", benchmark=plan.id))
