@@ -11,8 +11,17 @@ from zipfile import ZipFile
 
 import click
 
-from koderz_core.cli.options import OutputPath, check_no_folder, data_dir, report_faults, workspace
+from koderz_core.cli.options import (
+    OutputPath,
+    check_no_folder,
+    data_dir,
+    grading_engine,
+    report_faults,
+    workers,
+    workspace,
+)
 from koderz_core.cli.reprice import exported_under, how_priced, repricing_options
+from koderz_core.cli.tables import progress_bar
 from koderz_core.errors import DataError, UsageError
 from koderz_core.files import replacement
 from koderz_core.report.dictionary import TABLES
@@ -55,17 +64,27 @@ def bundle(benchmark: str, privacy: str, out: Path | None, pin: bool, data_dir: 
 
 @click.command()
 @click.argument("what", metavar="BENCH|FILE.zip")
+@click.option("--regrade", is_flag=True, help="Also run all recorded final programs again and compare the outcomes.")
+@workers
+@grading_engine
 @data_dir
-def verify(what: str, data_dir: Path | None) -> int:
+def verify(what: str, regrade: bool, workers: int, engine: str, data_dir: Path | None) -> int:
     """Verify the hashes, ids and figures of a benchmark or a bundle, and list the differences.
 
     The command checks consistency, not authorship. The exit code is 1 if there are differences, and 3
-    if FILE.zip cannot be read or is not a bundle.
+    if FILE.zip cannot be read or is not a bundle. --regrade needs the dataset of the benchmark; --workers and --engine
+    have an effect only with --regrade.
     """
     if what.endswith(".zip") or "/" in what or Path(what).is_file():
+        if regrade:
+            raise UsageError("--regrade needs a benchmark in the data folder. Name a benchmark instead of a file.")
         return _print_verdict(checked_bundle(Path(what)).verified)
     with workspace(data_dir) as opened:
-        return _print_verdict(opened.bundles.verify(opened.names.benchmark(what)))
+        benchmark = opened.names.benchmark(what)
+        found = opened.bundles.verify(benchmark)
+        if regrade and found.holds:
+            found = found.and_also(opened.regrading.regrade(benchmark, workers, progress_bar, engine))
+        return _print_verdict(found)
 
 
 def _print_verdict(found: Verified) -> int:

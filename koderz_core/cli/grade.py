@@ -12,7 +12,16 @@ from typing import Any, get_args
 
 import click
 
-from koderz_core.cli.options import OutputPath, as_json, data_dir, mapping, print_json, workers, workspace
+from koderz_core.cli.options import (
+    OutputPath,
+    as_json,
+    data_dir,
+    grading_engine,
+    mapping,
+    print_json,
+    workers,
+    workspace,
+)
 from koderz_core.cli.tables import console, progress_bar, terminal_table
 from koderz_core.errors import Cancelled, DataError, UsageError
 from koderz_core.files import replacement
@@ -47,13 +56,7 @@ FAILED, INFRASTRUCTURE = 4, 3
     help="Tests to run. base: the base tests; plus: the base tests and the plus tests.",
 )
 @workers
-@click.option(
-    "--engine",
-    metavar="ENGINE",
-    default="local",
-    show_default=True,
-    help="Where programs are judged: local, or dask[=ADDRESS|local:N|slurm:FILE]. See docs/scale.md.",
-)
+@grading_engine
 @click.option("--out", type=OutputPath(), help="Write each sample with its result to this file.")
 @click.option("--skip-bad", is_flag=True, help="Skip lines that are not valid samples.")
 @as_json

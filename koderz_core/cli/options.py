@@ -193,6 +193,17 @@ def workers(command: Command) -> Command:
     )(command)
 
 
+def grading_engine(command: Command) -> Command:
+    """``--engine`` of commands that only grade."""
+    return click.option(
+        "--engine",
+        metavar="ENGINE",
+        default="local",
+        show_default=True,
+        help="Where programs are judged: local, or dask[=ADDRESS|local:N|slurm:FILE]. See docs/scale.md.",
+    )(command)
+
+
 def quiet(command: Command) -> Command:
     """``--quiet``: no line per iteration."""
     return option("Output", "--quiet", is_flag=True, help="Do not print a line per iteration.")(command)

@@ -123,14 +123,15 @@ class Grading:
     def grade_samples(
         self,
         samples: Sequence[Sample],
-        tests: TestKind,
+        tests: TestKind | TestPolicy,
         workers: int,
         watch: Watch = iter_only,
         engine: str = "local",
     ) -> list[Graded]:
         """Return the result of each sample, in the order of their lines. ``watch`` shows the progress of both stages.
 
-        ``engine``: where programs run, as for benchmarks.
+        ``tests``: with a policy, its plus tests count where a problem has some. ``engine``: where programs run, as for
+        benchmarks.
 
         Raises UsageError for a problem without plus tests, DataError for a problem that cannot be graded, SandboxError.
         """

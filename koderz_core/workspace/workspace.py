@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from koderz_core.workspace.monitoring import Monitoring
     from koderz_core.workspace.mutation import Mutation
     from koderz_core.workspace.network import Network
+    from koderz_core.workspace.regrading import Regrading
     from koderz_core.workspace.repositories import Repositories
     from koderz_core.workspace.runs import Runs
     from koderz_core.workspace.selectors import Selectors
@@ -230,6 +231,12 @@ class Workspace:
         from koderz_core.workspace.bundles import Bundles
 
         return Bundles(self.settings, self.results, self.exports)
+
+    @part
+    def regrading(self) -> Regrading:
+        from koderz_core.workspace.regrading import Regrading
+
+        return Regrading(self.settings, self.grading)
 
     @part
     def imports(self) -> Imports:
