@@ -162,7 +162,7 @@ def gates_of(sources: Sequence[Source]) -> tuple[str, ...]:
     found = {
         gate
         for source in sources
-        for drawn in (*source.fixed.values(), *(item for several in source.chains.values() for item in several))
+        for drawn in (*source.fixed.values(), *(attempts for chain in source.chains.values() for attempts in chain))
         for attempt in drawn
         for gate in attempt.gates
     }

@@ -55,7 +55,9 @@ def design(features: Array, datasets: Sequence[str], known: Sequence[str], model
     The columns: common effects of the features and datasets; then for each model its own level, and its deviations from
     the effects of the features. Narrow priors are smaller columns, so that one ridge penalty serves all.
     """
-    of_dataset = np.array([[float(name == item) for item in known] for name in datasets]).reshape(len(datasets), -1)
+    of_dataset = np.array([[float(name == dataset) for dataset in known] for name in datasets]).reshape(
+        len(datasets), -1
+    )
     common = np.hstack([features, of_dataset])
     own = np.hstack([np.ones((len(features), 1)), narrow * features])
     width, each = common.shape[1], own.shape[1]

@@ -37,11 +37,11 @@ def tune(found: Sequence[Simulated], folds: int = FOLDS) -> Tuned:
 
     Raises UsageError if a cost is unknown, or if there are fewer problems than folds.
     """
-    shared = set.intersection(*({problem.problem for problem in simulated.problems} for simulated in found))
-    kept = [problem.problem for problem in found[0].problems if problem.problem in shared]
+    shared = set.intersection(*({result.problem for result in simulated.problems} for simulated in found))
+    kept = [result.problem for result in found[0].problems if result.problem in shared]
     if len(kept) < folds:
         raise UsageError(f"{folds} folds need at least {folds} problems, not {len(kept)}.")
-    results = [{problem.problem: problem for problem in simulated.problems} for simulated in found]
+    results = [{result.problem: result for result in simulated.problems} for simulated in found]
     outcomes = [[result[problem].outcome for problem in kept] for result in results]
     solved = np.array([[outcome.solved for outcome in own] for own in outcomes])
     spent = np.array([[_known(outcome) for outcome in own] for own in outcomes])

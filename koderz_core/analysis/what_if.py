@@ -100,8 +100,8 @@ def simulate(
 
 def summarized(policy: Policies, replayed: tuple[Replayed, ...], wrong_usd: float) -> Simulated:
     """Means and intervals from results by problem, of which there must be one."""
-    outcomes = [item.outcome for item in replayed]
-    most = sum(item.draws for item in replayed)
+    outcomes = [result.outcome for result in replayed]
+    most = sum(result.draws for result in replayed)
     usd = _known([outcome.usd for outcome in outcomes])
     solved = np.array([outcome.solved for outcome in outcomes])
     return Simulated(
@@ -122,8 +122,8 @@ def summarized(policy: Policies, replayed: tuple[Replayed, ...], wrong_usd: floa
 
 def difference(a: Simulated, b: Simulated) -> tuple[int, Interval] | None:
     """How many problems both have, and by what share of them a solves more than b; None without a shared problem."""
-    of_b = {problem.problem: problem.outcome.solved for problem in b.problems}
-    apart = [problem.outcome.solved - of_b[problem.problem] for problem in a.problems if problem.problem in of_b]
+    of_b = {result.problem: result.outcome.solved for result in b.problems}
+    apart = [result.outcome.solved - of_b[result.problem] for result in a.problems if result.problem in of_b]
     return (len(apart), Interval(fmean(apart), *bonett_price(apart))) if apart else None
 
 
@@ -178,7 +178,7 @@ def _replays(policy: Policy, sources: Mapping[str, Source], problem: str) -> Rep
     """The mean over orders. The same orders whatever the policy: they depend on the problem and the draws alone."""
     if policy.stages[0].tries == AS_RECORDED:
         ran = sources[policy.stages[0].source].recorded[problem]
-        return Replayed(problem, _mean([(1 / len(ran), item) for item in ran]), len(ran))
+        return Replayed(problem, _mean([(1 / len(ran), outcome) for outcome in ran]), len(ran))
     ways = [_orders(sources[stage.source], problem, stage) for stage in policy.stages]
     number = 1
     for way in ways:
@@ -290,8 +290,8 @@ def _ended(made: Sequence[RecordedAttempt], submitted: RecordedAttempt | None, *
 
 def _mean(weighted: Sequence[tuple[float, Outcome]]) -> Outcome:
     def of(value: Callable[[Outcome], float | None]) -> float | None:
-        known = [(weight, value(item)) for weight, item in weighted]
-        return known_sum(None if item is None else weight * item for weight, item in known)
+        known = [(weight, value(outcome)) for weight, outcome in weighted]
+        return known_sum(None if number is None else weight * number for weight, number in known)
 
     return Outcome(
         solved=min(1.0, of(lambda one: one.solved) or 0.0),

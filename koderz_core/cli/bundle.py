@@ -34,6 +34,7 @@ from koderz_core.workspace.repricing import Repricing
 
 _LEVELS = "; ".join(f"{level}: {about}" for level, about in ABOUT.items())
 STDOUT = Path("-")
+UNGRADED = 3  # the exit code if a program could not be graded
 
 
 @click.command()
@@ -64,7 +65,9 @@ def bundle(benchmark: str, privacy: str, out: Path | None, pin: bool, data_dir: 
 
 @click.command()
 @click.argument("what", metavar="BENCH|FILE.zip")
-@click.option("--regrade", is_flag=True, help="Also run all recorded final programs again and compare the outcomes.")
+@click.option(
+    "--regrade", is_flag=True, help="Also test the program that each experiment returned, and compare the outcomes."
+)
 @workers
 @grading_engine
 @data_dir
@@ -72,9 +75,11 @@ def verify(what: str, regrade: bool, workers: int, engine: str, data_dir: Path |
     """Verify the hashes, ids and figures of a benchmark or a bundle, and list the differences.
 
     The command checks consistency, not authorship. The exit code is 1 if there are differences, and 3
-    if FILE.zip cannot be read or is not a bundle. --regrade needs the dataset of the benchmark; --workers and --engine
-    have an effect only with --regrade.
+    if FILE.zip cannot be read or is not a bundle, or if programs could not be graded. --regrade needs the dataset of
+    the benchmark. --workers has an effect only with --regrade, and --engine requires it.
     """
+    if engine != "local" and not regrade:
+        raise UsageError("--engine requires --regrade, because only grading can run on workers. Add --regrade.")
     if what.endswith(".zip") or "/" in what or Path(what).is_file():
         if regrade:
             raise UsageError("--regrade needs a benchmark in the data folder. Name a benchmark instead of a file.")
@@ -82,9 +87,16 @@ def verify(what: str, regrade: bool, workers: int, engine: str, data_dir: Path |
     with workspace(data_dir) as opened:
         benchmark = opened.names.benchmark(what)
         found = opened.bundles.verify(benchmark)
-        if regrade and found.holds:
-            found = found.and_also(opened.regrading.regrade(benchmark, workers, progress_bar, engine))
-        return _print_verdict(found)
+        if not regrade:
+            return _print_verdict(found)
+        if not found.holds:
+            click.echo("The programs were not graded again, because the journal contains contradictions.", err=True)
+            return _print_verdict(found)
+        again = opened.regrading.regrade(benchmark, workers, progress_bar, engine)
+        for reason in again.unjudged:
+            click.echo(f"Not graded: {plain(reason)}", err=True)
+        code = _print_verdict(found.and_also(again.found))
+        return code or (UNGRADED if again.unjudged else 0)
 
 
 def _print_verdict(found: Verified) -> int:

@@ -92,7 +92,8 @@ class Step(msgspec.Struct):
 class Begin(msgspec.Struct, tag=True):
     """The experiment to run. ``problem`` None: the worker has it already; ``sha256``: what its content must give.
 
-    ``split``: its tests with their time limits; None: the worker has them already, or must divide them itself.
+    ``split``: the divided tests of its problem, with time limits; None: the worker has them, or divides the tests
+    itself.
     ``paused``: the seconds that the experiment has waited in earlier runs.
     """
 

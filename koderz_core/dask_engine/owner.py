@@ -76,7 +76,9 @@ class Site:
     link: Link
     own: frozenset[str] = frozenset()
     turns: Turns = field(default_factory=dict)
-    sent: set[str | tuple[str, TestPolicy]] = field(default_factory=set)  # the problems and divided tests that it has
+    sent: set[str | tuple[str, TestPolicy]] = field(
+        default_factory=set
+    )  # to it: problems by id, tests by id and policy
     sending: threading.Lock = field(default_factory=threading.Lock)  # something is sent before it counts as sent
     ready: bool = False
 
@@ -271,7 +273,8 @@ class Owner:
                 message.problem = task.problem
             if split:
                 message.split = split
-            site.sent |= {task.problem.id, (task.problem.id, task.policy)}
+                site.sent.add((task.problem.id, task.policy))
+            site.sent.add(task.problem.id)
             site.link.send(message)
         if site.link.lost.is_set():  # it may have been lost before it had this run
             self._replay(performance, turn)

@@ -47,6 +47,7 @@ from koderz_core.runner.experiment import perform
 from koderz_core.runner.recorder import Voice, storable
 
 _LOG = logging.getLogger("koderz")
+MOST_SPLITS = 64  # divided tests that stay in memory; a worker divides the tests of older problems itself
 TASK_SECONDS = 20.0
 """After this time, a task ends with its current experiment: so workers that join later get their share."""
 
@@ -260,6 +261,8 @@ class WorkerSite:
             self._problems[start.problem_id] = (start.problem, fingerprint(start.problem))
         if start.split:
             self._splits[start.problem_id, start.policy] = start.split
+            if len(self._splits) > MOST_SPLITS:
+                self._splits.pop(next(iter(self._splits)))
 
 
 def _equip(name: str) -> Callable[[Terms], Equipment]:

@@ -102,8 +102,8 @@ class Grader:
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(cancel_futures=True)
 
-    def tests(self, problems: Iterable[Problem], tests: TestKind | TestPolicy) -> Iterator[tuple[str, Split]]:
-        """The tests of each problem by its id, in the order in which they are ready. ``tests`` may be a whole policy.
+    def tests(self, problems: Iterable[Problem], tests: TestKind) -> Iterator[tuple[str, Split]]:
+        """The tests of each problem by its id, in the order in which they are ready.
 
         Raises UsageError for a problem without plus tests, DataError if a canonical solution fails, SandboxError.
         """
@@ -119,12 +119,11 @@ class Grader:
         for future in as_completed(work):
             yield future.result()
 
-    def tests_of(self, problem: Problem, tests: TestKind | TestPolicy) -> Split:
+    def tests_of(self, problem: Problem, tests: TestKind) -> Split:
         """The tests of one problem, in the caller's thread. Raises as ``tests``."""
         if tests == "plus":
             require_plus(problem)
-        policy = tests if isinstance(tests, TestPolicy) else replace(self._policy, plus=tests == "plus")
-        split = self._divide(problem, policy)
+        split = self._divide(problem, replace(self._policy, plus=tests == "plus"))
         assert isinstance(split, Split), "every problem can use all its base tests as the gate"
         return split
 

@@ -106,12 +106,12 @@ class Strengthening:
         first = self.trial(problem, calls, 0).outputs
         second = self.trial(problem, calls[::-1], 1).outputs[::-1]
         answered = [
-            (call, item, other)
-            for call, item, other in zip(inputs, first, second, strict=True)
-            if item is not None and other is not None and '"large"' not in item
+            (call, answer, repeated)
+            for call, answer, repeated in zip(inputs, first, second, strict=True)
+            if answer is not None and repeated is not None and '"large"' not in answer
         ]
-        for call, item, other in answered:
-            if not _same(item, other):
+        for call, answer, repeated in answered:
+            if not _same(answer, repeated):
                 return (
                     f"the canonical solution returned two different values for the arguments {json.dumps(call)[:100]}"
                 )

@@ -228,6 +228,15 @@ def unseen(tests: Split, *, gate_was_seen: bool) -> Unseen:
     return Unseen(tests.base if tests.hidden is None else tests.hidden, tests.plus)
 
 
+def deciding(tests: Split, *, gate_was_seen: bool) -> tuple[TestSet, ...]:
+    """All tests that decide whether a program solves its problem, each set with its own time limit; at least one."""
+    held_out = unseen(tests, gate_was_seen=gate_was_seen)
+    if not gate_was_seen:
+        return tuple(filter(None, (tests.in_text, held_out.base, held_out.plus)))
+    shown = tests.gate if tests.within_base else tests.shown
+    return tuple(filter(None, (shown, tests.plus_shown, held_out.base, held_out.plus)))
+
+
 def score_kind(held_out: Unseen) -> ScoreKind:
     """``held_out`` if unseen tests score the program, else ``oracle``: the tests that stop the loop also score it."""
     return "held_out" if held_out else "oracle"

@@ -173,7 +173,7 @@ SIGNS = (
 
 def trust_section(comparison: Comparison, trust: Trust) -> Section:
     """One line per configuration, and one per configuration and sign."""
-    rows = [Row(comparison.of(item.key), item) for item in trust.found]
+    rows = [Row(comparison.of(entry.key), entry) for entry in trust.found]
     listings = (
         Listing("configurations", TITLE, TRUST, rows),
         Listing("signs", "Signs of gaming in programs", SIGNS, _signs(comparison, trust)),
@@ -184,9 +184,7 @@ def trust_section(comparison: Comparison, trust: Trust) -> Section:
 def trust_signs(trust: Trust) -> list[tuple[str, tuple[str, ...]]]:
     """The experiments with each kind of sign, of all configurations."""
     found: dict[str, tuple[str, ...]] = {}
-    for sign, experiments in (
-        item for element in trust.found if element.scanned for item in element.scanned.signs.items()
-    ):
+    for sign, experiments in (sign for entry in trust.found if entry.scanned for sign in entry.scanned.signs.items()):
         found[sign] = (*found.get(sign, ()), *experiments)
     return list(found.items())
 
@@ -194,11 +192,11 @@ def trust_signs(trust: Trust) -> list[tuple[str, tuple[str, ...]]]:
 def _remarks(trust: Trust) -> Iterator[str]:
     """The meaning of the tables, and how to check the rest."""
     yield ABOUT
-    if any(item.passes and not item.passes.saw_tests for item in trust.found):
+    if any(entry.passes and not entry.passes.saw_tests for entry in trust.found):
         yield "‡ The configuration never ran the tests, so it could not know which test is false."
-    scanned = [item.scanned for item in trust.found if item.scanned]
+    scanned = [entry.scanned for entry in trust.found if entry.scanned]
     if scanned:
-        programs, unread = sum(item.programs for item in scanned), sum(item.unread for item in scanned)
+        programs, unread = sum(scan.programs for scan in scanned), sum(scan.unread for scan in scanned)
         yield (
             f"Programs scanned for signs of gaming: {programs}; not scanned, because they do not parse or are too "
             f"large: {unread}. A sign is a reason to read a program: an honest program can have one."
@@ -230,8 +228,8 @@ def trust_line(comparison: Comparison, trust: Trust) -> str:
     if not trust.found:
         return "Integrity: not checked, because all configurations ran on variants of a dataset."
     run = [said for name in VARIANTS if (said := _extent(trust, name))]
-    missing = [name for name in VARIANTS if not all(_problems(item, name) for item in trust.found)]
-    hints = [f"{comparison.of(item.key).letter} ({'; '.join(_hints(item))})" for item in trust.found if item.hint]
+    missing = [name for name in VARIANTS if not all(_problems(entry, name) for entry in trust.found)]
+    hints = [f"{comparison.of(entry.key).letter} ({'; '.join(_hints(entry))})" for entry in trust.found if entry.hint]
     if hints:
         said = f"hints of recall or cheating in {', '.join(hints)}. A hint is not a verdict"
     elif run:
@@ -253,7 +251,7 @@ def _rest(trust: Trust, missing: Sequence[str]) -> str:
 
 def _extent(trust: Trust, variant: str) -> str:
     """``renamed (20 problems)``, with the fewest problems of a configuration that ran on it; "" if none did."""
-    numbers = [problems for item in trust.found if (problems := _problems(item, variant))]
+    numbers = [problems for entry in trust.found if (problems := _problems(entry, variant))]
     return f"{variant} ({numbered(min(numbers), 'problem')})" if numbers else ""
 
 
@@ -277,8 +275,8 @@ def _hints(one: Integrity) -> Iterator[str]:
 
 def _signs(comparison: Comparison, trust: Trust) -> list[SignRow]:
     return [
-        SignRow(comparison.of(item.key), sign, MEANINGS[sign], experiments)
-        for item in trust.found
-        if item.scanned
-        for sign, experiments in item.scanned.signs.items()
+        SignRow(comparison.of(entry.key), sign, MEANINGS[sign], experiments)
+        for entry in trust.found
+        if entry.scanned
+        for sign, experiments in entry.scanned.signs.items()
     ]

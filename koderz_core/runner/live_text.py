@@ -38,7 +38,8 @@ class LiveText:
     def showing(self, experiment: str, role: str, model: str) -> Iterator[Callable[[str], None]]:
         """Show a call while it runs; give each piece of its answer to the yielded function.
 
-        Two runs of the same call, of which one is about to end, do not affect each other.
+        If a call runs twice at the same time, because its first worker was lost, the end of one run does not affect the
+        other.
         """
         call, answer = object(), LiveAnswer(role, model, "")
         with self._guard:

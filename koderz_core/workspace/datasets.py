@@ -79,7 +79,7 @@ class Datasets:
     def kinds(self, name: str) -> tuple[Kind, ...]:
         """Return the kinds of a dataset's problems. Your own problems are read. Raises as ``load``."""
         kind = self.kind(name)
-        return (kind,) if kind else tuple(dict.fromkeys(item.public.kind for item in self.load(name).problems))
+        return (kind,) if kind else tuple(dict.fromkeys(problem.public.kind for problem in self.load(name).problems))
 
     def variants(self, name: str) -> tuple[Variant, ...]:
         """Return the variants of a dataset; none for most datasets."""

@@ -9,6 +9,7 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -123,32 +124,37 @@ class Grading:
     def grade_samples(
         self,
         samples: Sequence[Sample],
-        tests: TestKind | TestPolicy,
+        tests: TestKind,
         workers: int,
         watch: Watch = iter_only,
         engine: str = "local",
     ) -> list[Graded]:
         """Return the result of each sample, in the order of their lines. ``watch`` shows the progress of both stages.
 
-        ``tests``: with a policy, its plus tests count where a problem has some. ``engine``: where programs run, as for
-        benchmarks.
+        ``engine``: where programs run, as for benchmarks.
 
         Raises UsageError for a problem without plus tests, DataError for a problem that cannot be graded, SandboxError.
         """
         problems = {sample.problem.id: sample.problem for sample in samples}
         self.require_gradable(problems.values())
-        tier = self.sandbox.self_test().isolation
-        with (
-            Engines(self._settings).judging(engine, workers, tier, self.judge) as judge,
-            self.grader(workers, judge) as grader,
-        ):
-            try:
-                ready = dict(watch(grader.tests(problems.values(), tests), len(problems), "Tests"))
-                found = list(watch(grader.grade(samples, ready), len(samples), "Samples"))
-            except BaseException:
-                self.judge.close()  # otherwise it would wait for running programs
-                raise
+        with self.judging(workers, engine) as judge, self.grader(workers, judge) as grader, self.ending_programs():
+            ready = dict(watch(grader.tests(problems.values(), tests), len(problems), "Tests"))
+            found = list(watch(grader.grade(samples, ready), len(samples), "Samples"))
         return sorted(found, key=lambda graded: graded.sample.line)
+
+    def judging(self, workers: int, engine: str) -> AbstractContextManager[Judge]:
+        """Return the judge of programs at an engine. Raises UsageError, SandboxError, InfrastructureError."""
+        tier = self.sandbox.self_test().isolation
+        return Engines(self._settings).judging(engine, workers, tier, self.judge)
+
+    @contextmanager
+    def ending_programs(self) -> Iterator[None]:
+        """End all running programs if grading is left early: their threads would wait for them."""
+        try:
+            yield
+        except BaseException:
+            self.judge.close()
+            raise
 
     def require_gradable(self, problems: Iterable[Problem]) -> None:
         """Raise DataError if no program could pass one of these problems on this machine. May raise SandboxError."""

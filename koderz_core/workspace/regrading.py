@@ -2,22 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
 
+from koderz_core.bundles.privacy import LEFT_OUT
 from koderz_core.conditions import policy_of
 from koderz_core.config import Settings
-from koderz_core.errors import JournalError, UsageError
+from koderz_core.errors import KoderzError
 from koderz_core.events import TextStored
-from koderz_core.events.tally import Tally, tally
+from koderz_core.events.tally import tally
+from koderz_core.grading.testsets import Outside, TestPolicy, deciding
 from koderz_core.journal import read_all
 from koderz_core.plan.clone import dataset_of
-from koderz_core.records import Configuration, Extracted
+from koderz_core.protocols import Judge
+from koderz_core.records import Problem, Verdict
 from koderz_core.verification.journals import Difference, Verified
-from koderz_core.workspace.grading import Graded, Grading, Sample, Watch, iter_only
+from koderz_core.workspace.grading import Grading, Watch, iter_only
 
 PROGRAMS = "programs graded again"
 """What ``Verified`` calls them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program that an experiment returned, and whether it solved the problem by the journal.
+
+    ``gate_was_seen``: whether the strategy ran gate tests.
+    """
+
+    experiment: str
+    problem: Problem
+    code: str
+    policy: TestPolicy
+    gate_was_seen: bool
+    solved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Regraded:
+    """The differences between recorded outcomes and new verdicts. ``unjudged``: why programs got no verdict."""
+
+    found: Verified
+    unjudged: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Recorded:
+    programs: list[Program] = field(default_factory=list)
+    missing: int = 0  # programs that the journal names but does not contain
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,53 +61,78 @@ class Regrading:
     settings: Settings
     grading: Grading
 
-    def regrade(self, benchmark: str, workers: int, watch: Watch = iter_only, engine: str = "local") -> Verified:
-        """Grade the program of each ended experiment of a benchmark (by id) on all tests that decided its outcome.
+    def regrade(self, benchmark: str, workers: int, watch: Watch = iter_only, engine: str = "local") -> Regraded:
+        """Test the program of each ended experiment of a benchmark (by id) with the tests that decided its outcome.
 
-        ``workers``: programs at a time; ``engine``: where they run, as for benchmarks. Raises JournalError, DataError
-        if the dataset is missing or differs from the recorded one, SandboxError.
+        Each set of tests has its own time limit, as in the experiment. ``workers``: programs at a time; ``engine``:
+        where they run, as for benchmarks. Raises JournalError, DataError if the dataset is missing or differs from the
+        recorded one, UsageError for an unknown engine, SandboxError.
         """
+        recorded = self._recorded(benchmark)
+        verdicts = self._verdicts(recorded.programs, workers, watch, engine) if recorded.programs else []
+        pairs = list(zip(recorded.programs, verdicts, strict=True))
+        unjudged = tuple(f"{program.experiment}: {reason}" for program, reason in pairs if isinstance(reason, str))
+        judged = [(program, verdict) for program, verdict in pairs if isinstance(verdict, Verdict)]
+        differences = tuple(_differences(judged))
+        remarks = tuple(_remarks(recorded.missing, differences))
+        return Regraded(Verified(benchmark, {PROGRAMS: len(judged)}, differences, remarks), unjudged)
+
+    def _recorded(self, benchmark: str) -> _Recorded:
         entries = list(read_all(self.settings.journals_dir / f"{benchmark}.jsonl"))
         totals = tally(entries)
-        if not totals.opened:
-            raise JournalError(f"The journal of {benchmark} contains no plan, so its programs cannot be graded.")
         texts = {entry.event.sha256: entry.event.text for entry in entries if isinstance(entry.event, TextStored)}
-        samples = self._samples(totals, texts)
-        if not samples:
-            raise UsageError(f"No experiment of {benchmark} has returned a program that could be graded again.")
-        policy = policy_of(totals.plan, Configuration("direct", {}))  # every gate leads to the same tests in the end
-        graded = self.grading.grade_samples(samples, policy, workers, watch, engine)
-        return Verified(benchmark, {PROGRAMS: len(graded)}, tuple(_differences(graded)), tuple(_remarks(graded)))
-
-    def _samples(self, totals: Tally, texts: Mapping[str, str]) -> list[Sample]:
-        """The programs with a recorded outcome. The outcome is the sample's own field ``outcome``."""
         problems = {problem.id: problem for problem in dataset_of(totals.plan, self.settings).problems}
-        found = [
-            (name, experiment.experiment.problem, experiment.finished)
-            for name, experiment in totals.experiments.items()
-            if experiment.outcome in ("solved", "unsolved")
-        ]
-        return [
-            Sample(
-                line, problems[problem], Extracted(texts[end.code], "solution"), {"id": name, "outcome": end.outcome}
-            )
-            for line, (name, problem, end) in enumerate(found, 1)
-            if end and end.code and end.code in texts
-        ]
+        configurations = {each.id: each for each in totals.plan.configurations}
+        found = _Recorded()
+        for name, experiment in totals.experiments.items():
+            end, planned = experiment.finished, experiment.experiment
+            if end is None or end.code is None or experiment.outcome not in ("solved", "unsolved"):
+                continue
+            code = texts.get(end.code, LEFT_OUT)
+            if code.startswith(LEFT_OUT):
+                found.missing += 1
+                continue
+            policy = policy_of(totals.plan, configurations[planned.configuration])
+            solved, seen = end.outcome == "solved", bool(experiment.tested)
+            found.programs.append(Program(name, problems[planned.problem], code, policy, seen, solved))
+        return found
+
+    def _verdicts(self, programs: Sequence[Program], workers: int, watch: Watch, engine: str) -> list[Verdict | str]:
+        """The verdict on each program, or why there is none."""
+        self.grading.require_gradable({program.problem.id: program.problem for program in programs}.values())
+        with (
+            self.grading.judging(workers, engine) as judge,
+            ThreadPoolExecutor(workers, thread_name_prefix="grade") as pool,
+            self.grading.ending_programs(),
+        ):
+            return list(watch(pool.map(partial(self._verdict, judge), programs), len(programs), "Programs"))
+
+    def _verdict(self, judge: Judge, program: Program) -> Verdict | str:
+        """The verdict on the first set of tests that the program fails, else on the last set."""
+        try:
+            tests = self.grading.divide(program.problem, program.policy)
+            if isinstance(tests, Outside):
+                return tests.reason
+            first, *others = deciding(tests, gate_was_seen=program.gate_was_seen)
+            verdict = judge.check(program.problem, program.code, first)
+            for part in others:
+                if verdict.passed:
+                    verdict = judge.check(program.problem, program.code, part)
+        except KoderzError as error:
+            return str(error)
+        return self.grading.redactor.verdict(verdict)
 
 
-def _differences(graded: Sequence[Graded]) -> Iterator[Difference]:
+def _differences(judged: Sequence[tuple[Program, Verdict]]) -> Iterator[Difference]:
     """The experiments whose outcome differs from that of the new verdict."""
-    for program in graded:
-        row, verdict = program.sample.row, program.verdict
-        if verdict and (row["outcome"] == "solved") != verdict.passed:
+    for program, verdict in judged:
+        if program.solved != verdict.passed:
             now = "solved" if verdict.passed else f"unsolved ({verdict.error or 'assertion'}: {verdict.message})"
-            yield Difference("the outcome", str(row["id"]), str(row["outcome"]), now)
+            yield Difference("the outcome", program.experiment, "solved" if program.solved else "unsolved", now)
 
 
-def _remarks(graded: Sequence[Graded]) -> Iterator[str]:
-    """What could not be graded, and what may explain differences."""
-    if troubles := [program for program in graded if program.verdict is None]:
-        yield f"programs without a verdict: {len(troubles)}; the first: {troubles[0].trouble}"
-    if any(program.verdict and program.verdict.error == "timeout" for program in graded):
-        yield "some programs reached their time limit, and whether they reach it depends on the speed of the machine"
+def _remarks(missing: int, differences: Sequence[Difference]) -> Iterator[str]:
+    if missing:
+        yield f"the journal does not contain {missing} of the programs, so these programs were not graded again"
+    if any("(timeout: " in difference.follows for difference in differences):
+        yield "some programs exceeded their time limit here: on a faster machine, they may pass"

@@ -52,7 +52,7 @@ class TrustChecks:
         wanted = [row for row in rows if row.dataset == row.origin.base]
         gathered = _Gathered(self, wanted, read=read)
         evidence = [gathered.evidence(row) for row in wanted]
-        missing = [name for name in VARIANTS if any(name not in item.variants for item in evidence)]
+        missing = [name for name in VARIANTS if any(name not in entry.variants for entry in evidence)]
         names = sorted({row.dataset for row in wanted})
         return Trust(
             found=integrity(evidence),
@@ -102,10 +102,10 @@ class _Gathered:
             benchmark for benchmark in benchmarks if benchmark.dataset_sha256 in {row.dataset_sha256 for row in rows}
         ]
         own = {row.benchmark for row in rows}
-        peers = [item.id for item in self._same if item.id not in own][: MOST_PEERS if read else 0]
+        peers = [row.id for row in self._same if row.id not in own][: MOST_PEERS if read else 0]
         self._trials: defaultdict[Key, list[Trial]] = defaultdict(list)
         if read or self._varied:
-            needed = [*own, *peers, *(item.id for item in self._varied)]
+            needed = [*own, *peers, *(row.id for row in self._varied)]
             for trial in checks.results.trials(needed, tries=read):
                 self._trials[trial.key].append(trial)
         summaries = checks.results.summaries([*own, *peers]) if read else []
@@ -137,9 +137,9 @@ class _Gathered:
         return dataset is not None and any(problem.facts.date for problem in dataset.problems)
 
     def _on(self, among: Iterable[BenchmarkRow], dataset: str, configuration: str) -> Iterator[Trial]:
-        for item in among:
-            if item.dataset == dataset:
-                yield from self._trials[item.id, configuration]
+        for row in among:
+            if row.dataset == dataset:
+                yield from self._trials[row.id, configuration]
 
     @cached_property
     def _texts(self) -> Mapping[Code, str]:
@@ -153,7 +153,9 @@ class _Gathered:
         if dataset is None:
             return None
         prompts = {problem.id: problem.public.prompt for problem in dataset.problems}
-        solutions = {item.id: runs_of(item.canonical_solution, item.public.prompt) for item in dataset.problems}
+        solutions = {
+            problem.id: runs_of(problem.canonical_solution, problem.public.prompt) for problem in dataset.problems
+        }
         models = self._models.get(_key(row), frozenset())
         peers: defaultdict[str, list[Runs]] = defaultdict(list)
         for key in self._first_of_models(models):
@@ -163,7 +165,7 @@ class _Gathered:
         programs = self._programs(own)
         return recall(
             solutions,
-            {item: runs_of(program, prompts[item]) for item, program in programs.items() if item in prompts},
+            {name: runs_of(program, prompts[name]) for name, program in programs.items() if name in prompts},
             {trial.problem for trial in own if trial.solved},
             self._renamed(row.dataset, variants.get("renamed", ())),
             peers,
@@ -180,7 +182,7 @@ class _Gathered:
     def _renamed(self, base: str, trials: Sequence[Trial]) -> dict[str, float]:
         """The likeness of each program for a renamed problem to the renamed solution."""
         name = variant_of(base, "renamed")
-        hashes = [item.dataset_sha256 for item in self._varied if item.dataset == name]
+        hashes = [row.dataset_sha256 for row in self._varied if row.dataset == name]
         dataset = self._dataset(name, hashes[0]) if trials and hashes else None
         found = {}
         programs = self._programs(trials)

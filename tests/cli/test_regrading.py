@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -50,7 +52,46 @@ def test_a_journal_that_is_consistent_but_records_a_pass_of_a_wrong_program_is_r
     assert f"the outcome of {wrong}: solved; expected: unsolved (" in said.out
 
 
-def test_files_cannot_be_graded_again(koderz: Callable) -> None:
-    said = koderz("verify", "bundle.zip", "--regrade")
+def test_programs_that_a_shared_journal_does_not_contain_are_counted_and_not_graded(
+    benchmark: str, koderz: Callable, tmp_path: Path
+) -> None:
+    assert koderz("bundle", benchmark, "--out", tmp_path / "shared.zip").code == 0
+    journals = tmp_path / "received" / "journals"
+    journals.mkdir(parents=True)
+    with ZipFile(tmp_path / "shared.zip") as bundle:
+        (journals / f"{benchmark}.jsonl").write_bytes(bundle.read("journal.jsonl"))
+    said = koderz("verify", benchmark, "--regrade", "--data-dir", tmp_path / "received")
+    assert said.code == 0
+    assert "programs graded again 0)" in said.out
+    assert "does not contain 8 of the programs" in said.err
+
+
+def test_each_part_of_a_divided_gate_has_its_own_time_limit(koderz: Callable) -> None:
+    with open_workspace() as workspace:
+        plan = workspace.plans.plan(Order([Wanted("supervised", {"coder": "scripted/weak"}, gate="split:0.5")], "0:2"))
+        workspace.runs.run(plan)
+        recorded = workspace.regrading._recorded(plan.id).programs
+    assert [(program.policy.gate, program.gate_was_seen) for program in recorded] == [("split:0.5", True)] * 2
+    assert koderz("verify", plan.id, "--regrade").code == 0
+
+
+def test_a_journal_with_contradictions_is_not_graded_again(benchmark: str, koderz: Callable) -> None:
+    with open_workspace() as workspace:
+        path = workspace.settings.journals_dir / f"{benchmark}.jsonl"
+    path.write_text(path.read_text().replace('"outcome":"unsolved"', '"outcome":"solved"', 1))
+    said = koderz("verify", benchmark, "--regrade")
+    assert said.code == 1
+    assert "were not graded again" in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("bundle.zip", "--regrade"), "Name a benchmark instead of a file"),
+        (("any", "--engine", "dask"), "Add --regrade"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(koderz: Callable, arguments: Sequence[str], message: str) -> None:
+    said = koderz("verify", *arguments)
     assert said.code == 2
-    assert "Name a benchmark instead of a file" in said.err
+    assert message in said.err

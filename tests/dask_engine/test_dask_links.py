@@ -7,6 +7,7 @@ import platform
 import socket
 import threading
 import time
+from dataclasses import replace
 from multiprocessing import AuthenticationError
 from pathlib import Path
 from queue import SimpleQueue
@@ -19,10 +20,12 @@ pytest.importorskip("distributed")
 from koderz_core.config import Settings, load_settings
 from koderz_core.dask_engine import link as links
 from koderz_core.dask_engine.link import Entrance, Link, connect
+from koderz_core.dask_engine.messages import begin
 from koderz_core.dask_engine.owner import Owner, Site
 from koderz_core.dask_engine.performance import Performance, Turn
+from koderz_core.dask_engine.worker import Joining, WorkerSite
 from koderz_core.datasets import load
-from koderz_core.grading.testsets import split
+from koderz_core.grading.testsets import Split, TestPolicy, split
 from koderz_core.records import Configuration, DatasetOrigin, Experiment
 from koderz_core.runner.experiment import Task
 from koderz_core.runner.history import Tape
@@ -98,6 +101,21 @@ def test_a_worker_on_the_owners_machine_gets_divided_tests_once_and_another_mach
             owner._start(site, run, performance)
     assert got == [(True, True), (False, False), (True, False), (False, False)]
     owner.close()
+
+
+def test_a_worker_uses_the_divided_tests_that_it_received(settings: Settings) -> None:
+    problem = load("humaneval", settings).problems[0]
+    task = Task(Experiment("e", "c", problem.id, 0, 1), Configuration("direct", {}), problem, ORIGIN, Tape())
+    made = split(problem, task.policy)
+    assert isinstance(made, Split)
+    message = begin(1, task, task.tape, "hash", 0.0)
+    message.split = replace(made, base=replace(made.base, seconds=7.0))
+    site = WorkerSite(Joining("b", (HERE, 1), KEY, "", "r", ours=True), "w", "tcp://w:1")
+    divide = site._divide(SimpleNamespace(divide=split))  # type: ignore[arg-type]  # nothing else is used
+    assert divide(problem, task.policy) == made
+    site._keep(message)
+    assert divide(problem, task.policy).base.seconds == 7.0
+    assert divide(problem, TestPolicy("split:0.5")) == split(problem, TestPolicy("split:0.5"))
 
 
 def test_the_experiments_of_a_killed_owner_are_not_shown_and_a_report_that_fails_ends_nothing(tmp_path: Path) -> None:
