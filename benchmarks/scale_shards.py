@@ -6,9 +6,10 @@ experiments, and each text that these lines name.
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -39,14 +40,13 @@ def merge_figures(journal: Path, work: Path) -> dict[str, float]:
         home = Path(folder)
         shards = home / "shards"
         shards.mkdir()
-        subprocess.run([sys.executable, __file__, str(journal), str(shards)], check=True)  # its memory must not count
-        used = took([KODERZ, "merge", str(shards), "--data-dir", str(home)])
+        # In small processes of their own: the peak memory of a process includes that of the one that started it.
+        subprocess.run([sys.executable, __file__, "divide", str(journal), str(shards)], check=True)
+        used = _measured([KODERZ, "merge", str(shards), "--data-dir", str(home)])
         (merged,) = (home / "journals").glob("*.jsonl")
         sizes = sum(path.stat().st_size for path in shards.iterdir() if path.suffix == ".jsonl")
         return {
-            "seconds": used.seconds,
-            "cpu_seconds": used.cpu_seconds,
-            "megabytes": used.megabytes,
+            **used,
             "shard_bytes": sizes,
             "bytes": merged.stat().st_size,
         }
@@ -93,5 +93,15 @@ class _Shard:
         self.file.write(line)
 
 
+def _measured(command: Sequence[str]) -> dict[str, float]:
+    done = subprocess.run([sys.executable, __file__, *command], check=True, stdout=subprocess.PIPE, text=True)
+    used: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return used
+
+
 if __name__ == "__main__":
-    divide(*map(Path, sys.argv[1:]))
+    if sys.argv[1] == "divide":
+        divide(*map(Path, sys.argv[2:]))
+    else:
+        found = took(sys.argv[1:])
+        print(json.dumps({"seconds": found.seconds, "cpu_seconds": found.cpu_seconds, "megabytes": found.megabytes}))
