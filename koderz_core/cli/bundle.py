@@ -90,7 +90,7 @@ def verify(what: str, regrade: bool, workers: int, engine: str, data_dir: Path |
         if not regrade:
             return _print_verdict(found)
         if not found.holds:
-            click.echo("The programs were not graded again, because the journal contains contradictions.", err=True)
+            click.echo("The programs were not graded again, because the verification found differences.", err=True)
             return _print_verdict(found)
         again = opened.regrading.regrade(benchmark, workers, progress_bar, engine)
         for reason in again.unjudged:
