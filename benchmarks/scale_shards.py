@@ -40,7 +40,7 @@ def merge_figures(journal: Path, work: Path) -> dict[str, float]:
         home = Path(folder)
         shards = home / "shards"
         shards.mkdir()
-        # In small processes of their own: the peak memory of a process includes that of the one that started it.
+        # Small processes start both: Linux counts the memory of the starting process for the started one too.
         subprocess.run([sys.executable, __file__, "divide", str(journal), str(shards)], check=True)
         used = _measured([KODERZ, "merge", str(shards), "--data-dir", str(home)])
         (merged,) = (home / "journals").glob("*.jsonl")

@@ -10,6 +10,8 @@ from zipfile import ZipFile
 import pytest
 
 from koderz_core import Order, Wanted, open_workspace
+from koderz_core.grading.testsets import Split, deciding
+from koderz_core.records import TestSet
 
 
 @pytest.fixture
@@ -66,7 +68,14 @@ def test_programs_that_a_shared_journal_does_not_contain_are_counted_and_not_gra
     assert "does not contain 8 of the programs" in said.err
 
 
-def test_each_part_of_a_divided_gate_has_its_own_time_limit(koderz: Callable) -> None:
+def test_each_part_of_a_divided_gate_keeps_its_own_time_limit() -> None:
+    first, rest, base = (TestSet(name, seconds=seconds) for name, seconds in (("a", 1.0), ("b", 2.0), ("a b", 3.0)))
+    tests = Split(gate=first, base=base, rest=rest)
+    assert deciding(tests, gate_was_seen=True) == (first, rest)
+    assert deciding(tests, gate_was_seen=False) == (base,)
+
+
+def test_programs_are_graded_again_with_the_gate_of_their_configuration(koderz: Callable) -> None:
     with open_workspace() as workspace:
         plan = workspace.plans.plan(Order([Wanted("supervised", {"coder": "scripted/weak"}, gate="split:0.5")], "0:2"))
         workspace.runs.run(plan)
