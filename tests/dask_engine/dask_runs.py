@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from http.server import BaseHTTPRequestHandler
@@ -19,13 +20,15 @@ CLOCK = ("seconds", "at", "kwh", "joules", "isolation")
 
 
 class Slow:
-    """A chat server whose answers take a moment."""
+    """A chat server whose answers take a moment, and wait while ``answering`` is not set."""
 
     def __init__(self, seconds: float, tokens: int = 5) -> None:
-        self.seconds, self.tokens = seconds, tokens
+        self.seconds, self.tokens, self.answering = seconds, tokens, threading.Event()
+        self.answering.set()
 
     def __call__(self, handler: BaseHTTPRequestHandler) -> None:
         time.sleep(self.seconds)
+        assert self.answering.wait(120)
         usage = {"prompt_tokens": 11, "completion_tokens": self.tokens, "total_tokens": 11 + self.tokens}
         streams({"content": "```python\ndef f():\n    return None\n```"}, usage=usage)(handler)
 
@@ -71,6 +74,13 @@ def wait_for(kind: str, number: int, home: Path) -> None:
     deadline = time.monotonic() + 120
     while sum(line["kind"] == kind for line in journal_lines(home)) < number:
         assert time.monotonic() < deadline, f"fewer than {number} of {kind}"
+        time.sleep(0.05)
+
+
+def wait_for_open_calls(number: int, home: Path) -> None:
+    deadline = time.monotonic() + 120
+    while sum({"call_started": 1, "call_finished": -1}.get(line["kind"], 0) for line in journal_lines(home)) < number:
+        assert time.monotonic() < deadline, f"fewer than {number} calls at the same time"
         time.sleep(0.05)
 
 
