@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 
 from koderz_core import __version__
@@ -221,10 +222,13 @@ class Imports:
         grading = self._grading()
         isolation = grading.sandbox.self_test().isolation
         problems = {problem.id: problem for problem in made.dataset.problems}
-        samples = [_sample(result, problems[result.problem]) for result in made.file.results if not result.error]
-        kind: TestKind = "plus" if all(sample.problem.plus for sample in samples) else "base"
-        graded = grading.grade_samples(samples, kind, workers, watch)
-        return {each.sample.line: _score(each) for each in graded}, isolation
+        samples: dict[TestKind, list[Sample]] = {"plus": [], "base": []}
+        for result in made.file.results:
+            if not result.error:
+                problem = problems[result.problem]
+                samples["plus" if problem.plus else "base"].append(_sample(result, problem))
+        graded = (grading.grade_samples(own, kind, workers, watch) for kind, own in samples.items() if own)
+        return {each.sample.line: _score(each) for each in chain.from_iterable(graded)}, isolation
 
     def _dataset(self, order: ImportOrder, file: ResultFile, *, needed: bool) -> tuple[str, Dataset | None]:
         """The name of the dataset that the order names or the file suggests, and the dataset if koderz has it.

@@ -79,3 +79,20 @@ def test_stated_results_stay_stated_after_a_round_trip_through_inspect(koderz: A
     own, back = ([tuple(row[field] for field in shown) for row in found] for found in (own, back))
     assert own == back
     assert "frontier" in koderz("compare", "back").out
+
+
+def test_imported_programs_are_graded_by_the_plus_tests_of_those_problems_that_have_some(
+    koderz: Any, tmp_path: Path
+) -> None:
+    problem = {"prompt": "def f(n):\n", "entry_point": "f", "asserts": ["assert f(1) == 1"]}
+    problem |= {"canonical_solution": "    return abs(n)\n"}
+    own, made = tmp_path / "own.jsonl", tmp_path / "made.jsonl"
+    own.write_text(
+        json.dumps({"task_id": "plain"} | problem)
+        + "\n"
+        + json.dumps({"task_id": "plus", "plus_input": [[-1]]} | problem)
+    )
+    answers = [{"task_id": name, "completion": "    return n\n"} for name in ("plain", "plus")]
+    made.write_text("\n".join(map(json.dumps, answers)))
+    assert koderz("import", made, "--dataset", own, "--model", "m", "--name", "mixed").code == 0
+    assert shares(koderz, "mixed") == {"m": {"plain": 1, "plus": 0}}
