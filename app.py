@@ -67,15 +67,16 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
     if isinstance(server, uvicorn.Server):  # otherwise it waits for every open browser
         server.config.timeout_graceful_shutdown = SHUTDOWN_SECONDS
-    asyncio.get_running_loop().run_in_executor(None, serve_metrics)
+    asyncio.get_running_loop().run_in_executor(None, begin_metrics)
     yield
     await asyncio.to_thread(leave)
 
 
-def serve_metrics() -> None:
-    """If an address is set, serve the metrics before the first benchmark runs. Pages show the errors of settings."""
+def begin_metrics() -> None:
+    """If it is set, serve or send metrics before the first benchmark runs. Pages show the errors of settings."""
     with suppress(KoderzError):
-        if load_settings().metrics_address:
+        settings = load_settings()
+        if settings.metrics_address or settings.metrics_otlp:
             the_workspace().monitoring.begin()
 
 

@@ -138,6 +138,8 @@ class Settings:
     metrics_address: str = _setting(
         "", "Where Prometheus reads metrics: HOST:PORT, or a port of the loopback interface.", check=listen_address
     )
+    metrics_otlp: str = _setting("", "The receiver that koderz sends metrics to (OpenTelemetry, OTLP over HTTP).")
+    metrics_otlp_headers: SecretStr | None = _setting(None, "Headers for this receiver: NAME=VALUE,NAME=VALUE.")
 
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = _setting(
         dict, "A table of model ids or providers and their tiers, for models whose tier koderz cannot determine."
@@ -288,9 +290,6 @@ class Settings:
     def redaction(self) -> Redaction:
         """Masks ``secrets``, and texts that certainly are keys."""
         return redaction_of(self.secrets())
-
-    def notice_addresses(self) -> tuple[str, ...]:
-        return tuple(self.notices.get_secret_value().split()) if self.notices else ()
 
     def check_egress(self, url: str, purpose: str, setting: str = "", *, metered: bool = True) -> None:
         """The gate of every outbound address: raises OfflineError beyond loopback if ``offline`` is set.

@@ -12,20 +12,19 @@ import re
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import chain, islice
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from koderz_core.addresses import address, secrets_of
 from koderz_core.egress import trace
 from koderz_core.errors import ReceiverError, UsageError
 from koderz_core.exports.otlp import traces_data
 from koderz_core.exports.spans import TraceSpan
 from koderz_core.notices.mask import masked
+from koderz_core.otlp import PROTOBUF, Endpoint
 from koderz_core.proxies import proxy_of
-from koderz_core.redaction import SHORTEST
 
 if TYPE_CHECKING:
     import httpx
@@ -36,30 +35,8 @@ SECONDS = 60.0  # for one request
 RETRIED = (429, 502, 503, 504)
 WAITS_SECONDS = (1.0, 2.0, 4.0, 8.0)
 MOST_WAIT_SECONDS = 30.0
-TRACES_PATH = "/v1/traces"
-_PROTOBUF = "application/x-protobuf"
 _PIECES = 16  # of an answer's body, which has a few bytes
 _SHOWN = 300  # characters of a refusal
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """A receiver. ``url``: its address for traces. ``headers`` may be secret."""
-
-    url: str
-    headers: Mapping[str, str] = field(repr=False)
-
-    @property
-    def shown(self) -> str:
-        """The address without its path and query, which may contain keys."""
-        parts = address(self.url)
-        return f"{parts.scheme}://{parts.netloc}"
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        """What may be a key in the headers, such as the second word of ``Bearer KEY``, and in the address."""
-        words = (word for value in self.headers.values() for word in (value, *value.split()))
-        return (*(word for word in words if len(word) >= SHORTEST), *secrets_of(self.url))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,28 +45,6 @@ class Sent:
 
     traces: int
     spans: int
-
-
-def endpoint_of(url: str, headers: Sequence[str]) -> Endpoint:
-    """The receiver of an address, which may lack its path, and of headers ``NAME=VALUE``. Raises UsageError."""
-    try:
-        parts = address(url)
-    except ValueError as error:
-        raise UsageError(f"--endpoint is invalid: {error}.") from None
-    if "@" in parts.netloc:
-        raise UsageError("--endpoint must not contain a user or password. Pass them in a header with --header.")
-    if parts.fragment:
-        raise UsageError("--endpoint must not contain a #. Write the address as http://HOST:PORT/PATH.")
-    return Endpoint((parts if parts.path else parts._replace(path=TRACES_PATH)).geturl(), dict(map(_header, headers)))
-
-
-def _header(text: str) -> tuple[str, str]:
-    """The name and the value. The message never quotes them, because a value may be a key."""
-    name, sign, value = text.partition("=")
-    name, value = name.strip(), value.strip()
-    if not (sign and re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name) and re.fullmatch(r"[\x20-\x7e]+", value)):
-        raise UsageError("A --header is invalid. Write it as --header NAME=VALUE, with ASCII characters only.")
-    return name, value
 
 
 def send(traces: Iterable[Sequence[TraceSpan]], to: Endpoint, pause: Callable[[float], None] = time.sleep) -> Sent:
@@ -180,7 +135,7 @@ class _Request:
         import httpx  # noqa: PLC0415 (heavy)
 
         headers = httpx.Headers({"User-Agent": "koderz", **self.to.headers})
-        headers["Content-Type"] = _PROTOBUF
+        headers["Content-Type"] = PROTOBUF
         extensions = {"timeout": httpx.Timeout(SECONDS).as_dict(), "trace": trace}
         request = httpx.Request("POST", self.to.url, headers=headers, content=body, extensions=extensions)
         answer = self.transport.handle_request(request)

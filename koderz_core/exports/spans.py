@@ -7,21 +7,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from koderz_core.exports import genai_conventions as names
 from koderz_core.exports.recording import Recording, Transcript
+from koderz_core.otlp import Attribute, Attributes
 from koderz_core.prompts.markdown import fenced
 from koderz_core.records import Configuration, Verdict
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.plans import IMPORTED
 from koderz_core.records.rows import CallRow, ExperimentRow, IterationRow, ScoreRow, Step
-
-Attribute = str | bool | int | float | Sequence[str]
-Attributes = Mapping[str, Attribute | None]
-"""None: unknown, and not written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,8 @@ class Notices:
     def _channels(self, seconds: float) -> Iterator[Send]:
         if self._settings.slack_webhook_url:
             yield partial(self._post, self._settings.slack_webhook_url.get_secret_value(), seconds)
-        for url in self._settings.notice_addresses():
+        addresses = self._settings.notices
+        for url in addresses.get_secret_value().split() if addresses else ():
             yield partial(self._send_by_apprise, url)
 
     def _post(self, url: str, seconds: float, notice: Notice) -> None:

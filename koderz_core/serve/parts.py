@@ -35,6 +35,7 @@ class Parts:
         self.reading = Queue(READERS, MOST_READS, MOST_READS)
         self.monitoring = workspace.monitoring
         self.monitoring.metrics.add_queues({"grading": self.grading, "reading": self.reading})
+        self.monitoring.begin_sending()
         self.programs = Programs(workspace, self.grading, trusted=bool(self.token))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Metrics of this process: which benchmarks they watch, and the address where Prometheus reads them."""
+"""Metrics of this process: which benchmarks they watch, where Prometheus reads them, and who receives them."""
 
 from __future__ import annotations
 
@@ -9,24 +9,27 @@ from typing import TYPE_CHECKING
 from koderz_core import __version__
 from koderz_core.addresses import url_of
 from koderz_core.config import Settings
+from koderz_core.otlp import METRICS, endpoint_of
 
 if TYPE_CHECKING:
     from koderz_core.metrics.benchmark_watch import BenchmarkWatch
     from koderz_core.metrics.endpoint import MetricsServer
     from koderz_core.metrics.metrics import Metrics
+    from koderz_core.metrics.sender import MetricsSender
 
 _LOG = logging.getLogger("koderz")
 
 
 class Monitoring:
-    """Without the setting ``metrics_address`` or another use of ``metrics``, nothing is measured or imported."""
+    """Without a setting that names a reader, or another use of ``metrics``, nothing is measured or imported."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._metrics: Metrics | None = None
         self._server: MetricsServer | None = None
-        self._tried = False
-        self._guard = Lock()  # guards all three
+        self._sender: MetricsSender | None = None
+        self._tried = self._closed = False
+        self._guard = Lock()  # guards all of these
 
     @property
     def metrics(self) -> Metrics:
@@ -38,6 +41,27 @@ class Monitoring:
             return self._metrics
 
     def begin(self) -> str | None:
+        """Serve and send the metrics, as far as this is set; return the URL where they are served, None without one.
+
+        Raises UsageError if the receiver is not an address, or if a package is missing.
+        """
+        self.begin_sending()
+        return self._serve()
+
+    def begin_sending(self) -> None:
+        """Send the metrics to the receiver, if one is set. Raises UsageError."""
+        if not self._settings.metrics_otlp:
+            return
+        from koderz_core.metrics.sender import MetricsSender  # noqa: PLC0415 (only if there is a receiver)
+
+        metrics, headers = self.metrics, self._settings.metrics_otlp_headers
+        stated = headers.get_secret_value().split(",") if headers else ()
+        to = endpoint_of(self._settings.metrics_otlp, stated, METRICS)
+        with self._guard:
+            if not (self._sender or self._closed):
+                self._sender = MetricsSender(to, metrics.registry, __version__, self._settings.check_egress)
+
+    def _serve(self) -> str | None:
         """Serve the metrics at ``metrics_address``, if it is set; return the URL, None if they are not served.
 
         An address that cannot be used is a warning: benchmarks run without their metrics too.
@@ -70,8 +94,11 @@ class Monitoring:
             return self._metrics.watch() if self._metrics else None
 
     def close(self) -> None:
-        """Stop to serve the metrics. Idempotent."""
+        """Send the metrics once more, and stop to send and serve them. Idempotent."""
         with self._guard:
             server, self._server, self._tried = self._server, None, True
+            sender, self._sender, self._closed = self._sender, None, True
+        if sender:
+            sender.close()
         if server:
             server.close()

@@ -1,0 +1,163 @@
+"""Sends the metrics to an OpenTelemetry receiver by OTLP/HTTP with protobuf, regularly and at the end of the process.
+
+Counters and histograms are sums since the start of the process, so a request that fails loses nothing: the next one
+contains what it contained. Names and labels are those of Prometheus, without the suffix ``_total`` of counters, which a
+receiver appends that writes for Prometheus.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from koderz_core.egress import trace
+from koderz_core.errors import KoderzError, ReceiverError, UsageError
+from koderz_core.otlp import METRICS, PROTOBUF, Attributes, Endpoint, Fields, encoded, nanoseconds
+from koderz_core.proxies import proxy_of
+
+if TYPE_CHECKING:
+    from prometheus_client.core import CollectorRegistry, Metric
+    from prometheus_client.samples import Sample
+
+SECONDS = 15.0  # between two requests
+REQUEST_SECONDS = 5.0
+_CUMULATIVE = 2
+_PURPOSE = "the metrics"
+_LOG = logging.getLogger("koderz")
+
+Check = Callable[[str, str, str], None]
+
+
+class MetricsSender:
+    """Sends in a thread of its own until ``close``. The first failure after a success is a warning."""
+
+    def __init__(self, to: Endpoint, registry: CollectorRegistry, version: str, check: Check) -> None:
+        """``check``: the gate of outbound addresses. Raises UsageError if a package is missing."""
+        self._to, self._registry, self._check = to, registry, check
+        self._begin = time.time()
+        self._resource = {
+            "service.name": "koderz",
+            "service.version": version,
+            "service.instance.id": str(uuid4()),
+        }
+        self._service = _service()
+        self._failing = False
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="metrics sender", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Send once more, and stop. Idempotent."""
+        self._closing.set()
+        self._thread.join(2 * REQUEST_SECONDS)
+
+    def _run(self) -> None:
+        while not self._closing.wait(SECONDS):
+            self._try()
+        self._try()
+
+    def _try(self) -> None:
+        try:
+            self._send()
+        except KoderzError as error:
+            if not self._failing:
+                _LOG.warning("No metrics are sent. %s koderz tries again every %g seconds.", error, SECONDS)
+            self._failing = True
+        else:
+            self._failing = False
+
+    def _send(self) -> None:
+        """Raises ReceiverError, OfflineError, ConfigError."""
+        import httpx  # noqa: PLC0415 (heavy)
+        from google.protobuf.json_format import ParseDict  # noqa: PLC0415 (optional, heavy)
+
+        self._check(self._to.url, _PURPOSE, METRICS.address)
+        data = metrics_data(self._registry.collect(), self._begin, time.time(), self._resource)
+        body = ParseDict(data, self._service.ExportMetricsServiceRequest()).SerializeToString()
+        headers = {"User-Agent": "koderz", **self._to.headers, "Content-Type": PROTOBUF}
+        extensions = {"timeout": httpx.Timeout(REQUEST_SECONDS).as_dict(), "trace": trace}
+        request = httpx.Request("POST", self._to.url, headers=headers, content=body, extensions=extensions)
+        try:
+            # A transport instead of a client, which would log the address and follow redirects.
+            with httpx.HTTPTransport(proxy=proxy_of(self._to.url)) as transport:
+                answer = transport.handle_request(request)
+                answer.close()
+        except httpx.HTTPError as error:
+            raise ReceiverError(
+                f"The receiver at {self._to.shown} cannot be reached ({type(error).__name__})."
+            ) from None
+        if not answer.is_success:
+            raise ReceiverError(
+                f"The receiver at {self._to.shown} answered {answer.status_code}. Check {METRICS.address} and "
+                f"{METRICS.headers}."
+            )
+
+
+def _service() -> Any:  # Any: a generated module
+    try:
+        from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2  # noqa: PLC0415 (optional, heavy)
+    except ImportError:
+        raise UsageError(f"{METRICS.address} needs a package: pip install 'koderz[otel]'") from None
+    return metrics_service_pb2
+
+
+def metrics_data(families: Iterable[Metric], begin: float, now: float, resource: Attributes) -> Fields:
+    """The message MetricsData. ``begin``, ``now``: seconds since 1970 between which the counters counted."""
+    times = {"startTimeUnixNano": nanoseconds(begin), "timeUnixNano": nanoseconds(now)}
+    metrics = [metric for family in families for metric in _metrics(family, times)]
+    scope = {"scope": {"name": "koderz"}, "metrics": metrics}
+    return {"resourceMetrics": [{"resource": {"attributes": encoded(resource)}, "scopeMetrics": [scope]}]}
+
+
+def _metrics(family: Metric, times: Mapping[str, str]) -> Iterator[Fields]:
+    """The metric of a family; none if it has no values yet."""
+    if not family.samples:
+        return
+    about = {"name": family.name, "description": family.documentation}
+    if family.type == "histogram":
+        points = [_histogram(labels, samples, times) for labels, samples in _series(family).items()]
+        yield {**about, "histogram": {"dataPoints": points, "aggregationTemporality": _CUMULATIVE}}
+        return
+    points = [
+        {**times, "attributes": encoded(sample.labels), "asDouble": float(sample.value)} for sample in family.samples
+    ]
+    if family.type == "counter":
+        yield {
+            **about,
+            "sum": {"dataPoints": points, "aggregationTemporality": _CUMULATIVE, "isMonotonic": True},
+        }
+    else:
+        yield {**about, "gauge": {"dataPoints": points}}
+
+
+def _series(family: Metric) -> Mapping[tuple[tuple[str, str], ...], list[Sample]]:
+    """The samples of a histogram by their labels, except the label of the bucket."""
+    found: defaultdict[tuple[tuple[str, str], ...], list[Sample]] = defaultdict(list)
+    for sample in family.samples:
+        found[tuple(item for item in sample.labels.items() if item[0] != "le")].append(sample)
+    return found
+
+
+def _histogram(labels: tuple[tuple[str, str], ...], samples: Iterable[Sample], times: Mapping[str, str]) -> Fields:
+    """A point of a histogram: the counts of Prometheus include those of all smaller buckets, the counts here do not."""
+    buckets, total = [], 0.0
+    for sample in samples:
+        if sample.name.endswith("_bucket"):
+            buckets.append((float(sample.labels["le"]), sample.value))
+        elif sample.name.endswith("_sum"):
+            total = sample.value
+    counts = [0.0, *(count for _, count in buckets)]
+    return {
+        **times,
+        "attributes": encoded(dict(labels)),
+        "explicitBounds": [bound for bound, _ in buckets[:-1]],  # the last one is infinite
+        "bucketCounts": [str(int(after - before)) for before, after in pairwise(counts)],
+        "count": str(int(counts[-1])),
+        "sum": total,
+    }
