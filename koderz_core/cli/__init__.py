@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, str] = {
     "fix": "workbench:fix",
     "ask": "workbench:ask",
     "benchmark": "benchmark:benchmark",
+    "study": "study:study",
     "resume": "resume:resume",
     "merge": "merge:merge",
     "pause": "control:pause",

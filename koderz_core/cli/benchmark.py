@@ -45,6 +45,7 @@ from koderz_core.workspace.runs import Runner
 
 BUG = 1
 ALL = 100.0  # per cent
+_PILOT = "To get an estimate, first run five problems with --pilot 5."
 
 
 def _persistent(_context: click.Context, _option: click.Parameter, persistent: bool) -> None:
@@ -130,15 +131,15 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
             click.echo(line, err=True)
         if options["plan_only"]:
             opened.costs.check(plan)  # a plan that would be refused needs no estimate
-            return _print_plan(opened, offer, options["concurrency"], as_json=as_json)
+            return print_plan(opened, offer, options["concurrency"], as_json=as_json)
         for line in () if as_json else _offered(offer):
             click.echo(line, err=True)
         mode = replace(run_options(options, silent=as_json), pilot=options["pilot"], debug_dir=debug_folder(options))
-        runner = perform(opened, _under_last_budget(opened, plan, mode), mode)
+        runner = perform(opened, under_last_budget(opened, plan, mode), mode)
         code = conclude(opened, FinishedRun.of(runner), options["fail_under"], as_json=as_json)
         show_timing(opened, runner.benchmark, options)
         if options["pilot"] and not as_json:
-            _print_plan(opened, offer, options["concurrency"], as_json=False)
+            print_plan(opened, offer, options["concurrency"], as_json=False)
         return BUG if runner.bugs else code
 
 
@@ -160,7 +161,7 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
         mode = replace(run_options(options, silent=as_json), debug_dir=debug_folder(options))
         for line in () if as_json else about_strategy(options, alone=True):
             click.echo(line, err=True)
-        runner = perform(opened, _under_last_budget(opened, plan, mode), mode)
+        runner = perform(opened, under_last_budget(opened, plan, mode), mode)
         details = [opened.results.experiment(experiment.id) for experiment in runner.experiments]
         if as_json:
             print_json(details)
@@ -258,7 +259,7 @@ def _divided(offer: Proposal, shard: tuple[int, int], options: Mapping[str, Any]
     return replace(offer, plan=offer.plan.part(*shard))
 
 
-def _under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
+def under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
     """The plan with the budget that it was given during the run, unless it starts as a fork."""
     changed = plan if mode.fork else opened.runs.under_last_budget(plan)
     if changed.budget != plan.budget:
@@ -276,7 +277,7 @@ def _offered(offer: Proposal) -> Iterator[str]:
         yield "To skip these baselines, add --no-baselines. Without them, the effect of supervision cannot be measured."
 
 
-def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, as_json: bool) -> int:
+def print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, as_json: bool) -> int:
     """Print what remains of a plan, with an estimate."""
     plan = offer.plan
     forecast = opened.costs.forecast(plan, concurrency)
@@ -298,9 +299,10 @@ def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, 
     ):
         click.echo(line)
     if forecast.unknown:
+        how = "koderz estimates them while the benchmark runs." if plan.registration else _PILOT
         click.echo(
             f"Remaining: {numbered(forecast.experiments, 'experiment')}. No estimate of calls, cost and time yet: too "
-            f"few similar experiments have finished. To get an estimate, first run five problems with --pilot 5."
+            f"few similar experiments have finished. {how}"
         )
     return 0
 

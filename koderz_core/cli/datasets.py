@@ -259,7 +259,7 @@ def download_data(names: tuple[str, ...], *, listed: bool, as_json: bool, data_d
         if listed:
             _print_sources(opened, sources, as_json=as_json)
             return
-        paths = {source.dataset: _download(opened, source) for source in sources}
+        paths = {source.dataset: download(opened, source) for source in sources}
     if as_json:
         print_json(paths)
         return
@@ -267,7 +267,8 @@ def download_data(names: tuple[str, ...], *, listed: bool, as_json: bool, data_d
         click.echo(f"Ready: {name} (licence {SOURCES[name].licence}) in {plain(str(path))}")
 
 
-def _download(opened: Workspace, source: Source) -> Path:
+def download(opened: Workspace, source: Source) -> Path:
+    """Download one file with a progress bar, unless it is present already."""
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:
         task = bar.add_task(source.dataset, total=source.size_bytes)

@@ -1,0 +1,103 @@
+"""``koderz study``: one command from a key to the answer, with the official clients of both providers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_server import Answer, Server, says, serving_chat, streams
+from scripted_server import claude_says, claude_streams
+
+from koderz_core import open_workspace
+from koderz_core.events import BenchmarkOpened
+from koderz_core.journal import read_all
+
+OPENAI, CLAUDE = "openai/gpt-4o", "anthropic/claude-sonnet-5-5"
+SMALL = ("study", "--dataset", "humaneval", "--problems", "0:4", "--coder", "scripted/weak", "--quiet")
+HASH = re.compile(r"\b[0-9a-f]{64}\b")
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A server that speaks both protocols, and whose models solve every problem."""
+    with open_workspace() as opened:
+        problems = opened.datasets.load().problems[:4]
+    programs = "\n".join(problem.public.prompt + problem.canonical_solution for problem in problems)
+    text = f"```python\n{programs}\n```"
+    with serving_chat() as server:
+
+        def answer(handler: BaseHTTPRequestHandler) -> None:
+            chosen: Callable[..., Answer] = _claude if handler.path.endswith("/messages") else _openai
+            chosen(text, streamed=bool(server.bodies[-1].get("stream")))(handler)
+
+        server.answer, server.models = answer, ("gpt-4o", "claude-sonnet-5-5")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url.removesuffix("/v1"))
+        yield server
+
+
+def _claude(text: str, *, streamed: bool) -> Answer:
+    return (
+        claude_streams({"type": "text_delta", "text": text})
+        if streamed
+        else claude_says({"type": "text", "text": text})
+    )
+
+
+def _openai(text: str, *, streamed: bool) -> Answer:
+    return streams({"content": text}) if streamed else says(text)
+
+
+def journal(home: Path) -> Path:
+    (found,) = (home / "journals").glob("*.jsonl")
+    return found
+
+
+@pytest.mark.parametrize(("key", "frontier"), [("OPENAI_API_KEY", OPENAI), ("ANTHROPIC_API_KEY", CLAUDE)])
+def test_one_key_and_one_command_give_a_registered_result_with_its_report(
+    key: str, frontier: str, koderz: Any, provider: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(key, "sk-test")
+    monkeypatch.chdir(tmp_path)
+    planned = koderz(*SMALL, "--frontier", frontier, "--plan-only")
+    assert "The frontier model alone costs at most $0.0" in planned.out
+    assert not provider.bodies
+    ran = koderz(*SMALL, "--frontier", *((frontier,) if frontier == OPENAI else ()))
+    assert ran.code == 0, ran.err
+    opened = next(iter(read_all(journal(tmp_path / "home")))).event
+    assert isinstance(opened, BenchmarkOpened)
+    assert opened.plan.configurations[1].models["coder"] == (frontier,)
+    assert HASH.findall(planned.out) == HASH.findall(ran.err) == HASH.findall(koderz("verify", opened.plan.id).out)
+    assert f"direct {frontier.partition('/')[2]} solved 100 %" in ran.out
+    assert re.search(
+        rf"^Registered .* matches direct {frontier.partition('/')[2]} within .* Result: \w+", ran.out, re.M
+    )
+    assert "<html" in (tmp_path / f"study-{opened.plan.id}.html").read_text()
+
+
+@pytest.mark.usefixtures("provider")
+def test_the_budget_holds_and_a_larger_one_continues_the_study(
+    koderz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.chdir(tmp_path)
+    small = koderz(*SMALL, "--frontier", OPENAI, "--max-cost", "0.02", "--concurrency", "1")
+    assert small.code == 5, small.err
+    (row,) = koderz("results", "--json").json[:1]
+    name = row["benchmark"]
+    assert f"koderz resume {name} --max-cost USD" in small.err
+    assert koderz("resume", name, "--max-cost", "5", "--quiet").code == 0
+    rows = koderz("results", name, "--json").json
+    assert [row["planned"] for row in rows] == [4] * 5
+    assert sum(row["solved"] + row["unsolved"] for row in rows) == 20
+
+
+def test_without_a_key_the_plan_is_shown_and_a_run_says_which_key_is_missing(koderz: Any) -> None:
+    assert CLAUDE.partition("/")[2] in koderz(*SMALL, "--plan-only").out
+    said = koderz(*SMALL)
+    assert said.code == 2
+    assert "ANTHROPIC_API_KEY" in said.err
