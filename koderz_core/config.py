@@ -22,17 +22,20 @@ from koderz_core import egress
 from koderz_core.addresses import endpoint, is_loopback, listen_address, normalised, ollama_address, secrets_of, several
 from koderz_core.errors import ConfigError, DataError, OfflineError
 from koderz_core.input_files import read_text
+from koderz_core.otlp import receiver_address
 from koderz_core.redaction import Redaction, redaction_of
 from koderz_core.settings_fields import (
     Limits,
     SecretStr,
     Setting,
+    checked_headers,
     checked_token,
     decoded,
     key_of,
     merged_tables,
     refuse_programs,
     refuse_unknown,
+    words_of,
 )
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -118,9 +121,7 @@ class Settings:
         prefixed=False,
         check=key_of,
     )
-    notices: SecretStr | None = _setting(
-        None, "Further addresses to notify, in the format of Apprise, separated by spaces."
-    )
+    notices: SecretStr | None = _setting(None, "Further addresses to notify (of Apprise), separated by spaces.")
 
     memory: Literal["on", "all", "off"] = _setting(
         "on", "Whether to store memories of finished experiments. 'all' includes experiments with scripted models."
@@ -138,8 +139,8 @@ class Settings:
     metrics_address: str = _setting(
         "", "Where Prometheus reads metrics: HOST:PORT, or a port of the loopback interface.", check=listen_address
     )
-    metrics_otlp: str = _setting("", "The receiver that koderz sends metrics to (OpenTelemetry, OTLP over HTTP).")
-    metrics_otlp_headers: SecretStr | None = _setting(None, "Headers for this receiver: NAME=VALUE,NAME=VALUE.")
+    metrics_otlp: str = _setting("", "The receiver of metrics (OpenTelemetry, OTLP over HTTP).", check=receiver_address)
+    metrics_otlp_headers: SecretStr | None = _setting(None, "Its headers: NAME=VALUE,...", check=checked_headers)
 
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = _setting(
         dict, "A table of model ids or providers and their tiers, for models whose tier koderz cannot determine."
@@ -282,9 +283,9 @@ class Settings:
 
     def secrets(self) -> tuple[str, ...]:
         """All keys and addresses of notices, and the secret parts of addresses: they must never be written anywhere."""
-        values = (getattr(self, name) for name, setting in SETTINGS.items() if setting.secret)
-        whole = [word for value in values if value for word in value.get_secret_value().split()]
-        servers = (url for name in _BASE_URLS for url in getattr(self, name).split())
+        values = ((name, getattr(self, name)) for name, setting in SETTINGS.items() if setting.secret)
+        whole = [word for name, value in values if value for word in words_of(name, value)]
+        servers = (url for name in (*_BASE_URLS, "metrics_otlp") for url in getattr(self, name).split())
         return tuple(dict.fromkeys((*whole, *(part for url in (*servers, *whole) for part in secrets_of(url)))))
 
     def redaction(self) -> Redaction:

@@ -1,4 +1,4 @@
-"""The parts of OTLP that traces and metrics share: receivers, and the JSON encoding of attributes and times.
+"""The parts of OTLP that traces and metrics share: receivers and their answers, the JSON of attributes and times.
 
 64-bit integers are strings, as the encoding requires
 (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding).
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import SplitResult
 
 from koderz_core.addresses import address, secrets_of
-from koderz_core.errors import UsageError
 from koderz_core.redaction import SHORTEST
 
 PROTOBUF = "application/x-protobuf"
@@ -39,49 +39,59 @@ class Endpoint:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What may be a key in the headers, such as the second word of ``Bearer KEY``, and in the address."""
-        words = (word for value in self.headers.values() for word in (value, *value.split()))
-        return (*(word for word in words if len(word) >= SHORTEST), *secrets_of(self.url))
+        """What may be a key in the headers and in the address."""
+        return (*secret_words(self.headers.values()), *secrets_of(self.url))
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
-    """A kind of data. ``path``: of an address without one. The others: what sets the address and the headers."""
-
-    path: str
-    address: str
-    headers: str
+def secret_words(values: Iterable[str]) -> tuple[str, ...]:
+    """What may be a key in the values of headers, such as the second word of ``Bearer KEY``."""
+    words = (word for value in values for word in (value, *value.split()))
+    return tuple(word for word in words if len(word) >= SHORTEST)
 
 
-TRACES = Signal("/v1/traces", "--endpoint", "--header")
-METRICS = Signal("/v1/metrics", "KODERZ_METRICS_OTLP", "KODERZ_METRICS_OTLP_HEADERS")
-
-
-def endpoint_of(url: str, headers: Sequence[str], signal: Signal) -> Endpoint:
-    """The receiver of an address, which may lack its path, and of headers ``NAME=VALUE``. Raises UsageError."""
-    try:
-        parts = address(url)
-    except ValueError as error:
-        raise UsageError(f"{signal.address} is invalid: {error}.") from None
+def receiver(text: str) -> SplitResult:
+    """The parts of the address of a receiver. Raises ValueError, which does not quote it."""
+    parts = address(text)
     if "@" in parts.netloc:
-        raise UsageError(
-            f"{signal.address} must not contain a user or password. Pass them in a header with {signal.headers}."
-        )
+        raise ValueError("this must not contain a user or password. Pass them in a header")
     if parts.fragment:
-        raise UsageError(f"{signal.address} must not contain a #. Write the address as http://HOST:PORT/PATH.")
-    known = dict(_header(text, signal) for text in headers)
-    return Endpoint((parts if parts.path else parts._replace(path=signal.path)).geturl(), known)
+        raise ValueError("this must not contain a #. Write the address as http://HOST:PORT/PATH")
+    return parts
 
 
-def _header(text: str, signal: Signal) -> tuple[str, str]:
-    """The name and the value. The message never quotes them, because a value may be a key."""
+def receiver_address(text: str) -> str:
+    """The address of a receiver, "" for none. Raises ValueError."""
+    return receiver(text).geturl() if text.strip() else ""
+
+
+def header(text: str) -> tuple[str, str]:
+    """The name and the value in ``NAME=VALUE``. Raises ValueError, which does not quote it: a value may be a key."""
     name, sign, value = text.partition("=")
     name, value = name.strip(), value.strip()
     if not (sign and re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name) and re.fullmatch(r"[\x20-\x7e]+", value)):
-        raise UsageError(
-            f"A header in {signal.headers} is invalid. Write it as NAME=VALUE, with ASCII characters only."
-        )
+        raise ValueError("a header is invalid. Write it as NAME=VALUE, with ASCII characters only")
     return name, value
+
+
+def endpoint(parts: SplitResult, path: str, headers: Iterable[tuple[str, str]]) -> Endpoint:
+    """The receiver of one kind of data. ``path``: that of an address without one."""
+    return Endpoint((parts if parts.path else parts._replace(path=path)).geturl(), dict(headers))
+
+
+def parsed(answer: Any, kind: str, content: bytes) -> None:  # Any: a generated message
+    """Read the answer of a receiver into its message. An empty answer accepts everything. Raises ValueError."""
+    from google.protobuf.json_format import Parse, ParseError  # noqa: PLC0415 (optional, heavy)
+    from google.protobuf.message import DecodeError  # noqa: PLC0415 (as above)
+
+    try:
+        if "json" in kind:
+            Parse(content, answer, ignore_unknown_fields=True)
+        elif content and "protobuf" not in kind:
+            raise DecodeError
+        else:
+            answer.ParseFromString(content)
+    except (DecodeError, ParseError, ValueError, RecursionError):
+        raise ValueError("its answer is not a valid OTLP response") from None
 
 
 def encoded(attributes: Attributes) -> list[Fields]:

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from urllib.parse import unquote
 
 import msgspec
 
 from koderz_core.errors import ConfigError
+from koderz_core.otlp import header, secret_words
 
 PROGRAMS = frozenset(
     {f"{prefix}{name}" for prefix in ("", "koderz_") for name in ("cortex_path", "cortex_command", "llama_server")}
@@ -135,6 +137,25 @@ def checked_token(token: SecretStr) -> SecretStr | None:
             "python -c 'import secrets; print(secrets.token_urlsafe())'"
         )
     return key
+
+
+def checked_headers(headers: SecretStr) -> SecretStr | None:
+    """As ``key_of``, for headers in the format of ``headers_in``."""
+    return headers if headers_in(headers) else None
+
+
+def headers_in(headers: SecretStr) -> dict[str, str]:
+    """Headers ``NAME=VALUE``, separated by commas; in a value, %2C is a comma and %20 a space.
+
+    Raises ValueError. Source: OTEL_EXPORTER_OTLP_HEADERS (https://opentelemetry.io/docs/specs/otel/protocol/exporter/).
+    """
+    parts = (part for part in headers.get_secret_value().split(",") if part.strip())
+    return {name: unquote(value) for name, value in map(header, parts)}
+
+
+def words_of(name: str, value: SecretStr) -> Iterable[str]:
+    """The secrets in the value of a setting."""
+    return secret_words(headers_in(value).values()) if name.endswith("_headers") else value.get_secret_value().split()
 
 
 def _converted(value: object, kind: Any) -> object:  # Any: as ``Setting.annotation``

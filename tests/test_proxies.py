@@ -10,13 +10,12 @@ import pytest
 from koderz_core.config import load_settings
 from koderz_core.download import download
 from koderz_core.errors import ConfigError, KoderzError
-from koderz_core.exports.otlp_sender import send
+from koderz_core.exports.otlp_sender import endpoint_of, send
 from koderz_core.models.availability import listing
 from koderz_core.models.open_models import OpenModels
 from koderz_core.models.provider import ModelList
 from koderz_core.notices.delivery import Notices
 from koderz_core.notices.messages import Notice
-from koderz_core.otlp import TRACES, endpoint_of
 from koderz_core.proxies import proxy_of
 from koderz_core.web_search.client import Client
 
@@ -32,7 +31,7 @@ def sentences(tmp_path: Path) -> list[str]:
         lambda: opened.get("openai/gpt-4o", ""),
         lambda: opened.get("ollama/a", ""),
         lambda: Client(settings, AWAY, "a search").get("search", "", {}),
-        lambda: send([], endpoint_of(AWAY, (), TRACES)),
+        lambda: send([], endpoint_of(AWAY, ())),
         lambda: download(AWAY, 1, tmp_path / "part", lambda _: None),
     ):
         with pytest.raises(KoderzError) as caught:

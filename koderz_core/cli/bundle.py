@@ -198,7 +198,7 @@ def _write_out(order: ExportOrder, out: Path | None, data_dir: Path | None, how:
                 shutil.copyfileobj(made, sys.stdout.buffer)
             else:
                 path = out or Path(order.file_name)
-                _write(made, path)
+                write_file(made, path)
                 click.echo(f"Written: {path}", err=True)
         return report_faults(opened)
 
@@ -230,7 +230,7 @@ def _unpack(made: BinaryIO, folder: Path) -> int:
     return len(files)
 
 
-def _write(made: BinaryIO, path: Path) -> None:
+def write_file(made: BinaryIO, path: Path) -> None:
     """Replaces an existing file only by a complete one."""
     try:
         with replacement(path, private=False) as file:

@@ -137,12 +137,17 @@ def check_tasks_file(path: Path, *, force: bool) -> None:
     """Raise DataError for a path at which no dataset file of tasks can be written: making tasks takes long."""
     if not path.name.endswith(".jsonl"):
         raise DataError(f"{path} does not end with .jsonl. Choose another name for the file of tasks.")
+    check_writable(path)
+    check_overwrite(path, force=force)
+
+
+def check_writable(path: Path) -> None:
+    """Raise DataError for a file in a folder that does not exist or is read-only, before a command that takes long."""
     if not os.access(path.absolute().parent, os.W_OK | os.X_OK):
         raise DataError(
             f"{path} cannot be written: its folder does not exist, or you may not write to it. Create the folder, or "
             "choose another one."
         )
-    check_overwrite(path, force=force)
 
 
 def agrees(question: str, advice: str, *, yes: bool, ask: bool = True) -> bool:

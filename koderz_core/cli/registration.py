@@ -99,6 +99,6 @@ def decision_lines(opened: Workspace, runner: Runner) -> Iterator[str]:
 def registration_lines(plan: Plan, before: Plan | None = None) -> Iterator[str]:
     """The registration of a plan with its hash, if it is registered; ``before``: the recorded plan that it changes."""
     if plan.registration:
-        yield from announced(before or plan)
+        yield from announced(before or plan, begun=before is not None)
         if before is not None and before != plan:
             yield deviation_announced(before, plan)

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -21,7 +22,7 @@ from koderz_core.workspace import Workspace
 from koderz_core.workspace.runs import Runner
 
 NOW = (signal.SIGTERM, signal.SIGHUP)
-NOTICE_SECONDS = 3.0  # for a last notice when the process must end now
+LAST_SECONDS = 3.0  # for a last notice and the last metrics when the process must end now
 DRAINING = (
     "Stopping: each running experiment ends before its next model call or test run, and no new experiments start. "
     "Press Ctrl-C again to stop immediately."
@@ -83,9 +84,12 @@ def _leave(runner: Runner, opened: Workspace) -> None:
     with suppress(OSError):  # the terminal may be gone
         click.echo(f"Stopped. Finished work is kept. To continue: {again}", err=True)
         sys.stdout.flush()
-    notice = threading.Thread(target=runner.notify_ended, daemon=True)
-    notice.start()
-    notice.join(NOTICE_SECONDS)
+    deadline = time.monotonic() + LAST_SECONDS
+    last = [threading.Thread(target=act, daemon=True) for act in (runner.notify_ended, opened.monitoring.close)]
+    for thread in last:
+        thread.start()
+    for thread in last:
+        thread.join(max(0.0, deadline - time.monotonic()))
     os._exit(Cancelled.exit_code)
 
 

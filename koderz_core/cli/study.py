@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from koderz_core.cli.benchmark import RunOptions, perform, print_plan, under_last_budget
+from koderz_core.cli.bundle import write_file
 from koderz_core.cli.conclusion import FinishedRun, conclude
 from koderz_core.cli.datasets import download
 from koderz_core.cli.models import fetch
-from koderz_core.cli.options import Number, OutputPath, Whole, data_dir, quiet, workspace
-from koderz_core.errors import DataError, UsageError
-from koderz_core.files import replacement
+from koderz_core.cli.options import Number, OutputPath, Whole, check_writable, data_dir, quiet, workspace
+from koderz_core.errors import PlanError, UsageError
 from koderz_core.plan.baselines import Proposal
 from koderz_core.plan.presets import SONNET
-from koderz_core.plan.study import DATASET, FRONTIER_CALLS, PROBLEMS, frontier_model, study_order
+from koderz_core.plan.study import DATASET, FRONTIER, FRONTIER_CALLS, PROBLEMS, frontier_model, study_order
+from koderz_core.records import Plan
 from koderz_core.report.export_request import ExportOrder
 from koderz_core.report.formats import money, plain
 from koderz_core.report.headline import answer
@@ -24,6 +25,7 @@ from koderz_core.workspace import Workspace
 from koderz_core.workspace.datasets import sources_of
 
 CODER = "embedded/qwen2.5-coder-1.5b"
+REPORT = "study-{}.html"
 
 
 @click.command()
@@ -33,7 +35,7 @@ CODER = "embedded/qwen2.5-coder-1.5b"
     flag_value="",
     default="",
     metavar="[MODEL]",
-    help=f"Frontier model: the reviewer and the baseline.  [default: {SONNET}, else a frontier model with a key]",
+    help=f"Frontier model: the reviewer and the baseline.  [default: {FRONTIER[0]}, or {FRONTIER[1]} with its key]",
 )
 @click.option("--coder", default=CODER, show_default=True, metavar="MODEL", help="The cheap model.")
 @click.option("--dataset", default=DATASET, show_default=True, help="Dataset, or path of a dataset file.")
@@ -44,7 +46,7 @@ CODER = "embedded/qwen2.5-coder-1.5b"
     type=Number(0, min_open=True),
     default=20.0,
     show_default=True,
-    help="Limit on the total cost. The study stops before a call that could exceed it; it can be resumed.",
+    help="Limit on the total cost. The study stops before a call that could exceed it.",
 )
 @click.option(
     "--margin",
@@ -52,10 +54,14 @@ CODER = "embedded/qwen2.5-coder-1.5b"
     type=Number(0, 100, min_open=True, max_open=True),
     default=10.0,
     show_default=True,
-    help="How many percentage points fewer problems still count as a match.",
+    help="Margin of a match: A may solve this many percentage points fewer problems than B.",
 )
 @click.option("--concurrency", type=Whole(1, 256), help="Number of experiments to run at the same time.")
-@click.option("--plan-only", is_flag=True, help="Print the plan, the hash and the highest cost; run nothing.")
+@click.option(
+    "--plan-only",
+    is_flag=True,
+    help="Print the plan, its hash and the cost of the frontier model alone; call no model.",
+)
 @click.option("--out", type=OutputPath(), metavar="FILE", help="The report as HTML.  [default: study-ID.html]")
 @quiet
 @data_dir
@@ -75,48 +81,66 @@ def study(  # noqa: PLR0913, PLR0917 (one argument per option)
     """Measure whether a cheap model under frontier supervision matches a frontier model. The plan is registered.
 
     Five configurations run on the same problems: the cheap model with reviews by the frontier model (A), the frontier
-    model alone (B), the cheap model alone, the cheap model with five tries, and escalation from the cheap model to the
-    frontier model. The primary comparison is A with B. All loops see only the examples in the problem's text; held-out
-    tests decide.
+    model alone (B), the cheap model alone, the cheap model with up to five attempts, and escalation from the cheap
+    model to the frontier model. The primary comparison is A with B. All loops see only the examples in the problem's
+    text; held-out tests decide.
 
     The command downloads the dataset and the embedded model if they are missing. The same command resumes a study that
-    was stopped. If the budget was too small, use `koderz resume` with a larger --max-cost.
+    was stopped. If the budget was too small, repeat the command with a larger --max-cost.
     """
+    check_writable(out or Path.cwd() / REPORT)
     with workspace(data_dir) as opened:
-        if not plan_only:
-            _prepare(opened, dataset, coder)
-        order = study_order(coder, frontier or _frontier(opened, plan_only=plan_only), problems, max_cost, margin / 100)
+        model = opened.models.full_name(frontier) if frontier else _frontier(opened, plan_only=plan_only)
+        _require_price(opened, model)
+        for source in sources_of(dataset):
+            download(opened, source)
+        order = study_order(opened.models.full_name(coder), model, problems, max_cost, margin / 100)
         offer = opened.plans.propose(order, dataset, baselines=False)
         if plan_only:
-            opened.costs.check(offer.plan)
             return print_plan(opened, offer, concurrency, as_json=False) or _print_price(opened, offer)
-        mode = RunOptions(concurrency, quiet=quiet)
-        runner = perform(opened, under_last_budget(opened, offer.plan, mode), mode)
-        code = conclude(opened, FinishedRun.of(runner), None, as_json=False)
-        path = out or Path(f"study-{runner.benchmark}.html")
-        _write_report(opened, runner.benchmark, path)
-        click.echo(f"Report: {plain(str(path))}\n")
-        _print_result(opened, runner.benchmark)
-        return code
+        if opened.models.full_name(coder).startswith("embedded/"):
+            fetch(opened, coder)
+        return _run(opened, offer.plan, RunOptions(concurrency, quiet=quiet), out)
 
 
-def _prepare(opened: Workspace, dataset: str, coder: str) -> None:
-    """Download what is missing."""
-    for source in sources_of(dataset):
-        download(opened, source)
-    if opened.models.full_name(coder).startswith("embedded/"):
-        fetch(opened, coder)
+def _run(opened: Workspace, plan: Plan, mode: RunOptions, out: Path | None) -> int:
+    runner = perform(opened, _under_largest_budget(opened, plan, mode), mode)
+    code = conclude(opened, FinishedRun.of(runner), None, as_json=False)
+    _print_result(opened, runner.benchmark)
+    path = out or Path(REPORT.format(runner.benchmark))
+    with opened.exports.file(ExportOrder("comparison", "html", (runner.benchmark,))) as made:
+        write_file(made, path)
+    click.echo(f"\nReport: {plain(str(path))}")
+    return code
 
 
 def _frontier(opened: Workspace, *, plan_only: bool) -> str:
-    """The frontier model that can be called. Raises UsageError without one, except for a plan."""
+    """The default frontier model. Raises UsageError if it cannot be called, except for a plan."""
     found = frontier_model(opened.models.survey())
     if found is None and not plan_only:
         raise UsageError(
-            "No frontier model can be called, because no key is set. Set ANTHROPIC_API_KEY or OPENAI_API_KEY in the "
-            "environment or in .env, or name a model with --frontier. To see the plan without a key, add --plan-only."
+            f"Neither {' nor '.join(FRONTIER)} can be called. Set ANTHROPIC_API_KEY or OPENAI_API_KEY in the "
+            "environment or in .env, or name another model with --frontier. Without a key, --plan-only shows the plan."
         )
     return found or SONNET
+
+
+def _require_price(opened: Workspace, model: str) -> None:
+    """Raise PlanError for a model without a known price: neither its cost nor the budget would mean anything."""
+    if opened.models.about(model).sample_cost.usd is None:
+        raise PlanError(
+            f"No price is known for {model}, so its cost can be neither compared nor limited. Choose another model "
+            "with --frontier, or state its price in models.toml (docs/models.md)."
+        )
+
+
+def _under_largest_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
+    """The plan with the budget of the recorded study, if that is larger: the same command never lowers a budget."""
+    plan = under_last_budget(opened, plan, mode)
+    if not any(row.id == plan.id for row in opened.results.benchmarks()):
+        return plan
+    recorded, usd = opened.runs.recorded(plan.id).budget, plan.budget.usd
+    return replace(plan, budget=recorded) if usd is None or recorded.usd is None or recorded.usd > usd else plan
 
 
 def _print_price(opened: Workspace, offer: Proposal) -> int:
@@ -129,17 +153,7 @@ def _print_price(opened: Workspace, offer: Proposal) -> int:
 
 
 def _print_result(opened: Workspace, benchmark: str) -> None:
-    comparison = opened.comparisons.compare(opened.comparisons.named([benchmark]))
-    for line in answer(comparison).lines:
+    """The primary comparison first."""
+    click.echo()
+    for line in answer(opened.comparisons.compare(opened.comparisons.named([benchmark]))).lines:
         click.echo(plain(line))
-
-
-def _write_report(opened: Workspace, benchmark: str, path: Path) -> None:
-    try:
-        with (
-            opened.exports.file(ExportOrder("comparison", "html", (benchmark,))) as made,
-            replacement(path, private=False) as file,
-        ):
-            shutil.copyfileobj(made, file)
-    except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror}. Choose another file with --out.") from error

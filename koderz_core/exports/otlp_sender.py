@@ -23,7 +23,7 @@ from koderz_core.errors import ReceiverError, UsageError
 from koderz_core.exports.otlp import traces_data
 from koderz_core.exports.spans import TraceSpan
 from koderz_core.notices.mask import masked
-from koderz_core.otlp import PROTOBUF, Endpoint
+from koderz_core.otlp import PROTOBUF, Endpoint, endpoint, header, parsed, receiver
 from koderz_core.proxies import proxy_of
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ SECONDS = 60.0  # for one request
 RETRIED = (429, 502, 503, 504)
 WAITS_SECONDS = (1.0, 2.0, 4.0, 8.0)
 MOST_WAIT_SECONDS = 30.0
+TRACES_PATH = "/v1/traces"
 _PIECES = 16  # of an answer's body, which has a few bytes
 _SHOWN = 300  # characters of a refusal
 
@@ -45,6 +46,14 @@ class Sent:
 
     traces: int
     spans: int
+
+
+def endpoint_of(url: str, headers: Sequence[str]) -> Endpoint:
+    """The receiver of an address, which may lack its path, and of headers ``NAME=VALUE``. Raises UsageError."""
+    try:
+        return endpoint(receiver(url), TRACES_PATH, map(header, headers))
+    except ValueError as error:
+        raise UsageError(f"--endpoint or --header is invalid: {error}.") from None
 
 
 def send(traces: Iterable[Sequence[TraceSpan]], to: Endpoint, pause: Callable[[float], None] = time.sleep) -> Sent:
@@ -144,22 +153,12 @@ class _Request:
         return answer, content
 
     def _check(self, kind: str, content: bytes, sent: int) -> None:
-        """Whether the receiver accepted the whole batch. An empty answer says so."""
-        from google.protobuf.json_format import Parse, ParseError  # noqa: PLC0415 (optional, heavy)
-        from google.protobuf.message import DecodeError  # noqa: PLC0415 (as above)
-
+        """Whether the receiver accepted the whole batch."""
         answer = self.messages.ExportTraceServiceResponse()
         try:
-            if "json" in kind:
-                Parse(content, answer, ignore_unknown_fields=True)
-            elif content and "protobuf" not in kind:
-                raise DecodeError
-            else:
-                answer.ParseFromString(content)
-        except (DecodeError, ParseError, ValueError, RecursionError):
-            raise self._error(
-                "answered with HTTP status 200, but its answer is not a valid OTLP response", "Check the address."
-            ) from None
+            parsed(answer, kind, content)
+        except ValueError as error:
+            raise self._error(f"answered with HTTP status 200, but {error}", "Check the address.") from None
         if rejected := answer.partial_success.rejected_spans:
             said = self._said(answer.partial_success.error_message)
             raise self._error(f"rejected {rejected} of {sent} spans of a batch{said}", "", sent - rejected)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
+from msgspec import UNSET
+
 from koderz_core.events import (
     BenchmarkClosed,
     BenchmarkOpened,
@@ -142,13 +144,16 @@ class MemoryExtractor:
 
 
 def _without_scripts(plan: Plan) -> Plan:
-    """The plan without the configurations that have a scripted model in some role."""
+    """The plan without the configurations that have a scripted model in some role.
+
+    Without its registration too, which names configurations by their places.
+    """
     unscripted = (
         configuration
         for configuration in plan.configurations
         if not scripted(name for names in configuration.models.values() for name in names)
     )
-    return replace(plan, configurations=tuple(unscripted))
+    return replace(plan, configurations=tuple(unscripted), registration=UNSET)
 
 
 Builder = Callable[

@@ -1,4 +1,4 @@
-"""Sends the metrics to an OpenTelemetry receiver by OTLP/HTTP with protobuf, regularly and at the end of the process.
+"""Sends the metrics to an OpenTelemetry receiver by OTLP/HTTP with protobuf: at once, regularly and at the end.
 
 Counters and histograms are sums since the start of the process, so a request that fails loses nothing: the next one
 contains what it contained. Names and labels are those of Prometheus, without the suffix ``_total`` of counters, which a
@@ -12,13 +12,14 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import pairwise
+from http import HTTPStatus
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from koderz_core.egress import trace
 from koderz_core.errors import KoderzError, ReceiverError, UsageError
-from koderz_core.otlp import METRICS, PROTOBUF, Attributes, Endpoint, Fields, encoded, nanoseconds
+from koderz_core.otlp import PROTOBUF, Attributes, Endpoint, Fields, encoded, nanoseconds, parsed
 from koderz_core.proxies import proxy_of
 
 if TYPE_CHECKING:
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
 
 SECONDS = 15.0  # between two requests
 REQUEST_SECONDS = 5.0
+CLOSING_SECONDS = 6.0  # for the last request: Docker kills a process ten seconds after it asked it to end
+SETTING, PATH = "KODERZ_METRICS_OTLP", "/v1/metrics"
 _CUMULATIVE = 2
-_PURPOSE = "the metrics"
+_PIECES = 16  # of an answer's body, which has a few bytes
 _LOG = logging.getLogger("koderz")
 
 Check = Callable[[str, str, str], None]
@@ -55,19 +58,22 @@ class MetricsSender:
     def close(self) -> None:
         """Send once more, and stop. Idempotent."""
         self._closing.set()
-        self._thread.join(2 * REQUEST_SECONDS)
+        self._thread.join(CLOSING_SECONDS)
 
     def _run(self) -> None:
+        """Send at the start too: a rate needs the first value of a counter."""
+        self._try(f"koderz tries again every {SECONDS:g} seconds")
         while not self._closing.wait(SECONDS):
-            self._try()
-        self._try()
+            self._try(f"koderz tries again every {SECONDS:g} seconds")
+        self._try("The last counts of this process are lost")
 
-    def _try(self) -> None:
+    def _try(self, then: str) -> None:
         try:
             self._send()
-        except KoderzError as error:
+        except Exception as error:  # noqa: BLE001 (the edge of a thread: no fault of a receiver may end it)
             if not self._failing:
-                _LOG.warning("No metrics are sent. %s koderz tries again every %g seconds.", error, SECONDS)
+                what = error if isinstance(error, KoderzError) else f"Sending failed: {type(error).__name__}: {error}."
+                _LOG.warning("No metrics were sent. %s %s.", what, then)
             self._failing = True
         else:
             self._failing = False
@@ -77,33 +83,47 @@ class MetricsSender:
         import httpx  # noqa: PLC0415 (heavy)
         from google.protobuf.json_format import ParseDict  # noqa: PLC0415 (optional, heavy)
 
-        self._check(self._to.url, _PURPOSE, METRICS.address)
+        self._check(self._to.url, "the metrics", SETTING)
         data = metrics_data(self._registry.collect(), self._begin, time.time(), self._resource)
         body = ParseDict(data, self._service.ExportMetricsServiceRequest()).SerializeToString()
-        headers = {"User-Agent": "koderz", **self._to.headers, "Content-Type": PROTOBUF}
+        headers = httpx.Headers({"User-Agent": "koderz", **self._to.headers})
+        headers["Content-Type"] = PROTOBUF
         extensions = {"timeout": httpx.Timeout(REQUEST_SECONDS).as_dict(), "trace": trace}
         request = httpx.Request("POST", self._to.url, headers=headers, content=body, extensions=extensions)
         try:
             # A transport instead of a client, which would log the address and follow redirects.
             with httpx.HTTPTransport(proxy=proxy_of(self._to.url)) as transport:
                 answer = transport.handle_request(request)
+                content = b"".join(islice(answer.iter_bytes(), _PIECES))
                 answer.close()
         except httpx.HTTPError as error:
             raise ReceiverError(
                 f"The receiver at {self._to.shown} cannot be reached ({type(error).__name__})."
             ) from None
-        if not answer.is_success:
-            raise ReceiverError(
-                f"The receiver at {self._to.shown} answered {answer.status_code}. Check {METRICS.address} and "
-                f"{METRICS.headers}."
-            )
+        if answer.status_code != HTTPStatus.OK:
+            raise self._refused(f"{answer.status_code}")
+        self._accepted(answer.headers.get("content-type", ""), content)
+
+    def _accepted(self, kind: str, content: bytes) -> None:
+        """Raise ReceiverError if the answer does not accept all metrics."""
+        answer = self._service.ExportMetricsServiceResponse()
+        try:
+            parsed(answer, kind, content)
+        except ValueError as error:
+            raise self._refused(f"with HTTP status 200, but {error}") from None
+        if rejected := answer.partial_success.rejected_data_points:
+            raise self._refused(f"that it rejected {rejected} values")
+
+    def _refused(self, how: str) -> ReceiverError:
+        """The receiver's own words are not shown, because they may repeat a header."""
+        return ReceiverError(f"The receiver at {self._to.shown} answered {how}. Check {SETTING} and {SETTING}_HEADERS.")
 
 
 def _service() -> Any:  # Any: a generated module
     try:
         from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2  # noqa: PLC0415 (optional, heavy)
     except ImportError:
-        raise UsageError(f"{METRICS.address} needs a package: pip install 'koderz[otel]'") from None
+        raise UsageError(f"{SETTING} needs a package: pip install 'koderz[otel]'") from None
     return metrics_service_pb2
 
 

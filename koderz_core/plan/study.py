@@ -13,6 +13,8 @@ from koderz_core.records import Budget, Scalar
 DATASET, PROBLEMS = "mbpp+", "sample:310"
 """About 290 of these problems have examples. With 288, a benchmark of two equally good configurations shows a match
 within 10 percentage points with a probability of 80 % (``analysis.power``)."""
+FRONTIER = (SONNET, "openai/gpt-6.1-sol")
+"""The default frontier models, in order of preference."""
 GATE = "examples"
 LOOP: Mapping[str, Scalar] = {"max_iterations": 5, "temperature": 0.8}
 SUPERVISED: Mapping[str, Scalar] = {"max_iterations": 5, "checkpoint_interval": 2, "spec": False}
@@ -39,6 +41,6 @@ def study_order(coder: str, frontier: str, problems: str, max_usd: float, margin
 
 
 def frontier_model(surveyed: Iterable[Availability]) -> str | None:
-    """The default frontier model, or another one that can be called now; None if there is none."""
-    ready = [row.id for row in surveyed if row.tier == "frontier" and row.ready]
-    return SONNET if SONNET in ready else next(iter(ready), None)
+    """The first of ``FRONTIER`` that can be called now: always the same one, whatever a server lists. None: no one."""
+    ready = {row.id for row in surveyed if row.ready}
+    return next((model for model in FRONTIER if model in ready), None)

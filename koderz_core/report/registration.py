@@ -56,8 +56,12 @@ def saved(left: Forecast | None) -> str:
     return f"Saved: {numbered(left.experiments, 'experiment')}. Their estimated cost: {cost}."
 
 
-def announced(plan: Plan) -> Iterator[str]:
-    """What a registered plan commits to, and its hash; no line if it is not registered."""
+def announced(plan: Plan, *, begun: bool) -> Iterator[str]:
+    """What a registered plan commits to; no line if it is not registered.
+
+    Before it has ``begun``, also its hash. Later the hash of the newest plan may differ from the published one, and
+    ``koderz verify`` prints that of the first.
+    """
     if not plan.registration:
         return
     rule = STOPPING[plan.registration.stopping]
@@ -68,7 +72,8 @@ def announced(plan: Plan) -> Iterator[str]:
             f"At the earliest, a match is shown after {equal} on which both configurations have the same result. Each "
             "problem on which they differ delays the match."
         )
-    yield f"SHA-256 of the registration, to publish before the first call: {registration_hash(plan)}"
+    if not begun:
+        yield f"SHA-256 of the registration, to publish before the first call: {registration_hash(plan)}"
 
 
 def primary_words(plan: Plan, registration: Registration) -> str:

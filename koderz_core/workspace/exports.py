@@ -16,7 +16,6 @@ from koderz_core import __version__
 from koderz_core.errors import DataError, UsageError
 from koderz_core.exports import log_writer
 from koderz_core.exports.recording import Recording, Transcript, as_measured
-from koderz_core.otlp import TRACES, endpoint_of
 from koderz_core.records import Plan
 from koderz_core.records.rows import Excerpt, Provenance
 from koderz_core.report.benchmark_report import bibtex
@@ -125,9 +124,9 @@ class Exports:
         Raises ReceiverError, OfflineError, and as ``resolve``.
         """
         from koderz_core.exports.otlp import traces  # noqa: PLC0415 (tables do not need it)
-        from koderz_core.exports.otlp_sender import send  # noqa: PLC0415 (as above)
+        from koderz_core.exports.otlp_sender import endpoint_of, send  # noqa: PLC0415 (as above)
 
-        to = endpoint_of(url, headers, TRACES)
+        to = endpoint_of(url, headers)
         self.experiments().settings.check_egress(to.url, "the traces", "the address of the export")
         return send(traces(map(self._recording, self._exported(self.resolve(order)))), to)
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from koderz_core import __version__
 from koderz_core.addresses import url_of
 from koderz_core.config import Settings
-from koderz_core.otlp import METRICS, endpoint_of
+from koderz_core.otlp import endpoint, receiver
+from koderz_core.settings_fields import headers_in
 
 if TYPE_CHECKING:
     from koderz_core.metrics.benchmark_watch import BenchmarkWatch
@@ -43,7 +44,7 @@ class Monitoring:
     def begin(self) -> str | None:
         """Serve and send the metrics, as far as this is set; return the URL where they are served, None without one.
 
-        Raises UsageError if the receiver is not an address, or if a package is missing.
+        Raises UsageError if a package is missing.
         """
         self.begin_sending()
         return self._serve()
@@ -52,11 +53,11 @@ class Monitoring:
         """Send the metrics to the receiver, if one is set. Raises UsageError."""
         if not self._settings.metrics_otlp:
             return
-        from koderz_core.metrics.sender import MetricsSender  # noqa: PLC0415 (only if there is a receiver)
+        from koderz_core.metrics.sender import PATH, MetricsSender  # noqa: PLC0415 (only if there is a receiver)
 
         metrics, headers = self.metrics, self._settings.metrics_otlp_headers
-        stated = headers.get_secret_value().split(",") if headers else ()
-        to = endpoint_of(self._settings.metrics_otlp, stated, METRICS)
+        stated = headers_in(headers) if headers else {}
+        to = endpoint(receiver(self._settings.metrics_otlp), PATH, stated.items())
         with self._guard:
             if not (self._sender or self._closed):
                 self._sender = MetricsSender(to, metrics.registry, __version__, self._settings.check_egress)

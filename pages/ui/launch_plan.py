@@ -35,7 +35,12 @@ def show_ineffective(sentences: Sequence[str]) -> None:
 def show_plan(workspace: Workspace, plan: Plan) -> None:
     """The smallest difference it can show, remarks, dataset and isolation. Raises SandboxError, StoreError."""
     dataset = f"Dataset: {plan.dataset.said}."
-    remarks = (workspace.comparisons.can_show(plan), *workspace.runs.remarks(plan), *announced(plan), dataset)
+    remarks = (
+        workspace.comparisons.can_show(plan),
+        *workspace.runs.remarks(plan),
+        *announced(plan, begun=False),
+        dataset,
+    )
     show_remarks(remarks)
     # On a busy machine the first self-test takes seconds; the form can be used meanwhile.
     self_test = prepare("sandbox", workspace.grading.sandbox.self_test, _show_self_test_runs)

@@ -16,7 +16,7 @@ from koderz_core import open_workspace
 from koderz_core.events import BenchmarkOpened
 from koderz_core.journal import read_all
 
-OPENAI, CLAUDE = "openai/gpt-4o", "anthropic/claude-sonnet-5-5"
+OPENAI, CLAUDE = "openai/gpt-6.1-sol", "anthropic/claude-sonnet-5-5"
 SMALL = ("study", "--dataset", "humaneval", "--problems", "0:4", "--coder", "scripted/weak", "--quiet")
 HASH = re.compile(r"\b[0-9a-f]{64}\b")
 
@@ -34,7 +34,7 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
             chosen: Callable[..., Answer] = _claude if handler.path.endswith("/messages") else _openai
             chosen(text, streamed=bool(server.bodies[-1].get("stream")))(handler)
 
-        server.answer, server.models = answer, ("gpt-4o", "claude-sonnet-5-5")
+        server.answer, server.models = answer, ("o3-pro", "gpt-4o", "gpt-6.1-sol", "claude-sonnet-5-5")
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url.removesuffix("/v1"))
         yield server
@@ -57,16 +57,29 @@ def journal(home: Path) -> Path:
     return found
 
 
-@pytest.mark.parametrize(("key", "frontier"), [("OPENAI_API_KEY", OPENAI), ("ANTHROPIC_API_KEY", CLAUDE)])
+@pytest.mark.parametrize(
+    ("key", "frontier", "other"),
+    [
+        ("OPENAI_API_KEY", OPENAI, "ANTHROPIC_BASE_URL"),
+        ("ANTHROPIC_API_KEY", CLAUDE, "OPENAI_BASE_URL"),
+    ],
+)
 def test_one_key_and_one_command_give_a_registered_result_with_its_report(
-    key: str, frontier: str, koderz: Any, provider: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    key: str,
+    frontier: str,
+    other: str,
+    koderz: Any,
+    provider: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv(key, "sk-test")
+    monkeypatch.delenv(other)
     monkeypatch.chdir(tmp_path)
-    planned = koderz(*SMALL, "--frontier", frontier, "--plan-only")
-    assert "The frontier model alone costs at most $0.0" in planned.out
+    planned = koderz(*SMALL, "--frontier", "--plan-only")
+    assert "The frontier model alone costs at most $" in planned.out
     assert not provider.bodies
-    ran = koderz(*SMALL, "--frontier", *((frontier,) if frontier == OPENAI else ()))
+    ran = koderz(*SMALL, "--frontier")
     assert ran.code == 0, ran.err
     opened = next(iter(read_all(journal(tmp_path / "home")))).event
     assert isinstance(opened, BenchmarkOpened)
@@ -80,20 +93,39 @@ def test_one_key_and_one_command_give_a_registered_result_with_its_report(
 
 
 @pytest.mark.usefixtures("provider")
-def test_the_budget_holds_and_a_larger_one_continues_the_study(
+def test_the_budget_holds_and_the_same_command_never_lowers_it(
     koderz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     monkeypatch.chdir(tmp_path)
-    small = koderz(*SMALL, "--frontier", OPENAI, "--max-cost", "0.02", "--concurrency", "1")
+    study = (*SMALL, "--frontier", OPENAI, "--concurrency", "1", "--max-cost")
+    small = koderz(*study, "0.02")
     assert small.code == 5, small.err
     (row,) = koderz("results", "--json").json[:1]
-    name = row["benchmark"]
-    assert f"koderz resume {name} --max-cost USD" in small.err
-    assert koderz("resume", name, "--max-cost", "5", "--quiet").code == 0
-    rows = koderz("results", name, "--json").json
+    assert koderz("resume", row["benchmark"], "--max-cost", "5", "--quiet").code == 0
+    rows = koderz("results", row["benchmark"], "--json").json
     assert [row["planned"] for row in rows] == [4] * 5
     assert sum(row["solved"] + row["unsolved"] for row in rows) == 20
+    again = koderz(*study, "0.02")
+    assert again.code == 0, again.err
+    assert "this deviation" not in again.err
+    assert "Result:" in again.out
+
+
+def test_what_would_make_the_study_useless_is_refused_before_the_first_call(
+    koderz: Any, provider: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.delenv("OPENAI_BASE_URL")  # the models of a server on this machine cost electricity
+    for option, value, said in (
+        ("--out", "/nonexistent/report.html", "its folder does not exist"),
+        ("--frontier", "openai/unpriced-9", "No price is known for openai/unpriced-9"),
+        ("--frontier", "no such model", "Unknown model"),
+    ):
+        refused = koderz(*SMALL, option, value)
+        assert refused.code in (2, 3)
+        assert said in refused.err
+    assert not provider.bodies
 
 
 def test_without_a_key_the_plan_is_shown_and_a_run_says_which_key_is_missing(koderz: Any) -> None:

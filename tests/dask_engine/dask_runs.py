@@ -10,6 +10,7 @@ import threading
 import time
 from collections import Counter
 from http.server import BaseHTTPRequestHandler
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +21,15 @@ CLOCK = ("seconds", "at", "kwh", "joules", "isolation")
 
 
 class Slow:
-    """A chat server whose answers take a moment, and wait while ``answering`` is not set."""
+    """A chat server whose answers take a moment. After ``most`` answers, all others wait for ``answering``."""
 
-    def __init__(self, seconds: float, tokens: int = 5) -> None:
+    def __init__(self, seconds: float, tokens: int = 5, most: int | None = None) -> None:
         self.seconds, self.tokens, self.answering = seconds, tokens, threading.Event()
-        self.answering.set()
+        self._left = iter(range(most)) if most is not None else count()
 
     def __call__(self, handler: BaseHTTPRequestHandler) -> None:
         time.sleep(self.seconds)
-        assert self.answering.wait(120)
+        assert next(self._left, None) is not None or self.answering.wait(120)
         usage = {"prompt_tokens": 11, "completion_tokens": self.tokens, "total_tokens": 11 + self.tokens}
         streams({"content": "```python\ndef f():\n    return None\n```"}, usage=usage)(handler)
 

@@ -59,10 +59,9 @@ LONG = (*MANY, "supervised max_iterations=3 checkpoint_interval=1 coder=vllm/m r
 
 
 def test_a_killed_worker_loses_no_experiment_and_no_answer_is_asked_for_again(server: Server, tmp_path: Path) -> None:
-    slow = server.answer = Slow(0.5)
+    slow = server.answer = Slow(0.5, most=8)
     process = started(*LONG, "--engine", "dask=local:2", home=tmp_path)
     wait_for("call_finished", 8, tmp_path)
-    slow.answering.clear()
     wait_for_open_calls(6, tmp_path)  # one of each experiment: those of both workers
     os.kill(workers_of(process.pid)[0], signal.SIGKILL)
     slow.answering.set()

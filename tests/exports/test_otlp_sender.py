@@ -15,9 +15,8 @@ from test_otlp import RUN, exported
 
 from koderz_core.errors import ReceiverError, UsageError
 from koderz_core.exports import otlp_sender
-from koderz_core.exports.otlp_sender import batches, send
+from koderz_core.exports.otlp_sender import batches, endpoint_of, send
 from koderz_core.exports.spans import TraceSpan
-from koderz_core.otlp import TRACES, endpoint_of
 
 KEY = "planted-header-0123456789"
 SPAN = TraceSpan(b"t" * 16, b"s" * 8, None, "a span", "client", 1.0, 2.5, {"text": "x" * 100, "number": 3})
@@ -59,7 +58,7 @@ def test_a_receiver_gets_exactly_the_spans_of_the_file_and_the_same_ids_again(ko
 
 def test_spans_are_sent_in_batches(receiver: Receiver) -> None:
     spans = [replace(SPAN, id=number.to_bytes(8, "big")) for number in range(1, 1301)]
-    sent = send([spans], endpoint_of(receiver.url, (), TRACES))
+    sent = send([spans], endpoint_of(receiver.url, ()))
     assert (sent.traces, sent.spans) == (1, 1300)
     assert receiver.sizes == [512, 512, 276]
 
@@ -90,7 +89,7 @@ def test_a_refusal_is_an_error_with_the_number_of_spans_that_were_accepted(
     receiver.answers = [Answer(), answer]
     spans = [replace(SPAN, id=number.to_bytes(8, "big")) for number in range(1, otlp_sender.BATCH_SPANS + 2)]
     with pytest.raises(ReceiverError, match=said) as error:
-        send([spans], endpoint_of(receiver.url, [f"authorization=Bearer {KEY}"], TRACES))
+        send([spans], endpoint_of(receiver.url, [f"authorization=Bearer {KEY}"]))
     assert f"accepted {otlp_sender.BATCH_SPANS} spans" in str(error.value)
     assert KEY not in str(error.value)
     assert str(error.value).isprintable()
@@ -100,7 +99,7 @@ def test_a_refusal_is_an_error_with_the_number_of_spans_that_were_accepted(
 def test_a_busy_receiver_gets_the_batch_again(receiver: Receiver) -> None:
     receiver.answers = [Answer(503, headers={"Retry-After": "7"}), Answer(429), Answer()]
     waits: list[float] = []
-    assert send([[SPAN]], endpoint_of(receiver.url, (), TRACES), waits.append).spans == 1
+    assert send([[SPAN]], endpoint_of(receiver.url, ()), waits.append).spans == 1
     assert waits == [7.0, 2.0]
     assert len(receiver.spans) == 1
 
@@ -108,7 +107,7 @@ def test_a_busy_receiver_gets_the_batch_again(receiver: Receiver) -> None:
 def test_a_receiver_that_closes_the_connection_gets_the_batch_again(receiver: Receiver) -> None:
     receiver.answers = [Answer(status=0), Answer()]
     waits: list[float] = []
-    assert send([[SPAN]], endpoint_of(receiver.url, (), TRACES), waits.append).spans == 1
+    assert send([[SPAN]], endpoint_of(receiver.url, ()), waits.append).spans == 1
     assert (len(receiver.spans), waits) == (1, [1.0])
 
 
@@ -116,7 +115,7 @@ def test_a_receiver_that_stays_busy_is_an_error(receiver: Receiver) -> None:
     receiver.answers = [Answer(503)] * 10
     waits: list[float] = []
     with pytest.raises(ReceiverError, match="answered 503"):
-        send([[SPAN]], endpoint_of(receiver.url, (), TRACES), waits.append)
+        send([[SPAN]], endpoint_of(receiver.url, ()), waits.append)
     assert waits == [1.0, 2.0, 4.0, 8.0]
 
 
@@ -131,7 +130,7 @@ def test_no_header_and_no_key_in_the_address_is_shown_or_logged(
     assert said.code == 3
     assert "answered 400" in said.err
     assert KEY not in said.out + said.err + caplog.text
-    assert KEY not in repr(endpoint_of(receiver.url, [f"authorization={KEY}"], TRACES))
+    assert KEY not in repr(endpoint_of(receiver.url, [f"authorization={KEY}"]))
 
 
 def test_a_receiver_that_cannot_be_reached_is_an_error(koderz: Any) -> None:
@@ -175,7 +174,7 @@ def test_a_socks_proxy_without_its_package_is_an_error_with_advice(monkeypatch: 
     monkeypatch.setenv("https_proxy", "socks5://127.0.0.1:1")
     monkeypatch.setitem(sys.modules, "socksio", None)
     with pytest.raises(UsageError, match=r"HTTPS_PROXY names a SOCKS proxy.*pip install 'httpx\[socks\]'"):
-        send([[SPAN]], endpoint_of("https://receiver.example", (), TRACES))
+        send([[SPAN]], endpoint_of("https://receiver.example", ()))
 
 
 def test_a_missing_package_is_named(koderz: Any, monkeypatch: pytest.MonkeyPatch) -> None:

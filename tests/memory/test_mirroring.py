@@ -201,3 +201,14 @@ def test_a_foreign_server_sees_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     server = server_of(load_settings(cortex_command="node index.js"))
     assert "sk-secret" not in "".join(server.environment.values())
     assert server.environment["CLAUDE_MEMORY_PROJECT"] == "koderz"
+
+
+def test_a_registered_benchmark_of_scripted_models_stops_no_memory(
+    koderz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KODERZ_MEMORY", "on")
+    registered = ("--register", "--configuration", "direct coder=scripted/weak", "--quiet")
+    said = koderz("benchmark", "--problems", "0:1", *registered, "--configuration", "direct coder=scripted/strong")
+    assert said.code == 0
+    assert "cannot be stored" not in said.err
+    assert koderz("cortex", "backfill").code == 0
