@@ -99,11 +99,15 @@ def test_the_registered_sequential_benchmark_still_gives_the_result_of_the_guide
 
 
 @pytest.mark.parametrize(
-    ("benchmark", "section"),
-    [("bench_1f589bca2dcb", "## Programs to repair"), ("bench_f90ea79a9cbb", "## Files and classes to write")],
+    ("benchmark", "guide", "section"),
+    [
+        ("bench_1f589bca2dcb", "datasets.md", "## Programs to repair"),
+        ("bench_f90ea79a9cbb", "datasets.md", "## Files and classes to write"),
+        ("bench_41b4bf3cd922", "strategies.md", "## A selector that learns from results"),
+    ],
 )
-def test_the_benchmarks_of_two_kinds_of_problems_still_give_the_rates_of_the_guide(
-    benchmark: str, section: str, tmp_path: Path
+def test_the_benchmarks_with_embedded_models_still_give_the_rates_of_the_guides(
+    benchmark: str, guide: str, section: str, tmp_path: Path
 ) -> None:
     (tmp_path / "journals").mkdir()
     packed = (ROOT / "docs" / "journals" / f"{benchmark}.jsonl.gz").read_bytes()
@@ -111,9 +115,11 @@ def test_the_benchmarks_of_two_kinds_of_problems_still_give_the_rates_of_the_gui
     printed = CliRunner(env={"KODERZ_HOME": str(tmp_path)}).invoke(commands, ("results", benchmark, "--json"))
     assert printed.exit_code == 0
     rates = {
-        (row["label"].split()[0], row["label"].split()[1].split("-")[-1]): round(100 * row["solved"] / row["planned"])
+        (row["label"].split()[0], "+".join(re.findall(r"[\d.]+b\b", row["label"]))): round(
+            100 * row["solved"] / row["planned"]
+        )
         for row in json.loads(printed.output)
     }
-    guide = (ROOT / "docs" / "datasets.md").read_text().partition(section)[2].partition("\n## ")[0]
-    said = re.findall(r"^\| (\w+) ([\d.]+B)(?: \(baseline\))? \| (\d+) % \[", guide, re.MULTILINE)
+    text = (ROOT / "docs" / guide).read_text().partition(section)[2].partition("\n## ")[0]
+    said = re.findall(r"^\| (\w+) ([\d.+B]+)(?: \([a-z ]+\))? \| (\d+) % \[", text, re.MULTILINE)
     assert {(strategy, size.lower()): int(rate) for strategy, size, rate in said} == rates
