@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 
 Item = TypeVar("Item")
-SHARE = 4
+SHARE = 6
 
 
 @dataclass
@@ -52,7 +52,7 @@ def left_for_whole(items: list[pytest.Item]) -> list[pytest.Item]:
 
 
 def thinned(items: Sequence[Item], name: str, always: Iterable[Item] = ()) -> list[Item]:
-    """Every fourth, so that a list that goes from easy to hard is tried over its whole length, and those in ``always``.
+    """Every sixth, so that a list that goes from easy to hard is tried over its whole length, and those in ``always``.
 
     ``name`` says in the plural what the items are.
     """

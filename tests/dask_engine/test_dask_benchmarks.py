@@ -24,6 +24,7 @@ from dask_runs import (
     wait_for_open_calls,
     workers_of,
 )
+from sample import only_whole
 
 from koderz_core.events import decode
 from koderz_core.runner.budget import PICO, Spending
@@ -75,6 +76,7 @@ def test_a_killed_worker_loses_no_experiment_and_no_answer_is_asked_for_again(se
     assert any(line["event"]["attempt"] > 1 for line in calls), "no call was interrupted"
 
 
+@only_whole("clusters of Dask")
 def test_a_killed_owner_leaves_no_process_and_resume_asks_for_no_answer_again(server: Server, tmp_path: Path) -> None:
     process = started(*LONG, "--engine", "dask=local:2", home=tmp_path)
     wait_for("call_finished", 8, tmp_path)
@@ -88,6 +90,7 @@ def test_a_killed_owner_leaves_no_process_and_resume_asks_for_no_answer_again(se
     assert asked_again(tmp_path) == 0
 
 
+@only_whole("clusters of Dask")
 def test_ctrl_c_while_the_workers_start_stops_the_benchmark_without_their_tracebacks(tmp_path: Path) -> None:
     process = started(*MANY[:-3], "--coder", "scripted/strong", "--engine", "dask=local:2", home=tmp_path)
     wait_for("benchmark_opened", 1, tmp_path)
@@ -124,6 +127,7 @@ def test_no_budget_is_exceeded_by_the_calls_of_several_workers(server: Server, t
     assert 3 * PICO < most <= 4.14 * PICO  # three calls and more were reserved at the same time
 
 
+@only_whole("clusters of Dask")
 def test_pause_and_stop_reach_the_workers_within_two_seconds(server: Server, tmp_path: Path) -> None:
     longer = LONG[-1].replace("max_iterations=3", "max_iterations=25")
     process = started(*LONG[:-1], longer, "--engine", "dask=local:2", home=tmp_path)

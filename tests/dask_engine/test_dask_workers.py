@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from dask_runs import outcomes, run, started, wait_for, workers_of
+from sample import only_whole
 
 from koderz_core.config import load_settings
 from koderz_core.dask_engine.door import differing_isolation, differing_versions
@@ -69,6 +70,7 @@ def test_without_a_fitting_worker_no_experiment_starts(tmp_path: Path) -> None:
     assert not outcomes(tmp_path / "owner")
 
 
+@only_whole("clusters of Dask")
 def test_a_benchmark_continues_after_its_only_worker_was_killed(tmp_path: Path) -> None:
     process = started(*ORDER, "--coder", "scripted/slow", "--engine", "dask=local:1", home=tmp_path)
     wait_for("call_finished", 1, tmp_path)
@@ -79,6 +81,7 @@ def test_a_benchmark_continues_after_its_only_worker_was_killed(tmp_path: Path) 
     assert sum(outcomes(tmp_path).values()) == 4
 
 
+@only_whole("clusters of Dask")
 @pytest.mark.skipif(not os.environ.get("KODERZ_MODELS_DIR"), reason="KODERZ_MODELS_DIR does not name a folder")
 def test_two_workers_with_an_embedded_model_each_share_a_benchmark(tmp_path: Path) -> None:
     short = "direct coder=embedded/smollm2-135m max_tokens=48"
@@ -97,6 +100,7 @@ def test_two_workers_with_an_embedded_model_each_share_a_benchmark(tmp_path: Pat
     assert sum(outcomes(tmp_path).values()) == 4
 
 
+@only_whole("clusters of Dask")
 def test_workers_grade_like_this_process(tmp_path: Path) -> None:
     samples = tmp_path / "samples.jsonl"
     bodies = (

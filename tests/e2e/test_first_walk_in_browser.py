@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import pytest
 from playwright.sync_api import Download, Page, expect
+from sample import only_whole
 from serving import NO_WEIGHTS, Serve, Server
 from test_dashboard_in_browser import MINUTE, figure
 
@@ -79,6 +80,7 @@ def test_a_first_walk_from_an_empty_folder_to_files_to_take_away(
     assert len(read(table.value, tmp_path / "table.csv")) == EXPERIMENTS
 
 
+@only_whole("long tests")
 def test_the_same_walk_needs_no_mouse(
     dashboard: Server, page: Page, idle: Callable[[Page], None], tmp_path: Path
 ) -> None:

@@ -33,9 +33,9 @@ PROGRAM = (
 
 @pytest.fixture
 def hostile(tmp_path: Path) -> Iterator[Plan]:
-    """A benchmark whose model, spec and reviews say nothing but hostile things, one line of them a megabyte long."""
+    """A benchmark whose model, spec and reviews say nothing but hostile things, one line of them 200,000 characters long."""
     with serving_chat() as chat:
-        chat.answer = streams({"content": HOSTILE + "x" * 1_000_000 + "\n" + PROGRAM})
+        chat.answer = streams({"content": HOSTILE + "x" * 200_000 + "\n" + PROGRAM})
         with open_workspace(home=tmp_path / "home", vllm_base_url=chat.url) as workspace:
             coder = {"coder": f"vllm/<img src={ELSEWHERE}>"}
             reviewed = Wanted("supervised", coder, {"max_iterations": 2, "checkpoint_interval": 1})

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
+from sample import only_whole
 
 import koderz_core
 from koderz_core import Order, Wanted, open_workspace
@@ -29,7 +30,7 @@ def report(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=only_whole("long tests"))])
 def test_a_report_needs_nothing_but_a_browser(chromium: Browser, report: Path, scheme: str) -> None:
     complaints: list[str] = []
     with chromium.new_context(offline=True, color_scheme=scheme, viewport={"width": 390, "height": 800}) as context:

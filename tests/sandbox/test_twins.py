@@ -164,8 +164,8 @@ def test_tests_that_depend_on_each_other_raise_no_false_alarm(judge: BoxedJudge)
 def test_a_program_whose_results_differ_between_runs_does_not_pass(judge: BoxedJudge) -> None:
     tried = problem(shared=True)
     unsteady = "import os\n" + HONEST.replace("return len(self.items)", "return 3 if os.urandom(1)[0] % 2 else 4")
-    verdicts = [judge.check(tried, unsteady, tried.tests) for _ in range(8)]
-    assert sum(verdict.passed for verdict in verdicts) <= 1
+    verdicts = [judge.check(tried, unsteady, tried.tests) for _ in range(16)]
+    assert sum(verdict.passed for verdict in verdicts) <= 5  # without a second run about 8, with it at most 1 of 16
     assert all("test_length" in verdict.message for verdict in verdicts if not verdict.passed)
 
 
