@@ -33,7 +33,7 @@ PROGRAM = (
 
 @pytest.fixture
 def hostile(tmp_path: Path) -> Iterator[Plan]:
-    """A benchmark whose model, spec and reviews say nothing but hostile things, one line of them 200,000 characters long."""
+    """A benchmark whose model, spec and reviews say only hostile things, one line of which has 200,000 characters."""
     with serving_chat() as chat:
         chat.answer = streams({"content": HOSTILE + "x" * 200_000 + "\n" + PROGRAM})
         with open_workspace(home=tmp_path / "home", vllm_base_url=chat.url) as workspace:
