@@ -51,14 +51,14 @@ def left_for_whole(items: list[pytest.Item]) -> list[pytest.Item]:
     return [item for item, _ in marked]
 
 
-def thinned(items: Sequence[Item], name: str, always: Iterable[Item] = ()) -> list[Item]:
-    """Every sixth, so that a list that goes from easy to hard is tried over its whole length, and those in ``always``.
+def thinned(items: Sequence[Item], name: str, always: Iterable[Item] = (), share: int = SHARE) -> list[Item]:
+    """One of ``share``, so that a list that goes from easy to hard is tried over its whole length, and ``always``.
 
     ``name`` says in the plural what the items are.
     """
     if SAMPLE.whole:
         return list(items)
     needed = list(always)
-    kept = [item for place, item in enumerate(items) if place % SHARE == 0 or item in needed]
+    kept = [item for place, item in enumerate(items) if place % share == 0 or item in needed]
     SAMPLE.add({name: len(items) - len(kept)})
     return kept

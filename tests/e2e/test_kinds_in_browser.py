@@ -90,6 +90,6 @@ def test_the_failed_cases_of_a_program_are_read(
     page.get_by_role("radio", name="Tests", exact=True).click()
     expect(page.get_by_text("Test 1: input")).to_be_visible()
     expect(page.get_by_test_id("stCode").filter(has_text="true↵").first).to_be_visible()
-    assert faults(page) == {}
+    assert faults(page, "light") == {}
     page.set_viewport_size(TELEPHONE)
     page.wait_for_function(FITS)

@@ -20,7 +20,7 @@ def problems(request):
     folder = request.getfixturevalue("test_data") if request.param != "humaneval" else None
     found = load(request.param, load_settings(datasets_dir=folder)).problems
     assert len(found) == SIZES[request.param]
-    return thinned(found, f"published problems of {request.param}")
+    return thinned(found, f"published problems of {request.param}", share=4)  # a small one has no error of each kind
 
 
 def test_every_solution_of_the_publisher_passes(problems):
@@ -33,7 +33,7 @@ def test_every_solution_of_the_publisher_passes(problems):
 @pytest.mark.filterwarnings("ignore:invalid escape sequence")  # of a publisher
 def test_a_solution_with_a_change_passes_if_it_does_in_a_plain_interpreter(problems):
     few = problems if len(problems) < 50 else ()
-    some = thinned(problems, "published problems whose solution is changed", always=few)
+    some = thinned(problems, "published problems whose solution is changed", always=few, share=4)
     pairs = [(problem, code) for problem in some for code in changed(problem, 2)]
     mutated, codes = zip(*pairs, strict=True)
     verdicts, plain = judged(mutated, codes), plain_verdicts(mutated, codes)
