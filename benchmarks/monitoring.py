@@ -48,7 +48,12 @@ TOKEN = "a-token-for-monitoring"
 VALUES: Mapping[str, str] = {"$__rate_interval": "10s", "$instance": ".*"}
 """What Grafana puts in place of its variables."""
 SCRAPE_SECONDS = 1
-ENDED = 60  # of 120 experiments, when the queries are asked
+ENDED = 60  # of 480 experiments, when the queries are asked
+SEEN = (
+    f"sum(koderz_experiments_total) >= {ENDED}",
+    "rate(koderz_experiments_total[10s]) > 0",
+    "rate(koderz_serve_jobs_total[10s]) > 0",
+)
 WAIT_SECONDS = 60.0
 PROGRAM = {"solution": "def add(a, b):\n    return a + b\n", "tests": "assert add(1, 2) == 3"}
 
@@ -96,10 +101,10 @@ def _plan(workspace: Workspace) -> Any:  # Any: a plan, which is not part of the
         Wanted("supervised", {"coder": "scripted/weak", "reviewer": "scripted/strong", "spec": "scripted/strong"})
     ]
     answered = [Wanted("direct", {"coder": model}) for model in (UNPRICED, PRICED)]
-    return workspace.plans.plan(Order([*scripted, *answered], "0:40", name="monitored"))
+    return workspace.plans.plan(Order([*scripted, *answered], "0:160", name="monitored"))
 
 
-PROGRAM = {"role": "assistant", "content": "```python\n1\n```"}
+ANSWER = {"role": "assistant", "content": "```python\n1\n```"}
 
 
 @contextmanager
@@ -117,7 +122,7 @@ def _provider() -> Iterator[str]:
                 "object": "chat.completion",
                 "created": 1,
                 "model": "served",
-                "choices": [{"index": 0, "finish_reason": "stop", "message": PROGRAM}],
+                "choices": [{"index": 0, "finish_reason": "stop", "message": ANSWER}],
             }
             if number % 4 != 1:
                 answer["usage"] = {"prompt_tokens": 30, "completion_tokens": 5, "total_tokens": 35}
@@ -220,9 +225,12 @@ def _query(prometheus: str, expression: str) -> Sequence[Any]:  # Any: JSON
 
 
 def _until_scraped(prometheus: str, served: str) -> int:
-    """Send programs to koderz serve until Prometheus has seen ENDED experiments end; return their number."""
+    """Send programs to koderz serve until Prometheus knows rates of both processes; return their number.
+
+    A rate needs two scrapes, and the benchmark must have ended ENDED experiments.
+    """
     sent = 0
-    while not (ended := _query(prometheus, "sum(koderz_experiments_total)")) or float(ended[0]["value"][1]) < ENDED:
+    while not all(_query(prometheus, expression) for expression in SEEN):
         _request(f"{served}/v1/grade", {"programs": [PROGRAM] * 5})
         sent += 5
         time.sleep(0.3)
