@@ -46,6 +46,9 @@ def ui(port: int, no_browser: bool, bundle: Path | None, data_dir: Path | None) 
 def show(port: int, data_dir: Path | None, *, no_browser: bool = False) -> NoReturn:
     """Replace this process by the server of the dashboard. Raises InfrastructureError if that is impossible."""
     command = _command(port, no_browser=no_browser)
+    # Every page is drawn by a thread of its own. Without a limit, the memory that each leaves in an arena of its own
+    # grows for hours (docs/durability.md).
+    os.environ.setdefault("MALLOC_ARENA_MAX", "1")
     if data_dir:
         os.environ["KODERZ_HOME"] = str(data_dir.absolute())
     sys.stdout.flush()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from typing import Any
+
+import pytest
 
 
 def test_a_port_in_use_is_named_with_what_to_do(koderz: Any) -> None:
@@ -19,3 +22,14 @@ def test_a_port_in_use_is_named_with_what_to_do(koderz: Any) -> None:
 
 def test_a_port_that_cannot_be_is_refused(koderz: Any) -> None:
     assert koderz("ui", "--port", "70000").code == 2
+
+
+def test_the_threads_of_the_dashboard_share_one_arena_unless_a_user_says_otherwise(
+    koderz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr("os.execv", lambda *_: seen.append(os.environ["MALLOC_ARENA_MAX"]))
+    for before in ("", "4"):
+        monkeypatch.setenv("MALLOC_ARENA_MAX", before) if before else monkeypatch.delenv("MALLOC_ARENA_MAX", False)
+        koderz("ui", "--no-browser", "--port", "0")
+    assert seen == ["1", "4"]
