@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import socket
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -19,6 +20,7 @@ from koderz_core.cli.options import Whole, data_dir
 from koderz_core.errors import InfrastructureError, UsageError
 from koderz_core.report.formats import isolation
 
+M_ARENA_MAX = -8  # malloc.h of glibc
 BACKLOG = 512  # connections that wait to be accepted
 PRIVATE = 0o177  # the umask of a socket that only its owner may use
 
@@ -58,6 +60,7 @@ def serve(host: str, port: int, path: Path | None, queue: int, client_queue: int
     from koderz_core.serve.connection import server  # noqa: PLC0415 (as above)
     from koderz_core.serve.parts import Limits, Parts  # noqa: PLC0415 (as above)
 
+    _share_arena()
     is_open = path is None and not is_loopback(url_of(host))
     with koderz_core.open_workspace(home=data_dir) as opened, _listening(path, host, port) as listener:
         if is_open and not opened.settings.serve_token:
@@ -73,6 +76,13 @@ def serve(host: str, port: int, path: Path | None, queue: int, client_queue: int
         _end_by_signals()
         with closing(parts):
             server(Application(parts)).run([listener])
+
+
+def _share_arena() -> None:
+    """Let all threads share one malloc arena, as in ``koderz ui``, unless the user has set their number."""
+    if "MALLOC_ARENA_MAX" not in os.environ:
+        with suppress(AttributeError, OSError, TypeError):  # other systems than Linux with glibc
+            ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
 
 
 def _end_by_signals() -> None:
