@@ -150,7 +150,7 @@ def headers_in(headers: SecretStr) -> dict[str, str]:
     Raises ValueError. Source: OTEL_EXPORTER_OTLP_HEADERS (https://opentelemetry.io/docs/specs/otel/protocol/exporter/).
     """
     parts = (part for part in headers.get_secret_value().split(",") if part.strip())
-    return {name: unquote(value) for name, value in map(header, parts)}
+    return dict(header(unquote(part)) for part in parts)
 
 
 def words_of(name: str, value: SecretStr) -> Iterable[str]:
