@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult
 
 from koderz_core.addresses import address, secrets_of
 from koderz_core.redaction import SHORTEST
 
-PROTOBUF = "application/x-protobuf"
+if TYPE_CHECKING:
+    import httpx
+
+_PROTOBUF = "application/x-protobuf"
+_PIECES = 16  # of an answer's body, which has a few bytes
 Attribute = str | bool | int | float | Sequence[str]
 Attributes = Mapping[str, Attribute | None]
 """None: unknown, and not written."""
@@ -76,6 +81,26 @@ def header(text: str) -> tuple[str, str]:
 def endpoint(parts: SplitResult, path: str, headers: Iterable[tuple[str, str]]) -> Endpoint:
     """The receiver of one kind of data. ``path``: that of an address without one."""
     return Endpoint((parts if parts.path else parts._replace(path=path)).geturl(), dict(headers))
+
+
+def exchange(
+    transport: httpx.HTTPTransport, to: Endpoint, body: bytes, seconds: float, trace: Callable[..., None]
+) -> tuple[httpx.Response, bytes]:
+    """Post a message once; the answer and the beginning of its body. Raises HTTPError if there is no answer.
+
+    ``trace`` receives the events of the connection. The transport, unlike a client, logs no address and follows no
+    redirect.
+    """
+    import httpx  # noqa: PLC0415 (heavy)
+
+    headers = httpx.Headers({"User-Agent": "koderz", **to.headers})
+    headers["Content-Type"] = _PROTOBUF
+    extensions = {"timeout": httpx.Timeout(seconds).as_dict(), "trace": trace}
+    request = httpx.Request("POST", to.url, headers=headers, content=body, extensions=extensions)
+    answer = transport.handle_request(request)
+    content = b"".join(islice(answer.iter_bytes(), _PIECES))
+    answer.close()
+    return answer, content
 
 
 def parsed(answer: Any, kind: str, content: bytes) -> None:  # Any: a generated message

@@ -14,7 +14,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from itertools import chain, islice
+from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from koderz_core.errors import ReceiverError, UsageError
 from koderz_core.exports.otlp import traces_data
 from koderz_core.exports.spans import TraceSpan
 from koderz_core.notices.mask import masked
-from koderz_core.otlp import PROTOBUF, Endpoint, endpoint, header, parsed, receiver
+from koderz_core.otlp import Endpoint, endpoint, exchange, header, parsed, receiver
 from koderz_core.proxies import proxy_of
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ RETRIED = (429, 502, 503, 504)
 WAITS_SECONDS = (1.0, 2.0, 4.0, 8.0)
 MOST_WAIT_SECONDS = 30.0
 TRACES_PATH = "/v1/traces"
-_PIECES = 16  # of an answer's body, which has a few bytes
 _SHOWN = 300  # characters of a refusal
 
 
@@ -128,7 +127,7 @@ class _Request:
         waits = [*WAITS_SECONDS]
         while True:
             try:
-                answer, content = self._exchange(body)
+                answer, content = exchange(self.transport, self.to, body, SECONDS, trace)
             except httpx.HTTPError as error:
                 if not (waits and isinstance(error, closed)):
                     raise self._error(f"cannot be reached ({type(error).__name__})", "Check that it runs.") from None
@@ -138,19 +137,6 @@ class _Request:
                     return answer, content
                 stated = answer.headers.get("retry-after")
             pause(_wait(stated, waits.pop(0)))
-
-    def _exchange(self, body: bytes) -> tuple[httpx.Response, bytes]:
-        """Post once. Raises HTTPError if there is no answer."""
-        import httpx  # noqa: PLC0415 (heavy)
-
-        headers = httpx.Headers({"User-Agent": "koderz", **self.to.headers})
-        headers["Content-Type"] = PROTOBUF
-        extensions = {"timeout": httpx.Timeout(SECONDS).as_dict(), "trace": trace}
-        request = httpx.Request("POST", self.to.url, headers=headers, content=body, extensions=extensions)
-        answer = self.transport.handle_request(request)
-        content = b"".join(islice(answer.iter_bytes(), _PIECES))
-        answer.close()
-        return answer, content
 
     def _check(self, kind: str, content: bytes, sent: int) -> None:
         """Whether the receiver accepted the whole batch."""

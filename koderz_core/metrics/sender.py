@@ -13,13 +13,13 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from koderz_core.egress import trace
 from koderz_core.errors import KoderzError, ReceiverError, UsageError
-from koderz_core.otlp import PROTOBUF, Attributes, Endpoint, Fields, encoded, nanoseconds, parsed
+from koderz_core.otlp import Attributes, Endpoint, Fields, encoded, exchange, nanoseconds, parsed
 from koderz_core.proxies import proxy_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ REQUEST_SECONDS = 5.0
 CLOSING_SECONDS = 6.0  # for the last request: Docker kills a process ten seconds after it asked it to end
 SETTING, PATH = "KODERZ_METRICS_OTLP", "/v1/metrics"
 _CUMULATIVE = 2
-_PIECES = 16  # of an answer's body, which has a few bytes
 _LOG = logging.getLogger("koderz")
 
 Check = Callable[[str, str, str], None]
@@ -86,16 +85,9 @@ class MetricsSender:
         self._check(self._to.url, "the metrics", SETTING)
         data = metrics_data(self._registry.collect(), self._begin, time.time(), self._resource)
         body = ParseDict(data, self._service.ExportMetricsServiceRequest()).SerializeToString()
-        headers = httpx.Headers({"User-Agent": "koderz", **self._to.headers})
-        headers["Content-Type"] = PROTOBUF
-        extensions = {"timeout": httpx.Timeout(REQUEST_SECONDS).as_dict(), "trace": trace}
-        request = httpx.Request("POST", self._to.url, headers=headers, content=body, extensions=extensions)
         try:
-            # A transport instead of a client, which would log the address and follow redirects.
             with httpx.HTTPTransport(proxy=proxy_of(self._to.url)) as transport:
-                answer = transport.handle_request(request)
-                content = b"".join(islice(answer.iter_bytes(), _PIECES))
-                answer.close()
+                answer, content = exchange(transport, self._to, body, REQUEST_SECONDS, trace)
         except httpx.HTTPError as error:
             raise ReceiverError(
                 f"The receiver at {self._to.shown} cannot be reached ({type(error).__name__})."
@@ -165,7 +157,7 @@ def _series(family: Metric) -> Mapping[tuple[tuple[str, str], ...], list[Sample]
 
 
 def _histogram(labels: tuple[tuple[str, str], ...], samples: Iterable[Sample], times: Mapping[str, str]) -> Fields:
-    """A point of a histogram: the counts of Prometheus include those of all smaller buckets, the counts here do not."""
+    """A point of a histogram. The buckets of Prometheus are cumulative, and those of OTLP are not."""
     buckets, total = [], 0.0
     for sample in samples:
         if sample.name.endswith("_bucket"):
