@@ -1,16 +1,24 @@
-"""The program that computes the results of the second study, on draws whose results are known."""
+"""The programs that compute the results of the second study, on draws whose results are known."""
 
 from __future__ import annotations
 
+import gzip
+import shutil
 import sys
+from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 sys.path.append(str(Path(__file__).parents[1] / "docs" / "study2"))
 
 import analysis
+import described
+import tiers
+from analysis import LARGE as L
+from analysis import SMALL as S
 
 COLUMNS = ["dataset", "problem", "model", "method", "temperature", "gate", "solved", "tokens", "seconds"]
 
@@ -48,3 +56,65 @@ def test_holm_adjusts_as_statsmodels_does() -> None:
     multitest = pytest.importorskip("statsmodels.stats.multitest")
     values = [0.04, 0.001, 0.2, 0.03, 0.03]
     assert analysis.holm(values) == pytest.approx(list(multitest.multipletests(values, method="holm")[1]))
+
+
+def test_described_figures_are_those_of_draws_counted_by_hand() -> None:
+    """Two problems: on one, two of five draws are right, and the first that passes the gate is often wrong."""
+    gates, right = [True, True, False, False, True], [True, False, False, False, True]
+    rows = [("set", "a", analysis.SMALL, "retry", 0.8, *marks, 100, 3.6e3) for marks in zip(gates, right, strict=True)]
+    rows += [("set", "b", analysis.SMALL, "retry", 0.8, True, True, 100, 3.6e3)] * 5
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    drawn = described.draw_table(frame).iloc[0]
+    assert drawn["pass@1"].startswith("70.0 [")
+    assert drawn["pass@2"].startswith("85.0 [")  # (1 - 3/10 + 1) / 2
+    assert drawn["right, of those that pass"] == pytest.approx(7 / 8)
+    chosen = described.selection_table(frame).set_index("choice")["solved"].iloc[:3]
+    assert [text.partition(" ")[0] for text in chosen] == ["100.0", "83.3", "70.0"]  # (2/3 + 1) / 2
+    first = described.tries_table(frame).iloc[0]
+    assert first["$"] == pytest.approx(0.065 * 0.15)
+
+
+def test_a_beta_distribution_is_found_again_in_two_draws() -> None:
+    chances = np.random.default_rng(1).beta(2, 3, 20_000)
+    right = np.random.default_rng(2).binomial(2, chances)
+    assert described.beta_binomial(list(right), 2) == pytest.approx((2, 3), rel=0.1)
+
+
+def test_published_models_are_compared_on_the_same_problems() -> None:
+    """Of 40 problems, the small model solves half; published models solve all, the same, and none."""
+    problems = [f"p{number}" for number in range(40)]
+    rows = [("set", p, m, "retry", 0.8, n < 20, n < 20, 1, 1.0) for n, p in enumerate(problems) for m in (S, L)]
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    marks = {"all": [1] * 40, "same": [1] * 20 + [0] * 20, "none": [0] * 40}
+    others = pd.DataFrame([("set", p, m, v) for m, vs in marks.items() for p, v in zip(problems, vs, strict=True)])
+    others = pd.concat([others, pd.DataFrame([("set", "p1", "unfinished", 1)])])
+    others.columns = ["dataset", "problem", "model", "solved"]
+    table = tiers.tier_table(frame, others)
+    assert table[["model", "beside"]].to_numpy().tolist() == [
+        ["all", "falls short"],
+        ["same", "matches"],
+        ["none", "is better"],
+    ]
+    assert tiers.places(frame, table)["above"].tolist() == [1] * 6
+
+
+def test_the_bank_has_a_line_per_experiment_with_its_program(tmp_path: Path) -> None:
+    """With a recorded journal of the first study."""
+    pytest.importorskip(
+        "matplotlib", reason="the figures of the studies are drawn by matplotlib: pip install '.[study]'"
+    )
+    import rebuild  # noqa: PLC0415 (needs matplotlib)
+
+    journals = tmp_path / "given"
+    journals.mkdir()
+    source = Path(__file__).parents[1] / "docs" / "study" / "journals"
+    shutil.copy(
+        next(path for path in source.glob("*.gz") if b"retry20" in gzip.decompress(path.read_bytes())[:3000]), journals
+    )
+    rebuild.tables_of_journals(journals, tmp_path)
+    rows = rebuild.bank_rows(tmp_path, analysis.draws(tmp_path))
+    experiments = pd.read_parquet(tmp_path / "experiments.parquet").set_index("id")
+    assert len(rows) == len(experiments) == 20
+    codes = [sha256(program.encode()).hexdigest() for program in rows["program"]]
+    assert codes == experiments.loc[rows["experiment"], "code"].tolist()
+    assert list(rows["solved"]) == list(experiments.loc[rows["experiment"], "outcome"] == "solved")

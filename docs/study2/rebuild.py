@@ -1,0 +1,154 @@
+"""Every table, figure and data file of the second study, from the journals in this folder.
+
+Run: ``python docs/study2/rebuild.py`` after ``pip install -e '.[study]'``. It verifies the journals, exports the tables
+that analysis.py reads, and writes results.md, the figures and the bank of draws. With ``--arena FOLDER`` it also writes
+the comparison with the models of eval-arena (tiers.py). With ``--check`` it writes nothing, and exits with 1 if
+anything would change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import analysis
+import described
+import pandas as pd
+import pictures
+import tiers
+
+from koderz_core.report.export_request import ExportOrder
+from koderz_core.workspace import Workspace, open_workspace
+
+HERE = Path(__file__).parent
+MADE = "<!-- Made by `python docs/study2/rebuild.py`; do not edit. -->"
+TABLES = ("experiments", "calls", "iterations")
+COLUMNS = {
+    "id": "experiment",
+    "benchmark": "benchmark",
+    "dataset": "dataset",
+    "problem": "problem",
+    "label": "configuration",
+    "repeat": "repeat",
+    "model": "model",
+    "method": "method",
+    "temperature": "temperature",
+    "gate": "gate_passed",
+    "solved": "solved",
+    "failure": "failure",
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "machine_seconds": "machine_seconds",
+    "program": "program",
+}
+"""Of the bank: the names in the tables of koderz or of analysis.py, and those in the files."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if anything would change")
+    parser.add_argument("--arena", type=Path, help="folder with the two files of eval-arena")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        tables_of_journals(HERE / "journals", folder)
+        changed = [path for path, data in files(folder, asked.arena) if _write(path, data, write=not asked.check)]
+    for path in changed:
+        sys.stdout.write(f"{path.name} {'would change' if asked.check else 'written'}\n")
+    return int(asked.check and bool(changed))
+
+
+def tables_of_journals(journals: Path, folder: Path) -> None:
+    """Verify all journals and export their tables into a folder, as ``koderz export`` does."""
+    (folder / "journals").mkdir()
+    for packed in sorted(journals.glob("*.jsonl.gz")):
+        (folder / "journals" / packed.stem).write_bytes(gzip.decompress(packed.read_bytes()))
+    with open_workspace(home=folder) as opened:
+        _require_whole(opened)
+        for table in TABLES:
+            with (
+                opened.exports.file(ExportOrder(table, "parquet")) as source,
+                (folder / f"{table}.parquet").open("wb") as to,
+            ):
+                shutil.copyfileobj(source, to)
+
+
+def _require_whole(opened: Workspace) -> None:
+    for row in opened.results.benchmarks():
+        if not opened.bundles.verify(row.id).holds:
+            sys.exit(f"The journal of {row.id} has errors. For details, run: koderz verify {row.id}")
+
+
+def files(folder: Path, arena: Path | None) -> Iterator[tuple[Path, bytes]]:
+    """Each file of results, and what it must contain. ``folder`` holds the exported tables."""
+    frame = analysis.draws(folder)
+    found = analysis.results(frame)
+    shown = {
+        "Registered comparisons": found.reset_index(names="comparison"),
+        "Tries of the 0.5B model, and one answer of the 1.5B model": described.tries_table(frame),
+        "Independent draws": described.draw_table(frame),
+        "What the gate selects": described.selection_table(frame),
+        "Prediction of pass@5 from two draws": described.extrapolation_table(frame),
+        "Loops with feedback, and greedy draws": described.other_table(frame),
+    }
+    yield HERE / "results.md", _page("Results", shown)
+    yield HERE / "answer.svg", pictures.answer(frame, found).encode()
+    rows = bank_rows(folder, frame)
+    yield HERE / "bank" / "draws.parquet", rows.to_parquet(index=False)
+    lines = rows.to_json(orient="records", lines=True, force_ascii=False)
+    yield HERE / "bank" / "draws.jsonl.gz", gzip.compress(lines.encode(), mtime=0)
+    if arena is not None:
+        table = tiers.tier_table(frame, tiers.published(arena))
+        beside = tiers.places(frame, table)
+        yield HERE / "tiers.md", _page("Published models", {"Places": beside, "Models": table})
+        yield HERE / "tiers.svg", pictures.ladder(table, beside).encode()
+
+
+def bank_rows(folder: Path, frame: pd.DataFrame) -> pd.DataFrame:
+    """One line per experiment with a result: what was asked, how it ended, what it cost, and the program."""
+    experiments = pd.read_parquet(folder / "experiments.parquet").loc[frame.index]
+    programs = pd.read_parquet(folder / "iterations.parquet").drop_duplicates(["experiment", "code"])
+    own = frame.rename(columns={"seconds": "machine_seconds"}).drop(columns=["tokens", "dataset", "problem"])
+    rows = experiments.drop(columns=[name for name in own.columns if name in experiments]).join(own)
+    programs = programs[["experiment", "code", "program"]].rename(columns={"experiment": "id"})
+    rows = rows.merge(programs, on=["id", "code"], how="left")[list(COLUMNS)].rename(columns=COLUMNS)
+    return rows.sort_values(["dataset", "problem", "configuration", "repeat"], ignore_index=True)
+
+
+def _page(title: str, tables: dict[str, pd.DataFrame]) -> bytes:
+    parts = [MADE, f"# {title}"]
+    for name, table in tables.items():
+        cells = [[_cell(value) for value in row] for row in table.itertuples(index=False)]
+        lines = [list(map(str, table.columns)), ["---"] * len(table.columns), *cells]
+        parts += [f"## {name}", "\n".join(f"| {' | '.join(line)} |" for line in lines)]
+    return ("\n\n".join(parts) + "\n").encode()
+
+
+def _cell(value: object) -> str:
+    if value is None or value != value:  # noqa: PLR0124 (not a number)
+        return ""
+    if isinstance(value, float):
+        return f"{value:.2e}" if value and abs(value) < 0.001 else f"{value:.4g}"
+    return str(value).replace("|", "\\|")
+
+
+def _write(path: Path, data: bytes, *, write: bool) -> bool:
+    """Whether a file differs from ``data``, which is then written. A Parquet file is compared by its rows."""
+    if path.exists():
+        old = path.read_bytes()
+        if old == data or (path.suffix == ".parquet" and pd.read_parquet(path).equals(pd.read_parquet(BytesIO(data)))):
+            return False
+    if write:
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
+    return True
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
