@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from koderz_core.forge.instructions import instruction
@@ -18,6 +19,11 @@ from koderz_core.forge.trials import Base, RepositoryTests, Trial, TrialLog, key
 
 PER_FUNCTION = 3
 """Tasks whose faults are in the same function, at most."""
+SECONDS_STEP = 6
+"""The time of the tests is rounded up to a multiple of this, so that a file does not depend on the machine.
+
+Up to this time, the limit of a verdict is the same (``sandbox.repository.judge``).
+"""
 _MISSES = 2
 """Faults of a function that no test notices, after which it gets no more."""
 
@@ -61,7 +67,7 @@ class Task:
             "PASS_TO_PASS": [test for test in base.passing if test not in absent],
             "roots": base.layout.roots,
             "needs": base.layout.needs,
-            "seconds": round(base.seconds, 2),
+            "seconds": SECONDS_STEP * ceil(base.seconds / SECONDS_STEP),
             "topic": base.tree.name,
             "tags": [mutation.operator, short],
             "function": {"path": place.path, "name": place.name, "line": place.line, "lines": place.lines},

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+import msgspec
 import pytest
 from tiny_package import FILES, MODULE, TREE, OwnJudge
 
@@ -45,6 +47,19 @@ def test_tasks_fail_some_tests_and_their_solution_repairs_the_tree(tmp_path: Pat
 def test_the_same_seed_gives_the_same_tasks_with_any_number_of_workers(tmp_path: Path) -> None:
     alone = [task.row() for task in first(forge(tmp_path / "a", OwnJudge()))]
     assert alone == [task.row() for task in first(forge(tmp_path / "b", OwnJudge(), workers=4))]
+
+
+def test_a_slower_machine_and_other_addresses_give_the_same_tasks(tmp_path: Path) -> None:
+    """A dataset file is named after its hash, so equal tasks must be equal lines."""
+
+    def row(seconds: float, address: str) -> dict[str, object]:
+        symptom = Symptom("t.py::test_a", "assert a == 1", "1", f"<function a at {address}>", "line 1: a == 1")
+        base = replace(task.base, seconds=seconds)
+        return replace(task, base=base, trial=msgspec.structs.replace(task.trial, symptoms=(symptom,))).row()
+
+    task = first(forge(tmp_path, OwnJudge()), 1)[0]
+    assert row(0.4, "0x7facbfcf4a40") == row(3.9, "0x7f72a2794a40")
+    assert row(6.1, "0x7facbfcf4a40")["seconds"] == 12
 
 
 def test_trials_are_kept_and_not_repeated(tmp_path: Path) -> None:
