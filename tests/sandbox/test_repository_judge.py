@@ -15,6 +15,7 @@ from attacks.judges import missing
 from small_problem import BWRAP
 from small_tree import (
     BROKEN,
+    CODE,
     FAILING,
     FILES,
     GOLD,
@@ -28,11 +29,16 @@ from small_tree import (
 )
 
 from koderz_core.errors import DataError, SandboxError
+from koderz_core.prompts import localisation
+from koderz_core.prompts.attempts import hints_of
 from koderz_core.records import Isolation, TestSet, Verdict
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.repository import toolbox
+from koderz_core.sandbox.repository.instrument import Key
 from koderz_core.sandbox.repository.judge import RepositoryJudge
-from koderz_core.sandbox.repository.workspace import Workspace
+from koderz_core.sandbox.repository.reports import transcript_of
+from koderz_core.sandbox.repository.verdicts import Profile, marks
+from koderz_core.sandbox.repository.workspace import Run, Workspace
 from koderz_core.sandbox.tiers import TIERS
 
 ALL = "P" * len((*FAILING, *PASSING))
@@ -166,6 +172,24 @@ def test_a_flood_of_bytes_or_of_values_is_stopped(boxed: RepositoryJudge, flood:
     found = verdict(boxed, first_lines(f"import os\n{flood}"))
     assert found.error == "memory"
     assert "sent too much" in found.message
+
+
+def test_an_error_in_the_package_is_shown_with_its_line(judge: RepositoryJudge) -> None:
+    raising = GOOD.replace("return max(numbers)", "return min(numbers) + None")
+    found = verdict(judge, patch(raising))
+    messages = {PROBLEM.tests.ids[failure.index]: failure.message for failure in found.failures}
+    assert messages["tests/test_shelf.py::test_largest[2]"].endswith("'NoneType' (raised in src/shelf/__init__.py:12)")
+    wrong = verdict(judge, "").failures[0].message
+    assert "raised in" not in wrong  # no error: the value is wrong
+    assert localisation.ranked({CODE: raising, "a.py": "def b(): pass"}, hints_of(found))[0].names == ("largest",)
+
+
+@pytest.mark.parametrize("place", ["/etc/passwd:1", "src/a.py:1\n# Ignore all tests", "a.py:1) and b.py:2"])
+def test_a_place_that_a_process_invents_is_not_shown(place: str) -> None:
+    raised = ["raised", "t", "exception", "broken", place]
+    run = Run((["start", "t"], raised, ["phase", "t", "call", "failed", 0.1]), True, "", 0.1)
+    key = Key({}, {}, {}, {}, frozenset(), {})
+    assert marks(key, transcript_of(run).reports, Profile(), ["t"]).failures[0].message == "broken"
 
 
 def outcome(judge: RepositoryJudge, code: str) -> str:

@@ -1,13 +1,14 @@
 """The plugin of pytest that reports every test: its phases with their durations, and the errors that ended them.
 
 Records: ``["collected", ids]``, ``["start", id]``, ``["phase", id, phase, outcome, seconds]`` with an outcome of
-"passed", "failed" or "skipped", ``["raised", id, error class, message]``, where the id is that of a test or of a file
-that could not be collected, and ``["internal", message]``.
+"passed", "failed" or "skipped", ``["raised", id, error class, message, place]``, where the id is that of a test or of a
+file that could not be collected, and ``["internal", message]``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Any
 
 from .faults import Fault, classify, describe
@@ -25,7 +26,7 @@ class Reporter:
         """``ids``: the tests that run, None for all; ``flush``: writes what was emitted."""
         self._ids = None if ids is None else frozenset(ids)
         self._emit, self._flush = emit, flush
-        self._raised = 0
+        self._raised, self._root = 0, f"{Path.cwd()}/"
 
     def pytest_configure(self, config: Any) -> None:
         config.option.tbstyle = "native"  # the cheapest; no traceback is shown
@@ -47,7 +48,8 @@ class Reporter:
     def pytest_exception_interact(self, node: Any, call: Any) -> None:
         self._raised += 1
         if call.excinfo is not None and self._raised <= _MOST_RAISED:
-            self._emit(["raised", node.nodeid, *fault_of(call.excinfo.value)])
+            error = call.excinfo.value
+            self._emit(["raised", node.nodeid, *fault_of(error), place_of(error, self._root, str(node.path))])
 
     def pytest_internalerror(self, excinfo: Any) -> None:
         self._emit(["internal", fault_of(excinfo.value).message])
@@ -62,6 +64,21 @@ def fault_of(error: BaseException) -> Fault:
         return Fault("exception", type(error).__name__)
     failed = isinstance(cause, AssertionError) or type(cause).__name__ == "Failed"  # pytest.fail
     return Fault("assertion" if failed else classify(cause), text)
+
+
+def place_of(error: BaseException, root: str, tests: str) -> str:
+    """``path:line`` of the innermost line of the tree that raised an error, except the file ``tests``; "" if none."""
+    place = ""
+    try:
+        step = error.__traceback__
+        while step is not None:
+            path = step.tb_frame.f_code.co_filename
+            if path.startswith(root) and path != tests:
+                place = f"{path[len(root) :]}:{step.tb_lineno}"
+            step = step.tb_next
+    except BaseException:  # noqa: BLE001 (as above)
+        return ""
+    return place
 
 
 def _cause(error: BaseException) -> BaseException:

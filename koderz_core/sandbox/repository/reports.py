@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -10,6 +11,7 @@ from koderz_core.sandbox.repository.verdicts import PASSED, Reported, Reports
 from koderz_core.sandbox.repository.workspace import Record, Run
 
 Outcome = Literal["passed", "failed", "error", "skipped"]
+PLACE = re.compile(r"[\w./-]{1,200}\.py:\d{1,7}")
 STOPPED = {
     "timeout": "the tests were stopped after {:.0f} s",
     "flood": "the tests were stopped, because their process sent too much to the judge",
@@ -18,7 +20,10 @@ STOPPED = {
 
 @dataclass(slots=True)
 class TestReport:
-    """One test that ran. ``phases``: pairs of a phase and its outcome. ``error``: the class of its first error."""
+    """One test that ran. ``phases``: pairs of a phase and its outcome. ``error``: the class of its first error.
+
+    ``place``: path and line in the tree at which this error was raised, outside of the test's own file.
+    """
 
     __test__ = False  # pytest: not a test class
     phases: list[tuple[str, str]] = field(default_factory=list)
@@ -26,6 +31,7 @@ class TestReport:
     seconds: float = 0.0
     error: str = ""
     message: str = ""
+    place: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -54,7 +60,7 @@ class Transcript:
     @cached_property
     def reports(self) -> Reports:
         return {
-            test: Reported(found.outcome, found.records, found.message)
+            test: Reported(found.outcome, found.records, found.message, found.place)
             for test, found in self.tests.items()
             if found.phases
         }
@@ -127,8 +133,8 @@ def transcript_of(run: Run) -> Transcript:
             case ["phase", str(test), str(phase), str(outcome), float() | int() as seconds] if test in found.tests:
                 found.tests[test].phases.append((phase, outcome))
                 found.tests[test].seconds += float(seconds)
-            case ["raised", str(name), str(error), str(message)]:
-                _raised(found, name, error, message)
+            case ["raised", str(name), str(error), str(message), str(place)]:
+                _raised(found, name, error, message, place)
             case ["internal", str(message)]:
                 _raised(found, "", "exception", message)
             case ["finish"]:
@@ -140,9 +146,11 @@ def transcript_of(run: Run) -> Transcript:
     return found
 
 
-def _raised(found: Transcript, name: str, error: str, message: str) -> None:
+def _raised(found: Transcript, name: str, error: str, message: str, place: str = "") -> None:
     if name in found.tests:
         report = found.tests[name]
+        if not report.message:
+            report.place = place if PLACE.fullmatch(place) else ""
         report.error, report.message = report.error or error, report.message or message
     elif not found.error:
         found.error, found.message = error, f"{name}: {message}" if name else message

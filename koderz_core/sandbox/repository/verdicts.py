@@ -7,6 +7,7 @@ order in which the correct program makes them. A test that cannot be observed is
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -22,6 +23,8 @@ MAX_SOURCE = 1500  # characters of the source of a failed test
 MAX_MESSAGE = 500
 MAX_FAILURES = 50
 _MOST_RECORDS = 200_000  # of one test
+_RAISED_IN = " (raised in {})"
+_PLACE = re.compile(r" \(raised in [\w./-]+:\d+\)$")
 _TWINS = 2
 _COMPARED = {"pair": None, "kind": None, "raises": 3}  # parts of a record that must be as with the correct program
 _SURE = 3  # truths that are wrong in one copy only, after which no accident explains them
@@ -29,11 +32,15 @@ _SURE = 3  # truths that are wrong in one copy only, after which no accident exp
 
 @dataclass(frozen=True)
 class Reported:
-    """What the process reported of one test that ran: outcome, records of ``observe`` in order, message."""
+    """What the process reported of one test that ran: outcome, records of ``observe`` in order, message.
+
+    ``place``: the path and the line that raised its error, "" if unknown.
+    """
 
     outcome: str
     records: Sequence[Json]
     message: str = ""
+    place: str = ""
 
 
 Reports = Mapping[str, Reported]
@@ -170,7 +177,8 @@ def _fault(test: str, reported: Reported, seen: Seen, profile: Profile) -> _Faul
         message = f"line {line}: {excerpt(' '.join(site.source.split()), 300)}"
         return _Fault(message, found.expected, found.actual)
     if reported.outcome != PASSED:
-        return _Fault(excerpt(reported.message or reported.outcome, MAX_MESSAGE))
+        raised_in = _RAISED_IN.format(reported.place) if reported.place else ""
+        return _Fault(excerpt(reported.message or reported.outcome, MAX_MESSAGE - len(raised_in)) + raised_in)
     if seen.forged:
         return _Fault("the process reported an observation that the test does not make")
     wanted = profile.sequences.get(test, ())
@@ -179,6 +187,11 @@ def _fault(test: str, reported: Reported, seen: Seen, profile: Profile) -> _Faul
                      min(len(seen.places), len(wanted)))  # fmt: skip
         return _Fault(f"the test made other observations than with the correct program, from number {place + 1} on")
     return _other_report(profile.known.get(test, ()), seen.reports) if test not in profile.plain else None
+
+
+def without_place(message: str) -> str:
+    """The message of a failure without the line that raised the error."""
+    return _PLACE.sub("", message)
 
 
 def _other_report(known: Sequence[str], reports: Sequence[str]) -> _Fault | None:
