@@ -67,7 +67,7 @@ def _code(source: str) -> str:
 
 
 def _block(text: str) -> str:
-    """A text of at most ``_MOST_VALUE`` characters. Addresses differ in each run, and would make other tasks."""
+    """A text of at most ``_MOST_VALUE`` characters. Addresses differ in each run, so they are replaced."""
     return f"```\n{_ADDRESS.sub('at 0x...', _fenced(text))[:_MOST_VALUE]}\n```"
 
 

@@ -19,10 +19,10 @@ from koderz_core.forge.trials import Base, RepositoryTests, Trial, TrialLog, key
 
 PER_FUNCTION = 3
 """Tasks whose faults are in the same function, at most."""
-SECONDS_STEP = 6
-"""The time of the tests is rounded up to a multiple of this, so that a file does not depend on the machine.
+SHORT_SECONDS = 20
+"""A file does not state the time of tests that take less, so that it does not depend on the speed of the machine.
 
-Up to this time, the limit of a verdict is the same (``sandbox.repository.judge``).
+Their time limit is at least 60 s (``sandbox.repository.judge``). A longer time is rounded up to a multiple of this.
 """
 _MISSES = 2
 """Faults of a function that no test notices, after which it gets no more."""
@@ -67,7 +67,7 @@ class Task:
             "PASS_TO_PASS": [test for test in base.passing if test not in absent],
             "roots": base.layout.roots,
             "needs": base.layout.needs,
-            "seconds": SECONDS_STEP * ceil(base.seconds / SECONDS_STEP),
+            "seconds": 0 if base.seconds < SHORT_SECONDS else SHORT_SECONDS * ceil(base.seconds / SHORT_SECONDS),
             "topic": base.tree.name,
             "tags": [mutation.operator, short],
             "function": {"path": place.path, "name": place.name, "line": place.line, "lines": place.lines},

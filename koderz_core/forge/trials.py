@@ -27,7 +27,6 @@ from koderz_core.input_files import read_bytes
 from koderz_core.patches import make_patch
 from koderz_core.records import Problem, PublicProblem, Repository, SourceTree, TestFailure, TestSet, Verdict
 from koderz_core.sandbox.repository.reports import Survey
-from koderz_core.sandbox.repository.verdicts import without_place
 
 VERSION = 2
 """Of trials that are kept. koderz repeats those of other versions."""
@@ -198,7 +197,7 @@ def _unusable(
 
 def _symptom(failure: TestFailure, ids: Sequence[str]) -> Symptom:
     test = ids[failure.index] if 0 <= failure.index < len(ids) else ""
-    return Symptom(test, failure.source, failure.expected, failure.actual, without_place(failure.message))
+    return Symptom(test, failure.source, failure.expected, failure.actual, failure.message)
 
 
 def _vagueness(symptom: Symptom) -> tuple[bool, bool, int]:

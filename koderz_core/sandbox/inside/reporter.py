@@ -67,14 +67,14 @@ def fault_of(error: BaseException) -> Fault:
 
 
 def place_of(error: BaseException, root: str, tests: str) -> str:
-    """``path:line`` of the innermost line of the tree that raised an error, except the file ``tests``; "" if none."""
+    """``path:line`` of the innermost line of the tree that raised an error; "" if it is in the file ``tests``."""
     place = ""
     try:
         step = error.__traceback__
         while step is not None:
             path = step.tb_frame.f_code.co_filename
-            if path.startswith(root) and path != tests:
-                place = f"{path[len(root) :]}:{step.tb_lineno}"
+            if path.startswith(root):
+                place = f"{path[len(root) :]}:{step.tb_lineno}" if path != tests else ""
             step = step.tb_next
     except BaseException:  # noqa: BLE001 (as above)
         return ""

@@ -8,6 +8,7 @@ import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import TypeVar, cast
 
 from koderz_core.errors import DataError
@@ -19,7 +20,7 @@ from koderz_core.sandbox.repository.correct import Correct, correct_of, files_fo
 from koderz_core.sandbox.repository.instrument import Instrumented, Key, instrument
 from koderz_core.sandbox.repository.reports import Survey, Transcript, survey_of, transcript_of
 from koderz_core.sandbox.repository.states import Change, State, change_of, state_of
-from koderz_core.sandbox.repository.verdicts import Marked, Profile, Reports, lacking_values, marks
+from koderz_core.sandbox.repository.verdicts import Marked, Profile, Reports, lacking_values, marks, with_places
 from koderz_core.sandbox.repository.workspace import Job, Workspace
 
 LEAST_SECONDS = 60.0
@@ -54,7 +55,12 @@ class RepositoryJudge:
         A test that observations can decide passes only if all of them are right, in the order of the correct program.
         Raises DataError if the correct program does not pass the tests, SandboxError if tests cannot be run here.
         """
-        return self._checked(problem, code, tests)[0]
+        verdict, ran = self._checked(problem, code, tests)
+        if ran is None or problem.repository is None:
+            return verdict
+        key, reports, _ = ran
+        failures = with_places(verdict.failures, tests.ids, key, reports, problem.repository.editable)
+        return replace(verdict, failures=failures)
 
     def check_unrepaired(self, problem: Problem, tests: TestSet) -> tuple[Verdict, frozenset[str]]:
         """The verdict without a patch, and the tests that lack a value which only the judge has. Raises as ``check``.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -11,7 +10,6 @@ from koderz_core.sandbox.repository.verdicts import PASSED, Reported, Reports
 from koderz_core.sandbox.repository.workspace import Record, Run
 
 Outcome = Literal["passed", "failed", "error", "skipped"]
-PLACE = re.compile(r"[\w./-]{1,200}\.py:\d{1,7}")
 STOPPED = {
     "timeout": "the tests were stopped after {:.0f} s",
     "flood": "the tests were stopped, because their process sent too much to the judge",
@@ -22,7 +20,7 @@ STOPPED = {
 class TestReport:
     """One test that ran. ``phases``: pairs of a phase and its outcome. ``error``: the class of its first error.
 
-    ``place``: path and line in the tree at which this error was raised, outside of the test's own file.
+    ``place``: path and line in the tree that raised this error, "" if the file of the test raised it.
     """
 
     __test__ = False  # pytest: not a test class
@@ -149,8 +147,7 @@ def transcript_of(run: Run) -> Transcript:
 def _raised(found: Transcript, name: str, error: str, message: str, place: str = "") -> None:
     if name in found.tests:
         report = found.tests[name]
-        if not report.message:
-            report.place = place if PLACE.fullmatch(place) else ""
+        report.place = report.place if report.message else place
         report.error, report.message = report.error or error, report.message or message
     elif not found.error:
         found.error, found.message = error, f"{name}: {message}" if name else message

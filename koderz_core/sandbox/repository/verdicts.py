@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from koderz_core.records import TestFailure
@@ -23,8 +23,7 @@ MAX_SOURCE = 1500  # characters of the source of a failed test
 MAX_MESSAGE = 500
 MAX_FAILURES = 50
 _MOST_RECORDS = 200_000  # of one test
-_RAISED_IN = " (raised in {})"
-_PLACE = re.compile(r" \(raised in [\w./-]+:\d+\)$")
+_LINE = re.compile(r"[0-9]{1,7}")
 _TWINS = 2
 _COMPARED = {"pair": None, "kind": None, "raises": 3}  # parts of a record that must be as with the correct program
 _SURE = 3  # truths that are wrong in one copy only, after which no accident explains them
@@ -34,7 +33,7 @@ _SURE = 3  # truths that are wrong in one copy only, after which no accident exp
 class Reported:
     """What the process reported of one test that ran: outcome, records of ``observe`` in order, message.
 
-    ``place``: the path and the line that raised its error, "" if unknown.
+    ``place``: ``path:line`` of the line in the tree that raised its error, "" if unknown.
     """
 
     outcome: str
@@ -144,6 +143,21 @@ def marks(key: Key, reports: Reports, profile: Profile, ids: Sequence[str]) -> M
     return Marked("".join(found), tuple(failures), protected, twins.faked())
 
 
+def with_places(
+    failures: Sequence[TestFailure], ids: Sequence[str], key: Key, reports: Reports, files: Collection[str]
+) -> tuple[TestFailure, ...]:
+    """The failures, whose messages name the line of one of ``files`` that raised the error, if the process says so."""
+
+    def placed(failure: TestFailure) -> TestFailure:
+        runs = (reports[run] for run in key.runs.get(ids[failure.index], ()) if run in reports)
+        place = next((run.place for run in runs if run.message == failure.message), "")
+        path, _, line = place.rpartition(":")
+        known = path in files and _LINE.fullmatch(line)
+        return replace(failure, message=f"{failure.message} (raised in {place})") if known else failure
+
+    return tuple(map(placed, failures))
+
+
 def lacking_values(key: Key, reports: Reports, profile: Profile, ids: Iterable[str]) -> frozenset[str]:
     """The tests with a value that the judge compares with its literal, and that the process did not report right.
 
@@ -177,8 +191,7 @@ def _fault(test: str, reported: Reported, seen: Seen, profile: Profile) -> _Faul
         message = f"line {line}: {excerpt(' '.join(site.source.split()), 300)}"
         return _Fault(message, found.expected, found.actual)
     if reported.outcome != PASSED:
-        raised_in = _RAISED_IN.format(reported.place) if reported.place else ""
-        return _Fault(excerpt(reported.message or reported.outcome, MAX_MESSAGE - len(raised_in)) + raised_in)
+        return _Fault(excerpt(reported.message or reported.outcome, MAX_MESSAGE))
     if seen.forged:
         return _Fault("the process reported an observation that the test does not make")
     wanted = profile.sequences.get(test, ())
@@ -187,11 +200,6 @@ def _fault(test: str, reported: Reported, seen: Seen, profile: Profile) -> _Faul
                      min(len(seen.places), len(wanted)))  # fmt: skip
         return _Fault(f"the test made other observations than with the correct program, from number {place + 1} on")
     return _other_report(profile.known.get(test, ()), seen.reports) if test not in profile.plain else None
-
-
-def without_place(message: str) -> str:
-    """The message of a failure without the line that raised the error."""
-    return _PLACE.sub("", message)
 
 
 def _other_report(known: Sequence[str], reports: Sequence[str]) -> _Fault | None:
