@@ -16,6 +16,7 @@ sys.path.append(str(Path(__file__).parents[1] / "docs" / "study2"))
 
 import analysis
 import described
+import registered
 import tiers
 from analysis import LARGE as L
 from analysis import SMALL as S
@@ -59,19 +60,46 @@ def test_holm_adjusts_as_statsmodels_does() -> None:
 
 
 def test_described_figures_are_those_of_draws_counted_by_hand() -> None:
-    """Two problems: on one, two of five draws are right, and the first that passes the gate is often wrong."""
+    """On one problem, two of five draws are right, and the first that passes the gate is often wrong."""
     gates, right = [True, True, False, False, True], [True, False, False, False, True]
-    rows = [("set", "a", analysis.SMALL, "retry", 0.8, *marks, 100, 3.6e3) for marks in zip(gates, right, strict=True)]
-    rows += [("set", "b", analysis.SMALL, "retry", 0.8, True, True, 100, 3.6e3)] * 5
+    rows = [("set", "a", S, "retry", 0.8, *marks, 100, 3.6e3) for marks in zip(gates, right, strict=True)]
+    rows += [("set", "b", S, "retry", 0.8, True, True, 100, 3.6e3)] * 4
     frame = pd.DataFrame(rows, columns=COLUMNS)
     drawn = described.draw_table(frame).iloc[0]
-    assert drawn["pass@1"].startswith("70.0 [")
-    assert drawn["pass@2"].startswith("85.0 [")  # (1 - 3/10 + 1) / 2
-    assert drawn["right, of those that pass"] == pytest.approx(7 / 8)
-    chosen = described.selection_table(frame).set_index("choice")["solved"].iloc[:3]
+    assert drawn["pass@1 (%)"].startswith("70.0 [")
+    assert drawn["pass@2 (%)"].startswith("85.0 [")  # (1 - 3/10 + 1) / 2
+    assert drawn["pass@5 (%)"] == "100.0 (1)"  # one problem has five draws
+    assert drawn["verifier precision (%)"] == pytest.approx(100 * 6 / 7)
+    chosen = described.selection_table(frame)[described.SOLVED].iloc[:3]
     assert [text.partition(" ")[0] for text in chosen] == ["100.0", "83.3", "70.0"]  # (2/3 + 1) / 2
-    first = described.tries_table(frame).iloc[0]
-    assert first["$"] == pytest.approx(0.065 * 0.15)
+    assert described.tries_table(frame).iloc[0]["dollars"] == pytest.approx(0.065 * 0.15)
+
+
+def test_escalation_pays_for_the_large_model_only_where_the_gate_refuses() -> None:
+    draws = [("set", "a", S, "retry", 0.8, gate, gate, 100, 1.0) for gate in (True, False, False, False)]
+    frame = pd.DataFrame([*draws, ("set", "a", L, "retry", 0.8, True, True, 200, 2.0)], columns=COLUMNS)
+    found = described.escalation(*described.both_models(frame)[0])
+    assert (found["solved"], found["tokens"], found["seconds"]) == (1, 250, 2.5)
+
+
+def test_left_out_problems_count_against_the_small_model() -> None:
+    """Ten problems that both solve; one has no draw of the small model, one none of the large."""
+    rows = [("set", f"p{n}", m, "retry", 0.8, True, True, 1, 1.0) for n in range(10) for m in (S, L)]
+    rows += [("set", "x", L, "retry", 0.8, True, True, 1, 1.0), ("set", "y", S, "retry", 0.8, True, True, 1, 1.0)]
+    line = registered.left_out_table(pd.DataFrame(rows, columns=COLUMNS)).iloc[0]
+    assert line["left out"] == "x, y"
+    assert line["points [95 %] with them"].startswith("-16.67 [")  # -2 / 12
+
+
+def test_a_comparison_at_more_cost_than_five_tries_says_so() -> None:
+    rows = [("set", f"p{n}", S, "retry", 0.8, True, True, 10, 1.0) for n in range(3) for _ in range(5)]
+    rows += [("set", f"p{n}", L, "retry", 0.8, True, True, 5, 9.0) for n in range(3)]
+    rows += [("set", "p1", S, "repair", 0.8, True, True, 50, 1.0)]
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    at = registered.reach_table(frame)["compared at"].tolist()
+    assert at == ["5.0 tokens", "five tries, which use less", "five tries, which use less"]
+    assert registered.missing(frame) == []
+    assert registered.missing(frame[frame["model"] == S].iloc[:-1]) == ["draws of the 1.5B model", "repair"]
 
 
 def test_a_beta_distribution_is_found_again_in_two_draws() -> None:
@@ -90,12 +118,9 @@ def test_published_models_are_compared_on_the_same_problems() -> None:
     others = pd.concat([others, pd.DataFrame([("set", "p1", "unfinished", 1)])])
     others.columns = ["dataset", "problem", "model", "solved"]
     table = tiers.tier_table(frame, others)
-    assert table[["model", "beside"]].to_numpy().tolist() == [
-        ["all", "falls short"],
-        ["same", "matches"],
-        ["none", "is better"],
-    ]
-    assert tiers.places(frame, table)["above"].tolist() == [1] * 6
+    readings = {"all": "falls short", "same": "matches", "none": "better"}
+    assert dict(zip(table["model"], table["reading for 5 tries"], strict=True)) == readings
+    assert tiers.places(frame, table)["models with fewer"].tolist() == [1] * 6
 
 
 def test_the_bank_has_a_line_per_experiment_with_its_program(tmp_path: Path) -> None:

@@ -1,17 +1,17 @@
 """The figures that design.md describes but does not test: draws, tries, selection, extrapolation and the other arms.
 
 Every function takes the frame of ``analysis.draws`` and returns a table. Needs pandas, numpy and scipy, and nothing of
-koderz. All intervals are 95 % t intervals of means over problems.
+koderz. Intervals are 95 % t intervals of means over problems, in percent; their ends can lie outside of 0 to 100.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import comb
 
 import numpy as np
 import pandas as pd
-from analysis import LARGE, SMALL, t_interval, tries
+from analysis import LARGE, SMALL, escalated, t_interval, tries
 from scipy.optimize import minimize
 from scipy.special import betaln
 
@@ -19,6 +19,7 @@ USD_PER_SECOND = 65 / 3.6e6 * 0.15
 """65 W at 0.15 $/kWh, as design.md states."""
 KEY = ["dataset", "problem"]
 MOST = 5
+DATASET, MODEL, PROBLEMS, SOLVED = "dataset", "model", "problems", "solved (%)"
 
 
 def bank(frame: pd.DataFrame) -> pd.DataFrame:
@@ -28,8 +29,20 @@ def bank(frame: pd.DataFrame) -> pd.DataFrame:
 
 def parts(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Both datasets together, then each of them."""
-    yield "both", frame
+    if len(frame):
+        yield "both", frame
     yield from ((str(name), part) for name, part in frame.groupby("dataset"))
+
+
+def by_problem(part: pd.DataFrame, model: str) -> list[pd.DataFrame]:
+    """The draws of a model, problem by problem."""
+    return [group for _, group in part[part["model"] == model].groupby(KEY)]
+
+
+def both_models(part: pd.DataFrame) -> list[tuple[pd.DataFrame, pd.DataFrame]]:
+    """The draws of both models on each problem that has draws of both."""
+    pairs = ((group[group["model"] == SMALL], group[group["model"] == LARGE]) for _, group in part.groupby(KEY))
+    return [(small, large) for small, large in pairs if len(small) and len(large)]
 
 
 def any_right(right: int, made: int, k: int) -> float:
@@ -38,20 +51,22 @@ def any_right(right: int, made: int, k: int) -> float:
 
 
 def draw_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """pass@k of the independent draws, the gate, and the precision of the gate, by dataset and model."""
+    """pass@k of the independent draws, the share that passes the gate, and the precision of the gate.
+
+    A problem with fewer than k draws does not count for pass@k; the number of the others is then in brackets.
+    """
     lines = []
     kinds = [(name, *kind) for name, part in parts(bank(frame)) for kind in part.groupby("model")]
     for name, model, drawn in kinds:
         counts = drawn.groupby(KEY)["solved"].agg(["sum", "size"])
+        line = {DATASET: name, MODEL: model, PROBLEMS: len(counts), "draws": len(drawn)}
+        for k in range(1, int(counts["size"].max()) + 1):
+            enough = counts[counts["size"] >= k]
+            shares = [any_right(int(row["sum"]), int(row["size"]), k) for _, row in enough.iterrows()]
+            line[f"pass@{k} (%)"] = spread(shares) + (f" ({len(enough)})" if len(enough) < len(counts) else "")
         passed = drawn[drawn["gate"]]
-        line = {"dataset": name, "model": model, "problems": len(counts), "draws": len(drawn)}
-        for k in range(1, MOST + 1):
-            shares = [
-                any_right(int(row["sum"]), int(row["size"]), k) for _, row in counts.iterrows() if row["size"] >= k
-            ]
-            line[f"pass@{k}"] = spread(shares) if len(shares) == len(counts) else ""
-        line["pass the gate"] = drawn["gate"].mean()
-        line["right, of those that pass"] = passed["solved"].mean() if len(passed) else np.nan
+        line["pass the gate (%)"] = 100 * drawn["gate"].mean()
+        line["verifier precision (%)"] = 100 * passed["solved"].mean() if len(passed) else np.nan
         lines.append(line)
     return pd.DataFrame(lines)
 
@@ -61,42 +76,40 @@ def tries_table(frame: pd.DataFrame) -> pd.DataFrame:
     lines = []
     for name, part in parts(bank(frame)):
         for model, most in ((SMALL, MOST), (LARGE, 1)):
-            curves = [tries(group, most) for _, group in part[part["model"] == model].groupby(KEY)]
-            for k in range(1, most + 1) if curves else ():
-                rows = pd.DataFrame([curve.iloc[k] for curve in curves])
-                seconds = rows["seconds"].mean()
-                cost = {"tokens": rows["tokens"].mean(), "seconds": seconds, "$": seconds * USD_PER_SECOND}
-                lines.append({"dataset": name, "model": model, "tries": k, "solved": spread(rows["solved"]), **cost})
+            curves = [tries(group, most) for group in by_problem(part, model)]
+            lines += [
+                {DATASET: name, MODEL: model, "tries": k, **summary([curve.iloc[k] for curve in curves])}
+                for k in (range(1, most + 1) if curves else ())
+            ]
     return pd.DataFrame(lines)
 
 
 def selection_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """What the gate selects of five draws of the small model, next to the best and a random choice."""
-    lines = []
-    for name, part in parts(bank(frame)):
-        groups = [group for _, group in part[part["model"] == SMALL].groupby(KEY)]
-        submitted = [tries(group, MOST)["solved"].iloc[-1] for group in groups]
-        lines += [
-            {
-                "dataset": name,
-                "choice": "any of the draws is right",
-                "solved": spread([g["solved"].any() for g in groups]),
-            },
-            {"dataset": name, "choice": "the first that passes the gate", "solved": spread(submitted)},
-            {"dataset": name, "choice": "a random draw", "solved": spread([g["solved"].mean() for g in groups])},
-        ]
-    return pd.DataFrame(lines)
+    """What the gate selects of the draws of the small model, next to the best and a random choice."""
+    choices: dict[str, Callable[[pd.DataFrame], float]] = {
+        "at least one draw is right": lambda draws: draws["solved"].any(),
+        "the first draw that passes the gate": lambda draws: tries(draws, MOST)["solved"].iloc[-1],
+        "a random draw": lambda draws: draws["solved"].mean(),
+    }
+    return pd.DataFrame(
+        {DATASET: name, "choice": choice, SOLVED: spread([share(group) for group in groups])}
+        for name, part in parts(bank(frame))
+        if (groups := by_problem(part, SMALL))
+        for choice, share in choices.items()
+    )
 
 
 def extrapolation_table(frame: pd.DataFrame) -> pd.DataFrame:
     """pass@5 of the small model, and its prediction from the first two draws by a beta-binomial distribution."""
     lines = []
     for name, part in parts(bank(frame)):
-        groups = [group for _, group in part[part["model"] == SMALL].groupby(KEY) if len(group) >= MOST]
-        a, b = beta_binomial([int(group["solved"].iloc[:2].sum()) for group in groups], 2)
-        predicted = 1 - float(np.exp(betaln(a, b + MOST) - betaln(a, b)))
-        found = float(np.mean([any_right(int(g["solved"].sum()), len(g), MOST) for g in groups]))
-        lines.append({"dataset": name, "predicted": predicted, "pass@5": found, "error": predicted - found})
+        groups = [group for group in by_problem(part, SMALL) if len(group) >= MOST]
+        if groups:
+            a, b = beta_binomial([int(group["solved"].iloc[:2].sum()) for group in groups], 2)
+            predicted = 100 - 100 * float(np.exp(betaln(a, b + MOST) - betaln(a, b)))
+            found = 100 * float(np.mean([any_right(int(g["solved"].sum()), len(g), MOST) for g in groups]))
+            values = {"predicted pass@5 (%)": predicted, "pass@5 (%)": found, "error (points)": predicted - found}
+            lines.append({DATASET: name, PROBLEMS: len(groups), **values})
     return pd.DataFrame(lines)
 
 
@@ -112,31 +125,61 @@ def beta_binomial(right: list[int], draws: int) -> tuple[float, float]:
     return float(a), float(b)
 
 
-def other_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """The loops with feedback and the greedy draws, and on the same problems the draws of the bank."""
-    loops = frame[frame["method"] != "retry"]
-    greedy = frame[(frame["method"] == "retry") & (frame["temperature"] == 0)]
+def dataset_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """The paired differences of the primary comparison and of escalation, for each dataset alone."""
     lines = []
-    for arm, title in ((loops, ""), (greedy, "one greedy draw")):
-        for name, part in parts(arm):
-            for (method, model), rows in part.groupby(["method", "model"]):
-                lines.append({"dataset": name, "configuration": f"{title or method}, {model}", **summary(rows)})
-    same = bank(frame).merge(loops[KEY].drop_duplicates(), on=KEY)
-    for name, part in parts(same):
-        curves = [tries(group, MOST).iloc[-1] for _, group in part[part["model"] == SMALL].groupby(KEY)]
-        rows = pd.DataFrame(curves, columns=["solved", "tokens", "seconds"])
-        lines.append({"dataset": name, "configuration": f"5 tries, {SMALL}, same problems", **summary(rows)})
+    for name, part in parts(bank(frame)):
+        if pairs := both_models(part):
+            once = np.array([large["solved"].mean() for _, large in pairs])
+            five = np.array([tries(small, MOST)["solved"].iloc[-1] for small, _ in pairs])
+            escalation = np.array([escalated(small, large) for small, large in pairs])
+            for title, success in (("5 tries - 1.5B once", five), ("escalation - 1.5B once", escalation)):
+                lines.append(
+                    {DATASET: name, PROBLEMS: len(pairs), "comparison": title, "points": spread(success - once)}
+                )
     return pd.DataFrame(lines)
 
 
-def summary(rows: pd.DataFrame) -> dict[str, object]:
-    """One line per problem: how many, the share solved, and the mean cost."""
-    seconds = rows["seconds"].mean()
-    cost = {"tokens": rows["tokens"].mean(), "seconds": seconds, "$": seconds * USD_PER_SECOND}
-    return {"problems": len(rows), "solved": spread(rows["solved"]), **cost}
+def other_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Escalation, the loops with feedback, the greedy draws, and five tries on the problems of the loops."""
+    loops = frame[frame["method"] != "retry"]
+    greedy = frame[(frame["method"] == "retry") & (frame["temperature"] == 0)]
+    lines = []
+    for name, part in parts(bank(frame)):
+        if pairs := both_models(part):
+            rows = [escalation(small, large) for small, large in pairs]
+            lines.append({DATASET: name, "configuration": "escalation, 0.5B then 1.5B", **summary(rows)})
+    for arm, title in ((loops, ""), (greedy, "one greedy draw")):
+        for name, part in parts(arm):
+            for (method, model), rows in part.groupby(["method", "model"]):
+                named = {DATASET: name, "configuration": f"{title or method}, {model}"}
+                lines.append({**named, **summary([row for _, row in rows.iterrows()])})
+    for name, part in parts(bank(frame).merge(loops[KEY].drop_duplicates(), on=KEY)):
+        if groups := by_problem(part, SMALL):
+            rows = [tries(group, MOST).iloc[-1] for group in groups]
+            lines.append({DATASET: name, "configuration": f"5 tries, {SMALL}, on these problems", **summary(rows)})
+    return pd.DataFrame(lines)
+
+
+def escalation(small: pd.DataFrame, large: pd.DataFrame) -> pd.Series:
+    """Mean success and cost of one draw of the small model, and of one of the large model if the gate refuses it."""
+    refused = 1 - small["gate"].mean()
+    cost = {unit: small[unit].mean() + refused * large[unit].mean() for unit in ("tokens", "seconds")}
+    return pd.Series({"solved": escalated(small, large), **cost})
+
+
+def summary(rows: Sequence[pd.Series]) -> dict[str, object]:
+    """The number of problems, the share solved, and the mean cost per problem."""
+    table = pd.DataFrame(list(rows))[["solved", "tokens", "seconds"]].astype(float)
+    tokens, seconds = table["tokens"].mean(), table["seconds"].mean()
+    cost = {"tokens": tokens, "seconds": seconds, "dollars": seconds * USD_PER_SECOND}
+    return {PROBLEMS: len(table), SOLVED: spread(table["solved"]), **cost}
 
 
 def spread(shares: object) -> str:
-    """A mean over problems and its interval, in percent."""
-    mean, low, high, _ = t_interval(100 * np.asarray(shares, float))
+    """A mean over problems and its interval, in percent; without an interval for one problem."""
+    values = 100 * np.asarray(shares, float)
+    if len(values) < 2:
+        return f"{values.mean():.1f}"
+    mean, low, high, _ = t_interval(values)
     return f"{mean:.1f} [{low:.1f}, {high:.1f}]"

@@ -29,12 +29,8 @@ FIXED = {  # everything else is the same in every run
     "font.size": 9,
 }
 NAMES = {SMALL: "0.5B", LARGE: "1.5B"}
-LINES = (
-    (f"{SMALL}, 1 tries", "0.5B, 1 try", COLOURS[0], "--"),
-    (f"{SMALL}, 5 tries", "0.5B, 5 tries", COLOURS[0], "-"),
-    (f"{LARGE}, once", "1.5B, 1 try", COLOURS[1], "--"),
-)
-"""The lines of the ladder: a configuration of ``tiers.places``, its label, colour and dashes."""
+LINES = {"0.5B, 1 try": (COLOURS[0], "--"), "0.5B, 5 tries": (COLOURS[0], "-"), "1.5B, 1 try": (COLOURS[1], "--")}
+"""The lines of the ladder: colours and dashes by the configuration of ``tiers.places``."""
 
 
 def answer(frame: pd.DataFrame, results: pd.DataFrame) -> str:
@@ -99,13 +95,13 @@ def ladder(tiers: pd.DataFrame, places: pd.DataFrame) -> str:
 
 
 def _rungs(axes: Axes, theirs: pd.DataFrame, ours: pd.DataFrame) -> None:
-    ordered = theirs.sort_values("solved")
+    ordered = theirs.sort_values("solved (%)")
     heights = np.arange(len(ordered))
-    axes.plot(100 * ordered["solved"], heights, "o", color=QUIET, markersize=3)
+    axes.plot(ordered["solved (%)"], heights, "o", color=QUIET, markersize=3)
     axes.set_yticks(heights, [name.rpartition("--")[2] for name in ordered["model"]], fontsize=5)
-    shares = ours.set_index("configuration")["solved"]
-    for name, label, colour, dashes in LINES:
-        axes.axvline(100 * shares[name], color=colour, linestyle=dashes, linewidth=1.2, label=label)
+    shares = ours.set_index("configuration")["solved (%)"]
+    for name, (colour, dashes) in LINES.items():
+        axes.axvline(shares[name], color=colour, linestyle=dashes, linewidth=1.2, label=name)
     axes.set(xlabel="problems solved (%)", ylim=(-1, len(ordered)), facecolor=GROUND)
     axes.legend(frameon=False, loc="upper left", fontsize=8)
     axes.grid(axis="y", color=LINE, linewidth=0.4)

@@ -17,11 +17,15 @@ from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
-import analysis
-import described
-import pandas as pd
-import pictures
-import tiers
+try:
+    import analysis
+    import described
+    import pandas as pd
+    import pictures
+    import registered
+    import tiers
+except ModuleNotFoundError as missing:
+    sys.exit(f"{missing.name} is not installed. Run: pip install -e '.[study]'")
 
 from koderz_core.report.export_request import ExportOrder
 from koderz_core.workspace import Workspace, open_workspace
@@ -47,7 +51,13 @@ COLUMNS = {
     "machine_seconds": "machine_seconds",
     "program": "program",
 }
-"""Of the bank: the names in the tables of koderz or of analysis.py, and those in the files."""
+"""The columns of the bank, by their names in the tables of koderz or of analysis.py."""
+NOTE = (
+    "Shares and their 95 % intervals are in percent, differences in percentage points. Intervals are t intervals of "
+    "means over problems, except in the comparisons at equal tokens or seconds (bootstrap). Costs are means per "
+    "problem; dollars are computed from 65 W and 0.15 $/kWh."
+)
+P_NOTE = "The p-value of the primary comparison tests a difference of 0; its verdict follows from the interval."
 
 
 def main() -> int:
@@ -59,6 +69,8 @@ def main() -> int:
         folder = Path(name)
         tables_of_journals(HERE / "journals", folder)
         changed = [path for path, data in files(folder, asked.arena) if _write(path, data, write=not asked.check)]
+    if asked.arena is None and (HERE / "tiers.md").exists():
+        sys.stdout.write("tiers.md and tiers.svg were not compared: that needs --arena\n")
     for path in changed:
         sys.stdout.write(f"{path.name} {'would change' if asked.check else 'written'}\n")
     return int(asked.check and bool(changed))
@@ -67,7 +79,10 @@ def main() -> int:
 def tables_of_journals(journals: Path, folder: Path) -> None:
     """Verify all journals and export their tables into a folder, as ``koderz export`` does."""
     (folder / "journals").mkdir()
-    for packed in sorted(journals.glob("*.jsonl.gz")):
+    found = sorted(journals.glob("*.jsonl.gz"))
+    if not found:
+        sys.exit(f"{journals} has no journals. design.md lists the commands that make them.")
+    for packed in found:
         (folder / "journals" / packed.stem).write_bytes(gzip.decompress(packed.read_bytes()))
     with open_workspace(home=folder) as opened:
         _require_whole(opened)
@@ -88,16 +103,21 @@ def _require_whole(opened: Workspace) -> None:
 def files(folder: Path, arena: Path | None) -> Iterator[tuple[Path, bytes]]:
     """Each file of results, and what it must contain. ``folder`` holds the exported tables."""
     frame = analysis.draws(folder)
+    if absent := registered.missing(frame):
+        sys.exit(f"The journals have no results of: {', '.join(absent)}. The registered analysis needs them.")
     found = analysis.results(frame)
     shown = {
-        "Registered comparisons": found.reset_index(names="comparison"),
+        "Registered comparisons": registered.shown(found),
+        "Costs at which the secondary comparisons are made": registered.reach_table(frame),
+        "Problems that the registered analysis leaves out": registered.left_out_table(frame),
+        "Primary comparison and escalation, by dataset": described.dataset_table(frame),
         "Tries of the 0.5B model, and one answer of the 1.5B model": described.tries_table(frame),
         "Independent draws": described.draw_table(frame),
         "What the gate selects": described.selection_table(frame),
         "Prediction of pass@5 from two draws": described.extrapolation_table(frame),
-        "Loops with feedback, and greedy draws": described.other_table(frame),
+        "Other configurations": described.other_table(frame),
     }
-    yield HERE / "results.md", _page("Results", shown)
+    yield HERE / "results.md", _page("Results", f"{NOTE} {P_NOTE}", shown)
     yield HERE / "answer.svg", pictures.answer(frame, found).encode()
     rows = bank_rows(folder, frame)
     yield HERE / "bank" / "draws.parquet", rows.to_parquet(index=False)
@@ -105,9 +125,9 @@ def files(folder: Path, arena: Path | None) -> Iterator[tuple[Path, bytes]]:
     yield HERE / "bank" / "draws.jsonl.gz", gzip.compress(lines.encode(), mtime=0)
     if arena is not None:
         table = tiers.tier_table(frame, tiers.published(arena))
-        beside = tiers.places(frame, table)
-        yield HERE / "tiers.md", _page("Published models", {"Places": beside, "Models": table})
-        yield HERE / "tiers.svg", pictures.ladder(table, beside).encode()
+        places = tiers.places(frame, table)
+        yield HERE / "tiers.md", _page("Published models", NOTE, {"Number of models": places, "Models": table})
+        yield HERE / "tiers.svg", pictures.ladder(table, places).encode()
 
 
 def bank_rows(folder: Path, frame: pd.DataFrame) -> pd.DataFrame:
@@ -121,12 +141,12 @@ def bank_rows(folder: Path, frame: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values(["dataset", "problem", "configuration", "repeat"], ignore_index=True)
 
 
-def _page(title: str, tables: dict[str, pd.DataFrame]) -> bytes:
-    parts = [MADE, f"# {title}"]
+def _page(title: str, note: str, tables: dict[str, pd.DataFrame]) -> bytes:
+    parts = [MADE, f"# {title}", note]
     for name, table in tables.items():
         cells = [[_cell(value) for value in row] for row in table.itertuples(index=False)]
         lines = [list(map(str, table.columns)), ["---"] * len(table.columns), *cells]
-        parts += [f"## {name}", "\n".join(f"| {' | '.join(line)} |" for line in lines)]
+        parts += [f"## {name}", "\n".join(f"| {' | '.join(line)} |" for line in lines) if cells else "None."]
     return ("\n\n".join(parts) + "\n").encode()
 
 
@@ -139,15 +159,20 @@ def _cell(value: object) -> str:
 
 
 def _write(path: Path, data: bytes, *, write: bool) -> bool:
-    """Whether a file differs from ``data``, which is then written. A Parquet file is compared by its rows."""
-    if path.exists():
-        old = path.read_bytes()
-        if old == data or (path.suffix == ".parquet" and pd.read_parquet(path).equals(pd.read_parquet(BytesIO(data)))):
-            return False
+    """Whether a file differs from ``data``, which is then written. Packed files are compared by their contents."""
+    if path.exists() and _same(path, data):
+        return False
     if write:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(data)
     return True
+
+
+def _same(path: Path, data: bytes) -> bool:
+    old = path.read_bytes()
+    if path.suffix == ".parquet":
+        return bool(pd.read_parquet(BytesIO(old)).equals(pd.read_parquet(BytesIO(data))))
+    return gzip.decompress(old) == gzip.decompress(data) if path.suffix == ".gz" else old == data
 
 
 if __name__ == "__main__":

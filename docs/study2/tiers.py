@@ -9,6 +9,7 @@ example of a problem's text. So this is a description, not a test.
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -27,28 +28,23 @@ def published(folder: Path) -> pd.DataFrame:
 def tier_table(frame: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     """One line per published model, the best first, with five tries of the small model minus its one answer.
 
-    ``beside`` says what the difference means at the margin of the study; each line is one comparison of many.
+    Shares and differences are in percent and percentage points. ``reading for 5 tries``: what the difference means at
+    the margin of the study; each line is one comparison of many. A model without a result for each problem is left out.
     """
     lines = []
-    for dataset, part in bank(frame).groupby("dataset"):
+    for dataset, part in bank(frame[frame["model"] == SMALL]).groupby("dataset"):
         success = reached(part)
         for model, answers in others[others["dataset"] == dataset].groupby("model"):
-            theirs = answers.groupby("problem")["solved"].mean().reindex(success.index).dropna()
-            if len(theirs) < len(success):
-                continue
-            difference, low, high, _ = t_interval((success[MOST] - theirs).to_numpy())
-            lines.append(
-                {
-                    "dataset": dataset,
-                    "model": model,
-                    "solved": theirs.mean(),
-                    "difference": difference,
-                    "low": low,
-                    "high": high,
-                    "beside": "is better" if low > 0 else verdict(low, high),
-                }
-            )
-    return pd.DataFrame(lines).sort_values(["dataset", "solved"], ascending=[True, False], ignore_index=True)
+            theirs = answers.groupby("problem")["solved"].mean().reindex(success.index)
+            if theirs.notna().all():
+                difference, low, high, _ = t_interval((success[MOST] - theirs).to_numpy())
+                span = f"{100 * difference:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+                meaning = "better" if low > 0 else verdict(low, high)
+                line = {"dataset": dataset, "model": model, "problems": len(theirs), "solved (%)": 100 * theirs.mean()}
+                lines.append({**line, "5 tries - model [95 %]": span, "reading for 5 tries": meaning})
+    if not lines:
+        sys.exit("The files of eval-arena have no model with a result for each problem of the bank.")
+    return pd.DataFrame(lines).sort_values(["dataset", "solved (%)"], ascending=[True, False], ignore_index=True)
 
 
 def reached(part: pd.DataFrame) -> pd.DataFrame:
@@ -58,22 +54,16 @@ def reached(part: pd.DataFrame) -> pd.DataFrame:
 
 
 def places(frame: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """How many published models each of these solves more problems than: the small model by tries, the large once."""
+    """The number of published models that solve fewer problems than the small model by tries, and the large once."""
     lines = []
     for dataset, part in bank(frame).groupby("dataset"):
-        success, theirs = reached(part).mean(), table.loc[table["dataset"] == dataset, "solved"]
+        theirs = table.loc[table["dataset"] == dataset, "solved (%)"]
+        if theirs.empty:
+            continue
+        success = reached(part).mean()
         large = part[part["model"] == LARGE].groupby("problem")["solved"].mean().mean()
-        for label, share in [
-            *((f"{SMALL}, {k} tries", success[k]) for k in range(1, MOST + 1)),
-            (f"{LARGE}, once", large),
-        ]:
-            lines.append(
-                {
-                    "dataset": dataset,
-                    "configuration": label,
-                    "solved": share,
-                    "above": int(np.sum(theirs < share)),
-                    "of": len(theirs),
-                }
-            )
+        own = {f"0.5B, {k} {'try' if k == 1 else 'tries'}": success[k] for k in range(1, MOST + 1)}
+        for label, share in {**own, "1.5B, 1 try": large}.items():
+            line = {"dataset": dataset, "configuration": label, "solved (%)": 100 * share}
+            lines.append({**line, "models with fewer": int(np.sum(theirs < 100 * share)), "models": len(theirs)})
     return pd.DataFrame(lines)
