@@ -54,7 +54,7 @@ CASES = (
     Case("one address, twice the limit", (FAST_MS,), 2 * LIMIT, 2 * LIMIT),
     Case("two equal addresses", (FAST_MS, FAST_MS), 2 * LIMIT, LIMIT),
     Case("speeds 1:3, 8 calls each", (SLOW_MS, FAST_MS), 2 * LIMIT, LIMIT),
-    Case("speeds 1:3, 16 calls in all", (SLOW_MS, FAST_MS), 2 * LIMIT, None),
+    Case("speeds 1:3, 16 calls in total", (SLOW_MS, FAST_MS), 2 * LIMIT, None),
 )
 
 
@@ -101,7 +101,7 @@ def _round(case: Case, repeats: int, answers: Path, home: Path) -> Round:
 def _show(rounds: dict[Case, list[Round]], calls: int) -> None:
     first = next(iter(rounds))
     print(f"{machine()}\n{calls} calls in each round, median of {len(rounds[first])} rounds\n")
-    print("| case | ms per call | calls/s | ratio | ideal ratio | of the ideal | calls by address |")
+    print("| case | ms per call | calls/s | ratio | ideal ratio | share of the ideal ratio | calls per address |")
     print("|---|---|---|---|---|---|---|")
     one = _median(rounds[first])
     for case, measured in rounds.items():

@@ -38,22 +38,22 @@ CHUNK_BYTES = 8 << 20
 Figures = dict[str, Any]  # Any: JSON
 ROWS: tuple[tuple[str, str, float, str], ...] = (  # label, figure, divisor, unit
     ("run", "run.seconds", 1, "s"),
-    ("processor time of one experiment, in ms", "run.cpu_ms", 1, ""),
+    ("processor time per experiment, in ms", "run.cpu_ms", 1, ""),
     ("run: peak memory", "run.megabytes", 1, "MB"),
-    ("experiments, of what the sandbox alone does", "run.of_sandbox", 1, ""),
+    ("programs per second, relative to the sandbox alone", "run.of_sandbox", 1, ""),
     ("enumerating the plan", "plan.seconds", 1, "s"),
-    ("journal", "journal.bytes", 1e6, "MB"),
-    ("yardstick: zlib of the journal", "journal.zlib_bytes", 1e6, "MB"),
+    ("size of the journal", "journal.bytes", 1e6, "MB"),
+    ("yardstick: journal compressed with zlib", "journal.zlib_bytes", 1e6, "MB"),
     ("index from scratch", "index.seconds", 1, "s"),
     ("index from scratch: processor time", "index.cpu_seconds", 1, "s"),
     ("index from scratch: peak memory", "index.megabytes", 1, "MB"),
-    ("yardstick: DuckDB reads the lines as JSON", "index.duckdb_seconds", 1, "s"),
+    ("yardstick: DuckDB reads the same lines as JSON", "index.duckdb_seconds", 1, "s"),
     ("merge of 16 shards", "merge.seconds", 1, "s"),
     ("merge of 16 shards: processor time", "merge.cpu_seconds", 1, "s"),
     ("merge of 16 shards: peak memory", "merge.megabytes", 1, "MB"),
-    ("yardstick: a copy of the journal", "merge.copy_seconds", 1, "s"),
-    ("index", "index.bytes", 1e6, "MB"),
-    ("yardstick: a DuckDB table of the lines", "index.duckdb_bytes", 1e6, "MB"),
+    ("yardstick: copying the journal", "merge.copy_seconds", 1, "s"),
+    ("size of the index", "index.bytes", 1e6, "MB"),
+    ("yardstick: size of a DuckDB table of the same lines", "index.duckdb_bytes", 1e6, "MB"),
 )
 
 

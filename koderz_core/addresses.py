@@ -83,7 +83,7 @@ def listen_address(text: str) -> str:
         if not (named and 0 <= int(port) <= MOST_PORT):
             raise ValueError
     except ValueError:
-        raise ValueError("this must be a port or HOST:PORT, such as 9464 or 127.0.0.1:9464") from None
+        raise ValueError("the value must be a port or HOST:PORT, such as 9464 or 127.0.0.1:9464") from None
     return f"{parts.netloc}:{int(port)}"
 
 

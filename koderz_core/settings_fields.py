@@ -125,7 +125,7 @@ class Setting:
         bounds = {"at least": (self.least, float.__ge__), "more than": (self.above, float.__gt__)}
         for words, (bound, holds) in {**bounds, "at most": (self.most, float.__le__)}.items():
             if bound is not None and not (isinstance(value, int | float) and holds(float(value), float(bound))):
-                raise ValueError(f"this must be {words} {bound:,}")
+                raise ValueError(f"the value must be {words} {bound:,}")
 
 
 def checked_token(token: SecretStr) -> SecretStr | None:
@@ -161,7 +161,7 @@ def words_of(name: str, value: SecretStr) -> Iterable[str]:
 def _converted(value: object, kind: Any) -> object:  # Any: as ``Setting.annotation``
     if get_origin(kind) is Literal:
         if value not in get_args(kind):
-            raise ValueError(f"this must be one of {', '.join(get_args(kind))}")
+            raise ValueError(f"the value must be one of {', '.join(get_args(kind))}")
         return value
     if get_origin(kind) is dict:
         return _table(value, kind)
@@ -172,41 +172,41 @@ def _table(value: object, kind: Any) -> object:  # Any: as above
     try:
         return msgspec.convert(value, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise ValueError(f"this is not a valid table: {error}") from error
+        raise ValueError(f"the value is not a valid table: {error}") from error
 
 
 def _switch(value: object) -> bool:
     switch = value if isinstance(value, bool) else SWITCHES.get(str(value).strip().lower())
     if switch is None:
-        raise ValueError("this must be yes or no")
+        raise ValueError("the value must be yes or no")
     return switch
 
 
 def _whole(value: object) -> int:
     number = _number(value)
     if not number.is_integer():
-        raise ValueError("this must be a whole number")
+        raise ValueError("the value must be a whole number")
     return int(number)
 
 
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError("this must be a number")
+        raise ValueError("the value must be a number")
     try:
         return float(value)
     except ValueError:
-        raise ValueError("this must be a number") from None  # the cause would quote the value
+        raise ValueError("the value must be a number") from None  # the cause would quote the value
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError("this must be text")
+        raise ValueError("the value must be text")
     return value
 
 
 def _path(value: object) -> Path:
     if not isinstance(value, str | Path):
-        raise ValueError("this must be the path of a file or folder")
+        raise ValueError("the value must be the path of a file or folder")
     return Path(value).expanduser()
 
 

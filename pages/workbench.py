@@ -19,8 +19,8 @@ from pages.ui.launch_form import choose_configuration, reasons, survey
 from pages.ui.workbench import FIX, TASKS, Entered, choose_files, choose_question, choose_task, remember, show_task
 
 ABOUT = (
-    "Let a strategy fix your own file until its tests pass, or answer a question. koderz records these tasks, but no "
-    "statistics contain them."
+    "Let a strategy fix your own file until its tests pass, or answer a question. koderz records these tasks but "
+    "excludes them from all statistics."
 )
 USUAL = {FIX: "repair", "ask": "direct"}
 

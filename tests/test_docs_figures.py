@@ -62,7 +62,7 @@ def test_what_a_guide_shows_of_the_example_is_what_koderz_says_of_it(guide: str,
 
 
 def test_the_table_of_what_a_plan_can_show_is_what_the_code_computes() -> None:
-    table = (ROOT / "docs" / "statistics.md").read_text().partition("power for 3, 5, 7 points at 12 % discordance |")[2]
+    table = (ROOT / "docs" / "statistics.md").read_text().partition("of 3, 5, 7 points at 12 % discordance |")[2]
     rows = re.findall(r"^\| (\d+) \| (.+) \| (.+) \| (.+) \| (.+) \|$", table.partition("\n\n")[0], re.MULTILINE)
     assert len(rows) == 8
     for problems, half, most, at_25, at_12 in rows:

@@ -40,7 +40,9 @@ def tune(found: Sequence[Simulated], folds: int = FOLDS) -> Tuned:
     shared = set.intersection(*({result.problem for result in simulated.problems} for simulated in found))
     kept = [result.problem for result in found[0].problems if result.problem in shared]
     if len(kept) < folds:
-        raise UsageError(f"{folds} folds need at least {folds} problems, not {len(kept)}.")
+        raise UsageError(
+            f"Cross-validation with {folds} folds needs at least {folds} problems, but only {len(kept)} can be used."
+        )
     results = [{result.problem: result for result in simulated.problems} for simulated in found]
     outcomes = [[result[problem].outcome for problem in kept] for result in results]
     solved = np.array([[outcome.solved for outcome in own] for own in outcomes])

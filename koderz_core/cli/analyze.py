@@ -74,7 +74,7 @@ def analyze(
             if show_code:
                 raise UsageError(
                     "--show-code shows the programs of one experiment, not of a benchmark. Give the id of an "
-                    f"experiment; `koderz results {chosen} --experiments` lists them."
+                    f"experiment; `koderz results {chosen} --experiments` lists the experiments of the benchmark."
                 )
             _benchmark(opened, chosen, as_json=as_json)
         else:

@@ -74,7 +74,7 @@ def _persistent(_context: click.Context, _option: click.Parameter, persistent: b
     "--shard",
     metavar="N/COUNT",
     advanced=True,
-    help="Run only part N of COUNT parts; `koderz merge` unites the parts. auto: the task of a Slurm job array.",
+    help="Run only part N of COUNT; `koderz merge` merges the parts. auto: N and COUNT from the Slurm job array.",
 )
 @registration.registration_options
 @option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")
@@ -299,7 +299,7 @@ def print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, a
     ):
         click.echo(line)
     if forecast.unknown:
-        how = "koderz estimates them while the benchmark runs." if plan.registration else _PILOT
+        how = "koderz estimates these values while the benchmark runs." if plan.registration else _PILOT
         click.echo(
             f"Remaining: {numbered(forecast.experiments, 'experiment')}. No estimate of calls, cost and time yet: too "
             f"few similar experiments have finished. {how}"
@@ -336,7 +336,7 @@ def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
     if runner.kept_errors:
         yield f"Experiments that ended with an error: {runner.kept_errors}. To run them again, add --retry-errors."
     if scripted(plan.models()):
-        yield f"{SCRIPTED} The results show nothing about models."
+        yield f"{SCRIPTED} The results show nothing about real models."
 
 
 def _added(plan: Plan, before: Plan) -> str:

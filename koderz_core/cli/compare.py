@@ -57,8 +57,8 @@ NONE_YET = (
     default=100 * MARGIN,
     show_default=True,
     metavar="POINTS",
-    help="A configuration matches the baseline if its success rate is shown to be lower by less than POINTS percentage "
-    "points.",
+    help="A configuration matches the baseline if its success rate is significantly above the baseline's rate minus "
+    "POINTS percentage points.",
 )
 @click.option(
     "--cost-margin",
@@ -66,7 +66,8 @@ NONE_YET = (
     default=COST_MARGIN,
     show_default=True,
     metavar="RATIO",
-    help="A configuration is no more expensive if its cost per solved problem is at most RATIO times the baseline's.",
+    help="A configuration counts as no more expensive than the baseline if it costs at most RATIO times as much per "
+    "solved problem.",
 )
 @further_options
 @repricing_options
@@ -198,8 +199,8 @@ def frontier_costs(  # noqa: PLR0913, PLR0917 (one argument per option)
 ) -> int:
     """Show the success rate and the cost per problem of frontier models with the strategy direct.
 
-    koderz reuses an earlier measurement as the baseline of a benchmark if it used the same model, dataset, prompts,
-    sampling and test time limit, and covers all problems of the benchmark.
+    koderz reuses an earlier measurement as the baseline of a benchmark if the measurement used the same model, dataset,
+    prompts, sampling and test time limit, and covers all problems of the benchmark.
 
     koderz computes these costs from recorded benchmarks. Therefore --prune-days deletes whole benchmarks, as `koderz
     prune` does, with all of their configurations.

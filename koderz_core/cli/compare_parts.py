@@ -81,8 +81,8 @@ def further_options(command: Command) -> Command:
         click.option(
             "--noise",
             is_flag=True,
-            help="Also show how much of the uncertainty comes from the choice of problems and how much from the "
-            "random answers.",
+            help="Also show how much of the uncertainty comes from the choice of problems and how much from "
+            "randomness in the answers.",
         ),
         click.option(
             "--equal-cost",
@@ -93,8 +93,8 @@ def further_options(command: Command) -> Command:
         click.option(
             "--by",
             type=click.Choice(SLICES_BY),
-            help="Also compare on the problems of each difficulty, topic, tag, kind or year. As CSV, koderz prints "
-            "only this table.",
+            help="Also compare configurations on the problems of each difficulty, topic, tag, kind or year. As CSV, "
+            "print only this table.",
         ),
         click.option(
             "--trust", is_flag=True, help="Also check whether models recall solutions or cheat (see docs/integrity.md)."

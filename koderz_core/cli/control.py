@@ -31,7 +31,7 @@ def _control(choose: Callable[[Workspace], Act]) -> click.Command:
     @data_dir
     def command(benchmark: str, only: str | None, data_dir: Path | None) -> None:
         with workspace(data_dir) as opened:
-            found = opened.names.benchmark(benchmark, "Name its benchmark: {benchmark} --only {experiment}")
+            found = opened.names.benchmark(benchmark, "Give the id of the benchmark: {benchmark} --only {experiment}")
             target = None if only is None else _target(opened, found, only)
             pid = choose(opened)(found, target)
             what = found if target is None else f"{target} of {found}"
@@ -75,7 +75,7 @@ def change(benchmark: str, max_cost: float | None, concurrency: int | None, data
     concurrency apply until `koderz resume` changes them.
     """
     with workspace(data_dir) as opened:
-        found = opened.names.benchmark(benchmark, "Name its benchmark: {benchmark}")
+        found = opened.names.benchmark(benchmark, "Give the id of the benchmark: {benchmark}")
         pid = opened.runs.change(found, max_cost, concurrency)
         budget = [] if max_cost is None else [f"a budget of {money(max_cost)}"]
         limit = [] if concurrency is None else [f"a concurrency of {concurrency}"]

@@ -71,10 +71,10 @@ FAULTY, FAILED = DataError.exit_code, 4
 def list_problems(
     dataset: str | None, file: Path | None, humaneval_path: Path | None, data_dir: Path | None, **options: Any
 ) -> int:
-    """List the problems of a dataset, show one problem, check a dataset file, or measure tests.
+    """List the problems of a dataset, show one problem, check a dataset file, or compute mutation scores.
 
     --mutation-score runs up to 30 copies of each canonical solution with one fault each (mutants). The score of the
-    tests is the share of mutants that fail them. koderz keeps the scores, and the page Problems shows weak tests.
+    tests is the share of mutants that they detect. koderz keeps the scores, and the page Problems shows weak tests.
 
     Exits with code 3 if the dataset file contains errors, and with code 4 if a canonical solution fails its tests.
     """
@@ -143,7 +143,7 @@ def _print_others(loaded: Dataset, undated: int) -> None:
     for problem in loaded.left_out:
         reasons.setdefault(problem.reason, []).append(problem.id)
     for reason, names in reasons.items():
-        click.echo(plain(f"Not in the dataset, because {reason}: {len(names)} ({', '.join(names)}).", 2000))
+        click.echo(plain(f"Problems not in the dataset, because {reason}: {len(names)} ({', '.join(names)}).", 2000))
 
 
 def _origin(loaded: Dataset, problems: int) -> str:

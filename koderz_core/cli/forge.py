@@ -100,7 +100,7 @@ def _print(forged: Forged) -> None:
     seconds = sum(source.seconds * source.tasks for source in forged.sources)
     click.echo(f"{numbered(forged.tasks, 'task')} in {plain(str(forged.file))}.")
     click.echo(f"Running the tests of all tasks once, without a patch, takes about {duration(seconds)}.")
-    click.echo(f"To use them: --dataset {plain(forged.dataset)}")
+    click.echo(f"To use the tasks: --dataset {plain(forged.dataset)}")
 
 
 def _print_reasons(name: str, what: str, reasons: dict[str, int]) -> None:

@@ -1,4 +1,4 @@
-"""``koderz merge``: unite the shards of a benchmark."""
+"""``koderz merge``: merge the shards of a benchmark."""
 
 from __future__ import annotations
 
@@ -15,16 +15,20 @@ from koderz_core.workspace.shards import Merged
 
 @click.command()
 @click.argument("shards", metavar="SHARD...", nargs=-1, required=True)
-@click.option("--partial", is_flag=True, help="Merge although shards or results are missing. Then resume the rest.")
+@click.option(
+    "--partial",
+    is_flag=True,
+    help="Merge even if shards or results are missing. `koderz resume` then runs the missing part.",
+)
 @as_json
 @data_dir
 def merge(shards: tuple[str, ...], data_dir: Path | None, *, partial: bool, as_json: bool) -> None:
-    """Unite the shards of a benchmark, which `koderz benchmark --shard` has run, in one journal in the data folder.
+    """Merge the shards of a benchmark into one journal in the data folder. `koderz benchmark --shard` runs the shards.
 
     SHARD is the journal of a shard, a data folder with such journals, or the id or name of a benchmark whose shards are
     in this data folder. The journals of the shards do not change. Pages and commands then show the whole benchmark
-    instead of its shards. koderz refuses shards with different plans or conditions, different results of the same
-    experiment, and missing shards.
+    instead of its shards. koderz does not merge the shards if a shard is missing, if their plans or conditions differ,
+    or if they contain different results of the same experiment.
     """
     with workspace(data_dir) as opened:
         merged = opened.shards.merge(shards, partial=partial)

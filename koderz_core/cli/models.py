@@ -72,7 +72,10 @@ def loaded(as_json: bool, data_dir: Path | None) -> None:
 @as_json
 @data_dir
 def show(name: str, as_json: bool, data_dir: Path | None) -> None:
-    """Show the capabilities, limits and price of a model. You can correct them in `models.toml` in the data folder."""
+    """Show the capabilities, limits and price of a model.
+
+    You can correct these values in `models.toml` in the data folder.
+    """
     with workspace(data_dir) as opened:
         known = opened.models.about(name)
     if as_json:
@@ -89,7 +92,7 @@ def show(name: str, as_json: bool, data_dir: Path | None) -> None:
         "cost of a 60 s call with 1,000 input and 1,000 output tokens", f"{money(cost.usd)} ({plain(cost.source)})"
     )
     if rented is not None:
-        table.add_row("cost of the same tokens at a provider that hosts these weights", money(rented))
+        table.add_row("cost of the same tokens at a provider that hosts the weights of this model", money(rented))
     console().print(table)
 
 

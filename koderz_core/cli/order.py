@@ -160,7 +160,9 @@ def _strategies(options: Mapping[str, Any]) -> list[str]:
     """The strategies that options or a mode name. Raises PlanError for both."""
     strategy, mode = options["strategy"], options["mode"]
     if strategy is not None and mode is not None:
-        raise PlanError(f"--mode {mode} is shorthand for --strategy {','.join(MODES[mode])}. Use only one of the two.")
+        raise PlanError(
+            f"--mode {mode} is shorthand for --strategy {','.join(MODES[mode])}. Use only one of these options."
+        )
     if mode:
         return [*MODES[mode]]
     if strategy is None:

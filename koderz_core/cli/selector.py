@@ -23,7 +23,13 @@ def selector() -> None:
 @selector.command()
 @click.argument("benchmarks", nargs=-1, required=True, metavar="BENCHMARK...")
 @click.option("--name", required=True, help="Name of the selector, for select:learned=NAME.")
-@click.option("--seed", type=Whole(0, 2**31 - 1), default=0, show_default=True, help="Random seed for the folds.")
+@click.option(
+    "--seed",
+    type=Whole(0, 2**31 - 1),
+    default=0,
+    show_default=True,
+    help="Random seed for the folds of the cross-validation.",
+)
 @as_json
 @data_dir
 def fit(benchmarks: Sequence[str], name: str, seed: int, as_json: bool, data_dir: Path | None) -> int:

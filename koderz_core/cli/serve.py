@@ -28,12 +28,14 @@ PRIVATE = 0o177  # the umask of a socket that only its owner may use
 @click.command()
 @click.option("--host", default=LOOPBACK, show_default=True, help="Address to listen on. Addresses beyond "
               "this machine require KODERZ_SERVE_TOKEN.")  # fmt: skip
-@click.option("--port", type=Whole(0, 65535), default=8765, show_default=True, help="Port; 0: any free port.")
+@click.option(
+    "--port", type=Whole(0, 65535), default=8765, show_default=True, help="Port to listen on; 0 selects any free port."
+)
 @click.option(
     "--socket",
     "path",
     type=click.Path(path_type=Path),
-    help="Listen on this Unix socket instead. Only you can connect to it.",
+    help="Listen on this Unix socket instead of a port. Only you can connect to it.",
 )
 @click.option(
     "--queue",

@@ -37,7 +37,7 @@ def strategies(name: str | None, markdown: bool, as_json: bool) -> None:
     files that you trust.
     """
     if markdown and as_json:
-        raise UsageError("--markdown and --json exclude each other. Use one of them.")
+        raise UsageError("--markdown and --json cannot be combined. Omit one of these options.")
     forms = strategy_forms() if name is None else (strategy_form(strategy_named(name)),)
     if as_json:
         print_json([asdict(form) for form in forms])

@@ -79,7 +79,7 @@ def print_scores(opened: Workspace, loaded: Dataset, problems: Sequence[Problem]
     try:
         scores = list(progress_bar(results, len(problems), "Mutation scores"))
     except KeyboardInterrupt:
-        raise Cancelled(STOPPED.format("The scores that were computed are kept. ")) from None
+        raise Cancelled(STOPPED.format("koderz keeps the scores that it has computed. ")) from None
     if options["as_json"]:
         rows = [{"problem": problem.id, "score": score, "weak": score.weak} for problem, score in scores]
         print_json({"dataset": loaded.origin, "mutation_scores": rows})

@@ -54,7 +54,7 @@ REPORT = "study-{}.html"
     type=Number(0, 100, min_open=True, max_open=True),
     default=10.0,
     show_default=True,
-    help="Margin of a match: A may solve this many percentage points fewer problems than B.",
+    help="Margin of a match: the success rate of A may be this many percentage points below the rate of B.",
 )
 @click.option("--concurrency", type=Whole(1, 256), help="Number of experiments to run at the same time.")
 @click.option(
@@ -62,7 +62,7 @@ REPORT = "study-{}.html"
     is_flag=True,
     help="Print the plan, its hash and the cost of the frontier model alone; call no model.",
 )
-@click.option("--out", type=OutputPath(), metavar="FILE", help="The report as HTML.  [default: study-ID.html]")
+@click.option("--out", type=OutputPath(), metavar="FILE", help="HTML file of the report.  [default: study-ID.html]")
 @quiet
 @data_dir
 def study(  # noqa: PLR0913, PLR0917 (one argument per option)
@@ -82,8 +82,8 @@ def study(  # noqa: PLR0913, PLR0917 (one argument per option)
 
     Five configurations run on the same problems: the cheap model with reviews by the frontier model (A), the frontier
     model alone (B), the cheap model alone, the cheap model with up to five attempts, and escalation from the cheap
-    model to the frontier model. The primary comparison is A with B. All loops see only the examples in the problem's
-    text; held-out tests decide.
+    model to the frontier model. The primary comparison is between A and B. All loops see only the examples in the
+    problem's text; held-out tests score the programs.
 
     The command downloads the dataset and the embedded model if they are missing. The same command resumes a study that
     was stopped. If the budget was too small, repeat the command with a larger --max-cost.

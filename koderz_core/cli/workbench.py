@@ -151,8 +151,8 @@ def _planned(opened: Workspace, dataset: Dataset, options: Mapping[str, Any], st
     wanted: Order = order(_completed({**options, "strategy": named}), "all")
     if len(wanted.configurations) != 1:
         raise PlanError(
-            f"The options describe {len(wanted.configurations)} configurations, but a task has exactly one. Name one "
-            "strategy and one coder, or use a strategy that asks several coders, such as ensemble."
+            f"The options describe {len(wanted.configurations)} configurations, but this command runs exactly one. "
+            "Name one strategy and one coder, or use a strategy that asks several coders, such as ensemble."
         )
     return opened.workbench.plan(dataset, wanted.configurations[0], wanted.seed, wanted.budget)
 

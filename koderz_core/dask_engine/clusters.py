@@ -176,9 +176,9 @@ def slurm_options(file: Path) -> dict[str, Any]:  # Any: as in ``Place``
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, yaml.YAMLError) as error:
         raise UsageError(f"{file} cannot be read as TOML or YAML: {error}. {example}") from error
     if not isinstance(options, Mapping) or not _is_number(options.get("jobs")):
-        raise UsageError(f"{file} must name the number of jobs. {example}")
+        raise UsageError(f"{file} must set jobs (the number of jobs of Slurm) to a whole number. {example}")
     if not _is_number(options.get("cores", 1)):
-        raise UsageError(f"{file} must give cores as a number. {example}")
+        raise UsageError(f"{file} must set cores to a whole number. {example}")
     return dict(options)
 
 

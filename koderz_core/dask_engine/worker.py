@@ -123,7 +123,7 @@ class WorkerSite:
                 link = connect(self._joining.address, self._joining.key)
             except (OSError, EOFError, AuthenticationError):
                 if not self._joining.ours:  # ours ends with its owner
-                    _LOG.warning("%s cannot reach the owner of %s.", self._name, self._joining.benchmark)
+                    _LOG.warning("%s cannot reach the process that runs %s.", self._name, self._joining.benchmark)
                 return False
             version = str(importlib.import_module("koderz_core").__version__)  # a layer above this one
             hello = Hello(version, platform.python_version(), self._name, platform.node())
@@ -182,7 +182,7 @@ class WorkerSite:
         finally:
             self._asking.pop(asking.run, None)
         if asking.link.lost.is_set():
-            raise InfrastructureError(f"The connection to the owner of {self._joining.benchmark} was lost.")
+            raise InfrastructureError(f"The connection to the process that runs {self._joining.benchmark} was lost.")
         return isinstance(start, Begin)
 
     def _asking_of_new_run(self) -> tuple[Asking, Equipment]:
@@ -190,7 +190,7 @@ class WorkerSite:
             rejoined = self._link is None or self._link.lost.is_set()
             if rejoined and not self.join():
                 time.sleep(1.0)  # the owner may be about to come back, or to end the benchmark
-                raise InfrastructureError(f"The owner of {self._joining.benchmark} cannot be reached.")
+                raise InfrastructureError(f"The process that runs {self._joining.benchmark} cannot be reached.")
             assert self._link
             assert self._equipment
             if rejoined:
@@ -222,8 +222,9 @@ class WorkerSite:
         problem, sha256 = self._problems[start.problem_id]
         if sha256 != start.sha256:
             raise InfrastructureError(
-                f"The worker {self._name} received another problem {start.problem_id} than the owner sent. Install the "
-                "same versions of koderz and msgspec on both."
+                f"The worker {self._name} received a problem {start.problem_id} that differs from the problem that was "
+                "sent. Install the same versions of koderz and msgspec on the worker and on the machine that runs the "
+                "benchmark."
             )
         return problem
 
@@ -238,7 +239,7 @@ class WorkerSite:
                 for message in TO_WORKER.decode(frame):
                     self._take(link, message)
         except msgspec.MsgspecError:
-            _LOG.exception("The owner of %s sent a message that koderz cannot read", self._joining.benchmark)
+            _LOG.exception("The process that runs %s sent a message that koderz cannot read", self._joining.benchmark)
             link.close()
         for asking in list(self._asking.values()):
             if asking.link is link:
@@ -289,4 +290,4 @@ def _dependencies(asking: Asking, equipment: Equipment, divide: Divide) -> Depen
 
 
 def _made_by_owner(*_: object) -> Any:  # Any: it returns nothing
-    raise AssertionError("the owner makes the calls, so no worker asks for a price")
+    raise AssertionError("the owner of the benchmark prices all calls, so a worker never computes a price")

@@ -153,8 +153,8 @@ def _require_no_fixture(node: ast.FunctionDef, field: str) -> None:
     for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
         if parameter.arg not in given:
             raise DataError(
-                f"field {field}: {node.name} has the parameter {parameter.arg!r}; koderz has no fixtures of pytest; "
-                "create the value in the test, or set the parameter with pytest.mark.parametrize"
+                f"field {field}: {node.name} has the parameter {parameter.arg!r}; koderz does not support "
+                "pytest fixtures; create the value in the test, or set the parameter with pytest.mark.parametrize"
             )
 
 

@@ -42,7 +42,7 @@ def module_complaints(row: ModuleRow) -> Iterator[Complaint]:
         return
     text = f"{row.prompt}\n{row.given}"
     for name in (name for name in tests.names if not re.search(rf"\b{re.escape(name)}\b", text)):
-        yield "prompt", f"does not mention {name}, which the tests use", "name it in the prompt or in given"
+        yield "prompt", f"does not mention {name}, which the tests use", "name it in the field prompt or given"
     if row.entry_point and row.entry_point not in tests.names:
         yield "entry_point", f"is not a name that the tests import: {row.entry_point[:40]!r}", "omit the field"
     yield from _undefined(row, tests)

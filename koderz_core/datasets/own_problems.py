@@ -76,7 +76,7 @@ def read_sound(path: Path, settings: Settings, mapping: str = "") -> tuple[bytes
     content, reading = _read(path, mapping, settings)
     if reading.faults:
         first, mapped = reading.faults[0], f" --map {shlex.quote(mapping)}" if mapping else ""
-        column = f" If another column holds this field, add: --map {first.field}=COLUMN." if first.is_missing else ""
+        column = f" If another column contains this field, add: --map {first.field}=COLUMN." if first.is_missing else ""
         raise DataError(
             f"{first.describe(path.name)}.{column} Number of faults: {len(reading.faults)}. To list every fault: "
             f"koderz list-problems --file {path}{mapped}"

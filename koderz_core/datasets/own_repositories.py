@@ -131,13 +131,13 @@ def _faults_of_patches(row: RepositoryRow, tree: SourceTree) -> Iterator[Complai
         yield "canonical_solution", "changes nothing", _DIFF
     if others := sorted(paths - set(row.editable)):
         what = f"changes files that are not editable: {_listed(others)}"
-        yield "canonical_solution", what, "list these files in editable, or leave them out"
+        yield "canonical_solution", what, "add these files to editable, or remove them from the diff"
 
 
 def _faults_of_editable(row: RepositoryRow, tree: SourceTree) -> Iterator[Complaint]:
     if closed := [path for path in row.editable if not is_open(path)]:
-        what = f"names tests, conftest.py or configuration: {_listed(closed)}"
-        yield "editable", what, "answers may not change them, so leave them out"
+        what = f"names tests, conftest.py or configuration files: {_listed(closed)}"
+        yield "editable", what, "answers may not change these files, so remove them from the list"
     created = set(re.findall(r"^\+\+\+ b/(.+)$", row.canonical_solution, re.MULTILINE))
     if missing := [path for path in row.editable if path not in texts_of(tree) and path not in created]:
         yield (

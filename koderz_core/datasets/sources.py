@@ -319,12 +319,13 @@ def _to_place(source: Source, settings: Settings) -> str:
     name = source.file.removesuffix(".gz")
     return (
         f"{name} is not in {settings.published_dir}. Get a file of this dataset ({source.published}) from "
-        f"{source.page}, put it into that folder and name it {name} or {source.file}. koderz does not download it."
+        f"{source.page}, put it into that folder and name it {name} or {source.file}. koderz does "
+        "not download this dataset."
     )
 
 
 def _by_hand(source: Source, target: Path, reason: str) -> str:
-    size = "SHA-256 of the used files" if source.members else f"{source.size_bytes} bytes, SHA-256"
+    size = "SHA-256 of the files that koderz uses" if source.members else f"{source.size_bytes} bytes, SHA-256"
     known = f" ({size} {source.sha256})" if source.sha256 else ""
     return (
         f"{source.dataset} cannot be downloaded from {source.url}: {reason}. To download it by "

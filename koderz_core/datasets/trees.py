@@ -102,7 +102,7 @@ def _faults(files: Mapping[str, bytes]) -> Iterator[str]:
         most = MOST_BINARY_BYTES if binary else MOST_TEXT_BYTES
         if len(content) > most:
             what = "binary file" if binary else "text"
-            yield f"{path[:120]} is too large for a {what} ({len(content):,} bytes; at most {most:,}). Leave it out"
+            yield f"{path[:120]} is too large for a {what} ({len(content):,} bytes; at most {most:,}). Omit this file"
     total = sum(map(len, files.values()))
     if total > MOST_BYTES:
         yield f"its files have {total:,} bytes, but koderz stores at most {MOST_BYTES:,}"

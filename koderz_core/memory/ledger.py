@@ -159,7 +159,7 @@ class MirrorLedger:
         except (OSError, sqlite3.Error) as error:
             raise CortexError(
                 f"{self._path}, the list of memories that memory servers have confirmed, cannot be used: {error}. "
-                "Check the free space on its disk, or delete the file. After a deletion, koderz sends all "
+                "Check the free space on the disk, or delete the file. If you delete the file, koderz sends all "
                 "memories again."
             ) from error
 

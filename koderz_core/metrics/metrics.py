@@ -77,7 +77,7 @@ class Metrics:
         self.events = Counter("koderz_events", "Events in journals.", ["kind"], registry=registry)
         self.event_lag = Histogram(
             "koderz_event_lag_seconds",
-            "Time from an event until it is in the journal.",
+            "Time from an event until the journal contains it.",
             buckets=LAG_SECONDS,
             registry=registry,
         )
@@ -94,7 +94,7 @@ class Metrics:
     def _define_calls(self, registry: CollectorRegistry) -> None:
         """The metrics by model. Those of costs and tokens have no series until a value is known."""
         self.calls = Counter(
-            "koderz_calls", "Calls to models that have ended, by result.", ["model", "result"], registry=registry
+            "koderz_calls", "Ended calls to models, by result.", ["model", "result"], registry=registry
         )
         self.call_seconds = Histogram(
             "koderz_call_seconds",
@@ -107,7 +107,7 @@ class Metrics:
             "koderz_call_failures", "Failed requests to models, by HTTP status.", ["model", "status"], registry=registry
         )
         self.retries = Counter(
-            "koderz_call_retries", "Failed requests to models that koderz retries.", ["model"], registry=registry
+            "koderz_call_retries", "Failed requests that koderz retries.", ["model"], registry=registry
         )
         self.tokens = Counter(
             "koderz_tokens",
@@ -121,9 +121,7 @@ class Metrics:
             ["model", "direction"],
             registry=registry,
         )
-        self.cost_usd = Counter(
-            "koderz_cost_usd", "Cost of calls in dollars, as far as it is known.", ["model"], registry=registry
-        )
+        self.cost_usd = Counter("koderz_cost_usd", "Known costs of calls in dollars.", ["model"], registry=registry)
         self.unpriced = Counter(
             "koderz_unpriced_calls", "Answered calls whose cost is unknown.", ["model"], registry=registry
         )

@@ -172,8 +172,8 @@ def _require_replicas(name: str, places: Mapping[str, Settings]) -> None:
         if fact != next(iter(facts.values())):
             first = next(iter(facts))
             raise ModelError(
-                f"{name} is not the same at all addresses: {facts[first]} at {first}, but {fact} at {address}. Serve "
-                f"the model in the same way at both, or correct {known.advice.variable}."
+                f"{name} differs between its addresses: {facts[first]} at {first}, but {fact} at {address}. Serve "
+                f"the model in the same way at both addresses, or correct {known.advice.variable}."
             )
     known.version_at(rest, {address: settings for address, settings in places.items() if address in there})
 
@@ -183,7 +183,7 @@ def _facts(name: str, listed: Listing) -> str:
     if name.removesuffix(":latest") not in (other.removesuffix(":latest") for other in listed.names):
         return "not listed"
     context = listed.contexts.get(name)
-    return "listed" if context is None else f"listed with a context of {context} tokens"
+    return "listed" if context is None else f"listed with a context length of {context} tokens"
 
 
 def listings(provider: str, places: Mapping[str, Settings], seconds: float) -> Mapping[str, Listing]:

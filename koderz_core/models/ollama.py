@@ -163,7 +163,7 @@ def _version(name: str, settings: Settings) -> str:
         raise ModelError(f"{redact(url)} does not list its models") from None  # the cause may contain a password
     digest = listed.get(name) or listed.get(f"{name}:latest")
     if not digest:
-        raise ModelError(f"{redact(url)} lists no digest of {name}")
+        raise ModelError(f"{redact(url)} does not list a digest of {name}")
     return digest
 
 

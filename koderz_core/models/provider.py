@@ -180,7 +180,8 @@ class Provider:
         versions = {address: self.version(name, settings) for address, settings in places.items()}
         if len(set(versions.values())) > 1:
             raise ModelError(
-                f"{name} differs between {' and '.join(versions)}. Load the same version at all addresses."
+                f"The version of {name} differs between {' and '.join(versions)}. Load the same version at all "
+                "addresses."
             )
         return next(iter(versions.values()), "")
 

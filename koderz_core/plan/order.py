@@ -96,7 +96,7 @@ def _check_members(strategy: str, models: Mapping[str, tuple[str, ...]]) -> None
     for role, (_, *others) in models.items():
         if others and role not in facts.several:
             raise PlanError(
-                f"{strategy} asks only one model as {role}, so {', '.join(others)} would be ignored. Name one model; "
+                f"{strategy} uses only one model as {role}, so {', '.join(others)} would be ignored. Name one model; "
                 "to compare several models, write a configuration for each model."
             )
 
@@ -113,7 +113,7 @@ def _check_efforts(parameters: Mapping[str, Scalar], models: Mapping[str, tuple[
         if len(efforts) not in (1, len(members)):
             raise PlanError(
                 f"{role}.{EFFORT} has {len(efforts)} values, but the role {role} has {len(members)} model(s). Write "
-                "one effort for all models of the role, or one for each."
+                "one effort for all models of the role, or one effort for each model."
             )
 
 

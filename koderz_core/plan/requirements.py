@@ -60,7 +60,7 @@ def check_search(configurations: Iterable[Configuration], *, allowed: bool) -> N
     if not allowed and any(searches(made.parameters) for made in configurations):
         raise PlanError(
             "A configuration searches the web (search=...). The web contains solutions of published problems, so the "
-            "success rate would not measure the model. Omit search, or use --allow-search: every rate of such a "
+            "success rate would not measure the model alone. Omit search, or use --allow-search: every rate of such a "
             f"configuration is then marked with {SEARCHED}."
         )
 
@@ -72,8 +72,9 @@ def check_kinds(configurations: Iterable[Configuration], problems: Iterable[Prob
         if facts_of(made.strategy).calls_functions:
             raise PlanError(
                 f"{called(made.strategy, made.parameters)} calls the functions of programs with arguments that a "
-                f"tester chooses. The answer to {task} is a change of a repository, whose functions koderz cannot call "
-                "one by one. Choose another strategy, such as direct, retry, repair, supervised or escalation."
+                f"tester chooses. The answer to {task} is a change of a repository, and koderz cannot call single "
+                "functions of a changed repository. Choose another strategy, such as direct, retry, repair, supervised "
+                "or escalation."
             )
 
 
@@ -146,7 +147,7 @@ def _too_long(parameters: Mapping[str, Scalar], role: str, context: int | None) 
         yield (
             f"{limit} is {longest}, but the prompt and the answer together must fit into the model's context of "
             f"{context} tokens. {lower} the model more context: --num-ctx for embedded and Ollama models, "
-            "context_tokens in models.toml for others."
+            "context_tokens in models.toml for other models."
         )
     elif role == "coder" and isinstance(earlier, int) and earlier and earlier + longest + latest > context:
         yield (

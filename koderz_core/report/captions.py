@@ -31,7 +31,7 @@ WITHOUT_CURVE: Mapping[Axis, str] = {
 """Why no configuration has a curve along an axis."""
 PARTIAL = (
     "The curves cover only problems that were given to all configurations. The rates in the table cover all problems "
-    "of each configuration, so the end of a curve may differ from the rate."
+    "of each configuration, so the end of a curve may differ from the rate in the table."
 )
 CENSORED = (
     "An experiment without a result counts in a curve up to the point where it stopped. The rate in the table excludes "
@@ -41,7 +41,10 @@ SUCCESS_ALONE = (
     "Share of problems solved by each configuration, with 95 % intervals. Costs are not shown, because no "
     "configuration has a known cost above $0."
 )
-THIN_BARS = " Thin bars: the success rate if all missing results were unsolved (lower end) or solved (upper end)"
+THIN_BARS = (
+    " Thin bars: the success rate if all experiments without a result counted as unsolved (lower end) or as solved "
+    "(upper end)"
+)
 
 
 def about_curves(comparison: Comparison, axis: Axis) -> str:
@@ -57,7 +60,7 @@ def about_axis(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
 def missing_curves(comparison: Comparison) -> str:
     """The axes without a curve, with the reason; empty if every axis has one."""
     missing = [reason for axis, reason in WITHOUT_CURVE.items() if not comparison.curves[axis].curves]
-    return f"Not available for these configurations: {', '.join(missing)}." if missing else ""
+    return f"Curves that are not available for these configurations: {', '.join(missing)}." if missing else ""
 
 
 def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:

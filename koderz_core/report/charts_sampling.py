@@ -23,9 +23,9 @@ MOST_BANDS = 2  # more would hide each other; then only the selected two have ba
 NAMES = {"any_passes": "pass@k", "all_pass": "pass^k"}
 CAPTION = (
     "The upper line of each color is pass@k and the lower line is pass^k; both start at the success rate of one draw. "
-    "Solid lines and filled marks are measured, dashed lines and open marks are extrapolated by a fit. Bands are "
-    "pointwise: 95 % intervals for each k alone, not for the whole curve. With more than two configurations, only the "
-    "selected pair has bands."
+    "Solid lines and filled marks show measured values, dashed lines and open marks show values extrapolated by a fit. "
+    "Bands are pointwise 95 % intervals: each interval applies to one k, not to the whole curve. With more than two "
+    "configurations, only the selected pair has bands."
 )
 
 

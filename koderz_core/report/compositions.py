@@ -54,7 +54,7 @@ def compositions_table(comparison: Comparison) -> TextTable:
         Shown("best success [95 %]", text=_rate, path="best"),
         Shown("configuration with the highest success rate", text=_name, path="best"),
         Shown("lowest $ per solved", text=_price, path="usd_per_solved"),
-        Shown("configuration with the lowest cost", text=_name, path="cheapest"),
+        Shown("configuration with the lowest cost per solved problem", text=_name, path="cheapest"),
     )
     return text_table(TITLE, columns, rows if len(rows) > 1 else [])
 

@@ -22,7 +22,7 @@ This page explains the columns of all tables. The page Export and `koderz export
 pages and commands show the other tables. `koderz export --dictionary` prints this page.
 
 Times are seconds since 1970 (UTC), durations are in seconds, money is in US dollars, and intervals have a confidence
-level of 95 %. A missing value is an empty cell in CSV and null elsewhere; it is never zero. A SHA-256 identifies a
+level of 95 %. A missing value is an empty cell in CSV and null elsewhere; it is never zero. A SHA-256 hash identifies a
 text: a program, a message or an answer. Texts of models, problems and tests are exported unchanged: treat them as
 untrusted. In CSV and Parquet, JSON values are written as text.
 """
@@ -66,13 +66,13 @@ FURTHER: Mapping[str, Table] = {
         SLICES,
     ),
     "signs": Table(
-        "one line per configuration and kind of sign that a program games its tests, on the page Statistics and from "
-        "`koderz compare --trust --format json`",
+        "one line per configuration and kind of sign (a sign suggests that a program games its tests), on the page "
+        "Statistics and from `koderz compare --trust --format json`",
         SIGNS,
     ),
     "designs": Table(
-        "one line per budget and configuration (or difference): the numbers of problems and repeats with the smallest "
-        "standard error, on the page Statistics and from `koderz compare --noise --format json`",
+        "one line per budget and configuration, or per budget and difference: the numbers of problems and repeats with "
+        "the smallest standard error, on the page Statistics and from `koderz compare --noise --format json`",
         DESIGNS,
     ),
     "carriers": Table(
@@ -96,8 +96,8 @@ FURTHER: Mapping[str, Table] = {
         AREAS,
     ),
     "breadth": Table(
-        "one line per configuration and number of attempts: the share of problems solved if one budget is spent on all "
-        "problems together, from `koderz compare --equal-cost usd --format json`",
+        "one line per configuration and number of attempts: the share of problems solved if all problems "
+        "share one budget, from `koderz compare --equal-cost usd --format json`",
         BREADTH,
     ),
     "selection": Table(

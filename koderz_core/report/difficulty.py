@@ -12,7 +12,7 @@ from koderz_core.records.progress import SummaryRow
 from koderz_core.report.columns import Column, Numbers, Shown, json_rows, share, text, text_table, usd, whole, yes
 from koderz_core.report.formats import TextTable, count, money, percent
 
-MEANING = "✓: solved, ✗: unsolved, 2/3: solved in two of three repeats, !: error or cancelled, ·: not ended"
+MEANING = "✓: solved, ✗: unsolved, 2/3: solved in two of three repeats, !: error or cancelled, ·: not finished"
 
 
 @dataclass(frozen=True, slots=True)

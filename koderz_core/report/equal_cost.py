@@ -46,7 +46,7 @@ PER_PROBLEM = {"usd": "dollars", "tokens": "tokens", "seconds": "seconds", "joul
 ABOUT_EQUAL_COST = (
     "Each curve shows the share of problems solved if no problem may cost more than the budget. The 95 % bands hold "
     "simultaneously for all configurations and budgets, so you may choose the budget after you have seen the chart. At "
-    "a budget, one configuration solves significantly more problems than another if the band of their difference "
+    "a given budget, one configuration solves significantly more problems than another if the band of their difference "
     "excludes 0. This band holds simultaneously for all pairs and budgets. Curves with overlapping bands can still "
     "differ significantly. Area: the mean share of problems solved over all budgets. The scale of the budgets is "
     "logarithmic, so every doubling of the budget has the same weight. The interval of an area is not "
@@ -54,10 +54,10 @@ ABOUT_EQUAL_COST = (
     "all differences from the baseline."
 )
 ABOUT_BREADTH = (
-    "Breadth first: one budget for all problems together. All problems get a first attempt, then the unsolved problems "
-    "a second attempt, and so on. Solved problems get no further attempt, so more of the budget is left for the "
-    "others. koderz uses only recorded attempts. –: all recorded attempts of the configuration together cost less than "
-    "this budget."
+    "Breadth first: one budget for all problems together. Every problem gets a first attempt, then every unsolved "
+    "problem gets a second attempt, and so on. Solved problems get no further attempt, so more of the budget is left "
+    "for unsolved problems. koderz uses only recorded attempts. In full: the result of all recorded attempts, and "
+    "their mean amount per problem. –: all recorded attempts of the configuration together cost less than this budget."
 )
 _STATED = "koderz multiplies the watts stated in the settings by the duration of the calls."
 _MEASURED = (
@@ -65,7 +65,7 @@ _MEASURED = (
     "parts of the machine, such as fans and the power supply."
 )
 WHY: Mapping[Why, str] = {
-    "few problems": "At least 10 problems with a result of all configurations are needed. Run more problems.",
+    "few problems": "At least 10 problems with a result of each configuration are needed. Run more problems.",
     "few configurations": "At least two configurations need results with known values on this axis.",
     "nothing solved": "No configuration solved a problem, so there is nothing to compare.",
     "free": "All experiments have the value 0 on this axis, so no budgets can be compared.",
@@ -155,15 +155,20 @@ SUPPORTED = (
         "better", "configuration that solves more problems, written as benchmark/configuration", path="better.full_id"
     ),
     text("worse", "configuration that solves fewer problems, written as benchmark/configuration", path="worse.full_id"),
-    number("start", "lowest budget of the range, in the unit of the axis", path="start"),
-    number("end", "budget at which the range ends", "the range has no upper end", path="end"),
+    number("start", "lowest budget at which the band supports this difference, in the unit of the axis", path="start"),
+    number(
+        "end",
+        "lowest budget above `start` at which the band no longer supports this difference",
+        "the band supports this difference at every budget from `start`",
+        path="end",
+    ),
 )
 BREADTH = (
     *NAMED,
     whole(
         "attempts", "maximum number of attempts per problem; solved problems get no further attempt", path="attempts"
     ),
-    number("spent", "mean amount that a problem has used after these attempts, in the unit of the axis", path="spent"),
+    number("spent", "mean amount that these attempts used per problem, in the unit of the axis", path="spent"),
     share("share", "share of problems solved after these attempts", path="share"),
 )
 ORDERS = (
@@ -251,10 +256,13 @@ def _remarks(comparison: Comparison, found: EqualCost) -> Iterator[str]:
     yield _conclusion(comparison, found)
     if found.curves.left_out:
         names = ", ".join(comparison.of(key).letter for key in found.curves.left_out)
-        yield f"Omitted, because the {PER_PROBLEM[found.axis]} are unknown or no experiment has a result: {names}."
+        yield (
+            f"Omitted configurations: {names}. Their {PER_PROBLEM[found.axis]} are unknown, or none of their "
+            "experiments has a result."
+        )
     if found.energy:
         how = _MEASURED if found.energy[0].startswith(CPUS_MEASURED) else _STATED
-        yield f"Energy of all configurations: {found.energy[0]}. {how}"
+        yield f"Source of the energy figures of all configurations: {found.energy[0]}. {how}"
     yield ABOUT_EQUAL_COST
     if found.breadth:
         yield ABOUT_BREADTH

@@ -26,10 +26,13 @@ def _lines(repository: RepositoryMap, feature: str, relevant: Sequence[Relevant]
     yield f"# Goal\n\n{plain(feature.strip())}"
     yield f"\n# Repository\n\n{title(repository)}. {short(repository.project.description, 300)}".rstrip()
     yield "\n# Files that probably matter\n"
-    yield "Chosen by the words of the goal and by imports. Read them first; the list may be incomplete.\n"
+    yield (
+        "These files were chosen by the words of the goal and by imports. Read them first; the list may be "
+        "incomplete.\n"
+    )
     yield from (_file(it, modules.get(it.path)) for it in files)
     if not files:
-        yield "- No file shares a word with the goal. Search for the right place first."
+        yield "- No file shares a word with the goal. First search for the code that must change."
     yield "\n# Constraints\n"
     yield from (f"- {line}" for line in _constraints(repository))
     chosen = _tests_for(files, relevant, tests, modules)
@@ -47,14 +50,14 @@ def _file(it: Relevant, module: PythonModule | None) -> str:
 
 
 def _constraints(repository: RepositoryMap) -> Iterator[str]:
-    yield "Change only what the goal needs, and keep the public interface unless the goal says otherwise."
+    yield "Change only the code that the goal requires, and keep the public interface unless the goal says otherwise."
     if repository.project.requires_python:
         yield f"The code must run on Python {short(repository.project.requires_python)}."
     yield from (short(line) for line in repository.conventions)
     rules = [name for name in ("AGENTS.md", "CLAUDE.md") if any(file.path == name for file in repository.files)]
     if rules:
         yield f"Follow {rules[0]}."
-    yield "Add no dependency without asking."
+    yield "Ask before you add a dependency."
 
 
 def _tests_for(
@@ -77,11 +80,11 @@ def _tests(repository: RepositoryMap, chosen: Sequence[str]) -> Iterator[str]:
     commands = repository.commands_for("test")
     pytest = next((it.command for it in commands if it.command.endswith("pytest")), "")
     if chosen and pytest:
-        yield f"While you work: `{pytest} {' '.join(shlex.quote(short(path)) for path in chosen)}`"
+        yield f"Run while you work: `{pytest} {' '.join(shlex.quote(short(path)) for path in chosen)}`"
     elif chosen:
         yield f"Tests related to the goal: {', '.join(map(short, chosen))}"
     purposes: tuple[Purpose, ...] = ("test", "lint", "types")
     last = [found[0].command for purpose in purposes if (found := repository.commands_for(purpose))]
     if last:
-        yield f"At the end: {', '.join(f'`{short(command)}`' for command in last)}"
+        yield f"Run at the end: {', '.join(f'`{short(command)}`' for command in last)}"
     yield "Write a test that fails without the change and passes with it."

@@ -60,8 +60,8 @@ def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
     if pair.mixed:
         where = "One" if pair.mixed >= test.n else f"On {pair.mixed} of the {test.n} problems, one"
         parts.append(
-            f"{where} configuration is scored by its own gate tests (oracle), the other by held-out tests. "
-            "The difference is therefore not due to the configurations alone."
+            f"{where} configuration is scored by its own gate tests (oracle), and the other configuration by held-out "
+            "tests. The difference is therefore not due to the configurations alone."
         )
     if pair.reported:
         parts.append(
@@ -239,8 +239,8 @@ def untested(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
     found = []
     if any(row.planned > row.problems for row in rows):
         found.append(
-            "Repeats of a problem are not independent trials, so these rates have no interval in this table. `koderz "
-            "compare` computes their intervals."
+            "Repeats of a problem are not independent trials, so the rates in this table have no interval. `koderz "
+            "compare` computes the intervals."
         )
     if _overlap(rows):
         found.append(
@@ -335,10 +335,10 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
 def _reused(rows: Sequence[SummaryRow]) -> Iterator[str]:
     if cached := sum(row.cached for row in rows):
         yield (
-            f"{numbered(cached, 'answer')} came from the response cache, at no cost. They repeat draws of earlier "
-            "benchmarks, so they are not new evidence. They measure neither cost nor time. In a comparison, the cost "
-            "and the time of each configuration with such an answer are therefore unknown. `koderz compare "
-            "--count-cached` counts the recorded price of the original calls."
+            f"{numbered(cached, 'answer')} came from the response cache, at no cost. Answers from the cache repeat "
+            "draws of earlier benchmarks, so they are not new evidence. Their cost and time were not measured again. "
+            "In a comparison, the cost and the time of each configuration with such an answer are therefore unknown. "
+            "`koderz compare --count-cached` counts the recorded price of the original calls."
         )
 
 
@@ -350,9 +350,10 @@ def across(rows: Sequence[SummaryRow]) -> str | None:
         return f"These configurations ran on different datasets ({which}): their rates cannot be compared."
     if len({row.problem_set for row in rows}) > 1:
         return (
-            "These configurations ran on different problems, which may explain a difference. `koderz compare` tests "
-            "each pair on the problems that both configurations ran on. With --same-problems (on the Summary page: the "
-            "option Problems), all figures cover only the problems that all configurations ran on."
+            "These configurations ran on different problems, which may explain a difference between their rates. "
+            "`koderz compare` tests each pair on the problems that both configurations ran on. With --same-problems "
+            "(on the Summary page: the option Problems), all figures cover only the problems that all configurations "
+            "ran on."
         )
     return None
 

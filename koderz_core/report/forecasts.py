@@ -94,8 +94,8 @@ def _about_repeats(n: int, repeats: int, pairs: int, expectation: Expectation) -
         )
     best = visible(n, pairs, expectation.discordance, variance_left_by(repeats, 1.0))
     at_best = (
-        f"; with the largest possible gain, the two differences above would be {_points(best.half)} and "
-        f"{_points(best.most)} points"
+        f"; with the largest possible gain in precision, the two differences above would be "
+        f"{_points(best.half)} and {_points(best.most)} percentage points"
         if best
         else ""
     )

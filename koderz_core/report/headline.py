@@ -101,7 +101,7 @@ def _cheapest(comparison: Comparison, rows: Sequence[ConfigurationFigures], name
         else ""
     )
     if not solved:
-        return f"No configuration with a known cost solved a problem, so none has a cost per solved problem.{end}"
+        return f"No configuration with a known cost solved a problem, so no cost per solved problem is known.{end}"
     least = min(price.value for price in solved.values())
     cheapest = [key for key, price in solved.items() if price.value == least]
     rates = [f"{names[key]} ({solved_rate(comparison.of(key))} solved)" for key in cheapest]
@@ -160,9 +160,9 @@ def _points(pair: Pair) -> str:
     """``+17 [+3, +30] percentage points``, and whether the scores are of two kinds."""
     test = pair.test
     kinds = (
-        "; the two are scored by different kinds of tests"
+        "; different kinds of tests score the two configurations"
         if pair.mixed
-        else "; an imported file states the results of one of them"
+        else "; an imported file states the results of one configuration"
         if pair.reported
         else ""
     )

@@ -31,8 +31,8 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.rates import Interval
 
 MOST_ITEMS = 20  # problems in a terminal
-_SINGLE = "fewer than two problems have two results of each configuration"
-_ALONE = "the line describes the rate of one configuration"
+_SINGLE = "fewer than two problems have at least two results of each configuration"
+_ALONE = "the row describes the rate of one configuration, not a difference"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def _value(row: NoiseRow) -> str:
 
 def _budget(times: int | None) -> str:
     if times is None:
-        return "as it was run"
+        return "as in the benchmark"
     return "best for the same cost" if times == 1 else f"best for {times} × the cost"
 
 
@@ -125,7 +125,7 @@ NOISE = (
     whole("problems", "problems on which each configuration has a result", unit="problems", shown=Shown("problems", 3)),
     json(
         "repeats",
-        "mean number of results per problem, of the configuration and of the baseline",
+        "mean number of results per problem: for the configuration, and for the baseline",
         shown=Shown("repeats", 4, repeats_text),
     ),
     share(
@@ -135,7 +135,7 @@ NOISE = (
     ),
     share(
         "error",
-        "standard error of `value`, for similar problems",
+        "standard error of `value`, as an estimate for other problems of the same kind",
         "all problems have the same result",
         shown=Shown("standard error", 6, if_known(in_points)),
     ),
@@ -143,7 +143,7 @@ NOISE = (
         share(
             "data_error",
             "part of the standard error that the choice of problems adds: the standard error with infinitely many "
-            "repeats",
+            "repeats of these problems",
             _SINGLE,
             shown=Shown("from problems [95 %]", 7, if_known(_span), "of.data_error", optional=True),
         )
@@ -151,26 +151,27 @@ NOISE = (
     *interval(
         share(
             "draw_error",
-            "part of the standard error that single draws add: the standard error for exactly these problems",
+            "part of the standard error that the randomness of draws adds: the standard error for exactly these "
+            "problems",
             _SINGLE,
             shown=Shown("from draws [95 %]", 8, if_known(_span), "of.draw_error", optional=True),
         )
     ),
     share(
         "from_draws",
-        "share of the squared standard error that single draws add",
+        "share of the squared standard error that the randomness of draws adds",
         f"{_SINGLE}, or the standard error is 0 because all results are equal",
         shown=Shown("share from draws", 9, if_known(percent), optional=True),
     ),
     number(
         "data_variance",
-        "variance between problems of the true rate or difference (data noise); the unbiased estimate can be negative",
+        "variance of the true rate or difference between problems (data noise); the unbiased estimate can be negative",
         _SINGLE,
         path="of.components.data.value",
     ),
     number(
         "prediction_variance",
-        "mean variance of one draw of each configuration on the same problem (prediction noise)",
+        "variance of one draw of each configuration on the same problem, averaged over the problems (prediction noise)",
         _SINGLE,
         path="of.components.prediction.value",
     ),
@@ -180,13 +181,13 @@ DESIGNS = (
     whole(
         "times",
         "budget, as a multiple of the cost of the experiments in the comparison",
-        "the benchmark as it was run",
+        "the row describes the design of the benchmark itself",
         shown=Shown("design", 3, _budget),
     ),
     whole("problems", "number of problems", unit="problems", shown=Shown("problems", 4)),
     json(
         "repeats",
-        "number of repeats of each problem, of the configuration and of the baseline",
+        "number of repeats of each problem: for the configuration, and for the baseline",
         shown=Shown("repeats", 5, repeats_text),
     ),
     usd("usd", "cost of the design", "a price is unknown", shown=Shown("cost", 6, money)),
@@ -205,7 +206,7 @@ CARRIERS = (
     ),
     whole(
         "needed",
-        "smallest number of problems that contribute 90 % of the variance of the difference",
+        "smallest number of problems that together contribute 90 % of the variance of the difference",
         unit="problems",
         shown=Shown("problems with 90 % of the variance", 5),
     ),
@@ -220,8 +221,8 @@ ITEMS = (
     json("shares", "share of the repeats that each configuration solved", path="by"),
     json(
         "variance",
-        "for each configuration: share that this problem contributes to the variance of the difference from the "
-        "baseline, if there is no true difference",
+        "for each configuration: share of this problem in the variance of the difference from the baseline, computed "
+        "under the hypothesis that there is no true difference",
         path="variance",
         shown=Shown("share of the variance", 4, if_known(percent), "part", optional=True),
     ),
@@ -230,7 +231,7 @@ ITEMS = (
             "correlation",
             "item-rest correlation: over all configurations, the correlation between the share solved on this problem "
             "and the share solved on the other problems",
-            f"fewer than {FEWEST} configurations, a missing result, or nothing varies",
+            f"fewer than {FEWEST} configurations, a missing result, or results that do not vary",
             shown=Shown("item-rest correlation [95 %]", 5, if_known(_item_rest), "of.correlation", optional=True),
         )
     ),

@@ -144,10 +144,10 @@ def _never(even: BreakEven | None) -> str | None:
 
 
 _NOT_BOTH = "no problem was planned for both configurations"
-_NO_RATIO = "unknown, or one of the two solved nothing"
+_NO_RATIO = "unknown, or one of the two configurations solved no problem"
 _NO_COMMON = "`n` is 0, or the pair is the primary comparison of a sequential benchmark"
 _NOTHING = "no problem was solved by both configurations, or a cost is unknown"
-_REACHED = "`reached`, `never`, `no_target` (the baseline solved nothing) or `unknown`"
+_REACHED = "`reached`, `never`, `no_target` (the baseline solved no problem) or `unknown`"
 
 PAIRS: Sequence[Column] = [
     *NAMED[:2],
@@ -171,7 +171,8 @@ PAIRS: Sequence[Column] = [
     ),
     whole(
         "both",
-        "problems that both configurations solved; with repeats, those that both solved in the same number of repeats",
+        "problems that both configurations solved; with repeats, problems that both solved in the same number of "
+        "repeats",
         unit="problems",
         shown=Shown("both", 10),
     ),
@@ -230,16 +231,16 @@ PAIRS: Sequence[Column] = [
     ),
     share(
         "difference_worst",
-        "`difference` if missing experiments of the configuration count as unsolved, and those of "
-        "the baseline as solved",
+        "`difference` if missing experiments of the configuration count as unsolved, and missing experiments of the "
+        "baseline count as solved",
         _NOT_BOTH,
         path="worst.difference.worst",
         shown=Shown(CASES, 4, _difference_cases, "pair.worst", optional=True),
     ),
     share(
         "difference_best",
-        "`difference` if missing experiments of the configuration count as solved, and those of the "
-        "baseline as unsolved",
+        "`difference` if missing experiments of the configuration count as solved, and missing experiments of the "
+        "baseline count as unsolved",
         _NOT_BOTH,
         path="worst.difference.best",
     ),
@@ -276,8 +277,8 @@ PAIRS: Sequence[Column] = [
     ),
     text(
         "match",
-        "`matches` if `p_noninferior` is at most 0.025, `falls short` if a test shows at the same level that the "
-        "configuration solves fewer problems by more than `margin`, otherwise `undecided`",
+        "`matches` if `p_noninferior` is at most 0.025; `falls short` if a test shows at the same level that the "
+        "success rate of the configuration is more than `margin` below the rate of the baseline; otherwise `undecided`",
         _NO_COMMON,
         path="pair.match.verdict",
         shown=Shown("match", 7),

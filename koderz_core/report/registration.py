@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # numpy is slow to import
 TITLE = "Registration"
 STOPPING: Mapping[StoppingRule, str] = {
     "fixed": "fixed: after all planned experiments",
-    "sequential": "sequential: as soon as the primary comparison is decided, or the remaining problems are "
+    "sequential": "sequential: as soon as the primary comparison is decided, or if the remaining problems are "
     "unlikely to decide it",
 }
 _NO_RESULT = "unknown, because no problem has a result of both configurations yet"
@@ -43,8 +43,9 @@ def decided(decision: Decision, problems: int, planned: int) -> str:
 def not_valid(label: str, other: str) -> str:
     """Why the primary comparison of a sequential benchmark has none of the usual tests."""
     return (
-        f"{label} against {other} is the primary comparison of a sequential benchmark. Its p values and intervals for "
-        "a fixed number of problems are not valid and not shown. See the registered result."
+        f"{label} against {other} is the primary comparison of a sequential benchmark. For this comparison, p values "
+        "and intervals for a fixed number of problems are not valid and not shown. The section Registration shows the "
+        "result."
     )
 
 
@@ -53,7 +54,7 @@ def saved(left: Forecast | None) -> str:
     if left is None or not left.experiments:
         return ""
     cost = between(left.cost_usd, money) if left.tells else "unknown"
-    return f"Saved: {numbered(left.experiments, 'experiment')}. Their estimated cost: {cost}."
+    return f"Saved: {numbered(left.experiments, 'experiment')} that did not need to run. Estimated saving: {cost}."
 
 
 def announced(plan: Plan, *, begun: bool) -> Iterator[str]:
@@ -69,8 +70,8 @@ def announced(plan: Plan, *, begun: bool) -> Iterator[str]:
     if plan.sequential:
         equal = numbered(fewest_equal(plan.sequential.margin), "problem")
         yield (
-            f"At the earliest, a match is shown after {equal} on which both configurations have the same result. Each "
-            "problem on which they differ delays the match."
+            f"The results can show a match after {equal} at the earliest, if both configurations have the same result "
+            "on each of these problems. Each problem with different results delays the match."
         )
     if not begun:
         yield f"SHA-256 of the registration, to publish before the first call: {registration_hash(plan)}"
@@ -101,7 +102,9 @@ def changes(before: Plan, after: Plan) -> Iterator[str]:
         yield f"repeats changed from {before.repeats} to {after.repeats}"
     if after.budget != before.budget:
         usd = [_limit(plan.budget.usd) for plan in (before, after)]
-        yield f"budget changed from {usd[0]} to {usd[1]}" if usd[0] != usd[1] else "calls of unknown cost allowed"
+        yield (
+            f"budget changed from {usd[0]} to {usd[1]}" if usd[0] != usd[1] else "calls of unknown cost are now allowed"
+        )
 
 
 def registration_tables(registered: Sequence[Registered]) -> tuple[TextTable, ...]:
@@ -166,13 +169,14 @@ def _sequential_words(found: Sequential) -> str:
     claim, evidence = ("falling short", found.e_short) if short else ("a match", found.e_match)
     gained = points(found.difference, found.low, found.high)
     missing = (
-        f"; {numbered(found.missing, 'problem')} with a missing result count against both claims"
+        f"; {numbered(found.missing, 'problem')} with a missing result: counted against both claims"
         if found.missing
         else ""
     )
     return (
         f"{verdict} after {found.n} of {numbered(found.planned, 'problem')}: {gained} percentage points [95 % "
-        f"confidence sequence], e-value {evidence:.3g} for {claim} (at least {1 / LEVEL:.0f} decides){missing}"
+        f"confidence sequence], e-value {evidence:.3g} for {claim} (a value of {1 / LEVEL:.0f} or more "
+        f"decides){missing}"
     )
 
 

@@ -80,8 +80,8 @@ def _git(repository: RepositoryMap) -> Iterator[str]:
         return
     branch = f"branch {short(git.branch)}" if git.branch else "no branch"
     yield (
-        f"Git: {branch}, {numbered(len(git.dirty), 'file')} with changes that are not committed. Hot spots are "
-        f"computed from the latest {numbered(git.counted, 'commit')}."
+        f"Git: {branch}, {numbered(len(git.dirty), 'file')} with uncommitted changes. Hot spots (long files "
+        f"that change often) are computed from the latest {numbered(git.counted, 'commit')}."
     )
     if git.shallow:
         yield "Git: older commits are missing on this machine, because the clone is shallow."

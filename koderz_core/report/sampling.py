@@ -41,25 +41,26 @@ ABOUT_DRAWS = (
     "each sample within an experiment is also a draw, because its samples do not depend on each other. Some strategies "
     "repair programs or stop at the first program that passes. Their programs are not independent, so these programs "
     "are not draws. pass@k is the probability that at least one of k draws is right. pass^k is the probability that "
-    "all k draws are right. Both are unbiased estimates. Their 95 % intervals also "
-    "cover the values on other problems of the same kind. Each "
-    "interval holds for one k, not for the whole curve."
+    "all k draws are right. The estimates of both are unbiased. The 95 % intervals take into account that other "
+    "problems of the same kind would give other values. Each interval applies to a single k, not to all k together."
 )
 ABOUT_EXTRAPOLATION = (
-    "Extrapolated values come from a fit: each problem has its own success probability, which is 0, 1 or drawn from a "
-    "beta distribution. The intervals do not assume this distribution: they allow for every distribution of success "
-    "probabilities that fits the draws. With few draws, problems that are rarely solved look like problems that are "
-    "never solved, so intervals for a large k are wide."
+    "Extrapolated values come from a fitted model: each problem has its own success probability, which is 0, 1 or "
+    "drawn from a beta distribution. The intervals do not assume this distribution: they allow for every distribution "
+    "of success probabilities that fits the draws. With few draws, problems that are rarely solved look like problems "
+    "that are never solved, so intervals for a large k are wide."
 )
 ABOUT_SELECTION = (
     "Coverage: the share of experiments in which at least one tested program is right. Selected: the share of "
-    "experiments in which the submitted program is right. Chance: the expected share of experiments with a right "
-    "submission if each experiment submitted a random one of its tested programs. Missed: a right program was tested, "
-    "but a wrong one was submitted. A program is right if it passes the tests that score the experiment."
+    "experiments in which the submitted program is right. Chance: the expected share of experiments that submit a "
+    "right program if each experiment submits a random tested program. Missed: the share of experiments in which a "
+    "right program was tested, but a wrong program was submitted. A program is right if it passes the tests that "
+    "score the experiment."
 )
 ABOUT_PRICE = (
-    "The figures assume a perfect selection: if one further draw on a problem is right, its program is submitted. "
-    "Compare the price of an extra solved problem with the cost per solved problem of the other configurations."
+    "The figures assume a perfect selection: if a further draw on a problem is right, the program of this draw is "
+    "submitted. Compare the price of an extra solved problem with the cost per solved problem of the other "
+    "configurations."
 )
 _NO_FIT = "nothing was extrapolated; the remarks state the reason"
 _UNKNOWN = "a price is unknown, or nothing was extrapolated"
@@ -115,7 +116,7 @@ def _money(found: Interval | None) -> str | None:
 
 _KIND = text(
     "draws",
-    "`experiments`: each experiment on a problem is a draw; `samples`: each sample within them is a draw",
+    "`experiments`: each experiment on a problem is a draw; `samples`: each sample within an experiment is a draw",
     path="draws.kind",
     shown=Shown("draws", 3, path="draws.kind"),
 )
@@ -236,7 +237,7 @@ FURTHER_DRAWS = (
 
 def sampling_section(comparison: Comparison, found: Found, kind: DrawKind | None = None) -> Section:
     """``kind``: the draws of the first listing, None for all."""
-    title = "pass@k and pass^k (each interval holds for one k, not for the whole curve)"
+    title = "pass@k and pass^k (each interval applies to a single k)"
     listings = (
         Listing("rates", title, PASS_RATES, _rates(comparison, found, kind)),
         Listing(

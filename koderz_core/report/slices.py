@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.slices import SliceResult, Slices
 
 MOST_NAMED = 20
-_NO_TEST = "the configuration is the baseline, or nothing was tested"
+_NO_TEST = "the configuration is the baseline, or no test was run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _chance(p: float | None) -> str | None:
 SLICES = (
     text(
         "slice",
-        "the difficulty, topic, tag, kind or year of the problems; `unknown` if it is not known",
+        "the difficulty, topic, tag, kind or year of the problems; `unknown` if the dataset does not state it",
         shown=Shown("slice", 0),
     ),
     *NAMED,

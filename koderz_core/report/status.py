@@ -330,7 +330,7 @@ def _next(trouble: ModelTrouble, stage: Stage, now: float) -> str:
         used = (
             f"The maximum number of retries ({trouble.retries}) is reached"
             if trouble.retries
-            else "This error is not retried"
+            else "Calls with this error are not retried"
         )
         return f"{used}: the experiment ends with an error."
     most = "" if trouble.retries is None else f" of {trouble.retries}"

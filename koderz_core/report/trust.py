@@ -37,10 +37,11 @@ ABOUT = (
     "with a 95 % interval. Impossible: the share of experiments on impossible problems whose program passed the tests. "
     "No correct program passes these tests. Likeness: the share of the canonical solution that the program repeats. "
     "Less renamed: the likeness minus the likeness of the program for the renamed problem. Less others: the likeness "
-    "minus the likeness of other models' programs. There is a hint in each of three cases. (1) The success rate is "
-    "significantly higher on the original problems than on renamed or rephrased problems. (2) The 95 % interval of "
-    "Impossible is above 1 %. (3) Less renamed or Less others is significant and at least 10 percentage points. A hint "
-    "is not a verdict: read the programs. A model can have seen the problems even if there is no hint."
+    "minus the likeness of other models' programs. koderz gives a hint of recall or cheating in each of three cases. "
+    "(1) The success rate is significantly higher on the original problems than on renamed or rephrased problems. (2) "
+    "The 95 % interval of Impossible is above 1 %. (3) Less renamed or Less others is significant and at least 10 "
+    "percentage points. A hint is not a verdict: read the programs. A model can have seen the problems even if there "
+    "is no hint."
 )
 TITLE = "Trust: variants of the problems, and likeness to the canonical solutions"
 MOST_SHOWN = 5  # experiments with a sign
@@ -199,7 +200,8 @@ def _remarks(trust: Trust) -> Iterator[str]:
         programs, unread = sum(scan.programs for scan in scanned), sum(scan.unread for scan in scanned)
         yield (
             f"Programs scanned for signs of gaming: {programs}; not scanned, because they do not parse or are too "
-            f"large: {unread}. A sign is a reason to read a program: an honest program can have one."
+            f"large: {unread}. A sign is a reason to read a program, not a proof: an honest program can also contain "
+            "a sign."
         )
     yield from map(plain, trust.notes)
     yield from _not_checked(trust)

@@ -86,9 +86,9 @@ def require_separate(plan: Plan, folder: Path) -> None:
         )
     if plan.shard and (other := next((each for _, each in others if each.count != plan.shard.count), None)):
         raise PlanError(
-            f"{folder} contains {other.name} of this benchmark, but this is {plan.shard.name}. All shards must have "
-            f"the same count: --shard {min(plan.shard.number, other.count)}/{other.count}. To divide the benchmark "
-            "differently, use another --data-dir."
+            f"{folder} contains {other.name} of this benchmark, but this command runs {plan.shard.name}. All shards "
+            f"must have the same count: --shard {min(plan.shard.number, other.count)}/{other.count}. To divide the "
+            "benchmark differently, use another --data-dir."
         )
 
 
@@ -153,7 +153,7 @@ def _part(path: Path) -> _Part:
                 ends[entry.experiment] = (entry.event.outcome, entry.event.code)
     if header is None or not header.plan.shard:
         raise PlanError(
-            f"{path} is not the journal of a shard. `koderz merge` unites journals that `koderz benchmark --shard` "
+            f"{path} is not the journal of a shard. `koderz merge` merges journals that `koderz benchmark --shard` "
             "has written."
         )
     plan, shard = header.plan, header.plan.shard
@@ -186,8 +186,9 @@ def _sound_lines(path: Path) -> Iterator[Line]:
             return
         if line.corrupt:
             raise JournalError(
-                f"Line {number} of the shard {path} cannot be read, so it was not merged. Run `koderz doctor --repair` "
-                "in its data folder, then run its command again: the shard repeats the experiment of that line."
+                f"Line {number} of the shard {path} cannot be read, so this shard was not merged. Run `koderz doctor "
+                "--repair` in the data folder of the shard, then run the command of the shard again: it repeats the "
+                "experiment of that line."
             )
         yield line
 
@@ -204,7 +205,7 @@ def _distinct(parts: Sequence[_Part]) -> list[_Part]:
                 "one of these files."
             )
     if not chosen:
-        raise UsageError("There are no shards to merge. Name their journals, or the id of their benchmark.")
+        raise UsageError("There are no shards to merge. Name the journals of the shards, or the id of the benchmark.")
     return [chosen[number] for number in sorted(chosen)]
 
 
@@ -257,8 +258,8 @@ def _check_complete(parts: Sequence[_Part], missing: Sequence[int], *, partial: 
     if missing:
         named = ", ".join(map(str, missing[:MOST_SHOWN])) + (", …" if len(missing) > MOST_SHOWN else "")
         raise UsageError(
-            f"Missing shards: {named} ({len(missing)} of {parts[0].shard.count}). Run them, or add --partial and run "
-            "their experiments with `koderz resume` after the merge."
+            f"Missing shards: {named} ({len(missing)} of {parts[0].shard.count}). Run these shards, or add --partial "
+            "and run the missing experiments with `koderz resume` after the merge."
         )
     if part := next((part for part in parts if part.record.without_result), None):
         raise UsageError(

@@ -53,7 +53,7 @@ class SentProgram(Sent, frozen=True):
             raise ValueError("A completion continues the prompt of a problem. With tests, send a solution or an answer")
         if self.seconds is not None and not self.tests:
             raise ValueError(
-                "The field seconds limits only your own tests. koderz sets the limits of a dataset's tests"
+                "The field seconds limits only your own tests. koderz sets the time limits of the tests in a dataset"
             )
 
     @property
@@ -111,7 +111,7 @@ class RunCodeRequest(Sent, frozen=True):
             if getattr(self, field):
                 raise ValueError(f"{field} must be empty, because programs have no files and no arguments")
         if self.memory_limit_mb not in (-1, MEMORY_MB):
-            raise ValueError(f"memory_limit_MB must be -1 or {MEMORY_MB}, which is the limit of every program")
+            raise ValueError(f"memory_limit_MB must be -1 or {MEMORY_MB}, the memory limit of every program")
 
 
 class CommandResult(msgspec.Struct, frozen=True):

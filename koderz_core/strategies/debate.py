@@ -48,13 +48,13 @@ class Debate(Reminded):
     turn_tokens: int = parameter(
         512,
         "Maximum number of tokens in one turn of the debate. Longer turns are cut off.",
-        label="Maximum turn tokens",
+        label="Maximum tokens per turn",
         group="Prompt",
     )
     shown_tokens: int = parameter(
         3000,
         "Maximum number of tokens that the positions of the previous round may use in a prompt.",
-        label="Maximum tokens of positions",
+        label="Maximum tokens for positions",
         group="Prompt",
         needs="rounds",
     )

@@ -58,7 +58,7 @@ SHARED: Mapping[str, Meaning] = {
     ),
     "tests": Meaning(
         "Maximum number of tests or example calls that the tester writes. They never affect the score.",
-        "Maximum tests of the tester",
+        "Maximum tests by the tester",
         "Review",
     ),
     "samples": Meaning("Number of programs that each coder writes."),

@@ -48,9 +48,9 @@ class _Best:
 class Router(Reminded):
     """Ask the coder that a fitted selector predicts to be the best, from the problem's text alone.
 
-    The journal records the prediction and the propensity of each coder. With ``checks``, each program is tested on the
-    gate tests. If a call to the next coder costs less than the expected price of an error, the next coder is asked.
-    The program that is most probably right is submitted.
+    The journal records the prediction for each coder, and its probability of being chosen. With ``checks``, each
+    program is tested on the gate tests. If a call to the next coder costs less than the expected price of an error, the
+    next coder is asked. The program that is most probably right is submitted.
     """
 
     several: ClassVar = ("coder",)

@@ -86,14 +86,14 @@ class Supervised(Reminded):
     previous_error: bool = parameter(
         True,
         "Show the coder the test results of its last program.",
-        label="Include last error",
+        label="Show last test results",
         group="Prompt",
         needs="max_iterations",
     )
     history_tokens: int = parameter(
         0,
         "Maximum number of tokens that a prompt uses for attempts before the last one.",
-        label="Maximum history tokens",
+        label="Maximum tokens for earlier attempts",
         group="Prompt",
         needs="max_iterations",
     )
@@ -101,7 +101,7 @@ class Supervised(Reminded):
         2,
         "If the coder repeats a program this many times in a row, the next prompt shows no program, except directly "
         "after a review.",
-        label="Fresh prompt after repeats",
+        label="Repeats before a fresh prompt",
         needs="max_iterations",
     )
     checkpoint_when: str = parameter(

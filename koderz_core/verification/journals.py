@@ -102,14 +102,14 @@ def verify_annotations(content: bytes, journal: Tally) -> Verified:
 
 
 def _wrong_annotation(number: int, line: bytes, journal: Tally) -> Iterator[Difference]:
-    where = f"the labels, line {number}"
+    where = f"line {number} of the labels"
     try:
         entry = decode(line)
     except JournalError as error:
-        yield Difference("a line", where, str(error), "a label or a note")
+        yield Difference("the content", where, str(error), "a label or a note")
         return
     if entry is None or not isinstance(entry.event, ExperimentLabelled | ExperimentNoted):
-        yield Difference("a line", where, "another event", "a label or a note")
+        yield Difference("the content", where, "another event", "a label or a note")
     elif entry.experiment not in journal.experiments:
         yield Difference("the experiment", where, str(entry.experiment), "an experiment of the benchmark")
 
@@ -134,7 +134,7 @@ def _wrong_headers(name: str, journal: Tally) -> Iterator[Difference]:
     for number, plan in enumerate(plans, 1):
         if plan.registration != plans[0].registration:
             yield Difference(
-                "the registration", f"header {number}", "another one", "the registration in the first header"
+                "the registration", f"header {number}", "another registration", "the one in the first header"
             )
 
 

@@ -190,7 +190,10 @@ def _without(sources: Sequence[ForgedSource]) -> str:
     reasons = Counter[str]()
     for source in sources:
         reasons.update(source.reasons)
-    listed = "; ".join(f"{reason}: {number}" for reason, number in reasons.most_common(5)) or "no fault can be made"
+    listed = (
+        "; ".join(f"{reason}: {number}" for reason, number in reasons.most_common(5))
+        or "koderz could not insert any fault"
+    )
     return (
         f"No fault is suitable for a task ({listed}). Choose another source, or another --seed, or --least-failing 1."
     )

@@ -135,4 +135,4 @@ def _remarks(missing: int, differences: Sequence[Difference]) -> Iterator[str]:
     if missing:
         yield f"the journal does not contain {missing} of the programs, so these programs were not graded again"
     if any("(timeout: " in difference.follows for difference in differences):
-        yield "some programs exceeded their time limit here: on a faster machine, they may pass"
+        yield "some programs exceeded their time limit on this machine; on a faster machine, they may pass"

@@ -130,7 +130,7 @@ def _require_use(opened: Workspace, benchmarks: Collection[str], how: Repricing)
     if how.prices and not any(map(how.states, models)):
         raise UsageError(
             f"{how.file} states prices for {', '.join(how.prices)}, but the benchmarks used {', '.join(models)}. Name "
-            "the tables of the file after these models or their providers."
+            "the tables of the file after the models of the benchmarks, or after the providers of these models."
         )
 
 

@@ -135,8 +135,8 @@ def _check_after(selector: Selector, gate: str) -> None:
     if selector.after is None:
         raise PlanError(
             f"The selector {selector.name} cannot judge programs, because its benchmarks contain too few tested "
-            "programs with held-out results. Omit `checks`, or fit a selector that also uses benchmarks with ladder, "
-            "retry or repair."
+            "programs with held-out results. Omit `checks`, or fit a selector that also uses benchmarks with the "
+            "strategy ladder, retry or repair."
         )
     if selector.after.gate != gate:
         raise PlanError(

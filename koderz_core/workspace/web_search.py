@@ -44,7 +44,7 @@ class WebSearch:
         name = query.tags.get("site", "")
         site = SITES.get(name)
         if site is None:
-            raise SearchError(f"There is no site {name!r}. Known: {', '.join(SITES)}.")
+            raise SearchError(f"There is no site {name!r}. Known sites: {', '.join(SITES)}.")
         try:
             problem = self._problem(asker.dataset.name, asker.problem)
         except UsageError as error:  # no experiment ends because of a dataset's name

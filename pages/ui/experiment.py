@@ -85,7 +85,7 @@ def show_pair(workspace: Workspace, row: ExperimentRow) -> None:
     """Offer the other experiments on the problem; show the chosen one side by side with this one."""
     others = {other.id: other for other in workspace.experiments.peers(row)}
     if not others:
-        st.caption("No other experiment on this problem has started, so there is nothing to compare with.")
+        st.caption("No other experiment on this problem has started, so there is no experiment to compare with.")
         return
 
     @st.fragment(key="beside")

@@ -21,8 +21,8 @@ from pages.ui.tables import frame, show_numbers, show_picture
 
 CAPTION = (
     "Differences from the best single configuration, with paired 95 % intervals that hold simultaneously. Bold: the "
-    "share of problems solved. Hollow marks: oracles, which know the results. Shaded: gains that are too small to be "
-    "detected with this number of problems, even if the choice per problem loses no problem that the best single "
+    "share of problems solved. Hollow marks: oracles, which know the results. Shaded: gains that cannot be detected "
+    "with this number of problems, even if the choice per problem solves every problem that the best single "
     "configuration solves."
 )
 CELLS = (

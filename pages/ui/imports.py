@@ -65,7 +65,7 @@ def _order(workspace: Workspace) -> ImportOrder:
         mapping=parse_mapping(columns) if columns.strip() else None,
         metric=left.text_input(
             "Metric or scorer",
-            placeholder="default: the only one",
+            placeholder="default: the only metric or scorer in the file",
             help="If the file has several metrics or scorers, enter the one to import.",
         ).strip(),
         prices=parse_prices(

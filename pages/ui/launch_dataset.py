@@ -14,8 +14,9 @@ from pages.ui.text import worded
 
 NEEDS = "Each patch is tested with pytest, in a separate process in the sandbox."
 GATE_OF_REPOSITORIES = (
-    "Recommended gate: split:0.5. A loop then runs half of the failing tests, and the other half is held out. The gate "
-    "`examples` consists of the tests in a problem's text, so problems without such tests are omitted."
+    "Recommended gate: split:0.5. The loop of a strategy then runs half of the tests that fail without the correct "
+    "patch, and the other half is held out. The gate `examples` consists of the tests in a problem's text, so problems "
+    "without such tests are omitted."
 )
 
 
@@ -66,8 +67,9 @@ def _variant(workspace: Workspace, opened: OpenDraft, dataset: str, initial: str
     if not variants:
         return dataset
     about = (
-        "A variant has problems with other names, with other words, or with one false test. Variants show whether a "
-        "model recalls solutions or cheats."
+        "In a variant of a dataset, koderz has changed the names in each problem (renamed), the words of its text "
+        "(rephrased), or one of its tests, which is then false (impossible). Variants show whether a model recalls "
+        "solutions or cheats."
     )
     names, key = ["", *variants], opened.key("variant")
     place = names.index(initial) if initial in names else 0

@@ -41,6 +41,10 @@ ABOUT_BASELINES = (
     "belongs to the tier frontier or small frontier. Without these baselines, the benchmark cannot show how "
     "supervision changes success and cost."
 )
+ABOUT_UNPRICED = (
+    "Also call models without a known price. The budget and the budget per experiment count calls to these models as "
+    "$0."
+)
 FRESH_SECONDS = 15.0  # how long the list of models that can run is cached
 OWN = "own"
 WAYS = {"range": "Range", "list": "List", "sample": "Random sample", "all": "All", OWN: "Your own problem"}
@@ -331,14 +335,14 @@ def _limits(opened: OpenDraft, draft: Draft) -> Draft:
             placeholder="No limit",
             help="Cost limit of each experiment. At this limit, an experiment ends with its best program so far.",
         )
-        about = "Experiments that run at the same time. By default, koderz chooses a number that suits the models."
+        about = "Number of experiments that run at the same time. By default, koderz adapts the number to the models."
         key, usually = opened.key("concurrency"), "Automatic"
         at_once = st.number_input("Concurrency", 1, 64, draft.concurrency, key=key, placeholder=usually, help=about)
     allow_unpriced = st.checkbox(
         "Allow unpriced models",
         usual.allow_unpriced,
         key=opened.key("allow unpriced"),
-        help="Also call models without a known price. Both budgets count calls to these models as $0.",
+        help=ABOUT_UNPRICED,
         disabled=usd is None and each is None,
     )
     searching = any(row.wanted.parameters.get("search") in SEARCHED_SITES for row in draft.rows)
@@ -346,7 +350,7 @@ def _limits(opened: OpenDraft, draft: Draft) -> Draft:
         "Allow web search",
         draft.allow_search,
         key=opened.key("allow search"),
-        help=f"Let configurations search the web. Their rates are marked {SEARCHED}: the web contains solutions.",
+        help=f"Let configurations search the web. {SEARCHED} marks their rates, because the web contains solutions.",
     )
     budget = Budget(usd, each, allow_unpriced)
     return replace(draft, budget=budget, concurrency=at_once, allow_search=allow_search)

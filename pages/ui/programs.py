@@ -43,7 +43,7 @@ def _show_file(change: FileChange, name: str) -> None:
         st.text(" · ".join(filter(None, (change.what, change.size))), width="content")
     length = change.text.count("\n")
     if not length:
-        st.caption("No line changes.")
+        st.caption("No line of this file changes.")
     elif length <= LONG:
         show_text(change.text, name, "diff")
     else:

@@ -21,16 +21,17 @@ from pages.ui.text import show_text, worded
 
 PLACE = "writing rules"  # in the session
 ABOUT_SUMMARY = (
-    "A model can write a summary from the map. It receives names, numbers, the first sentences of docstrings and "
-    "subjects of commits, but no other contents of files. The call and its price are recorded in the data folder."
+    "A model can summarize the repository from the map. The model receives names, numbers, the first sentences of "
+    "docstrings and subjects of commits, but no other contents of files. The call and its price are recorded in the "
+    "data folder."
 )
 ABOUT_RULES = (
     "Rules for coding agents, generated from the facts above. koderz changes only the part between its two marker "
     "lines. Read the preview before you write the file, because it quotes texts of the repository."
 )
 ABOUT_FEATURE = (
-    "A prompt for a coding agent of your choice, with the goal, the files that probably matter, the constraints and "
-    "the tests."
+    "A prompt for a coding agent of your choice, with the goal, the files that are probably relevant, the constraints "
+    "and the tests."
 )
 ORDER = (
     *("Languages", "Folders with programs and tests", "Most imported modules", "Hot spots"),
@@ -62,7 +63,7 @@ def show_map(workspace: Workspace, repository: RepositoryMap) -> None:
         "test files": count(len(repository.of_kind("test"))),
     }
     if git := repository.git:
-        facts |= {"commits counted": count(git.counted), "files not committed": count(len(git.dirty))}
+        facts |= {"commits used for hot spots": count(git.counted), "uncommitted files": count(len(git.dirty))}
     show_facts(facts)
     tables = fact_tables(repository)
     shown = [tables[name] for name in ORDER if name in tables]
@@ -134,7 +135,7 @@ def offer_feature(workspace: Workspace, opened: OpenRepository) -> None:
     st.caption(ABOUT_FEATURE)
     text = st.text_area("Feature", key="feature", placeholder="Add an option that …")
     if st.button("Make the prompt", key="make prompt", icon="✍️"):
-        with edge(), st.spinner("Searching for the files that matter"):
+        with edge(), st.spinner("Searching for relevant files"):
             opened.feature = workspace.repositories.feature(opened.map, text)
     if opened.feature:
         show_text(opened.feature.prompt, "feature-prompt", "markdown")

@@ -15,7 +15,7 @@ from koderz_core.report.formats import hit_source, plain
 from pages.ui.address import BENCHMARKS, address_of, link
 
 ICONS = {"prompt": "💬", "answer": "🗨️", "program": "📄", "error": "⚠️", "name": "🏷️"}
-PLACEHOLDER = "everything recorded"
+PLACEHOLDER = "all recorded texts"
 
 
 def show_box() -> None:

@@ -32,7 +32,8 @@ WRONG = ("0", "1", "3", "10", "30", "100", "300")
 WATTS = (RECORDED, "15", "30", "65", "150", "300", "700")
 KWH = (RECORDED, "0.05", "0.10", "0.15", "0.30", "0.50")
 FIRST = (
-    "What would other policies have solved and cost? koderz simulates them from recorded attempts and calls no model."
+    "How many problems would other policies have solved, and at what cost? koderz simulates these policies from "
+    "recorded attempts and calls no model."
 )
 
 
@@ -75,12 +76,14 @@ def _asked(sources: Sources, comparison: Comparison) -> Asked:
     names = sorted(drawn, key=lambda name: (drawn[name].greedy, not drawn[name].independent)) or list(sources.sources)
     with st.container(horizontal=True, key="policy"):
         model = choice("model", "Model", names)
-        then = choice("then", "If no program passes, ask", [NO_MODEL, *(name for name in names if name != model)])
+        then = choice(
+            "then", "Model to ask if no program passes", [NO_MODEL, *(name for name in names if name != model)]
+        )
         gate = choice("gate", "Gate", sources.gates) if len(sources.gates) > 1 else ""
     with st.container(horizontal=True, key="sliders"):
         most = _most_tries(sources, model)
         tries = [str(number) for number in TRIES if number <= most]
-        last = int(scale("tries", "Tries", {number: number for number in tries})) if len(tries) > 1 else 1
+        last = int(scale("tries", "Attempts", {number: number for number in tries})) if len(tries) > 1 else 1
         wrong = _wrong(comparison)
         watts, kwh = _energy(comparison)
     best = max(comparison.configurations, key=lambda row: row.share or 0.0)

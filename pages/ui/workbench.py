@@ -225,7 +225,7 @@ def _offer_writing(bench: Workbench, task: str, result: Fix) -> None:
     st.text(plain(entered.paths[0]))
     show_failure(PLACE)
     if st.session_state.get(WRITTEN, ("", ""))[0] == task:
-        st.text("Written.")
+        st.text("The file has been written.")
 
 
 def _show_course(bench: Workbench, details: ExperimentDetails) -> None:

@@ -75,8 +75,8 @@ def test_without_earlier_repeats_no_gain_is_assumed_and_the_most_there_could_be_
     assert said.startswith("With 164 problems and 5 repeats, a difference below 8.2 percentage points will usually not")
     assert said.endswith(
         "These numbers also assume that repeats bring no gain in precision, because this gain was not "
-        "measured on any earlier pair of configurations; with the largest possible gain, the two "
-        "differences above would be 3.5 and 5 points."
+        "measured on any earlier pair of configurations; with the largest possible gain in precision, "
+        "the two differences above would be 3.5 and 5 percentage points."
     )
 
 

@@ -134,7 +134,7 @@ def test_an_empty_list_of_names_is_named(koderz: Any, option: str) -> None:
         (("--configuration", "direct coder=scripted/weak temperature=nan"), "from 0 to 2, not nan"),
         (("--repeats", "99999999999"), "One benchmark can have at most 1,000,000"),
         (("--repeats", "500001"), "The plan has 1,000,002 experiments"),
-        (("--num-ctx", "99999999999999"), "num_ctx: this must be at most 100,000,000"),
+        (("--num-ctx", "99999999999999"), "num_ctx: the value must be at most 100,000,000"),
         (("--max-cost", "inf"), "inf is not a finite number"),
         (("--timeout", "nan"), "nan is not a finite number"),
         (("--fail-under", "nan"), "nan is not a finite number"),

@@ -64,7 +64,10 @@ def test_what_nobody_runs_or_nothing_is_said_of_cannot_be_changed(koderz: Any, r
     for words, message in (
         ((row.id, "--concurrency", "2"), "is not running, so there is nothing to change."),
         ((row.id,), "Give a new budget"),
-        ((experiment.id, "--concurrency", "2"), f"is an experiment of {row.id}. Name its benchmark: {row.id}"),
+        (
+            (experiment.id, "--concurrency", "2"),
+            f"is an experiment of {row.id}. Give the id of the benchmark: {row.id}",
+        ),
         ((row.id, "--max-cost", "nan"), "nan is not a finite number"),
     ):
         said = koderz("change", *words)

@@ -126,7 +126,7 @@ def test_models_show_tells_what_a_model_takes_and_costs(koderz: Any) -> None:
     assert (known["capabilities"]["temperature"], known["sample_cost"]["usd"]) == (False, 0.0006)
     shown = koderz("models", "show", "gpt-oss:20b").out
     assert "num_predict" in shown
-    assert "cost of the same tokens at a provider that hosts these weights" in shown
+    assert "cost of the same tokens at a provider that hosts the weights of this model" in shown
 
 
 def test_a_temperature_that_a_model_does_not_take_is_refused_before_anything_is_asked(koderz: Any) -> None:

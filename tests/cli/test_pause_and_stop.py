@@ -126,7 +126,10 @@ def test_what_nobody_runs_or_has_ever_run_cannot_be_paused(koderz: Any, results:
     for words, message in (
         ((row.id,), "is not running, so there is nothing to pause."),
         ((row.id, "--only", "nothing"), "Unknown configuration or experiment: 'nothing'"),
-        ((experiment.id,), f"is an experiment of {row.id}. Name its benchmark: {row.id} --only {experiment.id}"),
+        (
+            (experiment.id,),
+            f"is an experiment of {row.id}. Give the id of the benchmark: {row.id} --only {experiment.id}",
+        ),
         (("bench_nothing",), "Unknown benchmark or experiment: 'bench_nothing'"),
     ):
         said = koderz("pause", *words)

@@ -165,7 +165,7 @@ def test_a_file_that_passes_needs_no_model(koderz: Any, answers: Answers, write:
         ("from other import helper\n", ASSERTS, "imports other files of its project (other)"),
         (FAULTY, "import numpy\n\nassert gcd(1, 1)\n", "imports 'numpy'"),
         (FAULTY, "print('hello')\n", "The tests cannot be read"),
-        (FAULTY, "def test_a(tmp_path):\n    assert gcd(1, 1)\n", "koderz has no fixtures of pytest"),
+        (FAULTY, "def test_a(tmp_path):\n    assert gcd(1, 1)\n", "koderz does not support pytest fixtures"),
         (FAULTY, "assert 1 == 1\n", "The tests cannot be read"),
     ],
 )

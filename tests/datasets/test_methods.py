@@ -131,7 +131,7 @@ def test_tests_that_run_themselves_do_not() -> None:
         ),
         (
             "from leap import year\ndef test_file(tmp_path):\n    year(1)\n",
-            "parameter 'tmp_path'; koderz has no fixtures",
+            "parameter 'tmp_path'; koderz does not support pytest fixtures",
         ),
         (
             "import pytest\nfrom leap import year\n@pytest.fixture\ndef a(): pass\ndef test_a(): year(1)\n",

@@ -61,7 +61,7 @@ def test_facts_of_a_task(settings: Settings) -> None:
         ),
         (
             {"editable": [PATH, "tests/conftest.py"]},
-            "field editable: names tests, conftest.py or configuration: 'tests",
+            "field editable: names tests, conftest.py or configuration files: 'tests",
         ),
         (
             {"editable": [PATH, "src/b.py"]},

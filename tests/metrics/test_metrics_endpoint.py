@@ -87,7 +87,7 @@ def test_a_port_alone_is_on_loopback(text: str, address: str) -> None:
 
 @pytest.mark.parametrize("text", ["x", "http://h:3", "u@h:4", "h/x:4", "h:65536", "h:", "1:2:3", "-1"])
 def test_what_is_no_address_is_refused(text: str) -> None:
-    with pytest.raises(KoderzError, match=r"metrics_address: this must be a port or HOST:PORT, such as 9464"):
+    with pytest.raises(KoderzError, match=r"metrics_address: the value must be a port or HOST:PORT, such as 9464"):
         open_workspace(metrics_address=text)
 
 

@@ -54,7 +54,7 @@ def test_in_the_file_they_are_a_list(tmp_path: Path) -> None:
     assert (shown.kind, shown.value) == ("secret", "set")
     assert "hidden" in load_settings(home=tmp_path).secrets()
     (tmp_path / "settings.toml").write_text(f'openai_org_id = ["{A}"]\n')
-    with pytest.raises(ConfigError, match="openai_org_id: this must be text"):
+    with pytest.raises(ConfigError, match="openai_org_id: the value must be text"):
         load_settings(home=tmp_path)
 
 
@@ -126,7 +126,7 @@ def test_a_benchmark_starts_if_one_address_answers_and_all_that_answer_serve_the
         b.models = ("it",)
         require("vllm/it", at(a, b))
         b.listing = sends(200, {"data": [{"id": "it", "max_model_len": 4096}]})
-        with pytest.raises(ModelError, match="but listed with a context of 4096 tokens at"):
+        with pytest.raises(ModelError, match="but listed with a context length of 4096 tokens at"):
             require("vllm/it", at(a, b))
 
 

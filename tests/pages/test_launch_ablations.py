@@ -62,9 +62,10 @@ def test_a_mode_is_a_preset(visit: Visit, mode: str) -> None:
 def test_a_parameter_of_a_few_words_is_chosen_and_one_that_may_be_nothing_can_be(visit: Visit) -> None:
     app = visit("launch")
     next(element for element in app.selectbox if element.label == "Spec prompt").set_value("detailed").run()
-    next(element for element in app.number_input if element.label == "Maximum history tokens").set_value(500).run()
+    tokens = "Maximum tokens for earlier attempts"
+    next(element for element in app.number_input if element.label == tokens).set_value(500).run()
     assert "spec_prompt=detailed history_tokens=500" in app.code[-1].value
-    next(element for element in app.number_input if element.label == "Maximum history tokens").set_value(0).run()
+    next(element for element in app.number_input if element.label == tokens).set_value(0).run()
     assert "history_tokens" not in app.code[-1].value
 
 

@@ -36,7 +36,7 @@ def test_a_wrong_value_is_explained_and_nothing_is_written(visit: Visit) -> None
     app.text_input(key="value of timeout").set_value("soon")
     app.button(key="save").click().run()
     assert app.error
-    assert "timeout: this must be a number" in said(app)
+    assert "timeout: the value must be a number" in said(app)
     assert not file().exists()
 
 

@@ -80,7 +80,7 @@ def test_letters_at_the_ends_keep_their_order_and_a_distance_and_stay_near_their
 
 def test_what_was_not_measured_has_no_curve_and_a_reason() -> None:
     unmeasured = missing_curves(compared(("a", 3, None), ("b", 1, None)))
-    assert unmeasured.startswith("Not available for these configurations: dollars (unknown prices), ")
+    assert unmeasured.startswith("Curves that are not available for these configurations: dollars (unknown prices), ")
     assert unmeasured.endswith("joules (known only for local models).")
     assert [energy(joules) for joules in (0.5, 12.4, 999.6, 1878.0, 2.5e6)] == [
         "0.5 J",

@@ -117,7 +117,7 @@ def test_unknown_costs_are_said() -> None:
         "other (50 % [15, 85] solved) is the only configuration with a known cost per solved problem: "
     )
     assert some.endswith("The cost of 1 configuration is unknown, because some calls have no known price.")
-    assert "none has a cost per solved problem" in cheapest(("one", 0, 1.0), ("other", 0, 0.0))
+    assert "no cost per solved problem is known" in cheapest(("one", 0, 1.0), ("other", 0, 0.0))
     assert cheapest(("one", 3, 0.0), ("other", 2, 0.0)).endswith("have the lowest cost per solved problem: nothing.")
     assert (
         "costs per solved problem cannot be compared"

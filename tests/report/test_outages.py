@@ -57,7 +57,7 @@ REFUSED, UNREACHED = replace(LAST, status=401, retries=0), replace(FAILED, statu
         (
             ((0, STARTED), (0, REFUSED)),
             3,
-            "HTTP 401 (once). This error is not retried: the experiment ends with an error.",
+            "HTTP 401 (once). Calls with this error are not retried: the experiment ends with an error.",
         ),
         (((0, STARTED), (0, UNREACHED)), 3, "not reached (once). Next call in 7 s; 0 of 5 retries used."),
         ((*THREE, (22, STARTED), (23, ANSWERED)), 24, "The model answers again, after 3 failed calls in 23 s."),

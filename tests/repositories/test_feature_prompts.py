@@ -35,7 +35,7 @@ def test_a_prompt_has_goal_files_constraints_and_tests(folder: Path, koderz: Any
     assert prompt.startswith("# Goal\n\nShow the total of a cart\n")
     assert "- src/shop/cart.py (words: total, cart). Defines Cart\n" in prompt
     assert "- The code must run on Python >=3.11.\n" in prompt
-    assert "- While you work: `pytest tests/test_cart.py`\n" in prompt
+    assert "- Run while you work: `pytest tests/test_cart.py`\n" in prompt
     assert "def total" not in prompt
 
 

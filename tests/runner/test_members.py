@@ -46,7 +46,7 @@ def test_a_strategy_can_tell_how_many_models_a_role_has(
 def test_a_model_that_no_strategy_would_ask_is_refused(strategy: str) -> None:
     wanted = Wanted(strategy, {"coder": ["scripted/weak", "scripted/strong"]})
     with pytest.raises(
-        PlanError, match=f"{strategy} asks only one model as coder, so scripted/strong would be ignored"
+        PlanError, match=f"{strategy} uses only one model as coder, so scripted/strong would be ignored"
     ):
         configuration(wanted, load_settings())
 
