@@ -64,6 +64,7 @@ def _setting(
 
 def _addresses(default: str, description: str, one: Any = normalised, **about: Any) -> Any:  # Any: as above
     """The setting of the address of a model server, or of several; ``one``: the check of each."""
+    description += " You can list several addresses."
     return _setting(default, description, prefixed=False, check=several(one), listed=True, **about)
 
 
@@ -82,27 +83,24 @@ class Settings:
     humaneval_path: Path | None = _setting(None, "Your own HumanEval file (.jsonl, .jsonl.gz).")
 
     openai_api_key: SecretStr | None = _setting(None, "Your OpenAI key.", prefixed=False, check=key_of)
-    openai_base_url: str = _addresses(
-        "https://api.openai.com/v1", "The address of OpenAI, or of a server with the same API, or several."
-    )
+    openai_base_url: str = _addresses("https://api.openai.com/v1", "The address of OpenAI or of a server with its API.")
     openai_org_id: str | None = _setting(None, "The OpenAI organization that is sent with your key.", prefixed=False)
     openai_project_id: str | None = _setting(None, "The OpenAI project that is sent with your key.", prefixed=False)
     anthropic_api_key: SecretStr | None = _setting(None, "Your Anthropic key.", prefixed=False, check=key_of)
     anthropic_base_url: str = _addresses(
-        "https://api.anthropic.com",
-        "The address of Anthropic, or of a server with the same API, without /v1, or several.",
+        "https://api.anthropic.com", "The address of Anthropic or of a server with the same API, without /v1."
     )
     ollama_api_key: SecretStr | None = _setting(
         None, "The key of an Ollama server on another machine, if it requires one.", prefixed=False, check=key_of
     )
     ollama_base_url: str = _addresses(
         "http://127.0.0.1:11434",
-        "The address of Ollama, or several. The variable OLLAMA_HOST also sets it.",
+        "The address of Ollama. The variable OLLAMA_HOST also sets this address.",
         ollama_address,
         names=("ollama_base_url", "ollama_host"),
     )
-    lmstudio_base_url: str = _addresses("http://127.0.0.1:1234/v1", "The address of LM Studio, or several.")
-    vllm_base_url: str = _addresses("http://127.0.0.1:8000/v1", "The address of vLLM or llama-server, or several.")
+    lmstudio_base_url: str = _addresses("http://127.0.0.1:1234/v1", "The address of LM Studio.")
+    vllm_base_url: str = _addresses("http://127.0.0.1:8000/v1", "The address of vLLM or llama-server.")
 
     openai_service_tier: Literal["auto", "default", "flex", "priority"] = _setting(
         "default", "The service tier of requests to OpenAI. flex is cheaper and slower.", prefixed=False
@@ -111,7 +109,7 @@ class Settings:
     stackexchange_base_url: str = _setting(
         "https://api.stackexchange.com/2.3", "The address of Stack Exchange's API.", check=normalised
     )
-    stackexchange_key: SecretStr | None = _setting(None, "A Stack Exchange key: more searches a day.", check=key_of)
+    stackexchange_key: SecretStr | None = _setting(None, "A Stack Exchange key: more searches per day.", check=key_of)
     github_base_url: str = _setting("https://api.github.com", "The address of GitHub's API.", check=normalised)
     github_token: SecretStr | None = _setting(None, "Your GitHub token, for search=github.", check=key_of)
 
@@ -121,7 +119,7 @@ class Settings:
         prefixed=False,
         check=key_of,
     )
-    notices: SecretStr | None = _setting(None, "Further addresses to notify (of Apprise), separated by spaces.")
+    notices: SecretStr | None = _setting(None, "Further Apprise addresses to notify, separated by spaces.")
 
     memory: Literal["on", "all", "off"] = _setting(
         "on", "Whether to store memories of finished experiments. 'all' includes experiments with scripted models."
@@ -140,7 +138,9 @@ class Settings:
         "", "Where Prometheus reads metrics: HOST:PORT, or a port of the loopback interface.", check=listen_address
     )
     metrics_otlp: str = _setting("", "The receiver of metrics (OpenTelemetry, OTLP over HTTP).", check=receiver_address)
-    metrics_otlp_headers: SecretStr | None = _setting(None, "Its headers: NAME=VALUE,...", check=checked_headers)
+    metrics_otlp_headers: SecretStr | None = _setting(
+        None, "HTTP headers for metrics_otlp: NAME=VALUE,...", check=checked_headers
+    )
 
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = _setting(
         dict, "A table of model ids or providers and their tiers, for models whose tier koderz cannot determine."
@@ -163,7 +163,7 @@ class Settings:
     retries: int = _setting(7, "The maximum number of retries of a call that failed temporarily.", least=0, most=100)
     patience: float = _setting(
         300.0,
-        "The time in seconds for which calls wait for a provider that keeps failing. After that time, the calls fail.",
+        "The time in seconds for which calls wait if a provider fails repeatedly. After that time, the calls fail.",
         least=0,
         most=604_800,
     )

@@ -17,7 +17,9 @@ from pages.ui.frame import open_page
 from pages.ui.machine import show_machine
 from pages.ui.tables import findings_table, tall
 
-ABOUT = "Shows which models can be called, the requirements of the others, and whether the installation is complete."
+ABOUT = (
+    "Shows which models can be called, the requirements of the other models, and whether the installation is complete."
+)
 COLUMNS = {  # pixels; the last column has the longest texts
     "state": st.column_config.TextColumn(width=80, pinned=True),
     "what": st.column_config.TextColumn(width=184),
@@ -26,7 +28,9 @@ COLUMNS = {  # pixels; the last column has the longest texts
 }
 ADDRESSES = {
     "address": st.column_config.TextColumn(width=200, pinned=True),
-    "tokens/s per call": st.column_config.TextColumn(help="Output tokens per second of a call, in the newest answers."),
+    "tokens/s per call": st.column_config.TextColumn(
+        help="Output tokens per second of one call, measured in the newest answers."
+    ),
     "circuit breaker": st.column_config.TextColumn(width=250),
 }
 BEAT_SECONDS = 2.0  # how often the calls to each address are drawn again

@@ -319,7 +319,7 @@ PROVOKED: Mapping[str, Provoke] = {
     "wrong-settings-file": wrong_settings_file,
     "no-file": command("grade", "/"),
     "unwritable": unwritable,
-    "disk-full": alone(*WEAK, first=SMALL_FILES),
+    "disk-full": alone(*WEAK, first=SMALL_FILES, PYTHONDONTWRITEBYTECODE="1"),  # else bytecode would be cut off
     "journal-held": journal_held,
     "corrupt-journal": corrupt_journal,
     "damaged-store": damaged_store,

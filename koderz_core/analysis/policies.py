@@ -29,7 +29,7 @@ def policies(text: str, sources: Mapping[str, Source], aliases: Mapping[str, str
         raise UsageError(f"{text!r} is not a policy. Write one of these: {'; '.join(EXAMPLES)}.")
     if kind == "ladder" and "k" in options:
         raise UsageError(
-            f"{text!r}: write the number of tries after each stage of a ladder, as in SMALL*2>LARGE. Omit k=."
+            f"{text!r}: omit k=, and write the number of attempts after each stage of the ladder, as in SMALL*2>LARGE."
         )
     if kind == "ladder":
         stages = tuple(_stage(step.strip(), sources, aliases) for step in words.split(">"))
@@ -59,10 +59,10 @@ def _mixture(text: str, sources: Mapping[str, Source], aliases: Mapping[str, str
         weight, _, rest = part.strip().partition(" ")
         found = policies(rest, sources, aliases)
         if len(found) != 1 or isinstance(found[0], Mixture):
-            raise UsageError(f"{part.strip()!r} must be a weight and one policy, as in 0.5 retry MODEL k=3.")
+            raise UsageError(f"{part.strip()!r} must consist of a weight and one policy, as in 0.5 retry MODEL k=3.")
         parts.append((_as_number(weight, "the weight"), found[0]))
     if len(parts) < 2 or any(weight <= 0 for weight, _ in parts) or abs(sum(weight for weight, _ in parts) - 1) > 1e-9:
-        raise UsageError("The weights of a mixture must be above 0 and add up to 1, with at least two policies.")
+        raise UsageError("A mixture needs at least two policies, whose weights are above 0 and add up to 1.")
     return Mixture("mix " + " | ".join(f"{weight:g} {part.name}" for weight, part in parts), tuple(parts))
 
 
@@ -79,7 +79,7 @@ def _options(text: str) -> tuple[str, dict[str, str]]:
     words, options = text.split(), {}
     while words and (match := _OPTION.fullmatch(words[-1])):
         if match[1] in options:
-            raise UsageError(f"{match[1]}= is given twice.")
+            raise UsageError(f"The policy contains {match[1]}= twice. Write it once.")
         options[match[1]] = match[2]
         words.pop()
     return " ".join(words), options
@@ -95,7 +95,7 @@ def _stage(text: str, sources: Mapping[str, Source], aliases: Mapping[str, str])
 
 def _tries(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= MOST_TRIES:
-        raise UsageError(f"The number of tries must be from 1 to {MOST_TRIES}, not {text!r}.")
+        raise UsageError(f"The number of attempts must be from 1 to {MOST_TRIES}, not {text!r}.")
     return int(text)
 
 
@@ -147,12 +147,12 @@ def _gate(stated: str | None, stages: Sequence[Stage], sources: Mapping[str, Sou
         return stated
     if len(known) > 1:
         raise UsageError(
-            f"The recorded programs were tested with several gates. Choose one: gate={' or gate='.join(known)}."
+            f"The recorded programs were tested with several gates. Choose one gate: gate={' or gate='.join(known)}."
         )
     if not known:
         raise UsageError(
-            "These programs were not run on any gate tests, so it is unknown when the policy would stop. Use one "
-            "try, or models whose programs were run on gate tests."
+            "The recorded programs of this policy were not run on gate tests, so it is unknown when the policy would "
+            "stop. Use one attempt, or models whose programs were run on gate tests."
         )
     return known[0]
 

@@ -170,7 +170,7 @@ This bundle contains a benchmark that koderz recorded. Its privacy level is {lev
   the first program (`before.py`), the submitted program (`after.py`) and the difference between the two programs
   (`change.diff`). A program that changes a repository is a patch (`before.diff`, `after.diff`).
 - `{ENVIRONMENT}`: the versions, sandbox and settings of the benchmark. `{PRICES}`: the prices of the models.
-  `{LICENCES}`: the licences of the texts.
+  `{LICENCES}`: the licences of the dataset and of koderz.
 
 To view the bundle, use `koderz ui --open FILE`. To verify the bundle, use `koderz verify FILE`. The verification shows
 whether the files are consistent, not who created them.

@@ -66,7 +66,9 @@ def bundle(benchmark: str, privacy: str, out: Path | None, pin: bool, data_dir: 
 @click.command()
 @click.argument("what", metavar="BENCH|FILE.zip")
 @click.option(
-    "--regrade", is_flag=True, help="Also test the program that each experiment returned, and compare the outcomes."
+    "--regrade",
+    is_flag=True,
+    help="Also test the program that each experiment returned, and compare the outcome with the record.",
 )
 @workers
 @grading_engine
@@ -76,7 +78,7 @@ def verify(what: str, regrade: bool, workers: int, engine: str, data_dir: Path |
 
     The command checks consistency, not authorship. The exit code is 1 if there are differences, and 3
     if FILE.zip cannot be read or is not a bundle, or if programs could not be graded. --regrade needs the dataset of
-    the benchmark. --workers has an effect only with --regrade, and --engine requires it.
+    the benchmark. --workers has an effect only with --regrade. --engine requires --regrade.
     """
     if engine != "local" and not regrade:
         raise UsageError("--engine requires --regrade, because only grading can run on workers. Add --regrade.")
@@ -134,7 +136,7 @@ def _print_verdict(found: Verified) -> int:
 @click.option("--same-problems", is_flag=True, help="Use only the problems that are planned for all configurations.")
 @click.option("--endpoint", metavar="URL", help="With the format otlp: send the traces to this receiver.")
 @click.option(
-    "--header", "headers", metavar="NAME=VALUE", multiple=True, help="Header for --endpoint. May be repeated."
+    "--header", "headers", metavar="NAME=VALUE", multiple=True, help="HTTP header for --endpoint. May be repeated."
 )
 @click.option("--dictionary", is_flag=True, help="Print the meaning of every column as Markdown.")
 @repricing_options

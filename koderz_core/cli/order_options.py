@@ -223,7 +223,7 @@ _CALLS: Options = (
     *(
         option("Output", flag, type=click.Path(path_type=Path), advanced=True, help=text)
         for flag, text in (
-            ("--cortex-path", "Path of the index.js of claude-cortex-core, if this server stores the memories."),
+            ("--cortex-path", "Path of the file index.js of claude-cortex-core, if this server stores the memories."),
             ("--cortex-db", "The file that contains all memories."),
         )
     ),
@@ -239,7 +239,7 @@ _BUDGET: Options = (
         "--allow-unpriced",
         is_flag=True,
         advanced=True,
-        help="Also call models without a known price when a budget is set. Budgets count their calls as $0.",
+        help="Also call models without a known price when a budget is set. Calls of these models count as $0.",
     ),
 )
 _RESUMED: Options = (
@@ -317,7 +317,7 @@ _ORDER: Options = (
     _advanced_strategy(
         "--allow-search",
         is_flag=True,
-        help="Accept configurations with search=..., which search the web. koderz marks their rates.",
+        help="Accept configurations that search the web (search=...). koderz marks the rates of these configurations.",
     ),
     _advanced_strategy(
         "--ablate",

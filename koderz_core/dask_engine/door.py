@@ -27,12 +27,13 @@ def differing_versions(hello: Hello, koderz: str, python: str) -> str:
     """Why a worker with these versions is refused, and what to do; empty if it is not."""
     if hello.koderz != koderz:
         return (
-            f"it has koderz {hello.koderz}, but the owner has {koderz}. On the worker, run: "
+            f"it has koderz {hello.koderz}, but the process that runs the benchmark has {koderz}. On the worker, run: "
             f"pip install koderz=={koderz}, then start the worker again."
         )
     if _minor(hello.python) != _minor(python):
         return (
-            f"it has Python {hello.python}, but the owner has {python}. Start the worker with Python {_minor(python)}."
+            f"it has Python {hello.python}, but the process that runs the benchmark has {python}. Start the worker "
+            f"with Python {_minor(python)}."
         )
     return ""
 
@@ -42,8 +43,8 @@ def differing_isolation(worker: str, owner: str) -> str:
     if worker == owner:
         return ""
     return (
-        f"its sandbox has the tier {worker}, but the benchmark was started with {owner}. See `koderz doctor` on the "
-        f"worker, or set KODERZ_SANDBOX={owner} there if that tier works."
+        f"its sandbox has the tier {worker}, but the benchmark was started with the tier {owner}. Run `koderz "
+        f"doctor` on the worker, or set KODERZ_SANDBOX={owner} on the worker if that tier works there."
     )
 
 

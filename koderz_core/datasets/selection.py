@@ -21,7 +21,7 @@ from koderz_core.records import Dataset, Problem
 FORMS = (
     "Choose problems with 'all', '0:20' (the first 20 problems), '3' (a problem number), 'HumanEval/3' (an id), "
     "'sample:20' (a random sample), 'gradable' (the problems that koderz can grade), 'gradable:20' (a sample of the "
-    "gradable problems), or several of these, separated by commas. To choose only problems of a period, add "
+    "gradable problems), or several of these terms, separated by commas. To choose only problems of a period, add "
     "'since:2024-05-01' or 'until:2024-12-31'."
 )
 SINCE, UNTIL = "since", "until"

@@ -130,7 +130,9 @@ class _Request:
                 answer, content = exchange(self.transport, self.to, body, SECONDS, trace)
             except httpx.HTTPError as error:
                 if not (waits and isinstance(error, closed)):
-                    raise self._error(f"cannot be reached ({type(error).__name__})", "Check that it runs.") from None
+                    raise self._error(
+                        f"cannot be reached ({type(error).__name__})", "Check that the receiver is running."
+                    ) from None
                 stated = None
             else:
                 if not (waits and answer.status_code in RETRIED):
@@ -166,10 +168,10 @@ class _Request:
 
 
 _ADVICE: Mapping[int, str] = {
-    401: "Pass its key with --header.",
-    403: "Pass its key with --header.",
-    404: "Give the whole address of its traces, such as http://HOST:PORT/v1/traces, with --endpoint.",
-    405: "Give the whole address of its traces, such as http://HOST:PORT/v1/traces, with --endpoint.",
+    401: "Pass the receiver's key with --header.",
+    403: "Pass the receiver's key with --header.",
+    404: "Give the receiver's full address for traces, such as http://HOST:PORT/v1/traces, with --endpoint.",
+    405: "Give the receiver's full address for traces, such as http://HOST:PORT/v1/traces, with --endpoint.",
 }
 
 

@@ -100,7 +100,9 @@ def _entry_point(task: Program) -> str:
             f"The prompt's function {last.name} is async, but koderz does not await it. Write def instead of async def."
         )
     if last.name == "check":
-        raise DataError("The function in the prompt is named check, but koderz uses that name for tests. Rename it.")
+        raise DataError(
+            "The function in the prompt is named check, a name that koderz uses for tests. Rename the function."
+        )
     try:
         compile(task.tree, "<prompt>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -143,8 +145,8 @@ def _prompt_of_text(prompt: str, tests: Program) -> Program:
     """Free text as a comment above a stub of the function that the asserts call, so that the model sees its name."""
     if _check_of(tests):
         raise DataError(
-            "The prompt defines no function, and the tests do not name the function, because they call it candidate. "
-            f"{_SIGNATURE}"
+            "koderz cannot find the name of the function: the prompt defines no function, and the tests call it "
+            f"candidate. {_SIGNATURE}"
         )
     name = _first_called(tests)
     shapes = {_parameters(call) for called, call in _calls(tests.tree) if called == name}

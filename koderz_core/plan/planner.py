@@ -200,7 +200,7 @@ def _configurations(order: Order, settings: Settings) -> tuple[Configuration, ..
     if not configurations:
         raise PlanError("Name at least one strategy.")
     if len({made.id for made in configurations}) < len(configurations):
-        raise PlanError("Two configurations are the same. Remove one, or change its models or parameters.")
+        raise PlanError("Two configurations are identical. Remove one of them, or change its models or parameters.")
     check_search(configurations, allowed=order.allow_search)
     return configurations
 

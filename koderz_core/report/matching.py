@@ -39,7 +39,7 @@ def matches(pairs: Sequence[Pair], names: Mapping[Key, str]) -> Iterator[str]:
         base = names[pairs[0].baseline]
         yield f"A match with the baseline {base} {within(judged[0][1].margin)} is {_counted(judged)}."
     if priced := [(names[pair.key], pair.cost_match) for pair in pairs if pair.cost_match]:
-        most = f"at most {priced[0][1].margin:.3g} times that of the baseline"
+        most = f"at most {priced[0][1].margin:.3g} times the baseline's cost"
         yield f"A cost per solved problem of {most} is {_counted(priced)}."
 
 

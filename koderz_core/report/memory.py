@@ -32,10 +32,10 @@ def memory_chart(samples: Sequence[Sample], reserve_bytes: int) -> go.Figure:
     minutes = [(sample.at - newest.at) / 60 for sample in samples]
     lines = [
         ("used", [sample.memory.total_bytes - sample.memory.free_bytes for sample in samples], USED, "solid"),
-        ("models of koderz (estimate)", [sample.models_bytes for sample in samples], MODELS, "solid"),
+        ("models loaded by koderz (estimate)", [sample.models_bytes for sample in samples], MODELS, "solid"),
     ]
     if newest.gpu_total_bytes:
-        lines.append(("used in GPUs", [sample.gpu_used_bytes or 0 for sample in samples], GPU, "solid"))
+        lines.append(("used GPU memory", [sample.gpu_used_bytes or 0 for sample in samples], GPU, "solid"))
     if reserve_bytes:
         lines.append(("experiments wait above this line", [total - reserve_bytes] * len(samples), LIMIT, "dash"))
     figure = go.Figure()
@@ -56,7 +56,7 @@ def memory_chart(samples: Sequence[Sample], reserve_bytes: int) -> go.Figure:
 def memory_alt(samples: Sequence[Sample]) -> str:
     """The chart in words."""
     used = [sample.memory.total_bytes - sample.memory.free_bytes for sample in samples]
-    return f"Memory in the last minutes: {gigabytes(used[-1])} used now, {gigabytes(max(used))} at the highest point."
+    return f"Memory in the last minutes: {gigabytes(used[-1])} used now, {gigabytes(max(used))} used at the peak."
 
 
 def memory_rows(models: Sequence[InMemory]) -> list[dict[str, str]]:

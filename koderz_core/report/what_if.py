@@ -29,9 +29,9 @@ SIMULATED, RECORDED = "simulated", "as recorded"
 SOLVED = ("", "policy", "figures are", "solved [95 %]", "points more than 1 [95 %]", "accepted, wrong", "problems")
 SPENT = ("", "figures are", "$ per problem [95 %]", "$ per solved [95 %]", "attempts", "time")
 ABOUT = (
-    "Simulated: computed from recorded attempts, without new calls to models. Each 95 % interval holds for a "
-    "single policy and for similar problems. If you choose the best of several policies, its result on the same "
-    "problems is too optimistic."
+    "Simulated: computed from recorded attempts, without new calls to models. Each 95 % interval applies to one "
+    "policy, not to all policies together, and treats the problems as a random sample of all problems of this kind. "
+    "If you choose the best of several policies, its result on the same problems is too optimistic."
 )
 HINDSIGHT = (
     "In hindsight: this policy was chosen and evaluated on the same problems, so its result is too optimistic. Use the "
@@ -81,8 +81,8 @@ def remarks(found: Sequence[Simulated], tuned: Tuned | None = None) -> Iterator[
     for why in dict.fromkeys(item.why for item in found if item.why and item.simulated):
         names = listed([item.policy.name for item in found if item.why == why and item.simulated])
         yield (
-            f"Not independent draws: {names}, because {why}. Their attempts were replayed only in the recorded order, "
-            "up to the recorded number of attempts."
+            f"The attempts of these policies are not independent draws: {names}. Reason: {why}. koderz replayed these "
+            "attempts only in the recorded order, up to the recorded number of attempts."
         )
     for item in found:
         if item.left_out:
@@ -95,8 +95,8 @@ def remarks(found: Sequence[Simulated], tuned: Tuned | None = None) -> Iterator[
     if tuned:
         chosen = listed([f"{name} ({numbered(times, 'fold')})" for name, times in tuned.chosen.items()])
         yield (
-            "Policies chosen on the other folds for their lowest cost, which includes the price of wrong answers: "
-            f"{chosen}. {HINDSIGHT}"
+            "For each fold, koderz chose the policy with the lowest cost on the other folds, including the price of "
+            f"wrong answers: {chosen}. {HINDSIGHT}"
         )
 
 

@@ -119,7 +119,7 @@ def back_up(source: Source, path: Path, version: str, now: float) -> BackupRepor
                 archive.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
             sync(whole)
             if _verify(Path(whole.name)) != manifest:
-                raise _damaged(Path(whole.name), "koderz read back a manifest that differs from the one that it wrote")
+                raise _damaged(Path(whole.name), "the manifest in the file differs from the manifest that koderz wrote")
     except (OSError, zipfile.BadZipFile) as error:
         why = getattr(error, "strerror", None) or error
         raise DataError(
@@ -272,7 +272,7 @@ def _read_manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
             "restore the backup."
         )
     if sorted(member.filename for member in archive.infolist()) != sorted([MANIFEST, *manifest.files]):
-        raise _damaged(path, "its files are not those that its manifest lists")
+        raise _damaged(path, "its files differ from the files that its manifest lists")
     if foreign := [name for name in manifest.files if not _NAMES.fullmatch(name)]:
         raise _damaged(path, f"it contains {foreign[0]!r}, which does not belong in a data folder")
     return manifest

@@ -316,7 +316,7 @@ def _gradable(order: ImportOrder, file: ResultFile) -> bool:
         unstated = next(result.line for result in file.results if result.passed is None and not result.error)
         raise DataError(
             f"{order.file}, line {bare}, has no program to grade, and line {unstated} does not state whether the "
-            "program passed. Either each line needs a program, or each line needs a result."
+            "program passed. Add a program to every line, or a result to every line."
         )
     return file.has_programs and not order.as_stated
 
@@ -345,8 +345,8 @@ def _remarks(
     repeats = {model: plan.repeats for plan, _ in parts for model in plan.models()}
     if fewer := sum(number < repeats[model] for (model, _), number in counts.items()):
         yield (
-            f"Problems with fewer samples than the others: {fewer} of {len(counts)}. koderz counts the missing samples "
-            "as experiments without a result. If the other problems have duplicate lines, remove these lines."
+            f"Problems with fewer samples than the other problems: {fewer} of {len(counts)}. koderz counts the missing "
+            "samples as experiments without a result. If the other problems have duplicate lines, remove these lines."
         )
     without_tokens = {result.model for result in file.results if result.usage.input_tokens is None}
     if useless := sorted(without_tokens & order.prices.keys()):

@@ -127,8 +127,9 @@ class _Gathered:
         """What could not be checked, after all evidence was made."""
         if self._unknown:
             yield (
-                "This machine does not have the version of these datasets that the benchmark used, so koderz could not "
-                f"compare the programs with the solutions and tests: {'; '.join(self._unknown)}."
+                "koderz could not compare the programs with the solutions and tests of some datasets, because this "
+                "machine does not have the version of the dataset that the benchmark used. Datasets: "
+                f"{'; '.join(self._unknown)}."
             )
 
     def is_dated(self, name: str) -> bool:

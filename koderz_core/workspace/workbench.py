@@ -190,11 +190,13 @@ class Workbench:
         (problem,) = dataset.problems
         if problem.public.kind == QUESTION and base_of(wanted.strategy) not in ANSWERING:
             raise PlanError(
-                f"The strategy {wanted.strategy} needs tests, and a question has none. Use {', '.join(ANSWERING)}."
+                f"The strategy {wanted.strategy} needs tests, but a question has no tests. Use one of these "
+                f"strategies: {', '.join(ANSWERING)}."
             )
         if searches(wanted.parameters):
             raise PlanError(
-                "Only benchmarks search the web: queries would contain names from your program. Omit search."
+                "Only benchmarks search the web, because queries would contain names from your program. Omit the "
+                "parameter search."
             )
         order = Order([_with_room(wanted, problem)], "all", seed, budget=budget or Budget())
         return self.inside.plans.plan(order, dataset.origin.name)
@@ -238,7 +240,9 @@ class Workbench:
         DataError if the file has changed since it was read, or if the text cannot be written.
         """
         if file.path is None:
-            raise DataError("The file was entered as text, so koderz does not know where to write it. Give its path.")
+            raise DataError(
+                "The file was entered as text, so koderz does not know where to write it. Give the path of the file."
+            )
         now = read_bytes(file.path, "Nothing was written.")
         target = output or file.path.resolve()  # a link stays a link
         if output is None and hashlib.sha256(now).hexdigest() != file.sha256:
@@ -292,7 +296,7 @@ def _require_python(file: WrittenFile) -> None:
         statements(file.text, "")
     except DataError as fault:
         raise DataError(
-            f"{file.name}{str(fault).removeprefix('field ')}. Fix the syntax first: koderz needs the names in the file."
+            f"{file.name}{str(fault).removeprefix('field ')}. Fix the syntax first: koderz reads the names in the file."
         ) from fault
     if not file.text.strip():
         raise DataError(f"{file.name} is empty.")
@@ -323,7 +327,7 @@ def _remarks(file: WrittenFile, before: Verdict) -> Sequence[str]:
     if len(file.text) > CODE_LIMIT:
         remarks.append(
             f"{file.name} has {len(file.text):,} characters. A prompt shows at most {CODE_LIMIT:,} characters of an "
-            "earlier attempt, so the model sees its attempts only in part."
+            "earlier attempt, so the model sees only a part of each earlier attempt."
         )
     if before.error == "import":
         remarks.append(f"{file.name} cannot be imported: {before.message}. Programs can only use installed packages.")

@@ -100,5 +100,5 @@ def _page_of(rows: Sequence[Row], size: int, key: str, order: str = "") -> Seque
         return rows
     first = size * (int(st.pagination(pages, key=f"part of {pages} of {key}")) - 1)
     part = rows[first : first + size]
-    st.caption(f"{count(first + 1)} to {count(first + len(part))} of {count(len(rows))}{order}.")
+    st.caption(f"Rows {count(first + 1)} to {count(first + len(part))} of {count(len(rows))}{order}.")
     return part

@@ -25,7 +25,9 @@ WITHIN = (
     *("model", "then", "gate", "tries", "wrong"),
 )
 """Addressed choices that mean nothing for other benchmarks."""
-ABOUT_PICKER = "All pages show these benchmarks. The list contains the newest {0}; Home has a table of all benchmarks."
+ABOUT_PICKER = (
+    "All pages show these benchmarks. The list contains the newest {0} benchmarks; Home has a table of all benchmarks."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ def test_a_worker_of_another_version_is_refused_with_the_cure_and_the_others_run
     with cluster(tmp_path / "cluster", "", OTHER) as address:
         code, said = run(*ORDER, "--coder", "scripted/strong", "--engine", f"dask={address}", home=tmp_path / "owner")
     assert code == 0, said
-    assert "has koderz 0.0.1, but the owner has" in said
+    assert "has koderz 0.0.1, but the process that runs the benchmark has" in said
     assert "pip install koderz==" in said
     assert sum(outcomes(tmp_path / "owner").values()) == 4
 

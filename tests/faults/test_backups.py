@@ -134,7 +134,7 @@ def test_a_backup_with_a_file_that_its_manifest_does_not_name_is_refused(backup:
     with zipfile.ZipFile(backup, "a") as archive:
         archive.writestr("journals/bench_more.jsonl", b"x")
     said = koderz("restore", backup)
-    assert (said.code, "its files are not those that its manifest lists" in said.err) == (3, True)
+    assert (said.code, "its files differ from the files that its manifest lists" in said.err) == (3, True)
 
 
 def test_a_backup_of_a_later_koderz_is_refused_with_the_cure(backup: Path, tmp_path: Path, koderz: Any) -> None:

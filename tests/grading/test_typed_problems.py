@@ -102,7 +102,7 @@ def test_a_solution_is_a_whole_program_or_the_functions_body(prompt: str, soluti
         ("# Add.\nLIMIT = 3 +\ndef add(a, b):\n", ASSERT, "", "Line 2 of the prompt"),
         ("Add.\n\nimport math\n\ndef add(a, b)\n    return", ASSERT, "", "Line 5 of the prompt"),
         ("import math", ASSERT, "", "prompt contains code, but no function.*signature"),
-        ("def check(x):\n", "assert check(1) == 1", "", "Rename it"),
+        ("def check(x):\n", "assert check(1) == 1", "", "Rename the function"),
         ("Add two numbers.", CHECK, "", "prompt defines no function.*signature"),
         (SIGNATURE, ASSERT, "return a +", "solution is not valid Python"),
         (SIGNATURE, ASSERT, "def plus(a, b:", "solution is not valid Python"),

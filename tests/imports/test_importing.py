@@ -384,7 +384,7 @@ def test_prices_and_tiers_name_models_of_any_file(koderz: Any, tmp_path: Path) -
 def test_problems_with_fewer_samples_are_reported(koderz: Any, tmp_path: Path) -> None:
     rows = [{"task_id": f"HumanEval/{number}", "solution": "x = 1"} for number in (0, 0, 1, 2)]
     said = koderz("import", written(tmp_path / "t.jsonl", rows), "--dataset", "humaneval", "--preview").out
-    assert "Problems with fewer samples than the others: 2 of 3." in said
+    assert "Problems with fewer samples than the other problems: 2 of 3." in said
 
 
 def test_names_that_a_terminal_would_interpret_are_refused(koderz: Any, tmp_path: Path) -> None:

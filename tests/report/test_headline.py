@@ -38,7 +38,7 @@ def test_the_best_the_cheapest_and_what_is_significant_are_named_in_a_sentence_e
     assert "and weak (-50 [" in differ
     assert "dull" not in differ
     assert match == ("A match with the baseline base within 10 percentage points is undecided for 3 configurations.")
-    assert cost.startswith("A cost per solved problem of at most 1.25 times that of the baseline is ")
+    assert cost.startswith("A cost per solved problem of at most 1.25 times the baseline's cost is ")
     assert brackets == "Brackets contain 95 % intervals; intervals of differences hold simultaneously for 3 pairs."
 
 
@@ -67,7 +67,7 @@ def test_what_matches_the_baseline_and_what_falls_short_are_named() -> None:
     assert said == (
         "A match with the baseline base within 10 percentage points is shown for one, excluded for two and undecided "
         "for 1 configuration.",
-        "A cost per solved problem of at most 1.25 times that of the baseline is shown for one and two and undecided "
+        "A cost per solved problem of at most 1.25 times the baseline's cost is shown for one and two and undecided "
         "for 1 configuration.",
     )
     alone = answer(replace(found, pairs=pairs[:1])).sentences[-1]

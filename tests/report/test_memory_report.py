@@ -18,11 +18,11 @@ def test_the_chart_has_a_line_for_what_is_measured_and_where_experiments_wait() 
     lines = {line.name: (list(line.x), list(line.y)) for line in memory_chart(samples, GB).data}
     assert lines == {
         "used": ([-1.0, 0.0], [6.0, 3.0]),
-        "models of koderz (estimate)": ([-1.0, 0.0], [1.0, 0.0]),
-        "used in GPUs": ([-1.0, 0.0], [2.0, 1.0]),
+        "models loaded by koderz (estimate)": ([-1.0, 0.0], [1.0, 0.0]),
+        "used GPU memory": ([-1.0, 0.0], [2.0, 1.0]),
         "experiments wait above this line": ([-1.0, 0.0], [9.0, 9.0]),
     }
-    assert memory_alt(samples) == "Memory in the last minutes: 3.00 GB used now, 6.00 GB at the highest point."
+    assert memory_alt(samples) == "Memory in the last minutes: 3.00 GB used now, 6.00 GB used at the peak."
 
 
 def test_a_hostile_name_of_a_model_cannot_act_in_a_terminal_and_the_unknown_is_said() -> None:
