@@ -36,9 +36,7 @@ def headroom_chart(found: Headroom) -> go.Figure:
         figure.add_vrect(x0=0, x1=100 * found.perfect, fillcolor=NEUTRAL, opacity=0.12, line_width=0, layer="below")
     figure.add_vline(x=0, line={"width": 1, "color": NEUTRAL}, layer="below")
     figure.update_yaxes(type="category", categoryarray=lanes, range=[len(lanes) - 0.5, -0.5], automargin=True)
-    figure.update_xaxes(
-        title="Difference from the best single configuration (percentage points)", zeroline=False, nticks=7
-    )
+    figure.update_xaxes(title="Points above the best single configuration", zeroline=False, nticks=7)
     figure = calm(figure, ENDS + LANE * len(lanes))
     return figure.update_layout(hoverlabel_font={"size": TICK, "color": TEXT}, margin={"r": 16, "t": 16})
 
