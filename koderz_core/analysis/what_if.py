@@ -84,7 +84,7 @@ def simulate(
         _require_replayable(part, sources)
     kept = [problem for problem in problems if all(_enough(part, sources, problem) for _, part in parts)]
     if not kept:
-        raise UsageError(f"{policy.name}: no problem has enough recorded attempts for this policy. Use fewer tries.")
+        raise UsageError(f"{policy.name}: no problem has enough recorded attempts for this policy. Use fewer attempts.")
     replayed = tuple(
         _mixed(problem, [(weight, _replays(part, sources, problem)) for weight, part in parts]) for problem in kept
     )
@@ -139,13 +139,13 @@ def _require_replayable(policy: Policy, sources: Mapping[str, Source]) -> None:
             raise UsageError(
                 f"{policy.name}: a further answer of {source.name} may be the same as the recorded answer, because the "
                 "model was called at temperature 0 or at an unknown temperature. Choose answers at a temperature above "
-                "0, or use one try."
+                "0, or use one attempt."
             )
         own = {(attempt.experiment, attempt.place) for attempt in _attempts(source)}
         if stage.tries != AS_RECORDED and seen & own:
             raise UsageError(
                 f"{policy.name}: two of its stages would use the same recorded attempts. Use another model or "
-                "temperature in one of them."
+                "temperature for one of these stages."
             )
         seen |= own
 
@@ -266,8 +266,8 @@ def _judged(policy: Policy, attempt: RecordedAttempt, problem: str) -> tuple[boo
 def _lacking(policy: Policy, stage: Stage, problem: str) -> str:
     return (
         f"{policy.name}: {stage.source} has too few recorded answers on some problems, such as {problem}, because the "
-        "recorded strategy stopped earlier. Omitting these problems would bias the result. Use fewer tries, or the "
-        "gate of the recorded strategy."
+        "recorded strategy stopped earlier. Omitting these problems would bias the result. Use fewer "
+        "attempts, or the gate of the recorded strategy."
     )
 
 

@@ -45,7 +45,7 @@ class ProgramRow(CommonRow):
     cases: list[Case] = Field(min_length=1, description=_CASES)
     samples: list[Case] = Field(default=[], description=_CASES)
     entry_point: Annotated[str, require(lambda text: text == ENTRY_POINT, "is not run")] = Field(
-        default=ENTRY_POINT, description="omit the field: tests run the whole program"
+        default=ENTRY_POINT, description="omit the field, because koderz always runs the whole program"
     )
     time_limit: float = Field(
         default=0.0, ge=0, le=600, description="write the time limit of one case in seconds, such as 2"
@@ -64,11 +64,11 @@ def program_complaints(row: ProgramRow) -> Iterator[Complaint]:
     for field, cases in (("cases", row.cases), ("samples", row.samples)):
         for number, case in enumerate(cases, 1):
             if first.setdefault(case.input, case.output) != case.output:
-                yield field, f"item {number} repeats an input with another output", "give each input one output"
+                yield field, f"item {number} repeats an earlier input with a different output", "give each input one output"
     if row.tolerance and row.checker == EXACT:
         yield "tolerance", f"has no effect with the checker {EXACT}", f"omit it, or use the checker {LINES}"
     if not isinstance(kept(program_of(row)), Problem):
-        yield "cases", f"are larger than {MOST_TEST_BYTES // 10**6} MB together", "remove some cases"
+        yield "cases", f"are larger than {MOST_TEST_BYTES // 10**6} MB in total", "remove some cases"
     try:
         statements(row.canonical_solution, "canonical_solution")
     except DataError as fault:

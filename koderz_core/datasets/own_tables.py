@@ -123,7 +123,7 @@ def _plain(value: object, depth: int = 0) -> object:
         return {key: _plain(item) for key, item in value.items()}
     if value is None or isinstance(value, str | int | float):
         return value
-    raise ValueError(f"contains a value of the type {type(value).__name__}, which JSON cannot hold")
+    raise ValueError(f"contains a value of the type {type(value).__name__}, which JSON cannot represent")
 
 
 _READERS: Mapping[str, Callable[[object], object]] = {

@@ -99,7 +99,7 @@ def _source_distribution(release: Release, page: str, settings: Settings) -> byt
             raise DownloadError("it has no such source distribution (.tar.gz)")
         return _checked(_content(listed.url, MOST_ARCHIVE_BYTES, settings)[0], listed, release)
     except FileNotFoundError:
-        raise DownloadError("it lists a file that it does not have") from None
+        raise DownloadError("its list names the file, but the file does not exist") from None
 
 
 def configured_indexes() -> tuple[str, ...]:
@@ -141,7 +141,7 @@ def _setting(configured: dict[str, str], name: str) -> str:
 def _default(help_text: str) -> str:
     found = _DEFAULT.search(help_text)
     if not found:
-        raise ValueError("pip states no default index")
+        raise ValueError("the help text of pip names no default index")
     return found[1]
 
 
@@ -158,7 +158,7 @@ def _listed(release: Release, page: str, settings: Settings) -> _Listed | None:
     wanted = f"{normalised(release.name)}-{release.version.lower()}.tar.gz"
     found = next((file for file in files if _canonical(file.name) == wanted), None)
     if found and urlsplit(found.url).scheme == "file" != urlsplit(url).scheme:
-        raise DownloadError("it refers to a file on this machine")  # an index of others must not make koderz read it
+        raise DownloadError("its page refers to a file on this machine, which koderz does not read")  # an index of others must not make koderz read it
     return found
 
 
@@ -207,7 +207,7 @@ def _checked(content: bytes, listed: _Listed, release: Release) -> bytes:
             )
     if not (listed.sha256 or release.sha256):
         raise DataError(
-            f"The index states no SHA-256 of {listed.name}, so the file cannot be checked. Download it yourself, and "
+            f"The index lists no SHA-256 for {listed.name}, so the file cannot be checked. Download it yourself, and "
             "give the path of the .tar.gz file."
         )
     return content

@@ -8,8 +8,9 @@ from koderz_core.report.formats import duration, plain
 from koderz_core.runner.provider_limits import AddressState
 
 NOTE = (
-    "Shows the calls of this process since it started. koderz sends the next call to the address with the fewest calls "
-    "under way, relative to its tokens per second. An address whose circuit breaker is open takes no calls."
+    "The calls of this koderz process since its start. koderz sends the next call to the address with the fewest calls "
+    "under way, relative to the tokens per second of the address. koderz sends no calls to an address whose circuit "
+    "breaker is open."
 )
 
 

@@ -37,7 +37,7 @@ ABOUT_ATTEMPTS = (
     "experiments that reached this attempt. The share falls from attempt to attempt because the remaining problems are "
     "harder, not because models get worse. “$ per extra solve” is the cost of this attempt in all experiments that "
     "reached it, divided by the number of experiments that this attempt solved. The cost of the first attempt includes "
-    "the spec. “$ per extra solve” has no interval. If the attempt solved only a few experiments, “$ per extra solve” "
+    "the spec. “$ per extra solve” has no interval. If an attempt solved only a few experiments, “$ per extra solve” "
     "is a rough estimate."
 )
 

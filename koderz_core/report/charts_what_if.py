@@ -19,7 +19,8 @@ from koderz_core.report.what_if import SIMULATED
 NUMBER = 11  # pixels of the number in a mark
 CAPTION = (
     "Filled marks are recorded configurations; the dotted line is their Pareto frontier. Hollow marks are simulated "
-    "policies, numbered as in the table. Each interval holds for a single policy. No model was called."
+    "policies, numbered as in the table. Each interval applies to a single policy, not to all policies "
+    "simultaneously. No model was called."
 )
 Placed = tuple[int, Simulated, float]
 """Its number in the table, and its dollars per problem."""

@@ -35,10 +35,10 @@ WHY: Mapping[Why, str] = {
 }
 ABOUT = (
     "Oracle: a problem counts as solved if at least one configuration solved it. koderz chooses the best single "
-    "configuration, the two configurations of the oracle of two and the limit on the prompt length by cross-validation "
-    "(10 folds, mean of 20 divisions). koderz evaluates these choices on problems that it did not use to make "
-    "them. Intervals are paired by problem and hold simultaneously for all differences. They are wider if different "
-    "folds chose different configurations."
+    "configuration, the best two configurations and the limit on the prompt length by cross-validation (10 folds, mean "
+    "of 20 divisions): it evaluates each choice only on problems that it did not use for this choice. Intervals are "
+    "paired by problem and apply to all differences simultaneously. They are wider if different folds lead to different "
+    "choices."
 )
 _LUCK = (
     "Each configuration has only one result per problem, so an unknown part of the oracle's gain is due to chance. To "
@@ -91,23 +91,23 @@ CHOICES = (
             "`share` minus the `share` of the best single configuration, paired by problem; all intervals hold "
             "simultaneously",
             "the row is the best single configuration",
-            shown=Shown("points to best single [95 %]", 2, if_known(_difference), "of.difference"),
+            shown=Shown("points above best single [95 %]", 2, if_known(_difference), "of.difference"),
         )
     ),
 )
 MEMBERS = (
     *NAMED,
     share("share", "share of problems solved", shown=Shown("solved", 3, percent)),
-    number("alone", "problems that no other configuration solves", shown=Shown("only it", 4, in_problems)),
+    number("alone", "problems that no other configuration solves", shown=Shown("solved by no other", 4, in_problems)),
     number(
         "gained",
         "problems that the configuration solves and the best single configuration does not solve",
-        shown=Shown("not best single", 5, in_problems),
+        shown=Shown("solved, best single did not", 5, in_problems),
     ),
     number(
         "lost",
         "problems that the best single configuration solves and this configuration does not solve",
-        shown=Shown("only best single", 6, in_problems),
+        shown=Shown("unsolved, best single did", 6, in_problems),
     ),
 )
 MATRIX = (
@@ -205,7 +205,7 @@ def conclusion(found: Headroom) -> str:
     others = repeated.difference if repeated else None
     luck = f" ({points(others.value, others.low, others.high)} points)" if others else ""
     said: Mapping[Verdict, str] = {
-        "nothing": f"Nothing to learn: even a perfect choice per problem would gain {reach}, but {least}.",
+        "nothing": f"Nothing to learn: even a perfect choice per problem would gain only {reach}, and {least}.",
         "luck": f"No learnable gain is shown: the oracle gains {reach}, but a choice by other repeats of the same "
         f"problem shows no significant gain{luck}, so the oracle's gain may be due to chance.",
         "little": f"Little to learn: a perfect choice per problem would gain {reach}. If the choice loses some "
@@ -236,7 +236,7 @@ def _remarks(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -> Ite
     if found.repeats == 1 and found.verdict != "nothing":
         yield _LUCK
     if found.omitted:
-        yield f"Omitted: {numbered(found.omitted, 'problem')} that lack a result of at least one configuration."
+        yield f"Omitted: {numbered(found.omitted, 'problem')} for which at least one configuration has no result."
     yield ABOUT
 
 
@@ -250,7 +250,7 @@ def _about_length(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -
             "problems."
         )
     short, long = (by_key[key].letter for key in (rule.short, rule.long))
-    return f"Choice by length in hindsight: {short} for prompts up to {rule.characters:.0f} characters, {long} above."
+    return f"Choice by length in hindsight: {short} for prompts up to {rule.characters:.0f} characters, {long} for longer prompts."
 
 
 def _named(row: ConfigurationFigures) -> str:

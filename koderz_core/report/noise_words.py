@@ -20,11 +20,11 @@ ABOUT_NOISE = (
     "From problems: the part of the standard error that repeats cannot reduce, because another choice of problems "
     "would give another result (data noise). From draws: the part that repeats reduce, because single answers to the "
     "same problem vary (prediction noise). The squares of both parts add up to the square of the standard error. The "
-    "standard error applies to similar problems. For exactly these problems, the standard error is the part from draws "
-    "alone. A negative estimate of the variance between problems counts as 0; the sum of the squares is then too large."
+    "standard error applies to results on other problems of the same kind. For results on exactly the problems of this "
+    "comparison, the standard error is the part from draws alone. A negative estimate of the variance between problems counts as 0; the sum of the squares is then too large."
 )
 ABOUT_PROBLEMS = (
-    "These problems were found after the results were known. Do not use them alone to compare the same "
+    "These problems were selected after the results were known. Do not use them alone to compare the same "
     "configurations: the difference between the configurations would look larger than it is."
 )
 MEASURE = (
@@ -45,7 +45,7 @@ def noise_section(
 def _remarks(comparison: Comparison, found: Uncertainty, pair: Key | None) -> Iterator[str]:
     rows = noise_subjects(comparison, found)
     if not rows:
-        yield "Fewer than two problems have a result, so no standard error is known."
+        yield "Fewer than two problems have a result, so the standard error is unknown."
         return
     row = next((row for row in rows if pair and row.of.keys[0] == pair and row.baseline), rows[0])
     yield _next_buy(row, found.dataset_problems)
@@ -71,7 +71,7 @@ def _next_buy(row: NoiseRow, most: int | None) -> str:
     of = f"The standard error of the {what} {row.subject} is {in_points(noise.error)} percentage points"
     if most is None:
         limit = (
-            "The number of further problems is unknown (several datasets, or a dataset that is not on this machine)."
+            "The number of unused problems is unknown (several datasets, or a dataset that is not on this machine)."
         )
     elif noise.problems < most:
         limit = f"{_problems_left(noise, most)}"
@@ -109,7 +109,7 @@ def _repeats(noise: Noise) -> str:
     if not noise.components.prediction.value:
         return "All repeats of a problem have the same result, so further repeats would not lower the standard error."
     if noise.error is not None and expected >= noise.error:  # by chance, if little varies between problems
-        return "These results do not show by how much more repeats would lower the standard error."
+        return "These results do not show how much further repeats would lower the standard error."
     cost = _price(noise, noise.problems, added)
     return (
         f"{target} repeats of each problem would lower the standard error to about {in_points(expected)} points{cost}."

@@ -95,7 +95,7 @@ def test_a_fault_names_line_field_and_column(tmp_path: Path) -> None:
 def test_an_argument_that_json_cannot_hold_is_refused(tmp_path: Path, inputs: str) -> None:
     file, mapping = written(tmp_path, "jsonl", [ROWS[0] | {"inputs": inputs}])
     (fault,) = read_path(Path(file), ",".join(mapping)).faults
-    assert "which JSON cannot hold; write one list of arguments per call" in fault.describe("t")
+    assert "which JSON cannot represent; write one list of arguments per call" in fault.describe("t")
 
 
 @pytest.mark.parametrize(

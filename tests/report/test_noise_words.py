@@ -54,7 +54,7 @@ def test_all_problems_are_used_so_only_repeats_are_left() -> None:
         (
             [*["10"] * 18, "11", "00"],
             20,
-            "These results do not show by how much more repeats would lower the standard error.",
+            "These results do not show how much further repeats would lower the standard error.",
         ),
         (["1", "1"], 2, "All problems have the same result for A, so the standard error of the rate is unknown."),
     ],
