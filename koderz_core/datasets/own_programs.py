@@ -64,7 +64,11 @@ def program_complaints(row: ProgramRow) -> Iterator[Complaint]:
     for field, cases in (("cases", row.cases), ("samples", row.samples)):
         for number, case in enumerate(cases, 1):
             if first.setdefault(case.input, case.output) != case.output:
-                yield field, f"item {number} repeats an earlier input with a different output", "give each input one output"
+                yield (
+                    field,
+                    f"item {number} repeats an earlier input with a different output",
+                    "give each input one output",
+                )
     if row.tolerance and row.checker == EXACT:
         yield "tolerance", f"has no effect with the checker {EXACT}", f"omit it, or use the checker {LINES}"
     if not isinstance(kept(program_of(row)), Problem):

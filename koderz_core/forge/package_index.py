@@ -158,7 +158,9 @@ def _listed(release: Release, page: str, settings: Settings) -> _Listed | None:
     wanted = f"{normalised(release.name)}-{release.version.lower()}.tar.gz"
     found = next((file for file in files if _canonical(file.name) == wanted), None)
     if found and urlsplit(found.url).scheme == "file" != urlsplit(url).scheme:
-        raise DownloadError("its page refers to a file on this machine, which koderz does not read")  # an index of others must not make koderz read it
+        raise DownloadError(
+            "its page refers to a file on this machine, which koderz does not read"
+        )  # an index of others must not make koderz read it
     return found
 
 

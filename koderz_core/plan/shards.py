@@ -19,7 +19,9 @@ def shard_numbers(text: str) -> tuple[int, int]:
         return _of_slurm(environment())
     if found := _SHARD.fullmatch(text):
         return int(found[1]), int(found[2])
-    raise PlanError(f"--shard {text} is not a shard. Write its number and the number of all shards, such as 3/16, or {AUTO}.")
+    raise PlanError(
+        f"--shard {text} is not a shard. Write its number and the number of all shards, such as 3/16, or {AUTO}."
+    )
 
 
 def _of_slurm(variables: Mapping[str, str]) -> tuple[int, int]:
@@ -34,7 +36,8 @@ def _of_slurm(variables: Mapping[str, str]) -> tuple[int, int]:
     task, least, most, count, step = (int(values[name]) for name in _VARIABLES)
     if count < 2 or least > 1 or most - least != (count - 1) * step:
         raise PlanError(
-            f"--shard auto cannot derive the shard: this job array has {count} tasks with the indexes {least} to {most}, "
-            "so it is only a part of an array. Name the shard instead, such as --shard $SLURM_ARRAY_TASK_ID/16."
+            f"--shard auto cannot derive the shard: this job array has {count} tasks with the indexes {least} to "
+            f"{most}, so it is only a part of an array. Name the shard instead, such as --shard "
+            "$SLURM_ARRAY_TASK_ID/16."
         )
     return (task - least) // step + 1, count

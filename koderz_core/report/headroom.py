@@ -37,8 +37,8 @@ ABOUT = (
     "Oracle: a problem counts as solved if at least one configuration solved it. koderz chooses the best single "
     "configuration, the best two configurations and the limit on the prompt length by cross-validation (10 folds, mean "
     "of 20 divisions): it evaluates each choice only on problems that it did not use for this choice. Intervals are "
-    "paired by problem and apply to all differences simultaneously. They are wider if different folds lead to different "
-    "choices."
+    "paired by problem and apply to all differences simultaneously. They are wider if different folds lead to "
+    "different choices."
 )
 _LUCK = (
     "Each configuration has only one result per problem, so an unknown part of the oracle's gain is due to chance. To "
@@ -250,7 +250,10 @@ def _about_length(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -
             "problems."
         )
     short, long = (by_key[key].letter for key in (rule.short, rule.long))
-    return f"Choice by length in hindsight: {short} for prompts up to {rule.characters:.0f} characters, {long} for longer prompts."
+    return (
+        f"Choice by length in hindsight: {short} for prompts up to {rule.characters:.0f} characters, {long} for longer "
+        "prompts."
+    )
 
 
 def _named(row: ConfigurationFigures) -> str:
