@@ -36,7 +36,7 @@ def report_bug(out: Path, yes: bool, data_dir: Path | None) -> None:
     for name, text in bug_report_files(content).items():
         click.echo(f"{name} ({count(len(text.encode()))} bytes):\n\n{plain(text, LONGEST)}")
     advice = "Nothing was written. To write the file without asking, add --yes."
-    if not agrees(f"Write this to {plain(str(out))}?", advice, yes=yes):
+    if not agrees(f"Write this report to {plain(str(out))}?", advice, yes=yes):
         return
     try:
         replace_file(out, content, private=True)

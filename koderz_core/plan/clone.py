@@ -189,7 +189,7 @@ def forked(plan: Plan, settings: Settings, taken: Container[str]) -> Plan:
     """
     if plan.shard:
         raise PlanError(
-            f"{plan.id} is a part of a benchmark and cannot be forked. Merge the shards first, or omit --fork."
+            f"{plan.id} is one shard of a benchmark and cannot be forked. Merge the shards first, or omit --fork."
         )
     if not _journal(plan, settings).exists():
         raise PlanError(f"{plan.id} has not been started, so there is nothing to fork. Omit --fork.")

@@ -20,7 +20,8 @@ def shard_numbers(text: str) -> tuple[int, int]:
     if found := _SHARD.fullmatch(text):
         return int(found[1]), int(found[2])
     raise PlanError(
-        f"--shard {text} is not a shard. Write its number and the number of all shards, such as 3/16, or {AUTO}."
+        f"--shard {text} is not a shard. Write the number of the shard and the number of all shards, such as 3/16, or "
+        f"{AUTO}."
     )
 
 

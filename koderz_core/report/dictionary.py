@@ -259,14 +259,16 @@ TABLES: Mapping[str, Table] = {
     ),
     "pairs": Table("one line per configuration that is compared with the baseline on the same problems", PAIRS),
     "pass_rates": Table(
-        "one line per configuration, kind of draws and k: pass@k and pass^k, with intervals that each hold for one k",
+        "one line per configuration, kind of draws and k: pass@k and pass^k, each with an interval for this k alone",
         PASS_RATES,
     ),
     "noise": Table(
         "one line per configuration, and one line per difference from the baseline: sources of uncertainty", NOISE
     ),
     "bands": Table(
-        "one line per axis, configuration and step of the curve at equal cost, with the simultaneous band", BANDS
+        "one line per axis (such as dollars), configuration and step of the curve at equal cost, with the simultaneous "
+        "band",
+        BANDS,
     ),
     "trust": Table(
         "one line per configuration: results on variants of the problems, and likeness to the canonical solutions",

@@ -102,12 +102,12 @@ MEMBERS = (
     number(
         "gained",
         "problems that the configuration solves and the best single configuration does not solve",
-        shown=Shown("solved, best single did not", 5, in_problems),
+        shown=Shown("gained over best single", 5, in_problems),
     ),
     number(
         "lost",
         "problems that the best single configuration solves and this configuration does not solve",
-        shown=Shown("unsolved, best single did", 6, in_problems),
+        shown=Shown("lost to best single", 6, in_problems),
     ),
 )
 MATRIX = (

@@ -21,8 +21,8 @@ ABOUT_NOISE = (
     "would give another result (data noise). From draws: the part that repeats reduce, because single answers to the "
     "same problem vary (prediction noise). The squares of both parts add up to the square of the standard error. The "
     "standard error applies to results on other problems of the same kind. For results on exactly the problems of this "
-    "comparison, the standard error is the part from draws alone. A negative estimate of the variance between problems "
-    "counts as 0; the sum of the squares is then too large."
+    "comparison, the standard error is the part from draws alone. A negative estimate of the "
+    "variance between problems counts as 0; the sum of the squares is then too large."
 )
 ABOUT_PROBLEMS = (
     "These problems were selected after the results were known. Do not use them alone to compare the same "

@@ -100,7 +100,9 @@ class Bundles:
         JournalError.
         """
         if shard_in(benchmark):
-            raise UsageError(f"{benchmark} is only a part of a benchmark. Merge its shards before you share it.")
+            raise UsageError(
+                f"{benchmark} is only one shard of a benchmark. Merge all shards before you share the benchmark."
+            )
         chosen, warning = level_of(level)
         if warning:
             _LOG.warning("%s", warning)

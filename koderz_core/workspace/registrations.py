@@ -25,8 +25,8 @@ __all__ = ["Registered", "about_looks", "registered_among", "stopping_rule"]
 _PEEKING = (
     "If you look at p values while results arrive, and then decide whether to stop or extend the benchmark, false "
     "findings become more frequent. In a simulation of two equal configurations, this practice raised the share of "
-    "significant McNemar's tests from 3.5 % to 9.6 %. If a benchmark is registered with --stopping sequential, you may "
-    "look at its results as often as you like."
+    "significant McNemar's tests from 3.5 % to 9.6 %. If a benchmark is registered with --stopping "
+    "sequential, you may look at its results as often as you like."
 )
 
 

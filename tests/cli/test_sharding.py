@@ -287,7 +287,7 @@ def test_a_shard_is_resumed_by_its_id_and_neither_forked_nor_bundled(koderz: Any
     assert {event.plan.shard.number for event in events(first, BenchmarkOpened)} == {1}
     assert "cannot be forked" in koderz("resume", first.stem, "--fork", "--data-dir", two).err
     said = koderz("bundle", first.stem, "--out", tmp_path / "part.zip", "--data-dir", two)
-    assert (said.code, "only a part of a benchmark" in said.err) == (2, True)
+    assert (said.code, "only one shard of a benchmark" in said.err) == (2, True)
 
 
 def slurm(monkeypatch: pytest.MonkeyPatch, **values: int) -> None:

@@ -66,8 +66,11 @@ def test_a_row_may_state_samples_a_limit_a_checker_and_facts() -> None:
         ({"cases": []}, "cases: should have at least 1 item"),
         ({"cases": [{"input": "1"}]}, "cases: item 1 field output is missing; write [{"),
         ({"cases": [{"input": "1", "output": 1}]}, "cases: item 1 field output should be a valid string"),
-        ({"cases": [ROW["cases"][0], {"input": "1 2\n", "output": "4"}]}, "cases: item 2 repeats an input"),
-        ({"samples": [{"input": "1 2\n", "output": "4"}]}, "samples: item 1 repeats an input with another output"),
+        ({"cases": [ROW["cases"][0], {"input": "1 2\n", "output": "4"}]}, "cases: item 2 repeats an earlier input"),
+        (
+            {"samples": [{"input": "1 2\n", "output": "4"}]},
+            "samples: item 1 repeats an earlier input with a different output",
+        ),
         ({"entry_point": "main"}, "entry_point: is not run: 'main'; omit the field"),
         ({"time_limit": -1}, "time_limit: should be greater than or equal to 0"),
         (

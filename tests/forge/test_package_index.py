@@ -102,7 +102,7 @@ def test_a_missing_version_is_named_with_what_to_do(tmp_path: Path, version: str
 
 @pytest.mark.parametrize(
     ("stated", "pinned", "fault"),
-    [("0" * 64, "", "the index states"), ("", "", "states no SHA-256"), (None, "1" * 64, "koderz expects")],
+    [("0" * 64, "", "the index states"), ("", "", "lists no SHA-256"), (None, "1" * 64, "koderz expects")],
 )
 def test_a_file_with_another_hash_is_refused(tmp_path: Path, stated: str | None, pinned: str, fault: str) -> None:
     with index(sha256=stated) as served, pytest.raises(DataError, match=fault):

@@ -45,7 +45,7 @@ def test_all_problems_are_used_so_only_repeats_are_left() -> None:
             "With 3 repeats, the standard error would be between 19.2 points (if only draws vary) and its current "
             "value (if only problems vary).",
         ),
-        (["1", "0", "1"], None, "The number of further problems is unknown"),
+        (["1", "0", "1"], None, "The number of unused problems is unknown"),
         (
             ["11", "00"],
             2,
