@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 from serving import Server, serving_home
+from settled import DRAWN
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1.jsonl"
 
@@ -43,6 +44,7 @@ def test_words_typed_on_a_page_lead_to_the_step_of_an_experiment(dashboard: Serv
 def test_a_saved_note_leaves_its_form_open_on_a_telephone(dashboard: Server, page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{dashboard.url}/experiment?experiment=exp_39082f84b679")
+    page.locator(DRAWN).wait_for(timeout=60_000)  # a page that is still drawn forgets what was typed
     page.get_by_text("Labels and note", exact=True).click()
     note = page.get_by_label("Note", exact=True)
     note.fill("stops too early")
