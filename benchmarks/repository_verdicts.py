@@ -102,9 +102,8 @@ def _task(judge: RepositoryJudge, folder: Path) -> tuple[Problem, int, list[str]
     passed = survey.passed()
     able = [result.id for result in survey.results if result.protected]
     failing = tuple(random.Random(1).sample(able, FAILING))
-    path = next(
-        path for path in files if path.startswith(roots[0]) and path.endswith("__init__.py") and "test" not in path
-    )
+    modules = [path for path in files if path.startswith(roots[0]) and path.endswith(".py") and "test" not in path]
+    path = min(modules, key=lambda path: (not path.endswith("__init__.py"), path == "setup.py", path))
     before, after = {path: files[path].decode()}, {path: files[path].decode() + "# fault\n"}
     fault, canonical = make_patch(before, after), make_patch(after, before)
     passing = tuple(test for test in passed if test not in failing)
