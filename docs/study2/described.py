@@ -178,8 +178,10 @@ def summary(rows: Sequence[pd.Series]) -> dict[str, object]:
 
 def spread(shares: object) -> str:
     """A mean over problems and its interval, in percent; without an interval for one problem."""
-    values = 100 * np.asarray(shares, float)
-    if len(values) < 2:
-        return f"{values.mean():.1f}"
-    mean, low, high, _ = t_interval(values)
-    return f"{mean:.1f} [{low:.1f}, {high:.1f}]"
+    values = np.asarray(shares, float)
+    return span(*t_interval(values)[:3]) if len(values) > 1 else f"{100 * values.mean():.1f}"
+
+
+def span(mean: float, low: float, high: float, digits: int = 1) -> str:
+    """A share or a difference with its interval, in percent or percentage points."""
+    return f"{100 * mean:.{digits}f} [{100 * low:.{digits}f}, {100 * high:.{digits}f}]"

@@ -9,7 +9,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from analysis import LARGE, MARGIN, SMALL, t_interval, tries
-from described import KEY, MOST, bank
+from described import MOST, bank, by_problem
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -46,7 +46,7 @@ def answer(frame: pd.DataFrame, results: pd.DataFrame) -> str:
 def _curve(axes: Axes, drawn: pd.DataFrame) -> None:
     """The share solved by the small model with one to five tries, and by the large model asked once."""
     for model, most, colour in ((SMALL, MOST, COLOURS[0]), (LARGE, 1, COLOURS[1])):
-        curves = [tries(group, most) for _, group in drawn[drawn["model"] == model].groupby(KEY)]
+        curves = [tries(group, most) for group in by_problem(drawn, model)]
         tokens = [np.mean([curve["tokens"][k] for curve in curves]) for k in range(1, most + 1)]
         shares = [
             t_interval(100 * np.array([curve["solved"][k] for curve in curves], float)) for k in range(1, most + 1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from analysis import LARGE, MARGIN, SMALL, t_interval, tries, verdict
-from described import KEY, MOST, bank, both_models
+from described import KEY, MOST, bank, both_models, span
 
 ARMS = {
     "draws of the 0.5B model": lambda frame: bank(frame)["model"] == SMALL,
@@ -25,8 +25,7 @@ def missing(frame: pd.DataFrame) -> list[str]:
 
 def shown(results: pd.DataFrame) -> pd.DataFrame:
     """The table of ``analysis.results`` in percentage points. The first p tests a difference of 0, not the margin."""
-    points = 100 * results[["difference", "low", "high"]]
-    spans = [f"{row.difference:.2f} [{row.low:.2f}, {row.high:.2f}]" for row in points.itertuples()]
+    spans = [span(*row, digits=2) for row in results[["difference", "low", "high"]].itertuples(index=False)]
     table = pd.DataFrame({"comparison": results.index, "points [95 %]": spans}, index=results.index)
     return table.join(results[["p", "p (Holm)", "problems", "verdict"]])
 
@@ -76,6 +75,6 @@ def left_out_table(frame: pd.DataFrame) -> pd.DataFrame:
     if not names:
         return pd.DataFrame()
     mean, low, high, _ = t_interval(np.array(differences))
-    span = f"{100 * mean:.2f} [{100 * low:.2f}, {100 * high:.2f}]"
-    line = {"left out": ", ".join(names), "points [95 %] with them": span, "verdict": verdict(low, high)}
+    points = span(mean, low, high, digits=2)
+    line = {"left out": ", ".join(names), "points [95 %] with them": points, "verdict": verdict(low, high)}
     return pd.DataFrame([{**line, "margin (points)": -100 * MARGIN}])

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from analysis import LARGE, SMALL, t_interval, tries, verdict
-from described import KEY, MOST, bank
+from described import KEY, MOST, bank, span
 
 
 def published(folder: Path) -> pd.DataFrame:
@@ -38,10 +38,11 @@ def tier_table(frame: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
             theirs = answers.groupby("problem")["solved"].mean().reindex(success.index)
             if theirs.notna().all():
                 difference, low, high, _ = t_interval((success[MOST] - theirs).to_numpy())
-                span = f"{100 * difference:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
                 meaning = "better" if low > 0 else verdict(low, high)
                 line = {"dataset": dataset, "model": model, "problems": len(theirs), "solved (%)": 100 * theirs.mean()}
-                lines.append({**line, "5 tries - model [95 %]": span, "reading for 5 tries": meaning})
+                lines.append(
+                    {**line, "5 tries - model [95 %]": span(difference, low, high), "reading for 5 tries": meaning}
+                )
     if not lines:
         sys.exit("The files of eval-arena have no model with a result for each problem of the bank.")
     return pd.DataFrame(lines).sort_values(["dataset", "solved (%)"], ascending=[True, False], ignore_index=True)
