@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import re
 import shutil
+import subprocess
 import sys
 from hashlib import sha256
 from pathlib import Path
@@ -51,6 +53,31 @@ def test_the_verdicts_are_those_of_draws_made_to_match_or_fall_short() -> None:
     assert short["difference"].iloc[0] == pytest.approx(-20 / 60)
     assert short.loc["escalation - 5 tries", "difference"] == pytest.approx(20 / 60)
     assert short.loc["escalation - 1.5B once", "difference"] == 0
+
+
+def test_the_short_program_finds_the_registered_results_again(tmp_path: Path) -> None:
+    """24 problems of two datasets, on some of which not all draws were made, and a repair on each third."""
+    random = np.random.default_rng(3)
+    arms = [(S, "retry", 0.8, 5), (L, "retry", 0.8, 2), (S, "retry", 0.0, 1), (S, "repair", 0.8, 1)]
+    rows = [
+        (f"set{number % 2}", f"p{number}", model, method, temperature, *marks, 100 + int(99 * marks[0]), seconds)
+        for number, chance in enumerate(random.beta(1.2, 1.5, 24))
+        for model, method, temperature, made in arms[: 4 if number % 3 == 0 else 3]
+        for _ in range(made if number % 5 else 1)
+        for marks, seconds in [((bool(random.random() < 0.6), bool(random.random() < chance)), random.random())]
+    ]
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    names = {"gate": "gate_passed", "seconds": "machine_seconds", "tokens": "input_tokens"}
+    frame.rename(columns=names).assign(output_tokens=0).to_parquet(tmp_path / "draws.parquet")
+    program = Path(analysis.__file__).with_name("recompute.py")
+    command = [sys.executable, str(program), str(tmp_path / "draws.parquet")]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    found = [[float(word) for word in re.findall(r"-?\d+\.\d{2,}", line)] for line in printed.splitlines()]
+    expected = analysis.results(frame)
+    assert printed.splitlines()[1] == expected["verdict"].iloc[0]
+    for line, (name, row) in zip([found[0], *found[2:]], expected.iterrows(), strict=True):
+        signed = row if not str(name).startswith("repair") else -row[["difference", "high", "low"]]
+        assert line == pytest.approx([*signed.iloc[:3], row["p"]], abs=6e-5), name
 
 
 def test_holm_adjusts_as_statsmodels_does() -> None:

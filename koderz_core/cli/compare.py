@@ -273,7 +273,8 @@ def _print(costs: Sequence[FrontierCost], otherwise: str) -> None:
     console().print(table)
     prices = ", ".join(sorted({cost.measured.price_version for cost in costs}))
     console().print(
-        plain(f"The strategy direct asks for one answer per repeat. Source of the prices: {prices}."), style="dim"
+        plain(f"All rows are of 'direct', which asks the model once per repeat. Source of the prices: {prices}."),
+        style="dim",
     )
 
 

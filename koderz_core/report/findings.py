@@ -239,13 +239,13 @@ def untested(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
     found = []
     if any(row.planned > row.problems for row in rows):
         found.append(
-            "Repeats of a problem are not independent trials, so the rates in this table have no interval. `koderz "
-            "compare` computes the intervals."
+            "Repeats of a problem are not independent trials, so the rates in this table have no interval. To compute "
+            "intervals, run: koderz compare"
         )
     if _overlap(rows):
         found.append(
-            "Overlapping intervals do not show whether two rates differ. `koderz compare` tests the difference on the "
-            "same problems."
+            "Overlapping intervals do not show whether two rates differ. To test the difference on the same problems, "
+            "run: koderz compare"
         )
     return tuple(found)
 
