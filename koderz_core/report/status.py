@@ -66,13 +66,13 @@ def benchmark_remark(progress: BenchmarkProgress) -> Remark | None:
 
 
 def state(row: BenchmarkRow) -> str:
-    """``running``, ``finished``, ``finished early: matches``, ``finished with 4 errors``, ...
+    """``running``, ``finished``, ``finished early: matches the baseline``, ``finished with 4 errors``, ...
 
     ``ended without a result: 6 errors``. Only a decided sequential benchmark finishes early.
     """
     if row.state == "finished" and row.errors and row.errors == row.planned:
         return f"ended without a result: {numbered(row.errors, 'error')}"
-    name = f"finished early: {row.decision}" if row.decision and row.state == "finished" else row.state
+    name = f"finished early: {_EARLY[row.decision]}" if row.decision and row.state == "finished" else row.state
     return f"{name} with {numbered(row.errors, 'error')}" if row.errors and not row.under_way else name
 
 
@@ -144,6 +144,11 @@ def ago(seconds: float) -> str:
     return "under 1 s ago" if seconds < 1 else f"{_rough(seconds)} ago"
 
 
+_EARLY = {
+    "matches": "matches the baseline",
+    "falls short": "falls short of the baseline",
+    "hopeless": "a decision was unlikely",
+}
 _REMARKS = {
     "queued": Remark(
         "info",

@@ -74,7 +74,7 @@ def test_results_and_the_live_page_call_no_experiment_missing_that_the_decision_
     with open_workspace(home=tmp_path / "home") as opened:
         (row,) = opened.results.benchmarks()
         shown = board(opened.results.progress(row.id))
-    assert shown.figures[0] == ("state", "finished early: matches")
+    assert shown.figures[0] == ("state", "finished early: matches the baseline")
     assert (shown.bar.share, "not run because of the stopping rule" in shown.bar.text) == (1.0, True)
     assert all("not run because of" in line and "partial" not in line for line in shown.rates)
 
