@@ -8,9 +8,9 @@ from koderz_core.report.formats import duration, plain
 from koderz_core.runner.provider_limits import AddressState
 
 NOTE = (
-    "The calls of this koderz process since its start. koderz sends the next call to the address with the fewest calls "
-    "under way, relative to the tokens per second of the address. koderz sends no calls to an address whose circuit "
-    "breaker is open."
+    "The table counts the calls of this koderz process since its start. For each address, koderz divides the number of "
+    "calls under way by the tokens per second, and sends the next call to the address with the lowest quotient. koderz "
+    "sends no calls to an address whose circuit breaker is open."
 )
 
 

@@ -78,13 +78,13 @@ ATTEMPT = (
     whole("solved", "number of experiments that this attempt solved", shown=Shown("solved", 3, count)),
     whole(
         "false_passes",
-        "number of experiments that ended at this attempt with a false pass",
+        "number of experiments that ended at this attempt because a wrong program passed the gate",
         shown=Shown("false passes", 5),
     ),
     *interval(
         share(
             "hazard",
-            "`solved` divided by `at_risk`, with equal weight for every problem",
+            "share of the experiments in `at_risk` that this attempt solved, with equal weight for every problem",
             shown=Shown("solved here [95 %]", 4, rate, "of.hazard"),
         )
     ),

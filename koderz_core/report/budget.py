@@ -77,8 +77,8 @@ def _fewer(comparison: Comparison) -> str:
         return ""
     shared = numbered(problems, "problem")
     return (
-        f" This result covers only the {shared} for which every configuration has a result; the table covers more "
-        "problems."
+        f" This result covers only the {shared} for which every configuration has a result; the table of "
+        "configurations covers more problems."
     )
 
 

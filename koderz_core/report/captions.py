@@ -20,7 +20,7 @@ CURVES = (
 ENERGY = (
     "Energy is computed as the power of this machine (KODERZ_LOCAL_WATTS) × the seconds of each call to a local "
     "model, plus the energy of NVIDIA GPUs if koderz could measure it. With KODERZ_MEASURE_CPU, koderz uses the "
-    "measured energy of the processors instead of this product."
+    "measured energy of the processors instead of power × seconds."
 )
 WITHOUT_CURVE: Mapping[Axis, str] = {
     "usd": "dollars (unknown prices)",
@@ -83,7 +83,7 @@ def frontier(tradeoff: Tradeoff[Key]) -> str:
         "Bars: 95 % intervals. The dotted line is the Pareto frontier: no configuration is both cheaper and better "
         "than a configuration on this line. The area of a halo is proportional to P(frontier), the share of resamples "
         "in which the configuration is on the frontier. The thin cross marks the baseline; configurations in the "
-        "tinted area are cheaper and better than the baseline. The table contains the names of all points."
+        "tinted area are cheaper and better than the baseline. The table contains the names of all configurations."
     )
     if any(point.cases for point in tradeoff.points):
         caption += f"{THIN_BARS}, on the problems given to all configurations."

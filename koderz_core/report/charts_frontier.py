@@ -107,7 +107,7 @@ def frontier_alt(comparison: Comparison) -> str:
     base = f" Baseline: {comparison.of(comparison.baseline).letter}." if comparison.baseline else ""
     shown, lines = numbered(len(located(comparison)), "configuration"), efforts_alt(located(comparison))
     return (
-        f"Share of problems solved against cost per problem of {shown}. On the Pareto frontier: {names}.{base}{lines}"
+        f"Share of problems solved against cost per problem, for {shown}. On the Pareto frontier: {names}.{base}{lines}"
     )
 
 

@@ -181,8 +181,8 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     text(
         "groups",
-        "numbers of the rank groups that contain the configuration (group 1 is the best), empty if there are none; "
-        "differences within a group are not significant",
+        "numbers of the rank groups that contain the configuration, empty if no group contains it; group 1 is the "
+        "best, and differences within a group are not significant",
         path="groups",
         shown=Shown("group", 6, _group),
     ),

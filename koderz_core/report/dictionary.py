@@ -181,7 +181,11 @@ CALLS: tuple[Column, ...] = (
     whole("member", "number of the model within its role, from 0"),
     text("model", "id of the model"),
     text("tier", "`local`, `small_frontier` or `frontier`", "unknown"),
-    text("state", "`started` (its end was not recorded), `finished`, `failed` or `interrupted` (by a stop or a crash)"),
+    text(
+        "state",
+        "`started` (the end of the call was not recorded), `finished`, `failed` or `interrupted` (by a stop or a "
+        "crash)",
+    ),
     whole("input_tokens", "tokens sent, including cached tokens", "not reported", "tokens"),
     whole("output_tokens", "tokens received", "not reported", "tokens"),
     whole("cache_read_tokens", "tokens read from the provider's cache", "not reported", "tokens"),
@@ -266,8 +270,8 @@ TABLES: Mapping[str, Table] = {
         "one line per configuration, and one line per difference from the baseline: sources of uncertainty", NOISE
     ),
     "bands": Table(
-        "one line per axis (such as dollars), configuration and step of the curve at equal cost, with the simultaneous "
-        "band",
+        "one line per axis (such as dollars), configuration and step of the curve: share of problems solved at equal "
+        "cost, with the simultaneous band",
         BANDS,
     ),
     "trust": Table(

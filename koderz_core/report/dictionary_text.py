@@ -101,8 +101,8 @@ FURTHER: Mapping[str, Table] = {
         BREADTH,
     ),
     "selection": Table(
-        "one line per configuration that tested several programs per experiment, from `koderz compare --pass-at-k "
-        "--format json`",
+        "one line per configuration that tested several programs per experiment: coverage and selection among these "
+        "programs, from `koderz compare --pass-at-k --format json`",
         SELECTION,
     ),
     "further_draws": Table(

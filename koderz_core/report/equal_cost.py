@@ -50,14 +50,15 @@ ABOUT_EQUAL_COST = (
     "excludes 0. This band holds simultaneously for all pairs and budgets. Curves with overlapping bands can still "
     "differ significantly. Area: the mean share of problems solved over all budgets. The scale of the budgets is "
     "logarithmic, so every doubling of the budget has the same weight. The interval of an area is not "
-    "simultaneous: it applies to each configuration separately. The intervals of differences hold simultaneously for "
-    "all differences from the baseline."
+    "simultaneous: it applies to each configuration separately. The intervals of differences between areas "
+    "hold simultaneously for all differences from the baseline."
 )
 ABOUT_BREADTH = (
     "Breadth first: one budget for all problems together. Every problem gets a first attempt, then every unsolved "
     "problem gets a second attempt, and so on. Solved problems get no further attempt, so more of the budget is left "
-    "for unsolved problems. koderz uses only recorded attempts. In full: the result of all recorded attempts, and "
-    "their mean amount per problem. –: all recorded attempts of the configuration together cost less than this budget."
+    "for unsolved problems. koderz uses only recorded attempts. In full: the share solved with all recorded "
+    "attempts, and the mean amount that these attempts used per problem. –: all recorded attempts of the configuration "
+    "together cost less than this budget."
 )
 _STATED = "koderz multiplies the watts stated in the settings by the duration of the calls."
 _MEASURED = (

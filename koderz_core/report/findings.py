@@ -200,7 +200,7 @@ def _times(value: float) -> str:
 
 def _break_even(label: str, other: str, found: BreakEven, at_once: int) -> str:
     if found.usd is None or found.never is None:
-        return f"{other} solved nothing, so there is no break-even price."
+        return f"{other} solved nothing, so there is no break-even cost."
     never = f"in {percent(found.never)} of resamples it never reaches that rate"
     bounds = " to ".join(_reached(bound) for bound in (found.low, found.high) if bound is not None)
     parts = [never] if found.usd == inf else [f"{_level(at_once)} {bounds}", never]
@@ -321,8 +321,8 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
     if left or without:
         yield (
             "Worst–best: the share solved if all experiments without a result were unsolved (worst) or solved (best). "
-            f"Experiments without a result: {left + without}. A difference is significant only if it is significant in "
-            "the worst case too."
+            f"Experiments without a result: {left + without}. koderz calls a difference significant only if it is "
+            "also significant in the worst case."
         )
     unpriced = sum(row.unpriced for row in rows)
     if unpriced:

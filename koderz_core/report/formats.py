@@ -59,11 +59,11 @@ PAIRS = (
     "each problem; adjusted by Holm. The difference is significant if p is at most 0.05; the interval then excludes 0. "
     "The intervals are adjusted for all pairs (Bonferroni), including the pair that koderz selects and shows first. "
     "Match: the result of a one-sided test. A configuration matches if the test shows that its success rate is at most "
-    "the margin (10 percentage points by default) below the rate of the baseline. It falls short if the test shows "
-    "that its success rate is lower by more than the margin. Break-even cost: the dollars per problem at which the "
-    "curve of a configuration first reaches the success rate of the baseline; P(never): the share of resamples in "
-    "which the curve never reaches that rate. Saved: the difference in cost on the problems that both configurations "
-    "solved."
+    "the margin (10 percentage points by default) below the rate of the baseline. It falls short if the opposite "
+    "test shows that its success rate is more than the margin below the rate of the baseline. Break-even cost: the "
+    "dollars per problem at which the curve of a configuration first reaches the success rate of the baseline; "
+    "P(never): the share of resamples in which the curve never reaches that rate. Saved: the difference in cost on the "
+    "problems that both configurations solved, as a share of the cost of the baseline."
 )
 _FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")  # owasp.org/www-community/attacks/CSV_Injection
 

@@ -130,8 +130,8 @@ def _not_settled(pairs: Sequence[Pair]) -> Iterator[str]:
     """How many pairs missing results could change, and how many were not tested."""
     if so_far := sum(pair.significant_so_far and not pair.significant for pair in pairs):
         yield (
-            "Significant on the results so far, but not in the worst case for the missing results: "
-            f"{numbered(so_far, 'configuration')}."
+            "Configurations whose difference is significant on the results so far, but not in the worst case for the "
+            f"missing results: {so_far}."
         )
     if untested := sum(pair.p_adjusted is None for pair in pairs):
         yield (

@@ -114,7 +114,8 @@ MATRIX = (
     *NAMED,
     json(
         "only",
-        "for each other configuration, by its id: number of problems that only the configuration of the row solves",
+        "for each other configuration, by its id: number of problems that the configuration of the row solves and the "
+        "other configuration does not solve",
         path="ids",
     ),
 )
@@ -137,7 +138,7 @@ def headroom_section(rows: Sequence[SummaryRow], found: Headroom, most: int | No
     by_key = figures_by_key(rows)
     choices = [ChoiceRow(choice, choice.share.value * found.problems) for choice in found.choices]
     members = [Row(by_key[member.key], member) for member in ranked(found)]
-    first = f", the best {most} of {len(members)}" if most and most < len(members) else ""
+    first = f" (best {most} of {len(members)} configurations)" if most and most < len(members) else ""
     listings = (
         Listing("choices", f"{TITLE}, on {numbered(found.problems, 'problem')}", CHOICES, choices),
         matrix(by_key, found),
@@ -226,8 +227,8 @@ def _remarks(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -> Ite
     assert best is not None, "a computed headroom"
     yield (
         f"Best single configuration in hindsight: {_named(by_key[found.best.key])}, {percent(found.best.share)}. "
-        f"Chosen by cross-validation: {percent(best.share.value)}. The difference, {100 * found.bias:.1f} points, is "
-        "the bias of a choice that is evaluated on the same problems."
+        f"If cross-validation chooses the configuration: {percent(best.share.value)}. The difference, "
+        f"{100 * found.bias:.1f} points, is the bias of a choice that is evaluated on the problems used for the choice."
     )
     if found.pair and len(found.members) > 2:
         a, b = (by_key[key] for key in found.pair.keys)
@@ -246,8 +247,8 @@ def _about_length(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -
         return "Choice by length: unknown, because the recorded version of the dataset is not on this machine."
     if rule.short == rule.long:
         return (
-            "Choice by length in hindsight: no limit on the prompt length is better than one configuration for all "
-            "problems."
+            "Choice by length in hindsight: whatever the limit on the prompt length, a choice by length solves no more "
+            "problems than the best single configuration."
         )
     short, long = (by_key[key].letter for key in (rule.short, rule.long))
     return (

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.pairs import Key, Pair
 
 MOST_NAMED = 3  # configurations in a sentence; the others are counted
-SHOWN: Mapping[Verdict, str] = {"matches": "shown", "falls short": "excluded"}
+SHOWN: Mapping[Verdict, str] = {"matches": "shown", "falls short": "ruled out"}
 
 
 def match_sentences(pair: Pair, label: str, other: str) -> str:
@@ -37,10 +37,10 @@ def matches(pairs: Sequence[Pair], names: Mapping[Key, str]) -> Iterator[str]:
         return
     if judged := [(names[pair.key], pair.match) for pair in pairs if pair.match]:
         base = names[pairs[0].baseline]
-        yield f"A match with the baseline {base} {within(judged[0][1].margin)} is {_counted(judged)}."
+        yield f"Match with the baseline {base} {within(judged[0][1].margin)}: {_counted(judged)}."
     if priced := [(names[pair.key], pair.cost_match) for pair in pairs if pair.cost_match]:
         most = f"at most {priced[0][1].margin:.3g} times the baseline's cost"
-        yield f"A cost per solved problem of {most} is {_counted(priced)}."
+        yield f"Cost per solved problem of {most}: {_counted(priced)}."
 
 
 def some(texts: Sequence[str]) -> str:
@@ -50,12 +50,12 @@ def some(texts: Sequence[str]) -> str:
 
 
 def _counted(judged: Sequence[tuple[str, Match]] | Sequence[tuple[str, CostMatch]]) -> str:
-    """``shown for A, excluded for B and undecided for 2 configurations``."""
+    """``shown for A; ruled out for B; undecided for 2 configurations``."""
     of = {verdict: [name for name, match in judged if match.verdict == verdict] for verdict in get_args(Verdict)}
     parts = [f"{word} for {some(of[verdict])}" for verdict, word in SHOWN.items() if of[verdict]]
     if of["undecided"]:
         parts.append(f"undecided for {numbered(len(of['undecided']), 'configuration')}")
-    return listed(parts)
+    return "; ".join(parts)
 
 
 def _success(found: Match, label: str, other: str) -> str:

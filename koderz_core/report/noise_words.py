@@ -21,11 +21,12 @@ ABOUT_NOISE = (
     "would give another result (data noise). From draws: the part that repeats reduce, because single answers to the "
     "same problem vary (prediction noise). The squares of both parts add up to the square of the standard error. The "
     "standard error applies to results on other problems of the same kind. For results on exactly the problems of this "
-    "comparison, the standard error is the part from draws alone. A negative estimate of the "
-    "variance between problems counts as 0; the sum of the squares is then too large."
+    "comparison, the standard error is the part from draws alone. If the estimate "
+    "of the variance between problems is negative, it counts as 0, and the squares of both parts add up to more than "
+    "the square of the standard error."
 )
 ABOUT_PROBLEMS = (
-    "These problems were selected after the results were known. Do not use them alone to compare the same "
+    "The contributing problems were selected after the results were known. Do not use them alone to compare the same "
     "configurations: the difference between the configurations would look larger than it is."
 )
 MEASURE = (
@@ -86,7 +87,7 @@ def _problems_left(noise: Noise, most: int) -> str:
     return (
         f"The dataset has {numbered(most - noise.problems, 'further problem')}: with all {most}, the standard error "
         f"would be {all_of_them} points{cost}. At the same price per experiment, a further problem lowers the standard "
-        "error of a rate more than a repeat does, as long as the dataset has further problems."
+        "error of a rate more than a repeat does."
     )
 
 
@@ -106,7 +107,9 @@ def _repeats(noise: Noise) -> str:
     added = [target - number for number in noise.repeats]
     expected = noise.components.error(noise.problems, repeats)
     if not noise.components.prediction.value:
-        return "All repeats of a problem have the same result, so further repeats would not lower the standard error."
+        return (
+            "On every problem, all repeats have the same result, so further repeats would not lower the standard error."
+        )
     if noise.error is not None and expected >= noise.error:  # by chance, if little varies between problems
         return "These results do not show how much further repeats would lower the standard error."
     cost = _price(noise, noise.problems, added)

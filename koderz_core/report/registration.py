@@ -33,8 +33,8 @@ EXPLORATORY = "All other comparisons of this benchmark are exploratory."
 def decided(decision: Decision, problems: int, planned: int) -> str:
     """How the stopping rule of a sequential benchmark ended it."""
     how = {
-        "matches": "the primary comparison is decided (matches)",
-        "falls short": "the primary comparison is decided (falls short)",
+        "matches": "the primary comparison shows a match",
+        "falls short": "the primary comparison shows that the configuration falls short of the baseline",
         "hopeless": "the remaining problems would probably not decide the primary comparison",
     }[decision]
     return f"Stopped early by the registered rule after {problems} of {numbered(planned, 'problem')}: {how}."
@@ -169,7 +169,8 @@ def _sequential_words(found: Sequential) -> str:
     claim, evidence = ("falling short", found.e_short) if short else ("a match", found.e_match)
     gained = points(found.difference, found.low, found.high)
     missing = (
-        f"; {numbered(found.missing, 'problem')} with a missing result: counted against both claims"
+        f"; {numbered(found.missing, 'problem')} with a missing result, counted against a match and against falling "
+        "short"
         if found.missing
         else ""
     )

@@ -34,7 +34,7 @@ REFUSALS = {
     "few draws": "no problem has 3 draws. Two draws cannot distinguish problems that the configuration never solves "
     "from problems that it rarely solves. Run the benchmark with --repeats 5",
     "few problems": "fewer than 18 problems have 3 draws. Add problems or repeats",
-    "no variation": "either all draws are right or all are wrong. Choose harder or easier problems",
+    "no variation": "all draws are right, or all draws are wrong. Choose harder or easier problems",
 }
 ABOUT_DRAWS = (
     "A draw is an independent result on a problem. Each experiment (repeat) of a configuration is a draw. For best_of, "

@@ -80,7 +80,7 @@ SLICES = (
     ),
     share(
         "share",
-        "success rate on these problems, with equal weight for every problem",
+        "success rate on the problems of the slice, with equal weight for every problem",
         "no result",
         path="of.rate.value",
         shown=Shown("solved [95 %]", 4, _rate, ""),
@@ -152,13 +152,16 @@ def _rows(comparison: Comparison, found: Slices) -> list[SliceRow]:
 def _remarks(found: Slices) -> Iterator[str]:
     yield from found.notes
     if found.unknown and not found.notes:
-        yield f"Problems whose {found.by} the dataset does not state: {found.unknown}. Their slice is not tested."
+        yield (
+            f"Problems whose {found.by} the dataset does not state: {found.unknown}. They form the slice "
+            "'unknown', which is not tested."
+        )
     if found.tests > 1:
         slices = len({result.slice for result in found.results if result.test})
         yield (
-            f"{found.tests} differences were tested in {numbered(slices, 'slice')}. With this number of tests, some p "
-            f"can be at most 0.05 by chance: on average, up to {0.05 * found.tests:.2g} of them, if no true difference "
-            "exists. Therefore use only the adjusted p, which takes all of these tests into account."
+            f"{found.tests} differences were tested in {numbered(slices, 'slice')}. Even if no true difference exists, "
+            f"p is at most 0.05 by chance in up to {0.05 * found.tests:.2g} of these tests, on average. Therefore use "
+            "only the adjusted p, which takes all of these tests into account."
         )
         if slices > 1:
             yield (

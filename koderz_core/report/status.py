@@ -51,8 +51,8 @@ def benchmark_remark(progress: BenchmarkProgress) -> Remark | None:
         command = f"koderz resume {row.id} --max-cost"
         return Remark(
             "warning",
-            f"Stopped, because the budget is used up. To continue, run `{command}` with a larger budget in a terminal. "
-            "Finished calls and tests are kept.",
+            "Stopped, because the budget is used up. Finished calls and tests are kept. To continue, add a larger "
+            f"budget to this command and run it in a terminal: `{command}`",
         )
     if row.decision and not row.under_way:
         return Remark("info", decided(row.decision, row.decided_by or 0, row.problems))
@@ -300,7 +300,7 @@ def _about_memory(shortage: MemoryShortage, now: float) -> Iterator[TroubleNotic
     since, cause = _whole(now - shortage.since), f"Memory is {shortage.level}: only {free} were free."
     does = "No new experiment starts, and no model is loaded"
     if shortage.level == "critical":
-        does = "Running experiments are paused too, and models without a call are unloaded"
+        does = "No new experiment starts, running experiments are paused, and models without a call are unloaded"
     cure = f"koderz continues when {wanted} are free: close other programs, or lower the concurrency."
     yield TroubleNotice(MEMORY, shortage.level, f"{cause} {does} (for {since} so far). {cure}")
 

@@ -73,10 +73,20 @@ def _drop(name: str) -> Sequence[Column]:
             shown=Shown(f"drop if {name}", 4, if_known(_points), f"of.{name}"),
         ),
         *(
-            share(f"{name}_{end}", f"{word} end of the 95 % interval", _UNKNOWN, path=f"of.{name}.test.{end}")
+            share(
+                f"{name}_{end}",
+                f"{word} end of the 95 % interval of `{name}_difference`",
+                _UNKNOWN,
+                path=f"of.{name}.test.{end}",
+            )
             for end, word in ends.items()
         ),
-        number(f"{name}_p", "two-sided p value, adjusted by Holm's method", _UNKNOWN, path=f"of.{name}.p"),
+        number(
+            f"{name}_p",
+            f"two-sided p value of `{name}_difference`, adjusted by Holm's method",
+            _UNKNOWN,
+            path=f"of.{name}.p",
+        ),
         whole(
             f"{name}_problems",
             "problems with a result for both the original and the variant",
@@ -97,8 +107,14 @@ def _contrasted(name: str, other: str, header: str) -> Sequence[Column]:
             path=f"{path}.difference",
             shown=Shown(header, 7, if_known(_contrast), path),
         ),
-        number(f"{column}_p", "one-sided p value, adjusted by Holm's method", _UNREAD, path=f"{path}.p"),
-        whole(f"{column}_problems", "compared problems", _UNREAD, "problems", path=f"{path}.problems"),
+        number(f"{column}_p", f"one-sided p value of `{column}`, adjusted by Holm's method", _UNREAD, path=f"{path}.p"),
+        whole(
+            f"{column}_problems",
+            f"number of problems in the mean `{column}`",
+            _UNREAD,
+            "problems",
+            path=f"{path}.problems",
+        ),
     )
 
 
@@ -132,7 +148,7 @@ TRUST = (
     ),
     share(
         "likeness_elsewhere",
-        "the same share for canonical solutions of other problems",
+        "`likeness`, computed with the canonical solutions of other problems",
         _UNREAD,
         path="of.recall.others",
         shown=Shown("elsewhere", 6, if_known(percent)),
@@ -167,8 +183,8 @@ SIGNS = (
     *NAMED,
     text("sign", "kind of sign that a program games its tests", path="sign", shown=Shown("sign", 3)),
     text("meaning", "meaning of the sign", path="meaning", shown=Shown("a program that", 4)),
-    whole("experiments", "experiments with such a program", path="number", shown=Shown("n", 5)),
-    text("ids", "ids of these experiments", path="experiments", shown=Shown("experiments", 6, _some)),
+    whole("experiments", "number of experiments with a program that has the sign", path="number", shown=Shown("n", 5)),
+    text("ids", "ids of the experiments with such a program", path="experiments", shown=Shown("experiments", 6, _some)),
 )
 
 

@@ -96,7 +96,7 @@ def remarks(found: Sequence[Simulated], tuned: Tuned | None = None) -> Iterator[
         chosen = listed([f"{name} ({numbered(times, 'fold')})" for name, times in tuned.chosen.items()])
         yield (
             "For each fold, koderz chose the policy with the lowest cost on the other folds, including the price of "
-            f"wrong answers: {chosen}. {HINDSIGHT}"
+            f"wrong answers. Chosen policies: {chosen}. {HINDSIGHT}"
         )
 
 

@@ -55,8 +55,8 @@ def test_a_budget_says_that_it_covers_fewer_problems_than_the_table() -> None:
     more = structs.replace(trials("dear", 0, 1.0)[0], problem="p/4", experiment="exp_more")
     said = within_budget(compare(rows, [*trials("dear", 3, 1.0), more, *trials("cheap", 2, 0.1)]), AXIS, None)
     assert said.endswith(
-        " This result covers only the 4 problems for which every configuration has a result; the table covers more "
-        "problems."
+        " This result covers only the 4 problems for which every configuration has a result; the table of "
+        "configurations covers more problems."
     )
 
 

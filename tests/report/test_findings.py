@@ -117,7 +117,7 @@ def test_never_and_where_are_told_with_how_many_resamples_disagree():
 def test_of_a_baseline_that_solved_nothing_nobody_is_said_to_reach_it():
     none = replace(EVEN, usd=None, low=None, high=None, never=None, target=0.0)
     assert "reaches" not in finding(replace(OF, break_even=none))
-    assert "opus direct solved nothing, so there is no break-even price." in finding(replace(OF, break_even=none))
+    assert "opus direct solved nothing, so there is no break-even cost." in finding(replace(OF, break_even=none))
 
 
 def test_one_problem_gives_a_break_even_no_bounds():

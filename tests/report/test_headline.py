@@ -37,8 +37,8 @@ def test_the_best_the_cheapest_and_what_is_significant_are_named_in_a_sentence_e
     )
     assert "and weak (-50 [" in differ
     assert "dull" not in differ
-    assert match == ("A match with the baseline base within 10 percentage points is undecided for 3 configurations.")
-    assert cost.startswith("A cost per solved problem of at most 1.25 times the baseline's cost is ")
+    assert match == ("Match with the baseline base within 10 percentage points: undecided for 3 configurations.")
+    assert cost.startswith("Cost per solved problem of at most 1.25 times the baseline's cost: ")
     assert brackets == "Brackets contain 95 % intervals; intervals of differences hold simultaneously for 3 pairs."
 
 
@@ -65,10 +65,10 @@ def test_what_matches_the_baseline_and_what_falls_short_are_named() -> None:
     )
     said = answer(replace(found, pairs=pairs)).sentences[-2:]
     assert said == (
-        "A match with the baseline base within 10 percentage points is shown for one, excluded for two and undecided "
-        "for 1 configuration.",
-        "A cost per solved problem of at most 1.25 times the baseline's cost is shown for one and two and undecided "
-        "for 1 configuration.",
+        "Match with the baseline base within 10 percentage points: shown for one; ruled out for two; undecided for 1 "
+        "configuration.",
+        "Cost per solved problem of at most 1.25 times the baseline's cost: shown for one and two; undecided for 1 "
+        "configuration.",
     )
     alone = answer(replace(found, pairs=pairs[:1])).sentences[-1]
     assert alone == (
@@ -82,7 +82,7 @@ def test_a_difference_that_missing_results_could_undo_is_counted_but_not_called_
     unsure = tuple(replace(pair, worst=WorstCase(1, None, 0.5)) for pair in found.pairs)
     differ = answer(replace(found, pairs=unsure)).sentences[2]
     assert differ.startswith("No configuration differs significantly")
-    assert differ.endswith("so far, but not in the worst case for the missing results: 1 configuration.")
+    assert differ.endswith("so far, but not in the worst case for the missing results: 1.")
 
 
 def test_a_pinned_pair_comes_first() -> None:

@@ -49,7 +49,8 @@ def test_all_problems_are_used_so_only_repeats_are_left() -> None:
         (
             ["11", "00"],
             2,
-            "All repeats of a problem have the same result, so further repeats would not lower the standard error.",
+            "On every problem, all repeats have the same result, so further repeats would not lower the standard "
+            "error.",
         ),
         (
             [*["10"] * 18, "11", "00"],

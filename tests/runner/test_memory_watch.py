@@ -133,7 +133,7 @@ def test_the_shortage_is_told_with_how_much_is_wanted_and_its_end_for_a_while() 
     troubles.add(Entry(100.0, MemoryLevelChanged("critical", 300_000_000, 625_000_000)))
     (notice,) = trouble_notices(troubles.known(), 130.0)
     assert notice.stage == "critical"
-    assert "only 0.30 GB were free. Running experiments are paused too" in notice.text
+    assert "only 0.30 GB were free. No new experiment starts, running experiments are paused" in notice.text
     assert "koderz continues when 0.62 GB are free" in notice.text
     troubles.add(Entry(160.0, MemoryLevelChanged("enough", 900_000_000, 0)))
     (notice,) = trouble_notices(troubles.known(), 165.0)
