@@ -18,13 +18,14 @@ from koderz_core.report.trust import SIGNS
 
 HEAD = """# Data dictionary
 
-This page explains the columns of all tables. The page Export and `koderz export` write the first ten tables. Other
-pages and commands show the other tables. `koderz export --dictionary` prints this page.
+This page explains the columns of all tables. The page Export of the dashboard and `koderz export` write the first ten
+tables. The remaining tables are on other pages of the dashboard or in the output of other commands.
+`koderz export --dictionary` prints this page.
 
 Times are seconds since 1970 (UTC), durations are in seconds, money is in US dollars, and intervals have a confidence
-level of 95 %. A missing value is an empty cell in CSV and null elsewhere; it is never zero. A SHA-256 hash identifies a
-text: a program, a message or an answer. Texts of models, problems and tests are exported unchanged: treat them as
-untrusted. In CSV and Parquet, JSON values are written as text.
+level of 95 %. A missing value is an empty cell in CSV and null in other formats; it is never zero. A SHA-256 hash
+identifies a text: a program, a message or an answer. Texts of models, problems and tests are exported unchanged: treat
+them as untrusted. In CSV and Parquet, JSON values are written as text.
 """
 
 FURTHER: Mapping[str, Table] = {

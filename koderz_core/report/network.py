@@ -14,10 +14,10 @@ UNKNOWN = "unknown"
 NO_SETTING = {True: "an address on this machine", False: "no setting"}
 """For an address that no setting names, by whether it is on this machine, as that of an embedded model."""
 NOT_COVERED = (
-    "Bytes are counted in HTTP messages, before encryption. Not covered: look-ups of host names (DNS), programs that "
-    "koderz starts but that connect on their own (an Ollama or llama.cpp server, a third-party memory server), "
-    "strategies in your own files, and your browser. Tested programs have no network in the sandbox tiers strong and "
-    "hardened."
+    "Bytes are counted in HTTP messages, before encryption. The tables do not cover look-ups of host names (DNS), "
+    "programs that koderz starts but that connect on their own (an Ollama or llama.cpp server, a third-party memory "
+    "server), strategies in your own files, or your browser. Tested programs have no network in the sandbox tiers "
+    "strong and hardened."
 )
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 

@@ -38,10 +38,10 @@ REFUSALS = {
 }
 ABOUT_DRAWS = (
     "A draw is an independent result on a problem. Each experiment (repeat) of a configuration is a draw. For best_of, "
-    "each sample within an experiment is also a draw, because its samples do not depend on each other. Some strategies "
-    "repair programs or stop at the first program that passes. Their programs are not independent, so these programs "
-    "are not draws. pass@k is the probability that at least one of k draws is right. pass^k is the probability that "
-    "all k draws are right. The estimates of both are unbiased. The 95 % intervals take into account that other "
+    "each sample within an experiment is also a draw, because the samples of best_of do not depend on each other. If a "
+    "strategy repairs programs or stops at the first program that passes, its programs are not independent and "
+    "therefore not draws. pass@k is the probability that at least one of k draws is right. pass^k is the probability "
+    "that all k draws are right. The estimates of both are unbiased. The 95 % intervals take into account that other "
     "problems of the same kind would give other values. Each interval applies to a single k, not to all k together."
 )
 ABOUT_EXTRAPOLATION = (

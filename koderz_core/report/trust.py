@@ -36,12 +36,12 @@ ABOUT = (
     "Drop: the success rate on the original problems minus the success rate on their variant, in percentage points, "
     "with a 95 % interval. Impossible: the share of experiments on impossible problems whose program passed the tests. "
     "No correct program passes these tests. Likeness: the share of the canonical solution that the program repeats. "
-    "Less renamed: the likeness minus the likeness of the program for the renamed problem. Less others: the likeness "
-    "minus the likeness of other models' programs. koderz gives a hint of recall or cheating in each of three cases. "
-    "(1) The success rate is significantly higher on the original problems than on renamed or rephrased problems. (2) "
-    "The 95 % interval of Impossible is above 1 %. (3) Less renamed or Less others is significant and at least 10 "
-    "percentage points. A hint is not a verdict: read the programs. A model can have seen the problems even if there "
-    "is no hint."
+    "Elsewhere: the likeness of the program to the canonical solutions of other problems. Less renamed: the likeness "
+    "minus the likeness of the program for the renamed problem. Less others: the likeness minus the likeness of other "
+    "models' programs. koderz gives a hint of recall or cheating in each of three cases. (1) The success rate is "
+    "significantly higher on the original problems than on renamed or rephrased problems. (2) The 95 % interval of "
+    "Impossible is above 1 %. (3) Less renamed or Less others is significant and at least 10 percentage points. A hint "
+    "is not a verdict: read the programs. A model can have seen the problems even if there is no hint."
 )
 TITLE = "Trust: variants of the problems, and likeness to the canonical solutions"
 MOST_SHOWN = 5  # experiments with a sign
