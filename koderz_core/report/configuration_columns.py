@@ -207,7 +207,7 @@ CONFIGURATIONS: Sequence[Column] = [
     usd("cost_usd", "cost of all calls of the configuration so far", "a price is unknown"),
     whole(
         "cached",
-        "number of answers from the response cache; if it is above 0, costs per experiment and times are not measured",
+        "number of answers from the response cache; if any, costs per experiment and times are not measured",
     ),
     whole(
         "reasoning_tokens",

@@ -50,7 +50,7 @@ ABOUT_EQUAL_COST = (
     "excludes 0. This band holds simultaneously for all pairs and budgets. Curves with overlapping bands can still "
     "differ significantly. Area: the mean share of problems solved over all budgets. The scale of the budgets is "
     "logarithmic, so every doubling of the budget has the same weight. The interval of an area is not "
-    "simultaneous: it applies to each configuration separately. The intervals of differences between areas "
+    "simultaneous: it applies to its configuration alone. The intervals of differences between areas "
     "hold simultaneously for all differences from the baseline."
 )
 ABOUT_BREADTH = (
@@ -156,11 +156,15 @@ SUPPORTED = (
         "better", "configuration that solves more problems, written as benchmark/configuration", path="better.full_id"
     ),
     text("worse", "configuration that solves fewer problems, written as benchmark/configuration", path="worse.full_id"),
-    number("start", "lowest budget at which the band supports this difference, in the unit of the axis", path="start"),
+    number(
+        "start",
+        "lowest budget at which the band shows that `better` solves more problems, in the unit of the axis",
+        path="start",
+    ),
     number(
         "end",
-        "lowest budget above `start` at which the band no longer supports this difference",
-        "the band supports this difference at every budget from `start`",
+        "lowest budget above `start` at which the band no longer shows that `better` solves more problems",
+        "the band shows that `better` solves more problems at every budget from `start`",
         path="end",
     ),
 )

@@ -65,8 +65,8 @@ def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
         )
     if pair.reported:
         parts.append(
-            "An imported file states the results of one configuration, and koderz scored the other. The difference is "
-            "therefore due to the configurations alone only if both were scored by the same tests."
+            "An imported file states the results of one configuration, and koderz scored the other configuration. The "
+            "difference is therefore due to the configurations alone only if the same tests scored both configurations."
         )
     if test.unpaired:
         parts.append(f"Excluded: {numbered(test.unpaired, 'problem')} on which only one configuration has a result.")
