@@ -147,7 +147,7 @@ def _changed(now: Conditions, then: Conditions) -> Iterator[str]:
             continue  # the user asks for no other limit, so the recorded one applies
         if _plain(name, now.get(name, before)) != _plain(name, before):
             was, present = (time_limit_text(it) if name == TIME_LIMIT else it for it in (before, now[name]))
-            yield f"{_what(name)} was {was} and is now {present} (to restore it: {_cure(name, before)})"
+            yield f"{_what(name)} was {was} and is now {present} (to undo the change: {_cure(name, before)})"
 
 
 def _plain(name: str, value: Scalar) -> Scalar:

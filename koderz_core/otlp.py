@@ -58,9 +58,9 @@ def receiver(text: str) -> SplitResult:
     """The parts of the address of a receiver. Raises ValueError, which does not quote it."""
     parts = address(text)
     if "@" in parts.netloc:
-        raise ValueError("this must not contain a user or password. Pass them in a header")
+        raise ValueError("the address must not contain a user name or a password. Pass both in a header")
     if parts.fragment:
-        raise ValueError("this must not contain a #. Write the address as http://HOST:PORT/PATH")
+        raise ValueError("the address must not contain a #. Write it as http://HOST:PORT/PATH")
     return parts
 
 

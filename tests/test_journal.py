@@ -133,7 +133,7 @@ def test_a_torn_last_line_is_neither_read_nor_kept(tmp_path: Path) -> None:
 def test_a_corrupt_line_in_the_middle_is_named_with_its_cure(tmp_path: Path) -> None:
     path = tmp_path / "bench_x.jsonl"
     path.write_bytes(encode(HEADER) + encode(text(1)) + b"{broken\n" + encode(text(2)))
-    with pytest.raises(JournalError, match=r"Line 3 of the journal bench_x\.jsonl cannot be read.*koderz reindex"):
+    with pytest.raises(JournalError, match=r"Line 3 of the journal bench_x\.jsonl cannot be read.*doctor --repair"):
         list(read_all(path))
 
 

@@ -62,7 +62,7 @@ def _mixture(text: str, sources: Mapping[str, Source], aliases: Mapping[str, str
             raise UsageError(f"{part.strip()!r} must consist of a weight and one policy, as in 0.5 retry MODEL k=3.")
         parts.append((_as_number(weight, "the weight"), found[0]))
     if len(parts) < 2 or any(weight <= 0 for weight, _ in parts) or abs(sum(weight for weight, _ in parts) - 1) > 1e-9:
-        raise UsageError("A mixture needs at least two policies, whose weights are above 0 and add up to 1.")
+        raise UsageError("A mixture needs at least two policies. Their weights must be above 0 and add up to 1.")
     return Mixture("mix " + " | ".join(f"{weight:g} {part.name}" for weight, part in parts), tuple(parts))
 
 

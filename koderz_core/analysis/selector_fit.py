@@ -74,7 +74,7 @@ def fit(name: str, evidence: Evidence, seed: int = 0) -> Selector:
         raise UsageError(
             f"A selector needs results of at least two models on the same {FEWEST} problems. Found: {models} models "
             f"({', '.join(evidence.models) or 'none'}) with {len(cases)} common problems "
-            f"({different} if near-duplicates count once). Name benchmarks in which several models solve the same "
+            f"({different} if near-duplicates count once). Name benchmarks in which several models ran on the same "
             "problems with the strategy direct."
         )
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 (comes with scikit-learn)

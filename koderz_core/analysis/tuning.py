@@ -41,7 +41,8 @@ def tune(found: Sequence[Simulated], folds: int = FOLDS) -> Tuned:
     kept = [result.problem for result in found[0].problems if result.problem in shared]
     if len(kept) < folds:
         raise UsageError(
-            f"Cross-validation with {folds} folds needs at least {folds} problems, but only {len(kept)} can be used."
+            f"Cross-validation with {folds} folds needs at least {folds} problems with results of every policy, but "
+            f"there are only {len(kept)}."
         )
     results = [{result.problem: result for result in simulated.problems} for simulated in found]
     outcomes = [[result[problem].outcome for problem in kept] for result in results]

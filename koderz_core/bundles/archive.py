@@ -105,6 +105,4 @@ def _read(path: Path, archive: ZipFile, entry: ZipInfo) -> bytes:
 
 
 def _refuse(path: Path, why: str) -> NoReturn:
-    raise DataError(
-        f"{path.name} was refused: {why}. koderz did not use its content. Ask the author for a valid bundle."
-    )
+    raise DataError(f"{path.name} was refused: {why}. Ask the author for a valid bundle.")

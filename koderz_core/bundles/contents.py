@@ -165,7 +165,7 @@ This bundle contains a benchmark that koderz recorded. Its privacy level is {lev
   its hash and its id were computed from the masked text.
 - `{KPI}`: the figures, in the format of koderz' `kpi.schema.json`.
 - `{MANIFEST}`: the list of all files, with the SHA-256 of each.
-- `{LABELS}`: the labels and notes that a person added to experiments, if any. They do not affect any figure.
+- `{LABELS}`: the labels and notes that a person added to experiments, if any. Labels and notes change no figure.
 - `{EXPERIMENTS}/`: the test results of each experiment. If the privacy level allows it, the folder also contains
   the first program (`before.py`), the submitted program (`after.py`) and the difference between the two programs
   (`change.diff`). A program that changes a repository is a patch (`before.diff`, `after.diff`).

@@ -211,7 +211,7 @@ def _await_workers(cluster: Cluster, owner: Owner, scheduler: Scheduler) -> None
         if time.monotonic() - reminded > REMIND_SECONDS:
             reminded = time.monotonic()
             _LOG.warning(
-                "%s waits for a worker. Workers of the cluster: %d, each of which must reach this machine at %s:%d.",
+                "%s waits for a worker. Workers of the cluster: %d. Each worker must reach this machine at %s:%d.",
                 owner.header.benchmark,
                 len(present),
                 *owner.address,
@@ -220,15 +220,18 @@ def _await_workers(cluster: Cluster, owner: Owner, scheduler: Scheduler) -> None
 
 def no_worker(benchmark: str, refusals: Mapping[str, str]) -> str:
     """Why no worker can run a benchmark."""
+    return f"No worker can run {benchmark}. {_refused(refusals)}"
+
+
+def _refused(refusals: Mapping[str, str]) -> str:
     listed = "; ".join(f"{worker}: {reason}" for worker, reason in refusals.items())
-    return f"No worker can run {benchmark}. Refused workers: {listed or 'none'}"
+    return f"Refused workers: {listed or 'none'}"
 
 
 def _alone(benchmark: str, refusals: Mapping[str, str]) -> str:
     return (
         f"All workers were lost or refused, and no worker has joined for {ALONE_SECONDS:g} s, so the benchmark was "
-        f"stopped. {no_worker(benchmark, refusals)}. Start workers, then run: koderz resume {benchmark} --engine "
-        "dask=..."
+        f"stopped. {_refused(refusals)}. Start workers, then run: koderz resume {benchmark} --engine dask=..."
     )
 
 

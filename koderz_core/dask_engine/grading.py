@@ -61,8 +61,8 @@ def judge(bench: Bench, problem: Problem, code: str, tests: TestSet) -> Verdict:
     own = str(importlib.import_module("koderz_core").__version__)  # a layer above this one
     if own != bench.version:
         raise SandboxError(
-            f"A worker has koderz {own}, but the owner has {bench.version}. On the worker, run: pip install "
-            f"koderz=={bench.version}, then start the worker again."
+            f"A worker has koderz {own}, but the process that uses the worker has {bench.version}. On the worker, run: "
+            f"pip install koderz=={bench.version}, then start the worker again."
         )
     with _GUARD:
         found, isolation = _judge_of(bench)

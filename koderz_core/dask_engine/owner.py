@@ -58,9 +58,8 @@ MOST_QUESTIONS = 4096  # that are answered at the same time: paused experiments 
 MOST_LOSSES = 3  # workers that may be lost during one experiment
 IDLE_SECONDS = 2.0  # how long a worker waits for the next experiment before its task ends
 KILLS_WORKERS = (
-    f"The worker of this experiment was lost {MOST_LOSSES + 1} times while it ran the experiment, so no other worker "
-    "runs it again. This error is not a failure of the models. Check the memory of the workers, then resume with "
-    "--retry-errors."
+    f"This experiment lost its worker {MOST_LOSSES + 1} times, so koderz does not give it to another worker. "
+    "This error is not a failure of the models. Check the memory of the workers, then resume with --retry-errors."
 )
 WATCH_SECONDS = 0.2  # how soon workers learn that something was paused or stopped
 
@@ -327,7 +326,8 @@ class Owner:
             return
         except Exception as error:  # noqa: BLE001 (the edge of this thread: the worker raises it again)
             if not isinstance(error, KoderzError):
-                _LOG.exception("A bug in koderz or in a model ended a call of %s", performance.task.experiment.id)
+                experiment = performance.task.experiment.id
+                _LOG.exception("A bug in koderz or in the code of a model ended a call of %s", experiment)
             answer.fault = fault_of(error)
         finally:
             if isinstance(question, AskCall):

@@ -95,7 +95,7 @@ class Asking:
         finally:
             del self._replies[question.number]
         if reply is None:
-            raise Cancelled("The connection to the process that owns the benchmark was lost.")
+            raise Cancelled("The connection to the process that runs the benchmark was lost.")
         if reply.fault:
             raise raised(reply.fault)
         return reply

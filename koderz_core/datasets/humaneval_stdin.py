@@ -66,7 +66,7 @@ def _wrapped(problem: Problem) -> Problem | LeftOut:
     if len(pairs) < LEAST:
         return LeftOut(
             name,
-            f"JSON can represent the arguments and the expected value in fewer than {LEAST} of its tests",
+            f"fewer than {LEAST} of its tests have arguments and an expected value that JSON can represent",
         )
     given, expected = pairs[0]
     task = _TASK.format(prompt=problem.public.prompt.rstrip(), given=given.rstrip(), expected=expected.rstrip())

@@ -173,7 +173,7 @@ def _statements_of(check: ast.FunctionDef, place: int) -> list[ast.stmt]:
             return [*before, node] if depends else [node]
         place -= asserts
         before += [] if asserts or isinstance(node, ast.Expr | ast.Assert) else [node]
-    raise DataError(f"the tests of {check.name} have fewer asserts than the published file. Download it again.")
+    raise DataError(f"{check.name} has fewer asserts than in the published file. Download the file again.")
 
 
 def _number(problem: Problem) -> int:

@@ -127,8 +127,8 @@ def _require_supported(tree: ast.Module, functions: Sequence[str], field: str) -
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and not node.bases and any(_methods(node, {})):
             raise DataError(
-                f"field {field}: {node.name} is not a unittest.TestCase; derive it from one, or write its tests as "
-                "functions of the module"
+                f"field {field}: {node.name} is not a unittest.TestCase; derive the class from "
+                "unittest.TestCase, or write its tests as functions of the module"
             )
         if isinstance(node, ast.FunctionDef) and node.name in functions:
             _require_no_fixture(node, field)
@@ -139,7 +139,7 @@ def _require_supported(tree: ast.Module, functions: Sequence[str], field: str) -
         if name and not any(known == name or known.startswith(f"{name}.") for known in _PYTEST_NAMES):
             raise DataError(
                 f"field {field} uses {PYTEST}.{name}, but koderz supports only {', '.join(sorted(_PYTEST_NAMES))} of "
-                "pytest; write the test without it"
+                "pytest; write the test without this name"
             )
 
 

@@ -42,7 +42,8 @@ def module_complaints(row: ModuleRow) -> Iterator[Complaint]:
         return
     text = f"{row.prompt}\n{row.given}"
     for name in (name for name in tests.names if not re.search(rf"\b{re.escape(name)}\b", text)):
-        yield "prompt", f"does not mention {name}, which the tests use", "name it in the field prompt or given"
+        cure = "mention it in the field prompt or in the field given"
+        yield "prompt", f"does not mention {name}, which the tests use", cure
     if row.entry_point and row.entry_point not in tests.names:
         yield "entry_point", f"is not a name that the tests import: {row.entry_point[:40]!r}", "omit the field"
     yield from _undefined(row, tests)

@@ -219,8 +219,8 @@ def _reading(
 def _tree(settings: Settings | None, sha256: str, name: str) -> SourceTree:
     if settings is None:
         raise DataError(
-            "koderz reads source trees only from the data folder. Give the path of this dataset file to a koderz "
-            "command."
+            "The dataset refers to a source tree, which koderz reads only from the data folder. Give the path of the "
+            "dataset file to a koderz command."
         )
     return load_tree(sha256, settings, name)
 

@@ -131,7 +131,7 @@ def _faults_of_patches(row: RepositoryRow, tree: SourceTree) -> Iterator[Complai
         yield "canonical_solution", "changes nothing", _DIFF
     if others := sorted(paths - set(row.editable)):
         what = f"changes files that are not editable: {_listed(others)}"
-        yield "canonical_solution", what, "add these files to editable, or remove them from the diff"
+        yield "canonical_solution", what, "add these files to the field editable, or remove them from the diff"
 
 
 def _faults_of_editable(row: RepositoryRow, tree: SourceTree) -> Iterator[Complaint]:

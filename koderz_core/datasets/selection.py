@@ -89,7 +89,7 @@ def _within(dataset: Dataset, period: dict[str, str]) -> Dataset:
         days = " and ".join(f"{bounds[name]} {day}" for name, day in period.items())
         raise PlanError(
             f"No problem of {dataset.origin.name} is dated {days}. Problems with a date: {dated} of "
-            f"{len(dataset.problems)}. Choose another period, or a dataset with dates."
+            f"{len(dataset.problems)}. Choose another period, or a dataset whose problems have dates."
         )
     return replace(dataset, problems=kept)
 

@@ -74,7 +74,7 @@ def _loaded(path: Path, name: str) -> SourceTree:
     except (tarfile.TarError, OSError, EOFError, ValueError) as error:
         raise DataError(f"{path} is damaged ({error}). {cure}") from error
     if contents_sha256(files) != sha256:
-        raise DataError(f"{path} was changed: the SHA-256 of its files differs from its name. {cure}")
+        raise DataError(f"{path} was changed: the SHA-256 of its content differs from the SHA-256 in its name. {cure}")
     return SourceTree(sha256, stated.get(_NAME, name), stated.get(_LICENCE, ""), files)
 
 

@@ -34,7 +34,7 @@ def variant_named(dataset: str, variant: str) -> str:
     if dataset not in BASES:
         raise UsageError(
             f"The dataset {dataset} has no variants. Only {', '.join(BASES)} have variants: each of their problems "
-            "asks for one function and tests it with asserts. Omit the variant, or choose one of these datasets."
+            "asks for one function and has asserts as tests. Omit the variant, or choose one of these datasets."
         )
     return f"{dataset}{OF_VARIANT}{variant}"
 

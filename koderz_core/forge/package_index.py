@@ -86,8 +86,8 @@ def fetch_archive(release: Release, indexes: Sequence[str], settings: Settings) 
     if offline:
         raise offline
     raise DataError(
-        f"The source distribution of {release.name}=={release.version} cannot be read: {'; '.join(faults)}. Check name "
-        "and version, choose another index with --index URL, or give the path of a .tar.gz file."
+        f"The source distribution of {release.name}=={release.version} cannot be read: {'; '.join(faults)}. Check the "
+        "name and the version, choose another index with --index URL, or give the path of a .tar.gz file."
     )
 
 

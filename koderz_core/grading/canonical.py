@@ -207,8 +207,8 @@ class Expectations:
         kept = [(call, output, seconds) for call, output, seconds in every if output is not None]
         if not kept:
             raise DataError(
-                f"The plus tests of {problem.id} cannot be used: koderz cannot compare any value that the canonical "
-                "solution returns with the value of another program. Omit that problem."
+                f"The plus tests of {problem.id} cannot be used: the canonical solution returns only values that "
+                "koderz cannot compare with the values of other programs. Omit that problem."
             )
         calls, outputs, seconds = zip(*kept, strict=True)
         return Expected("\n".join(calls), "\n".join(outputs), seconds)

@@ -208,8 +208,8 @@ def as_program(kind: str, text: str, problem: Problem) -> Extracted:
     if kind == "completion" and problem.public.kind != "function":
         wanted = "patch" if problem.repository else "whole program"
         raise DataError(
-            f"the problem {problem.id[:100]!r} asks for a {wanted}, so it has no completion. Write the {wanted} "
-            "into the field solution, or the model's reply into the field answer"
+            f"the problem {problem.id[:100]!r} asks for a {wanted}, which cannot be a completion. Write the "
+            f"{wanted} into the field solution, or the model's reply into the field answer"
         )
     if kind == "answer":
         return extract(text, problem.public)

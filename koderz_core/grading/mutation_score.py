@@ -22,7 +22,7 @@ SCORES_VERSION = "1"
 """Version of the cached scores. A change makes koderz ignore records of other versions."""
 WEAK_SHARE = 1 / 3
 """Share of mutants that survive from which on tests are called weak."""
-_NO_PROGRAM = "its canonical solution is a patch of a repository, and koderz makes mutants of programs only"
+_NO_PROGRAM = "its canonical solution is a patch of a repository, but koderz makes mutants only of programs"
 _NO_MUTANTS = "koderz found no possible mutation of the canonical solution"
 
 

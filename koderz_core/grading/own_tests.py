@@ -145,8 +145,8 @@ def _prompt_of_text(prompt: str, tests: Program) -> Program:
     """Free text as a comment above a stub of the function that the asserts call, so that the model sees its name."""
     if _check_of(tests):
         raise DataError(
-            "koderz cannot find the name of the function: the prompt defines no function, and the tests call it "
-            f"candidate. {_SIGNATURE}"
+            "koderz cannot find the name of the function: the prompt defines no function, and in the tests "
+            f"the function is named candidate. {_SIGNATURE}"
         )
     name = _first_called(tests)
     shapes = {_parameters(call) for called, call in _calls(tests.tree) if called == name}

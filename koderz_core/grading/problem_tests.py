@@ -66,7 +66,7 @@ class Divider:
         failed = measure.marks.count("P") < len(measure.marks) if measure else False
         if problem.variant == "impossible":
             only = measure is not None and measure.marks.count("P") == len(measure.marks) - 1
-            return "" if only else "the canonical solution does not fail exactly one gate test, as it must"
+            return "" if only else "the canonical solution must fail exactly one gate test, but does not"
         return "the canonical solution fails the gate of this variant" if failed or measure is None else ""
 
     def _gate_of(self, problem: Problem, policy: TestPolicy) -> Split | Outside:

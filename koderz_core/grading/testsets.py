@@ -140,7 +140,10 @@ def _of_repository(problem: Problem, repository: Repository, gate: Gate, lot: st
     parts = Split(problem.tests, problem.tests)
     if gate.kind == SPLIT:
         if len(failing) < 2:
-            return Outside("only one of its tests fails without the correct patch, so koderz cannot divide them")
+            return Outside(
+                "only one of its tests fails without the correct patch, but the gate and the held-out tests each need "
+                "such a test"
+            )
         if shown.issuperset(failing):
             return Outside("its text shows all tests that fail without the correct patch, so none can be held out")
         fixed = [place for place, test in enumerate(failing) if test in shown]

@@ -150,7 +150,7 @@ def samples_of(path: Path, content: bytes, cure: str) -> tuple[Path, bytes]:
     if beside is None:
         raise DataError(
             f"{path} has no results for individual samples, only {_scores(aggregate)}. koderz needs the result of each "
-            "sample, because it compares problem by problem. If there is a file "
+            "sample, because it compares models problem by problem. If there is a file "
             f"{path.stem.removesuffix('.json')}_samples.jsonl, put it into the same folder."
         )
     samples = read_unpacked(beside, cure)

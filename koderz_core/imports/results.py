@@ -111,7 +111,7 @@ def _of_one_metric(path: Path, results: Sequence[Result], metric: str) -> tuple[
     if not chosen or len({result.metric for result in chosen}) > 1:
         names = ", ".join(repr(cut(name)) for name in metrics[:_SHOWN])
         raise DataError(
-            f"{path} has lines for several metrics ({names}), but an import reads only one. Add --metric NAME."
+            f"{path} has lines for several metrics ({names}), but koderz imports only one. Add --metric NAME."
             if len(metrics) > 1
             else f"{path} has no lines of the metric {metric!r}. Omit --metric."
         )

@@ -208,8 +208,7 @@ def _corrupt(path: Path, offset: int, fault: str) -> str:
     return (
         f"Line {number} of the journal {path.name} cannot be read: {fault}. Later lines were not read. If a "
         f"later version of koderz wrote the line, upgrade koderz. Otherwise run `koderz doctor --repair`: it removes "
-        f"the line and keeps a copy of the file. Other benchmarks are not affected. `koderz reindex` rebuilds the "
-        f"index."
+        "the line and keeps a copy of the file. Other benchmarks are not affected."
     )
 
 

@@ -98,7 +98,7 @@ class Metrics:
         )
         self.call_seconds = Histogram(
             "koderz_call_seconds",
-            "Duration of answered calls, except answers from the response cache.",
+            "Duration of answered calls, except calls that the response cache answered.",
             ["model"],
             buckets=CALL_SECONDS,
             registry=registry,
@@ -121,7 +121,7 @@ class Metrics:
             ["model", "direction"],
             registry=registry,
         )
-        self.cost_usd = Counter("koderz_cost_usd", "Known costs of calls in dollars.", ["model"], registry=registry)
+        self.cost_usd = Counter("koderz_cost_usd", "Known costs of calls, in US dollars.", ["model"], registry=registry)
         self.unpriced = Counter(
             "koderz_unpriced_calls", "Answered calls whose cost is unknown.", ["model"], registry=registry
         )

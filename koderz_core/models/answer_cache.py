@@ -113,7 +113,7 @@ class AnswerCache:
             yield
         except (sqlite3.Error, zlib.error, msgspec.MsgspecError, OSError) as error:
             if not self._warned:
-                _LOG.warning("The response cache %s cannot be used, so models are called: %s", self._path, error)
+                _LOG.warning("The response cache %s cannot be used, so koderz calls the models: %s", self._path, error)
                 self._warned = True
 
 
@@ -154,7 +154,7 @@ class Served:
             try:
                 self._known[model] = self._properties(model)
             except ModelError as error:
-                _LOG.warning("Answers of %s are not cached, because its version is not available: %s", model, error)
+                _LOG.warning("Answers of %s are not cached, because its version is unknown: %s", model, error)
                 self._known[model] = None
         return self._known[model]
 

@@ -139,8 +139,8 @@ def _check_same_registration(asked: Plan, recorded: Plan) -> None:
     if not asked.registration or asked.registration == recorded.registration:
         return
     state = (
-        f"{recorded.id} was registered with another primary comparison, margin, stopping rule or exclusions than this "
-        "plan"
+        f"The registration of {recorded.id} differs from this plan in the primary comparison, margin, stopping rule or "
+        "exclusions"
         if recorded.registration
         else f"{recorded.id} was started without a registration"
     )

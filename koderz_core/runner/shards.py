@@ -75,8 +75,8 @@ def require_separate(plan: Plan, folder: Path) -> None:
     is_whole = (folder / f"{whole}.jsonl").exists()
     if plan.shard and is_whole:
         raise PlanError(
-            f"{folder} already contains the journal of the whole benchmark {whole}, so its shards cannot run here. To "
-            f"run its other experiments: koderz resume {whole}"
+            f"{folder} already contains the journal of the whole benchmark {whole}, so no shard of the benchmark can "
+            f"run in this folder. To run the remaining experiments: koderz resume {whole}"
         )
     if not plan.shard and others and not is_whole:
         raise PlanError(
@@ -170,8 +170,8 @@ def _check_text(event: Event, path: Path) -> None:
     """Raise JournalError for a text under the hash of another: the merge copies only the first text of each hash."""
     if isinstance(event, TextStored) and event.sha256 != sha256(event.text.encode()).hexdigest():
         raise JournalError(
-            f"The shard {path} contains a text whose SHA-256 is not {_short(event.sha256)}, so it was changed after it "
-            "was written, and it was not merged. Use an unchanged copy of the journal."
+            f"The shard {path} was not merged, because it was changed after koderz had written it: it contains a text "
+            f"whose SHA-256 is not {_short(event.sha256)}. Use an unchanged copy of the journal."
         )
 
 

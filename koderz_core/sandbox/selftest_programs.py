@@ -90,20 +90,20 @@ CHEATS = (
         "import os, signal, time\nsignal.signal(signal.SIGALRM, lambda *_: os._exit(0))\n"
         "signal.setitimer(signal.ITIMER_REAL, 0.02)\ndef double(x):\n    time.sleep(0.2)",
     ),
-    Try("answers with an object that equals everything", _YES.format(""), quick=True),
-    Try("answers with a number that equals everything", _YES.format("(int)"), quick=True),
+    Try("returns an object that equals everything", _YES.format(""), quick=True),
+    Try("returns a number that equals everything", _YES.format("(int)"), quick=True),
     Try(
-        "answers with an object that claims to be a number",
+        "returns an object that claims to be a number",
         "class Int:\n    __class__ = int\n    __eq__ = lambda *_: True\ndouble = lambda x: Int()",
     ),
-    Try("answers with an object that has every method", "from unittest.mock import MagicMock\ndouble = MagicMock()"),
+    Try("returns an object that has every method", "from unittest.mock import MagicMock\ndouble = MagicMock()"),
     Try(
-        "answers with a number that is close to every number",
+        "returns a number that is close to every number",
         "class Near(float):\n    __sub__ = __rsub__ = __abs__ = lambda *_: 0.0\ndef half(x):\n    return Near(9)",
         "half",
     ),
     Try(
-        "answers with a list that yields items which it does not contain",
+        "returns a list that yields items which it does not contain",
         "class List(list):\n    __iter__ = lambda self: iter([1, 2, 3])\n    __eq__ = lambda *_: True\n"
         "def count(n):\n    return List()",
         "count",
@@ -142,7 +142,7 @@ CHEATS = (
         "half",
     ),
     Try(
-        "empties the list that its answer is compared with",
+        "empties the list that its result is compared with",
         "def order(items):\n    items.clear()\n    return []",
         "order",
     ),

@@ -32,7 +32,7 @@ class SentProgram(Sent, frozen=True):
         None
     )
     tests: Annotated[str, Meta(max_length=MOST_TESTS, description="Asserts, or `def check(candidate)`.")] = ""
-    dataset: Annotated[Name, Meta(description="A dataset of `koderz list-problems`.")] = ""
+    dataset: Annotated[Name, Meta(description="The name of a dataset, as in `koderz list-problems`.")] = ""
     problem: Annotated[
         Name, Meta(description="The id of a problem in the dataset. koderz runs all tests of the problem.")
     ] = ""

@@ -134,7 +134,7 @@ def _wrong_headers(name: str, journal: Tally) -> Iterator[Difference]:
     for number, plan in enumerate(plans, 1):
         if plan.registration != plans[0].registration:
             yield Difference(
-                "the registration", f"header {number}", "another registration", "the one in the first header"
+                "the registration", f"header {number}", "another registration", "the registration in the first header"
             )
 
 

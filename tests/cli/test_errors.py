@@ -182,7 +182,7 @@ def test_a_corrupt_journal_line_is_named_with_the_cure(koderz: Any, tmp_path: Pa
     said = koderz("results", "--json")
     assert said.code == 3
     assert "Line 5 of the journal" in said.err
-    assert "koderz reindex" in said.err
+    assert "koderz doctor --repair" in said.err
     assert any(row["solved"] + row["unsolved"] == 2 for row in said.json)  # the sound one is there all the same
 
 

@@ -103,7 +103,7 @@ def test_other_conditions_are_told_and_can_be_set_back(koderz: Any, journals: Pa
     cut(only(journals))
     said = koderz("resume", only(journals).stem, "--test-timeout", "9")
     assert said.code == 2
-    assert "the time limit of tests was 7.0 s and is now 9.0 s (to restore it: --test-timeout 7.0)" in said.err
+    assert "the time limit of tests was 7.0 s and is now 9.0 s (to undo the change: --test-timeout 7.0)" in said.err
     assert "--fork" in said.err
     assert koderz("resume", only(journals).stem, "--test-timeout", "7.0").code == 0
 

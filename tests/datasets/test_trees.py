@@ -31,7 +31,7 @@ def test_a_missing_and_a_changed_tree_name_the_command_that_makes_them(settings:
         load_tree("0" * 64, settings, "more-itertools-10.1")
     one, other = (keep_tree(files, "mine-1.0", "", settings) for files in (FILES, {"a.py": b""}))
     tree_path(one.sha256, settings).write_bytes(tree_path(other.sha256, settings).read_bytes())
-    with pytest.raises(DataError, match=r"differs from its name.*koderz forge mine==1\.0"):
+    with pytest.raises(DataError, match=r"differs from the SHA-256 in its name.*koderz forge mine==1\.0"):
         load_tree(one.sha256, settings, "mine-1.0")
 
 

@@ -47,7 +47,7 @@ def test_only_a_function_can_be_completed(tmp_path: Path, kind: Kind) -> None:
     (tmp_path / "s.jsonl").write_text('{"task_id": "p/0", "completion": "x"}\n{"task_id": "p/0", "solution": "x"}')
     reading = read_samples(tmp_path / "s.jsonl", {"p/0": problem})
     assert [sample.program.code for sample in reading.samples] == ["x"]
-    assert "asks for a whole program, so it has no completion" in reading.faults[0]
+    assert "asks for a whole program, which cannot be a completion" in reading.faults[0]
 
 
 def test_a_packed_file_is_read_like_a_plain_one(tmp_path: Path) -> None:

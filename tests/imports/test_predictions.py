@@ -73,7 +73,7 @@ def test_a_patch_file_is_graded_with_its_own_line_ends(tmp_path: Path, settings:
     ("sample", "said"),
     [
         ({"instance_id": "other", "model_patch": GOLD}, "line 1: unknown instance_id 'other'"),
-        ({"task_id": "shapes-1.0/1", "completion": "x"}, "asks for a patch, so it has no completion"),
+        ({"task_id": "shapes-1.0/1", "completion": "x"}, "asks for a patch, which cannot be a completion"),
         (NAMED | {"model_patch": 3}, "line 1: model_patch is not text"),
     ],
 )

@@ -73,7 +73,7 @@ def test_all_are_a_condition_in_a_fixed_order_and_one_is_as_before() -> None:
     )
     assert (one["vllm at"], two["vllm at"]) == (A, f"{A},{B}")
     check_same("bench_1", turned, two)
-    with pytest.raises(PlanError, match=rf"the address of vllm was .* \(to restore it: VLLM_BASE_URL={A},{B}\)"):
+    with pytest.raises(PlanError, match=rf"the address of vllm was .* \(to undo the change: VLLM_BASE_URL={A},{B}\)"):
         check_same("bench_1", one, two)
 
 

@@ -223,11 +223,11 @@ def test_what_was_planned_under_other_conditions_does_not_extend(bench: Make) ->
     made.go()
     named(made, conditions={"test_timeout": 3.0, "vllm at": "http://b/v1"})
     with pytest.raises(
-        PlanError, match=r"the time limit of tests was 10.0 s and is now 3.0 s \(to restore it: --test-timeout 10.0\)"
+        PlanError, match=r"limit of tests was 10.0 s and is now 3.0 s \(to undo the change: --test-timeout 10.0\)"
     ) as told:
         made.runner()
     assert (
-        "the address of vllm was http://a/v1 and is now http://b/v1 (to restore it: VLLM_BASE_URL=http://a/v1)"
+        "the address of vllm was http://a/v1 and is now http://b/v1 (to undo the change: VLLM_BASE_URL=http://a/v1)"
         in str(told.value)
     )
 

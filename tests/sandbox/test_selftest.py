@@ -83,8 +83,8 @@ def test_a_judge_that_passes_a_cheat_fails_and_the_cheat_is_named() -> None:
     found = quick(judge)
     judge.close()
     assert {check.name for check in found.failures} == {
-        "answers with an object that equals everything",
-        "answers with a number that equals everything",
+        "returns an object that equals everything",
+        "returns a number that equals everything",
     }
 
 

@@ -139,6 +139,6 @@ def test_under_another_version_of_its_package_a_benchmark_does_not_go_on() -> No
     then, now = ({"mine strategy": f"offering {version}"} for version in ("1.2", "1.3"))
     with pytest.raises(
         PlanError,
-        match=r"mine strategy was offering 1\.2 and is now offering .* \(to restore it: install offering 1\.2 again\)",
+        match=r"strategy was offering 1\.2 and is now offering .* \(to undo the change: install offering 1\.2 again\)",
     ):
         check_same("bench_0", now, then)
