@@ -233,7 +233,7 @@ def test_a_receiver_that_cannot_be_reached_does_not_stop_a_benchmark(
     ("settings", "said"),
     [
         ({"metrics_otlp": "localhost"}, "metrics_otlp: this is not an address"),
-        ({"metrics_otlp": "http://a:b@127.0.0.1:4318"}, "Pass them in a header"),
+        ({"metrics_otlp": "http://a:b@127.0.0.1:4318"}, "Pass both in a header"),
         ({"metrics_otlp_headers": KEY}, "Write it as NAME=VALUE"),
         ({"metrics_otlp_headers": f"a={KEY}%0D%0AHost: elsewhere"}, "Write it as NAME=VALUE"),
     ],

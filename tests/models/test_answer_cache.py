@@ -105,7 +105,7 @@ def test_ollamas_digest_is_the_version_and_without_it_nothing_is_kept(caplog: py
         assert first not in (None, Served(settings).key("ollama/a:1b", REQUEST, DRAW))
         server.listing = sends(500, "broken")
         assert Served(settings).key("ollama/a:1b", REQUEST, DRAW) is None
-    assert "version is not available" in caplog.text
+    assert "version is unknown" in caplog.text
 
 
 def test_a_call_with_a_time_limit_is_never_kept() -> None:

@@ -98,7 +98,7 @@ def test_without_an_effort_no_provider_is_sent_a_word_about_it(server: Server) -
         ("anthropic/claude-haiku-4-5", "1000", "effort 1000"),
         ("ollama/qwen2.5-coder:7b", "none", "does not accept a reasoning effort"),
         ("ollama/qwen3:8b", "low", "Use none"),
-        ("vllm/Qwen/Qwen3-8B", "low", r"state the accepted efforts in models\.toml"),
+        ("vllm/Qwen/Qwen3-8B", "low", r"list them in models\.toml"),
     ],
 )
 def test_an_effort_that_a_model_does_not_accept_is_refused_before_anything_is_sent(
