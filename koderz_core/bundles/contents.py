@@ -157,7 +157,7 @@ This bundle contains a benchmark that koderz recorded. Its privacy level is {lev
 |---|---|
 | experiments | {count(totals.planned)} |
 | solved, unsolved | {totals.solved}, {totals.unsolved} |
-| cancelled, error, not ended | {totals.cancelled}, {totals.errors}, {totals.planned - ended} |
+| cancelled, ended with an error, not ended | {totals.cancelled}, {totals.errors}, {totals.planned - ended} |
 | calls | {count(totals.calls)} |
 | cost | {money_spent(totals.cost_usd, totals.cached)} |
 

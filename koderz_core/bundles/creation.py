@@ -31,7 +31,9 @@ from koderz_core.verification.journals import Verified
 CAP_BYTES = 64 << 20  # of one file: longer files are truncated and marked
 KEPT = 20
 MARK = "opened-bundle.json"
-_READ_ONLY = "This dashboard shows a bundle, which is read-only. For your own data, start `koderz ui` without --open."
+_READ_ONLY = (
+    "This dashboard shows a bundle, which is read-only. To see your own data, start `koderz ui` without --open."
+)
 
 
 @dataclass(frozen=True, slots=True)

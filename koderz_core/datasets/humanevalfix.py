@@ -94,7 +94,10 @@ def load_humanevalfix_plus(settings: Settings) -> Dataset:
     known = [(problem, inputs.get((_number(problem), problem.public.entry_point))) for problem in fix.problems]
     unknown = [problem.id for problem, more in known if more is None]
     if unknown:
-        raise DataError(f"The file of humaneval+ has no inputs for {unknown[0]}. Download both files again.")
+        raise DataError(
+            f"The file of humaneval+ has no inputs for {unknown[0]}. Download the files of humanevalfix and humaneval+ "
+            "again."
+        )
     problems = tuple(_with_plus(problem, more) for problem, more in known if more)
     sha256 = contents_sha256({dataset.origin.name: dataset.origin.sha256.encode() for dataset in (fix, plus)})
     licence = f"{fix.origin.licence}, {plus.origin.licence}"

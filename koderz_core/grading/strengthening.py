@@ -92,7 +92,7 @@ class Strengthening:
         if not given:
             kinds = sorted({call for call in calls if isinstance(call, str)})
             return (
-                f"the tests pass arguments that JSON cannot represent ({', '.join(kinds)[:100]})" if kinds else _NO_CALL
+                f"the tests use arguments that JSON cannot represent ({', '.join(kinds)[:100]})" if kinds else _NO_CALL
             )
         old = [call for call in json.loads(problem.plus.inputs) if call] if problem.plus else []
         return self._accepted(problem, new_inputs(problem, [*given, *old], POOL, seed))

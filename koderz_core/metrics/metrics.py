@@ -172,7 +172,7 @@ class Metrics:
         )
         last = GaugeMetricFamily(
             "koderz_last_event_timestamp_seconds",
-            "Time of the last event of the least recently active benchmark; absent if no benchmark is running.",
+            "Time of the last event of the running benchmark that has been inactive longest; absent if none is running.",
         )
         if running:
             last.add_metric([], min(watch.last_at for watch in running))

@@ -70,7 +70,7 @@ def trial_answers(problem: Problem, calls: Sequence[str], hash_seed: int, *, box
     found = _read(_run(problem, calls, limits, boxed=boxed, hash_seed=hash_seed), len(calls))
     if isinstance(found, Answers):
         return found
-    raise DataError(f"The canonical solution of {problem.id} cannot be run on other inputs: {found}.")
+    raise DataError(f"The canonical solution of {problem.id} cannot be run on new inputs: {found}.")
 
 
 def _read(output: bytes, calls: int) -> Answers | str:

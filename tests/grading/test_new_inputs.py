@@ -74,7 +74,7 @@ def test_a_call_that_raises_or_is_slow_has_no_answer_and_the_others_have_theirs(
 
 
 def test_a_solution_that_ends_its_process_or_forges_its_answers_has_none(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot be run on other inputs: no answer"):
+    with pytest.raises(DataError, match="cannot be run on new inputs: no answer"):
         trial_answers(problem("import os\ndef f(x):\n    os._exit(0)\n"), ["[1]"], 0)
     forging = """import os, json
 def f(x):
