@@ -133,7 +133,7 @@ class Mirror:
             if self._tries < TRIES:
                 raise
             self._tries = 0
-            return [StoreResult(False, f"the server failed {TRIES} times to store this memory: {error}")]
+            return [StoreResult(False, f"the server failed {TRIES} times on this memory: {error}")]
         self._size, self._tries, self._doubtful = self._size * 2, 0, False
         self.answered += len(results)
         return results

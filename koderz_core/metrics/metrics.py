@@ -172,7 +172,7 @@ class Metrics:
         )
         last = GaugeMetricFamily(
             "koderz_last_event_timestamp_seconds",
-            "Time of the last event of the running benchmark that has been inactive longest; absent if none is running.",
+            "Time of the last event of a running benchmark. If several run: the earliest of these times. Absent if none runs.",
         )
         if running:
             last.add_metric([], min(watch.last_at for watch in running))
