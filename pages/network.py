@@ -11,7 +11,7 @@ from pages.ui.edge import edge
 from pages.ui.frame import open_page
 from pages.ui.tables import show_words
 
-ABOUT = "Shows every address that koderz connected to, the purpose, and the number of bytes sent and received."
+ABOUT = "Shows every address that koderz connected to, with the purpose and the number of bytes sent and received."
 PERIODS = {"last hour": 3600.0, "last 24 hours": DAY, "last 7 days": 7 * DAY}
 EMPTY = {
     AWAY: "No connection in this period.",

@@ -63,8 +63,8 @@ def _count(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
     )
     if incomplete:
         st.text(
-            f"Problems that lack a result of one or more configurations: {incomplete}. The numbers of problems solved "
-            "by no configuration and by only one configuration exclude these problems."
+            f"Problems that lack a result of one or more configurations: {incomplete}. These problems do not count as "
+            "“solved by no configuration” or “solved by only one configuration”."
         )
 
 

@@ -24,7 +24,7 @@ from pages.ui.registration import show_registrations
 from pages.ui.sampling import show_sampling
 from pages.ui.trust import show_trust
 
-ABOUT = "Paired differences between configurations, and their details: attempts, verifiers, supervision and settings."
+ABOUT = "Paired differences between configurations, with details of attempts, verifiers, supervision and settings."
 
 
 def main() -> None:

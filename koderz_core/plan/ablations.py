@@ -71,7 +71,7 @@ def ablations_named(text: str) -> tuple[str, ...]:
     """Return the ablations in a list with commas; ``all`` means every ablation. Raises UnknownNameError, PlanError."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
-        raise PlanError(f"No ablation is named. Name '{ALL}' or at least one of {', '.join(ABLATIONS)}.")
+        raise PlanError(f"The list of ablations is empty. Name '{ALL}' or at least one of {', '.join(ABLATIONS)}.")
     return tuple(ABLATIONS) if ALL in names else tuple(_known(names))
 
 

@@ -107,7 +107,10 @@ def _check_efforts(parameters: Mapping[str, Scalar], models: Mapping[str, tuple[
     if f"coder.{EFFORT}" in parameters and any(isinstance(step, str) for step in steps):
         raise PlanError(f"steps={parameters['steps']} sets the effort of every attempt. Omit coder.{EFFORT}.")
     if f"spec.{EFFORT}" in parameters and parameters.get("reuse_spec"):
-        raise PlanError(f"Specs that were written with an effort cannot be reused. Omit reuse_spec or spec.{EFFORT}.")
+        raise PlanError(
+            f"A spec cannot be reused if spec.{EFFORT} sets the reasoning effort for it. Omit reuse_spec or "
+            f"spec.{EFFORT}."
+        )
     for role, overrides in overrides_by_role(parameters).items():
         efforts, members = str(overrides.get(EFFORT, "")).split(","), models[role]
         if len(efforts) not in (1, len(members)):

@@ -65,7 +65,7 @@ def sentence(selection: Selection) -> str:
     models = [row.model for row in selection.ranked]
     place = models.index(selection.chosen)
     skipped = ", ".join(f"{row.model} ({row.reason})" for row in selection.ranked[:place])
-    better = f" Ranked higher, but not available now: {skipped}." if skipped else ""
+    better = f" Models that rank higher but are not available now: {skipped}." if skipped else ""
     elsewhere = f" with {selection.results_of}" if selection.results_of not in ("", selection.strategy) else ""
     rest = f" Next in the ranking: {', '.join(models[place + 1 :])}." if models[place + 1 :] else ""
     return (

@@ -20,8 +20,8 @@ def shard_numbers(text: str) -> tuple[int, int]:
     if found := _SHARD.fullmatch(text):
         return int(found[1]), int(found[2])
     raise PlanError(
-        f"--shard {text} is not a shard. Write the number of the shard and the number of all shards, such as 3/16, or "
-        f"{AUTO}."
+        f"--shard {text} does not name a shard. Write the number of the shard and the total number of shards, such as "
+        f"3/16, or write {AUTO}."
     )
 
 
@@ -37,8 +37,8 @@ def _of_slurm(variables: Mapping[str, str]) -> tuple[int, int]:
     task, least, most, count, step = (int(values[name]) for name in _VARIABLES)
     if count < 2 or least > 1 or most - least != (count - 1) * step:
         raise PlanError(
-            f"--shard auto cannot derive the shard: this job array has {count} tasks with the indexes {least} to "
-            f"{most}, so it is only a part of an array. Name the shard instead, such as --shard "
-            "$SLURM_ARRAY_TASK_ID/16."
+            "--shard auto needs a job array of at least two tasks, whose indexes start at 0 or 1 and have equal steps. "
+            f"Slurm reports only a part of an array (tasks: {count}, indexes: {least} to {most}). Name the shard "
+            "instead, such as --shard $SLURM_ARRAY_TASK_ID/16."
         )
     return (task - least) // step + 1, count

@@ -29,11 +29,11 @@ MOST = 256
 class BestOf(Reminded):
     """Test several programs and choose among the best by a vote on their behaviour, then by a judge.
 
-    The vote compares the results of all programs for the same function calls. Programs with the same results form a
-    group, and the largest group wins. If several groups share the largest size, the judge chooses one of them. Without
-    ``judge``, the group with the latest program wins. The calls come from the problem's text and from the
-    tester. ``tests``: the maximum number of calls that the tester writes. If there are no calls, only identical
-    programs form a group.
+    The vote compares the results of these programs for the same function calls, which come from the problem's text and
+    from the tester. Programs with the same results form a group, and the largest group wins. If several groups share
+    the largest size, the judge chooses one of them; without ``judge``, the one with the latest program wins.
+    ``tests``: the maximum number of calls that the tester writes. If there are no calls, only identical programs form
+    a group.
     """
 
     shows_attempts: ClassVar = False

@@ -58,7 +58,7 @@ class Reminded:
     )
     repository_tokens: int = parameter(
         SHOWN_TOKENS,
-        "Maximum number of tokens for the files of a repository in the coder's prompt; no effect on other problems.",
+        "Maximum number of tokens for the files of a repository in the coder's prompt, for repository tasks only.",
         label="Repository tokens",
         group="Prompt",
     )

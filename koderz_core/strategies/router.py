@@ -46,11 +46,11 @@ class _Best:
 
 @dataclass(frozen=True, slots=True)
 class Router(Reminded):
-    """Ask the coder that a fitted selector predicts to be the best, from the problem's text alone.
+    """Ask the coder that a fitted selector predicts to be the best. The selector sees only the problem's text.
 
-    The journal records the prediction for each coder, and its probability of being chosen. With ``checks``, each
-    program is tested on the gate tests. If a call to the next coder costs less than the expected price of an error, the
-    next coder is asked. The program that is most probably right is submitted.
+    The journal records the prediction for each coder, and the probability that this coder is chosen. With ``checks``,
+    each program is tested on the gate tests. The next coder is asked if its call costs less than the error price that
+    the call is expected to save. The program that is most probably right is submitted.
     """
 
     several: ClassVar = ("coder",)
@@ -66,7 +66,7 @@ class Router(Reminded):
     )
     checks: bool = parameter(
         False,
-        "Test each program, and ask the next coder if its call costs less than the expected price of an error.",
+        "Test each program, and call the next coder if this call costs less than the error price that it should save.",
         needs="error_usd",
     )
     explore: bool = parameter(

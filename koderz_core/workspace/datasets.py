@@ -49,7 +49,10 @@ class Datasets:
         if not mapping:
             return datasets.load(name, self.settings)
         if not is_path(name):
-            raise UsageError(f"--map needs a file of problems, but {name} is not the path of a file ({ENDINGS}).")
+            raise UsageError(
+                f"--map needs a file of problems, but {name} is not the path of such a file. The name of the file must "
+                f"end with {ENDINGS}."
+            )
         return load_path(Path(name), self.settings, ",".join(mapping))
 
     def name_of(self, name: str, mapping: Sequence[str], variant: str | None = None) -> str:

@@ -100,7 +100,7 @@ def _place(name: str) -> Place | None:
         return None
     if name.partition("=")[0] != "dask":
         raise UsageError(
-            f"--engine {name} names no engine. Possible values: local, dask, dask=local:N, dask=ADDRESS, "
+            f"--engine {name} does not name an engine. Possible values: local, dask, dask=local:N, dask=ADDRESS, "
             "dask=slurm:FILE."
         )
     from koderz_core.dask_engine.clusters import Place  # noqa: PLC0415 (an extra: only this engine needs it)

@@ -161,8 +161,8 @@ class Exports:
             self._require_patches(of)
         if len(names) > 1:
             raise UsageError(
-                f"The format {order.form} does not name datasets, and these benchmarks use several: "
-                f"{', '.join(names)}. Export the benchmarks of each dataset into a separate file."
+                f"A file in the format {order.form} cannot state its dataset, but these benchmarks use several "
+                f"datasets: {', '.join(names)}. Export the benchmarks of each dataset into a separate file."
             )
 
     def _require_patches(self, benchmarks: Sequence[str]) -> None:

@@ -260,7 +260,8 @@ def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Ver
     raise DataError(
         "Chosen problems that cannot be graded on this machine, because their published solutions fail: "
         f"{len(failed)}. Failures: {shown}{'; …' if len(failed) > _SHOWN else ''}. koderz runs programs without "
-        f"access to files, the network or other processes. To continue, omit from your selection: {', '.join(failed)}."
+        "access to files, the network or other processes. To continue, omit these problems from your selection: "
+        f"{', '.join(failed)}."
     )
 
 

@@ -252,7 +252,7 @@ class Imports:
         if name:
             return name, None
         raise DataError(
-            f"The dataset of {order.file} is unknown: the first problem in the file is "
+            f"koderz cannot derive the dataset of {order.file} from its problems, such as "
             f"{file.results[0].problem!r}. Specify the dataset with --dataset."
         )
 
@@ -346,7 +346,8 @@ def _remarks(
     if fewer := sum(number < repeats[model] for (model, _), number in counts.items()):
         yield (
             f"Problems with fewer samples than the other problems: {fewer} of {len(counts)}. koderz counts the missing "
-            "samples as experiments without a result. If the other problems have duplicate lines, remove these lines."
+            "samples as experiments without a result. If the other problems have duplicate lines, remove the "
+            "duplicates."
         )
     without_tokens = {result.model for result in file.results if result.usage.input_tokens is None}
     if useless := sorted(without_tokens & order.prices.keys()):
@@ -362,11 +363,11 @@ def _unlike(file: ResultFile, problems: Mapping[str, Problem]) -> Iterator[str]:
     passed = sum(result.passed is True for result in bare)
     if passed and 2 * len(bare) > len(answers):
         raise DataError(
-            f"{len(bare)} of {len(answers)} answers in {file.path} contain no program, although the file states that "
-            f"{passed} of them passed. Import the stated results with --as-stated."
+            f"Of {len(answers)} answers in {file.path}, {len(bare)} contain no program. The file states that {passed} "
+            "of the answers without a program passed. Import the stated results with --as-stated."
         )
     if bare:
         yield (
             f"Answers without a program, which koderz counts as failed: {len(bare)} of {len(answers)}."
-            + (f" The file states that {passed} of them passed." if passed else "")
+            + (f" The file states that {passed} of these failed answers passed." if passed else "")
         )

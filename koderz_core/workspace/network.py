@@ -24,8 +24,8 @@ def seconds_of(text: str) -> float:
     seconds = int(parts[1]) * _UNITS[parts[2]] if parts else 0.0
     if not 0 < seconds <= KEPT_DAYS * DAY:
         raise UsageError(
-            f"{text!r} is not a period. Write a number and m, h or d, such as 90m, 12h or 1d. The maximum is "
-            f"{KEPT_DAYS}d, because the log keeps no earlier days."
+            f"{text!r} is not a period. Write a number followed by m, h or d, such as 90m, 12h or 1d. The maximum "
+            f"is {KEPT_DAYS}d, because the log keeps no earlier days."
         )
     return seconds
 

@@ -160,7 +160,9 @@ class Repositories:
         """Write a file of rules as it was previewed. Raises DataError if the file has changed since the preview."""
         content = _existing(preview.path)
         if ("" if content is None else hashlib.sha256(content).hexdigest()) != preview.sha256:
-            raise DataError(f"{preview.path} has changed since the preview. Nothing was written. Preview it again.")
+            raise DataError(
+                f"{preview.path} has changed since the preview, so nothing was written. Preview the file again."
+            )
         try:
             replace_file(preview.path, preview.after.encode(), private=False)
         except OSError as error:

@@ -64,7 +64,7 @@ class Selectors:
         """
         found = [known for known in self.names() if name in ("", known, known.partition("@")[0])]
         if not found:
-            hint = "Fit one: koderz selector fit BENCHMARK --name NAME"
+            hint = "Fit a selector: koderz selector fit BENCHMARK --name NAME"
             raise UnknownNameError("selector", name, self.names(), hint)
         file = self.settings.home / "selectors" / f"{found[0]}.json"
         try:
@@ -134,9 +134,9 @@ class Selectors:
 def _check_after(selector: Selector, gate: str) -> None:
     if selector.after is None:
         raise PlanError(
-            f"The selector {selector.name} cannot judge programs, because its benchmarks contain too few tested "
-            "programs with held-out results. Omit `checks`, or fit a selector that also uses benchmarks with the "
-            "strategy ladder, retry or repair."
+            f"The selector {selector.name} cannot judge programs, because the benchmarks that it was fitted to contain "
+            "too few programs with both gate and held-out results. Omit `checks`, or fit a selector that also uses "
+            "benchmarks with the strategy ladder, retry or repair."
         )
     if selector.after.gate != gate:
         raise PlanError(

@@ -75,7 +75,7 @@ class SwebenchRows:
     def _line(self, instance: Instance, clones: Mapping[str, Path]) -> Line:
         """The line of a row whose tests pass here. Raises DataError with the reason why there is none."""
         if instance.repo not in clones:
-            raise DataError(f"it has no clone: add --clone {instance.repo}=FOLDER")
+            raise DataError(f"no clone of its repository was given: add --clone {instance.repo}=FOLDER")
         files = with_tests(instance, files_at(clones[instance.repo], instance.commit))
         solution = solution_of(instance, files)
         layout = layout_of(instance.tree_name, files)
@@ -103,7 +103,7 @@ class SwebenchRows:
         passed = set(survey.passed())
         said = {result.id: result.message for result in survey.results}
         if failed := [test for test in repository.failing if test not in passed]:
-            reason = said.get(failed[0]) or survey.message or "pytest does not find it"
+            reason = said.get(failed[0]) or survey.message or "pytest does not find this test"
             raise DataError(f"its correct patch fails {_listed(failed)} on this machine: {reason}")
         ids = (*repository.failing, *(test for test in repository.passing if test in passed))
         before = self._grading.judge.check(problem, "", replace(problem.tests, ids=ids))

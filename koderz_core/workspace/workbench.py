@@ -195,8 +195,8 @@ class Workbench:
             )
         if searches(wanted.parameters):
             raise PlanError(
-                "Only benchmarks search the web, because queries would contain names from your program. Omit the "
-                "parameter search."
+                "A task of the workbench cannot search the web, because the queries would contain names from your "
+                "program. Omit the parameter search."
             )
         order = Order([_with_room(wanted, problem)], "all", seed, budget=budget or Budget())
         return self.inside.plans.plan(order, dataset.origin.name)
@@ -272,7 +272,7 @@ class Workbench:
         if self._masked(file.text) != file.text:
             raise DataError(
                 f"{file.name} contains a key or a password. koderz masks keys in prompts and records, so the new file "
-                "would lose the key. Read the key from the environment instead."
+                "would lose the key. Let the program read the key from the environment instead."
             )
 
     def _verdict(self, task: str, problem: Problem, text: str) -> Verdict:
@@ -296,7 +296,8 @@ def _require_python(file: WrittenFile) -> None:
         statements(file.text, "")
     except DataError as fault:
         raise DataError(
-            f"{file.name}{str(fault).removeprefix('field ')}. Fix the syntax first: koderz reads the names in the file."
+            f"{file.name}{str(fault).removeprefix('field ')}. Fix the syntax first, because koderz must read the names "
+            "that the file defines."
         ) from fault
     if not file.text.strip():
         raise DataError(f"{file.name} is empty.")

@@ -74,7 +74,10 @@ def show_frontier(comparison: Comparison, about: str, pair: Pair | None = None) 
     show_numbers("frontier", alt, frame(frontier_table(comparison)), configuration_rows(comparison))
     table = compositions_table(comparison)
     if table.rows:
-        st.caption(f"{table.title}. A reviewer or another role is named if its tier is higher than the coder's tier.")
+        st.caption(
+            f"{table.title}. The column `models` names other roles than the coder only if their tier is higher than "
+            "the coder's tier."
+        )
         show_words(table)
         offer_csv("compositions", composition_rows(comparison))
 
@@ -171,7 +174,7 @@ def _caption(comparison: Comparison, *, priced: bool) -> str:
 def without(comparison: Comparison, keys: Sequence[Key]) -> str:
     """A sentence that names the configurations that a chart does not show; empty if it shows all."""
     letters = ", ".join(comparison.of(key).letter for key in keys)
-    return f" Not shown, because results or prices are missing: {letters}." if letters else ""
+    return f" Configurations not shown, because results or prices are missing: {letters}." if letters else ""
 
 
 def _missing_costs(comparison: Comparison) -> str:

@@ -21,9 +21,9 @@ from pages.ui.tables import frame, show_numbers, show_picture
 
 CAPTION = (
     "Differences from the best single configuration, with paired 95 % intervals that hold simultaneously. Bold: the "
-    "share of problems solved. Hollow marks: oracles, which know the results. Shaded: gains that cannot be detected "
-    "with this number of problems, even if the choice per problem solves every problem that the best single "
-    "configuration solves."
+    "share of problems solved. Hollow marks: oracles, which choose with knowledge of the results. Shaded: gains that "
+    "cannot be detected with this number of problems, even if the chosen configurations solve every problem that the "
+    "best single configuration solves."
 )
 CELLS = (
     "Number of problems solved by the configuration of the row, but not by the configuration of the column. The best "

@@ -67,9 +67,8 @@ def _variant(workspace: Workspace, opened: OpenDraft, dataset: str, initial: str
     if not variants:
         return dataset
     about = (
-        "In a variant of a dataset, koderz has changed the names in each problem (renamed), the words of its text "
-        "(rephrased), or one of its tests, which is then false (impossible). Variants show whether a model recalls "
-        "solutions or cheats."
+        "In a variant of the dataset, koderz has changed each problem. renamed: other names; rephrased: other words in "
+        "the text; impossible: one test is false. Variants show whether a model recalls solutions or cheats."
     )
     names, key = ["", *variants], opened.key("variant")
     place = names.index(initial) if initial in names else 0

@@ -152,8 +152,7 @@ def _ablations(whole: Wanted, initial: Sequence[str], choices: Sequence[str], ke
     grid = with_ablations([(whole, chosen)])
     idle = ", ".join(name for name in chosen if len(with_ablations([(whole, [name])])) == 1)
     st.caption(
-        f"koderz will run this configuration and {numbered(len(grid) - 1, 'ablation')}. Each ablation changes one part "
-        "or setting of the strategy."
+        f"koderz will run this configuration and {numbered(len(grid) - 1, 'ablation')}."
         + (f" Ablations that are omitted because they would change nothing: {idle}." if idle else "")
     )
     return tuple(chosen)
@@ -276,7 +275,7 @@ def _terms(way: str, initial: str, opened: OpenDraft) -> str:
     if way == "list":
         label = "Problem numbers or ids, separated by commas"
         about = (
-            "To choose only problems of a period, add `since:2024-05-01` or `until:2024-12-31`: `all, "
+            "To choose only problems of a period, add `since:2024-05-01` or `until:2024-12-31`, as in `all, "
             "since:2024-05-01`."
         )
         return str(st.text_input(label, initial or "0, 3, 7", key=opened.key("listed"), help=about))

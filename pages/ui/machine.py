@@ -45,5 +45,5 @@ def _draw(workspace: Workspace) -> None:
     else:
         st.caption("No local model is in memory.")
     never = "koderz does not pause when memory is low, because the setting memory_reserve_gb is 0. "
-    kept = f"koderz leaves {gigabytes(reserve)} free. " if reserve else never
+    kept = f"koderz keeps {gigabytes(reserve)} of memory free. " if reserve else never
     st.caption(f"{kept}The chart starts at the first measurement in this process.")

@@ -149,7 +149,7 @@ def _show_prompts(details: ExperimentDetails, step: Step, texts: _Texts) -> bool
         before = _call_before(details, call)
         known = {before.text, *(message.text for message in before.messages)} if before else set()
         if old := [place for place, message in enumerate(call.messages) if message.text in known]:
-            with st.expander(f"{numbered(len(old), 'message')} of the previous call"):
+            with st.expander(f"{numbered(len(old), 'message')} repeated from the previous call"):
                 for place in old:
                     _show_message(call, place, texts)
         for place in range(len(call.messages)):
@@ -174,7 +174,7 @@ def _show_message(call: CallRow, place: int, texts: _Texts, before: CallRow | No
     beginnings = (commonprefix([lines, other.splitlines(keepends=True)]) for other in others)  # noqa: RUF071 (no paths)
     shared = max(map(len, beginnings), default=0)
     if FEWEST_SHARED <= shared < len(lines):
-        with st.expander(f"{numbered(shared, 'line')} of the previous call"):
+        with st.expander(f"{numbered(shared, 'line')} repeated from the previous call"):
             show_text("".join(lines[:shared]), f"{name}-shared")
         lines = lines[shared:]
     show_text("".join(lines), name)

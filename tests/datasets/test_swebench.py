@@ -108,7 +108,7 @@ def test_a_row_becomes_a_task_of_its_commit(koderz: Any, clone: Path, settings: 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"repo": "me/other"}, "it has no clone: add --clone me/other=FOLDER"),
+        ({"repo": "me/other"}, "no clone of its repository was given: add --clone me/other=FOLDER"),
         ({"base_commit": "0" * 40}, "git cannot read the commit 000000000000"),
         ({"base_commit": "--output=x"}, "is not the id of a commit"),
         (

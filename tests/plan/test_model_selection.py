@@ -93,8 +93,8 @@ def test_who_cannot_be_asked_is_passed_over_with_the_reason(measured: Workspace)
     assert one.chosen == NEVER
     assert "OPENAI_API_KEY" in one.ranked[0].reason
     assert (
-        f": {NEVER} (number 2 of 2 in the given order). Ranked higher, but not available now: openai/gpt-4o "
-        "(number 1 of 2 in the given order; " in sentence(one)
+        f": {NEVER} (number 2 of 2 in the given order). Models that rank higher but are not available now: "
+        "openai/gpt-4o (number 1 of 2 in the given order; " in sentence(one)
     )
     with pytest.raises(PlanError, match="No model is available now as coder for direct: openai/gpt-4o"):
         planned(measured, "select:fixed:gpt-4o")
