@@ -19,7 +19,7 @@ from pages.ui.memories import (
 )
 
 MOST_LESSONS = 10  # on the page; a search for lessons finds all of them
-ABOUT = "Memories of experiments, their origin, and the lessons derived from journals."
+ABOUT = "Memories of experiments, the origin of each memory, and the lessons derived from journals."
 
 
 def main() -> None:

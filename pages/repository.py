@@ -12,7 +12,7 @@ from pages.ui.edge import edge
 from pages.ui.frame import open_page
 from pages.ui.repository import OpenRepository, offer_feature, offer_rules, offer_summary, show_map
 
-ABOUT = "A map of a repository, rules files for coding agents, and the prompt for its next feature."
+ABOUT = "A map of a repository, rules files for coding agents, and a prompt for the next feature."
 INTRODUCTION = (
     "Enter the folder of a repository on the machine that runs koderz. koderz reads the folder when you press the "
     "button, runs nothing in it, and sends nothing."

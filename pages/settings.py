@@ -22,7 +22,10 @@ from pages.ui.edge import edge
 from pages.ui.frame import open_page
 from pages.ui.text import worded
 
-ABOUT = "All settings and their sources. Order of precedence: command line, environment, .env, settings.toml, defaults."
+ABOUT = (
+    "All settings and their sources. Order of precedence, highest first: command line, environment, .env, "
+    "settings.toml, defaults."
+)
 WAITING = "The dashboard uses new values after its next start. Commands in a terminal use them immediately."
 COLUMNS = {
     "value": st.column_config.TextColumn(width="medium"),

@@ -49,8 +49,8 @@ class Router(Reminded):
     """Ask the coder that a fitted selector predicts to be the best. The selector sees only the problem's text.
 
     The journal records the prediction for each coder, and the probability that this coder is chosen. With ``checks``,
-    each program is tested on the gate tests. The next coder is asked if its call costs less than the error price that
-    the call is expected to save. The program that is most probably right is submitted.
+    each program is tested on the gate tests. The next coder is called if the call lowers the expected price of an error
+    by more than it costs. The program that is most probably right is submitted.
     """
 
     several: ClassVar = ("coder",)
@@ -66,7 +66,8 @@ class Router(Reminded):
     )
     checks: bool = parameter(
         False,
-        "Test each program, and call the next coder if this call costs less than the error price that it should save.",
+        "Test each program. Call the next coder if the call lowers the expected price of an error by more than it "
+        "costs.",
         needs="error_usd",
     )
     explore: bool = parameter(

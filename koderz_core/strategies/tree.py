@@ -123,8 +123,8 @@ class Tree(Reminded):
     """Search a tree of programs: in each step, write a new program or repair the most promising earlier program.
 
     A program's reward is the share of gate tests that it passes, or 0 if the feedback hides how many tests passed. The
-    search ends when a program passes all gate tests. If the role coder has several models, koderz more often calls
-    the models whose programs received higher rewards.
+    search ends when a program passes all gate tests. If the role coder has several models, those whose
+    programs received higher rewards are called more often.
     """
 
     several: ClassVar = ("coder",)

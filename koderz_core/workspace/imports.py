@@ -369,5 +369,5 @@ def _unlike(file: ResultFile, problems: Mapping[str, Problem]) -> Iterator[str]:
     if bare:
         yield (
             f"Answers without a program, which koderz counts as failed: {len(bare)} of {len(answers)}."
-            + (f" The file states that {passed} of these failed answers passed." if passed else "")
+            + (f" The file states that {passed} of these answers passed." if passed else "")
         )

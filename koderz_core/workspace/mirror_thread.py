@@ -25,7 +25,7 @@ LONGEST_SECONDS = 60.0  # between two attempts while the server fails
 IDLE_SECONDS = 30.0  # after which the server is ended until there is something to copy
 HASTY_SECONDS = 0.8  # for the rest when a signal closes the workspace, or the server has failed
 PATIENT_SECONDS = 10.0  # for the rest when a command has done its work; the server may still be starting
-CURE = "To add missing memories now, run `koderz cortex backfill`. To turn the memory off, set KODERZ_MEMORY=off."
+CURE = "To add the missing memories, run `koderz cortex backfill`. To turn the memory off, set KODERZ_MEMORY=off."
 
 _LOG = logging.getLogger("koderz")
 
