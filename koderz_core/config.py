@@ -109,7 +109,7 @@ class Settings:
     stackexchange_base_url: str = _setting(
         "https://api.stackexchange.com/2.3", "The address of Stack Exchange's API.", check=normalised
     )
-    stackexchange_key: SecretStr | None = _setting(None, "A Stack Exchange key: more searches per day.", check=key_of)
+    stackexchange_key: SecretStr | None = _setting(None, "A Stack Exchange key, for more daily searches.", check=key_of)
     github_base_url: str = _setting("https://api.github.com", "The address of GitHub's API.", check=normalised)
     github_token: SecretStr | None = _setting(None, "Your GitHub token, for search=github.", check=key_of)
 
@@ -119,7 +119,7 @@ class Settings:
         prefixed=False,
         check=key_of,
     )
-    notices: SecretStr | None = _setting(None, "Further Apprise addresses to notify, separated by spaces.")
+    notices: SecretStr | None = _setting(None, "Other addresses to notify (Apprise), separated by spaces.")
 
     memory: Literal["on", "all", "off"] = _setting(
         "on", "Whether to store memories of finished experiments. 'all' includes experiments with scripted models."
@@ -130,8 +130,8 @@ class Settings:
 
     serve_token: SecretStr | None = _setting(
         None,
-        "The token that every request to `koderz serve` must send. Without it, the server starts no benchmarks and "
-        "only this machine can reach it.",
+        "The token that every request to `koderz serve` must send. Without a token, the server starts no benchmarks, "
+        "and only this machine can reach the server.",
         check=checked_token,
     )
     metrics_address: str = _setting(
@@ -179,7 +179,7 @@ class Settings:
         most=3600,
     )
     num_ctx: int = _setting(8192, "Context size of embedded and Ollama models, in tokens.", least=512, most=100_000_000)
-    cache: bool = _setting(False, "If an earlier benchmark made the same call, reuse its answer.")
+    cache: bool = _setting(False, "Reuse the answers to the same calls in earlier benchmarks.")
     cache_mb: float = _setting(500.0, "The size limit of the response cache in MB.", above=0, most=1e6)
     model_memory_gb: float | None = _setting(
         None,

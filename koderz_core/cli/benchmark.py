@@ -60,21 +60,21 @@ def _persistent(_context: click.Context, _option: click.Parameter, persistent: b
     "Output",
     "--fail-under",
     type=Number(0, 100),
-    help="Exit with code 4 if a success rate is below this percentage.",
+    help="Exit with code 4 if a configuration solves less than this percentage.",
 )
 @option(
     "Problems",
     "--pilot",
     metavar="N",
     type=Whole(1),
-    help="Run N random problems, then print the estimate.",
+    help="Run N random problems, then estimate the cost and time of the rest.",
 )
 @option(
     "Problems",
     "--shard",
     metavar="N/COUNT",
     advanced=True,
-    help="Run only part N of COUNT; `koderz merge` merges the parts. auto: N and COUNT from the Slurm job array.",
+    help="Run only shard N of COUNT; `koderz merge` merges the shards. auto: the Slurm job array sets N and COUNT.",
 )
 @registration.registration_options
 @option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")
@@ -94,8 +94,8 @@ def _persistent(_context: click.Context, _option: click.Parameter, persistent: b
     "--baselines/--no-baselines",
     default=True,
     show_default=True,
-    help="For the strategy supervised, also run its coder and stronger models with the strategy direct, as baselines. "
-    "Earlier results are reused.",
+    help="Also run the strategy direct with the coder and the stronger models of supervised, as baselines. Earlier "
+    "results are reused.",
 )
 @option(
     "Models and roles",
@@ -111,8 +111,8 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
     """Run strategies on a set of problems. The same command resumes a benchmark that was stopped.
 
     With --name, you can extend a benchmark: repeat the command with more problems, configurations or repeats. `koderz
-    resume` then runs the extended benchmark. Without --name, a changed command makes a new benchmark. A budget
-    that you changed during the run still applies.
+    resume` then runs the extended benchmark. Without --name, a changed command makes a new benchmark. A repeated
+    command keeps a budget that you changed during the run.
     """
     check_timing(options, as_json=as_json)
     with workspace(data_dir, **settings(options)) as opened:
@@ -248,13 +248,13 @@ def perform(opened: Workspace, plan: Plan, mode: RunOptions = RunOptions()) -> R
 
 def _divided(offer: Proposal, shard: tuple[int, int], options: Mapping[str, Any]) -> Proposal:
     """The part of a proposal that one shard runs. Raises PlanError for options that shards could read differently."""
-    others = [f"--{name}" for name in ("pilot", "fork") if options[name]]
+    others = " and ".join(f"--{name}" for name in ("pilot", "fork") if options[name])
     if others:
-        raise PlanError(f"--shard cannot be combined with {' and '.join(others)}. Omit one of these options.")
+        raise PlanError(f"--shard cannot be combined with {others}. Omit --shard, or omit {others}.")
     if offer.plan.selections:
         raise PlanError(
-            "With --shard, name every model: a selection depends on the results that are in the data folder at that "
-            "moment, so shards could select different models."
+            "With --shard, name every model instead of `select:POLICY`: a policy uses the results in the data folder, "
+            "so it could select different models for different shards."
         )
     return replace(offer, plan=offer.plan.part(*shard))
 

@@ -14,8 +14,8 @@ from koderz_core.workspace.bundles import FILE_NAME, bug_report, bug_report_file
 
 LONGEST = 20_000  # characters of each file that are shown
 NEXT = (
-    "Describe in your report what you did, what you expected and what happened. To add a benchmark without its texts, "
-    "attach the file that `koderz bundle BENCH` writes."
+    "Describe in your report what you did, what you expected and what happened. To add a benchmark without its "
+    "prompts, answers and programs, attach the file that `koderz bundle BENCH` writes."
 )
 
 
@@ -29,8 +29,8 @@ def report_bug(out: Path, yes: bool, data_dir: Path | None) -> None:
     """Write a zip file that describes this installation, to attach to a bug report.
 
     The command shows the whole content first, and writes the file only if you agree. The file contains versions, the
-    results of the checks of `koderz doctor` and the names of changed settings. Secrets, paths, hosts and user names are
-    masked. koderz sends nothing.
+    results of `koderz doctor` and the names of changed settings. Secrets, paths, hosts and user names are masked.
+    koderz sends nothing.
     """
     content = _report(data_dir)
     for name, text in bug_report_files(content).items():

@@ -119,7 +119,7 @@ def _print_verdict(found: Verified) -> int:
 @click.option(
     "--table",
     type=click.Choice(list(TABLES)),
-    help="Table to write.  [default: experiments, or comparison for reports]",
+    help="Table to write.  [default: experiments; for reports: comparison]",
 )
 @click.option(
     "--format", "form", type=click.Choice(list(ENDINGS)), default="csv", show_default=True, help="Format of the file."
@@ -165,7 +165,7 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
 
     Each BENCH is a name, an id or the start of an id. Reports and the tables `comparison`, `pairs`, `pass_rates`,
     `noise`, `bands` and `trust` also accept configurations, as `koderz compare` does. Without BENCH, reports and these
-    tables use the newest benchmark, and the other tables contain all benchmarks.
+    six tables use the newest benchmark, and all other tables contain all benchmarks.
     """
     if dictionary:
         click.echo(markdown(), nl=False)

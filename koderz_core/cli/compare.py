@@ -50,7 +50,7 @@ NONE_YET = (
     show_default=True,
     help="Output format. csv: one line per configuration; csv-pairs: one line per comparison with the baseline.",
 )
-@click.option("--same-problems", is_flag=True, help="Compare only on problems that all configurations share.")
+@click.option("--same-problems", is_flag=True, help="Compare only on problems that are planned for all configurations.")
 @click.option(
     "--margin",
     type=click.FloatRange(0, 100, min_open=True, max_open=True),
@@ -175,7 +175,7 @@ FORMS: Mapping[str, Callable[[Comparison, Sequence[Part]], str]] = {
 @click.option("--dataset", help="Show only results on this dataset, given by its name or by the start of its SHA-256.")
 @click.option("--all", "every", is_flag=True, help="Show models of every tier, including local ones.")
 @click.option("--scripted", "with_scripted", is_flag=True, help="Also show scripted models (mock mode).")
-@click.option("--problem", help="Show the rate and cost on this problem only.")
+@click.option("--problem", help="Show the success rate and the cost on this problem only.")
 @click.option(
     "--prune-days", type=Number(0, MOST_DAYS), help="Delete the listed benchmarks that have not changed for N days."
 )
@@ -273,7 +273,7 @@ def _print(costs: Sequence[FrontierCost], otherwise: str) -> None:
     console().print(table)
     prices = ", ".join(sorted({cost.measured.price_version for cost in costs}))
     console().print(
-        plain(f"All rows are of 'direct', which asks the model once per repeat. Source of the prices: {prices}."),
+        plain(f"The strategy of all rows is direct: one call per problem and repeat. Source of the prices: {prices}."),
         style="dim",
     )
 

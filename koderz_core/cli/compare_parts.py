@@ -76,7 +76,8 @@ def further_options(command: Command) -> Command:
         click.option(
             "--pass-at-k",
             is_flag=True,
-            help="Also show pass@k and pass^k from several draws per problem, coverage, and the price of a draw.",
+            help="Also show pass@k, pass^k, coverage and the price of a draw, if problems have several draws (repeats "
+            "or samples).",
         ),
         click.option(
             "--noise",
@@ -93,8 +94,8 @@ def further_options(command: Command) -> Command:
         click.option(
             "--by",
             type=click.Choice(SLICES_BY),
-            help="Also compare configurations on the problems of each difficulty, topic, tag, kind or year. As CSV, "
-            "print only this table.",
+            help="Also compare configurations on the problems of each difficulty, topic, tag, kind or year. With "
+            "--format csv, print only this table.",
         ),
         click.option(
             "--trust", is_flag=True, help="Also check whether models recall solutions or cheat (see docs/integrity.md)."

@@ -32,7 +32,7 @@ ALL = "all"
     multiple=True,
     help="Show this rules file for coding agents, and write it if you confirm. Repeatable.",
 )
-@click.option("--feature", metavar="TEXT", help="Print the prompt for this feature instead of the map.")
+@click.option("--feature", metavar="TEXT", help="Instead of the map, print a prompt for an agent to add this feature.")
 @click.option("--yes", is_flag=True, help="Write the files of --rules and send the map for --summary without asking.")
 @as_json
 @data_dir
@@ -40,7 +40,7 @@ def conduct(folder: Path, data_dir: Path | None, **options: Any) -> None:
     """Map the repository in FOLDER: files, languages, imports, tests, entry points, git state and hot spots.
 
     koderz runs no program in FOLDER, and sends nothing unless you add --summary. With --summary, it sends the map to
-    the model: names, numbers, the first sentences of docstrings and subjects of commits, but no other contents of
+    the model: names, numbers, the subjects of commits and the first sentences of docstrings, but no other contents of
     files. If the model is not on this machine, koderz asks before it sends the map. koderz writes into FOLDER only with
     --yes, or if you confirm in a terminal.
     """

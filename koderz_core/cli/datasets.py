@@ -73,8 +73,9 @@ def list_problems(
 ) -> int:
     """List the problems of a dataset, show one problem, check a dataset file, or compute mutation scores.
 
-    --mutation-score runs up to 30 copies of each canonical solution with one fault each (mutants). The score of the
-    tests is the share of mutants that they detect. koderz keeps the scores, and the page Problems shows weak tests.
+    --mutation-score runs up to 30 mutants of each canonical solution: copies with one fault each. The mutation score
+    of a problem is the share of mutants that its tests detect. koderz keeps the scores, and the page Problems shows
+    weak tests.
 
     Exits with code 3 if the dataset file contains errors, and with code 4 if a canonical solution fails its tests.
     """
@@ -143,7 +144,7 @@ def _print_others(loaded: Dataset, undated: int) -> None:
     for problem in loaded.left_out:
         reasons.setdefault(problem.reason, []).append(problem.id)
     for reason, names in reasons.items():
-        click.echo(plain(f"Problems not in the dataset, because {reason}: {len(names)} ({', '.join(names)}).", 2000))
+        click.echo(plain(f"Problems left out, each because {reason}: {len(names)} ({', '.join(names)}).", 2000))
 
 
 def _origin(loaded: Dataset, problems: int) -> str:
@@ -245,8 +246,8 @@ def _failed(solution: CheckedSolution, file: str, places: Mapping[str, int]) -> 
 def download_data(names: tuple[str, ...], *, listed: bool, as_json: bool, data_dir: Path | None) -> None:
     """Download published datasets: by default, every dataset whose SHA-256 koderz knows.
 
-    An interrupted download continues where it stopped. HumanEval comes with koderz. Files that you added to the folder
-    yourself are not changed.
+    An interrupted download continues where it stopped. HumanEval comes with koderz. Your own files in the folder of
+    datasets are not changed.
     """
     for name in names:
         if not sources_of(name):

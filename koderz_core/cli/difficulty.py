@@ -28,8 +28,8 @@ WORDS = ("problem", "configuration", "benchmark", "")
 @click.option(
     "--only",
     type=click.Choice(["unsolved", "split", "flaky"]),
-    help="Show only one group of problems. unsolved: no configuration solved them; split: configurations differ; "
-    "flaky: repeats differ.",
+    help="Problems to show. unsolved: no configuration solved them; split: success rates differ; flaky: repeats of a "
+    "configuration differ.",
 )
 @click.option(
     "--only-by",

@@ -33,7 +33,7 @@ MOST_REASONS = 8
 @click.option("--name", default="", help="Name of the dataset file.  [default: name of the first source]")
 @click.option("--output", type=OutputPath(), help="File to write (.jsonl).  [default: a file in the data folder]")
 @click.option("--force", is_flag=True, help="Overwrite the file of --output if it exists.")
-@click.option("--index", multiple=True, metavar="URL", help="Package index. Repeatable.  [default: index of pip]")
+@click.option("--index", multiple=True, metavar="URL", help="A package index. Repeatable.  [default: the index of pip]")
 @click.option(
     "--least-failing",
     default=2,
@@ -55,11 +55,12 @@ def forge(sources: tuple[str, ...], data_dir: Path | None, **options: Any) -> No
     """Make repository tasks from pure-Python packages with tests.
 
     A SOURCE is NAME==VERSION, a folder or a source distribution (.tar.gz). SOURCE can also be the word standard, for a
-    fixed set of five packages. koderz reads the source distribution from your package index and runs none of its code
-    outside of the sandbox. It puts a fault into a function, and keeps the fault as a task if some tests fail and most
-    tests pass. Every run with the same sources, versions and seed makes the same tasks.
+    fixed set of five packages. For NAME==VERSION, koderz downloads the source distribution from your package index. The
+    code of a package runs only in the sandbox. koderz puts a fault into a function, and makes a task from the fault if
+    some tests then fail and most tests pass. Every run with the same sources, versions and seed makes the same tasks.
 
-    An interrupted command continues where it stopped. A task has the tests and the licence of its package.
+    An interrupted command continues where it stopped. A task includes the tests of its package and has the licence of
+    the package.
     """
     output: Path | None = options["output"]
     if output:

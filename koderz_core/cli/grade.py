@@ -53,7 +53,7 @@ FAILED, INFRASTRUCTURE = 4, 3
     type=click.Choice(get_args(TestKind)),
     default="base",
     show_default=True,
-    help="Tests to run. base: the base tests; plus: the base tests and the plus tests.",
+    help="Tests to run. base: only the base tests; plus: also the plus tests.",
 )
 @workers
 @grading_engine
@@ -156,4 +156,4 @@ def _remarks(graded: Sequence[Graded], reading: Reading) -> Iterator[str]:
     if reading.faults:
         yield f"Skipped lines without a valid sample: {len(reading.faults)}. First error: {plain(reading.faults[0])}"
     if shared := sum(graded_program.verdict is not None and graded_program.verdict.shared for graded_program in graded):
-        yield f"Programs that could fake a pass, because their tests ran in the same process as the program: {shared}"
+        yield f"Programs that could fake a pass, because they ran in the same process as their tests: {shared}"

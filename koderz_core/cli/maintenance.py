@@ -34,8 +34,7 @@ def _yes(command: Command) -> Command:
 def delete(benchmarks: tuple[str, ...], data_dir: Path | None, *, yes: bool) -> None:
     """Delete benchmarks: journals, labels, index rows, memories. BENCH is a name, an id or the start of an id.
 
-    Without --yes, the command only shows what it would delete. koderz refuses to delete running and pinned benchmarks.
-    Deletion cannot be undone without a backup.
+    koderz refuses to delete running and pinned benchmarks. Deletion cannot be undone without a backup.
     """
     with workspace(data_dir) as opened:
         delete_benchmarks(opened, list(dict.fromkeys(map(opened.upkeep.find, benchmarks))), yes=yes)
@@ -52,7 +51,7 @@ def delete(benchmarks: tuple[str, ...], data_dir: Path | None, *, yes: bool) -> 
 def prune(keep: int | None, days: float | None, data_dir: Path | None, *, cache: bool, yes: bool) -> None:
     """Delete old benchmarks. With both --keep and --days, a benchmark is kept if either option keeps it.
 
-    Without --yes, the command only shows what it would delete. Running and pinned benchmarks are always kept.
+    Running and pinned benchmarks are always kept.
     """
     if keep is None and days is None and not cache:
         raise UsageError(
@@ -103,9 +102,9 @@ def delete_benchmarks(opened: Workspace, benchmarks: list[str], *, yes: bool, op
         number = deletion.memories
         memories = f"{number} {'memory' if number == 1 else 'memories'}"
         if number is None:
-            memories = "but the memories on the server are kept"
+            memories = "but not the memories on the server"
         labels = f", labels and notes: {deletion.annotations}" if deletion.annotations else ""
-        click.echo(f"{verb} {plain(deletion.benchmark)}: {deletion.size / 1e6:.1f} MB, {memories}{labels}.")
+        click.echo(f"{verb} {plain(deletion.benchmark)}: {deletion.size / 1e6:.1f} MB{labels}, {memories}.")
     if not deletions:
         click.echo("Nothing to delete.")
     elif not yes:

@@ -187,8 +187,8 @@ def status_lines(server: ServerStatus, rows: Sequence[JournalStatus], memory: st
         yield f"Memories on the server, in all projects: {server.held}"
         if server.held < (counted := sum(sum(row.memories.values()) for row in rows)):
             yield (
-                f"The server has confirmed {counted} memories, so some of them were lost. To send the lost memories "
-                "again: koderz cortex backfill --again"
+                f"The server had confirmed {counted} memories, but some of them are now missing. To send the missing "
+                "memories again: koderz cortex backfill --again"
             )
     if server.trouble:
         yield f"Last error: {plain(server.trouble.said, SHOWN_CHARS)}"

@@ -205,7 +205,7 @@ def grading_engine(command: Command) -> Command:
         metavar="ENGINE",
         default="local",
         show_default=True,
-        help="Where programs are judged: local, or dask[=ADDRESS|local:N|slurm:FILE]. See docs/scale.md.",
+        help="Where programs are graded: local, or dask[=ADDRESS|local:N|slurm:FILE]. See docs/scale.md.",
     )(command)
 
 

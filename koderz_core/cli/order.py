@@ -70,9 +70,9 @@ def _ablated(configurations: Sequence[Wanted], text: str) -> list[Wanted]:
     )
     if len(grid) == len(configurations):
         raise PlanError(
-            f"--ablate {text} has no effect: no chosen configuration of the strategies supervised and repair has a "
-            "part that this option would remove or change. Omit the option, or choose another ablation or "
-            "configuration."
+            f"--ablate {text} has no effect: no chosen configuration has a part that this option would remove or "
+            "change. Only the strategies supervised and repair have such parts. Omit the option, or choose another "
+            "ablation or configuration."
         )
     return grid
 

@@ -170,7 +170,10 @@ _PROBLEMS: Options = (
         metavar="NAME",
         help=f"Ready-made benchmark: {', '.join(CATALOGUE)}. Other options override its values.",
     ),
-    _problems("--problems", help=f'"0:20", "HumanEval/3,7", "sample:20", "gradable" or "all".  [default: 0:{FEW}]'),
+    _problems(
+        "--problems",
+        help=f'Problems to run: "0:20", "HumanEval/3,7", "sample:20", "gradable" or "all".  [default: 0:{FEW}]',
+    ),
     _problems(
         "--start",
         type=Whole(0),
@@ -322,8 +325,8 @@ _ORDER: Options = (
     _advanced_strategy(
         "--ablate",
         metavar="PART,...",
-        help=f"Also run variants of `supervised`, each with one part removed or changed. '{ALL}', or one or more of "
-        f"{', '.join(ABLATIONS)}.",
+        help=f"Also run variants of `supervised`, each with one part removed or changed. Values: '{ALL}', or one or "
+        f"more of {', '.join(ABLATIONS)}.",
     ),
     _SEED,
     _problems("--dataset", default="humaneval", show_default=True, help="Dataset, or path of a dataset file."),
@@ -339,7 +342,7 @@ _ORDER: Options = (
         "--cache",
         is_flag=True,
         advanced=True,
-        help="If an earlier benchmark made the same call, reuse its answer at no cost. See docs/models.md.",
+        help="Reuse the answers to the same calls in earlier benchmarks, at no cost. See docs/models.md.",
     ),
     _limits(
         "--max-cost-per-experiment",

@@ -93,7 +93,7 @@ def exported_under(opened: Workspace, order: ExportOrder, how: Repricing | None)
     if order.is_report or order.is_log or order.is_exchange:
         raise UsageError(
             f"The format {order.form} is available only with the recorded prices. Use --format csv, json or "
-            "parquet, or `koderz compare` with these prices and --format md."
+            "parquet, or use `koderz compare --format md` with the same price options."
         )
     of: Sequence[str] = opened.exports.resolve(order).of
     if order.table in COMPARED:

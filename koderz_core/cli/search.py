@@ -33,8 +33,8 @@ def search(
 
     Case is ignored. A word also matches the beginning of a longer word or of a part of a name: `has_close` and `close`
     both find has_close_elements. A phrase in quotation marks matches only whole words. Matching names are listed first,
-    then texts; in both parts, the newest match is first. In the JSON output, the parts of `snippet` are alternately
-    outside and inside a match.
+    then texts; in both groups, the newest match is first. In the JSON output, `snippet` is a list of texts that are
+    alternately outside and inside a match.
     """
     with workspace(data_dir) as opened:
         chosen = opened.names.benchmark(benchmark) if benchmark else None

@@ -36,8 +36,8 @@ def fit(benchmarks: Sequence[str], name: str, seed: int, as_json: bool, data_dir
     """Fit a selector to recorded benchmarks, and show its model card.
 
     The benchmarks must contain results of at least two models with the strategy direct on the same problems. koderz
-    also fits a predictor of P(right), the probability that a tested program is right, to the tested programs of all
-    strategies. Needs scikit-learn: pip install 'koderz[learn]'.
+    also fits a predictor of the probability P(right) that a tested program is right. The predictor learns from the
+    tested programs of all strategies. Needs scikit-learn: pip install 'koderz[learn]'.
     """
     with workspace(data_dir) as opened:
         _show(opened.selectors.fit(benchmarks, name, seed), as_json=as_json)
@@ -57,7 +57,8 @@ def show(name: str | None, as_json: bool, data_dir: Path | None) -> None:
             print_json(opened.selectors.names())
         else:
             names = opened.selectors.names()
-            click.echo("\n".join(names) if names else "There is no selector. Fit one: koderz selector fit BENCHMARK")
+            none = "There is no selector. To fit one: koderz selector fit BENCHMARK --name NAME"
+            click.echo("\n".join(names) if names else none)
 
 
 @selector.command()

@@ -34,9 +34,8 @@ WORDS = 4  # columns that hold words, before those of numbers
 def show_spec(what: str | None, model: str | None, compare: bool, as_json: bool, data_dir: Path | None) -> int:
     """Show the spec of an experiment, or all specs of a problem.
 
-    To name an experiment, give its id or the start of its id. With --compare, compare the models that wrote
-    specs. The argument is then a benchmark (its name, its id or the start of its id); without an argument, all
-    benchmarks are compared.
+    To name an experiment, give its id or the start of its id. With --compare, the argument is a benchmark (its name,
+    its id or the start of its id); without an argument, koderz compares the models in all benchmarks.
     """
     if what is None and not compare:
         raise UsageError(

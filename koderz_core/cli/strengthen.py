@@ -36,8 +36,8 @@ def strengthen(file: Path, out: Path | None, data_dir: Path | None, **options: A
 
     koderz mutates the inputs in the tests of each problem, and runs the canonical solution on the new inputs to get the
     expected values. It keeps an input if two runs of the solution return the same value within 1 s each. It prefers
-    inputs on which wrong programs fail although they pass the given tests. The new file contains the inputs in the
-    field plus_input. Some inputs may be invalid for their problem, so read the new file before you use it.
+    inputs that detect wrong programs which pass the given tests. The new file contains the inputs in the field
+    plus_input. Some inputs may be invalid for their problem, so read the new file before you use it.
     """
     out = out or file.with_name(f"{file.name.partition('.jsonl')[0]}-strengthened.jsonl")
     check_overwrite(out, force=options["force"], option="--out")
@@ -109,4 +109,4 @@ def _print_totals(scores: Sequence[MutationScore], hidden: int) -> None:
         f"Problems whose tests cannot distinguish right from wrong programs: {sum(score.weak for score in scores)} of "
         f"{sum(score.mutants > 0 for score in scores)}."
     )
-    click.echo("A score is a lower bound, because some mutants behave like the canonical solution.")
+    click.echo("The scores are lower bounds: no test can kill a mutant that behaves like the canonical solution.")

@@ -35,11 +35,12 @@ REPORT = "study-{}.html"
     flag_value="",
     default="",
     metavar="[MODEL]",
-    help=f"Frontier model: the reviewer and the baseline.  [default: {FRONTIER[0]}, or {FRONTIER[1]} with its key]",
+    help=f"Frontier model: the reviewer and the baseline.  [default: {FRONTIER[0]}, or {FRONTIER[1]} if only its "
+    "key is set]",
 )
 @click.option("--coder", default=CODER, show_default=True, metavar="MODEL", help="The cheap model.")
 @click.option("--dataset", default=DATASET, show_default=True, help="Dataset, or path of a dataset file.")
-@click.option("--problems", default=PROBLEMS, show_default=True, help='"0:20", "sample:60" or "all".')
+@click.option("--problems", default=PROBLEMS, show_default=True, help='Problems to run: "0:20", "sample:60" or "all".')
 @click.option(
     "--max-cost",
     metavar="USD",
@@ -78,12 +79,12 @@ def study(  # noqa: PLR0913, PLR0917 (one argument per option)
     quiet: bool,
     data_dir: Path | None,
 ) -> int:
-    """Measure whether a cheap model under frontier supervision matches a frontier model. The plan is registered.
+    """Measure whether a cheap model under frontier supervision matches a frontier model.
 
     Five configurations run on the same problems: the cheap model with reviews by the frontier model (A), the frontier
     model alone (B), the cheap model alone, the cheap model with up to five attempts, and escalation from the cheap
-    model to the frontier model. The primary comparison is between A and B. All loops see only the examples in the
-    problem's text; held-out tests score the programs.
+    model to the frontier model. koderz registers the plan before the first call. The primary comparison is between A
+    and B. The gate tests are the examples in the problem's text; held-out tests score the programs.
 
     The command downloads the dataset and the embedded model if they are missing. The same command resumes a study that
     was stopped. If the budget was too small, repeat the command with a larger --max-cost.
@@ -146,8 +147,8 @@ def _under_largest_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Pl
 def _print_price(opened: Workspace, offer: Proposal) -> int:
     usd = opened.costs.price(offer.plan, [offer.plan.configurations[1]], opened.datasets.load(offer.plan.dataset.name))
     click.echo(
-        f"The frontier model alone costs {usd}. In the other configurations, it is called at most {FRONTIER_CALLS} "
-        f"times per problem. The budget limits the total cost to {money(offer.plan.budget.usd)}."
+        f"The frontier model alone costs {usd}. The other four configurations together call it at most "
+        f"{FRONTIER_CALLS} times per problem. The budget limits the total cost to {money(offer.plan.budget.usd)}."
     )
     return 0
 

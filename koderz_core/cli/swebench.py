@@ -51,10 +51,10 @@ def _print(prepared: PreparedRows) -> None:
     for row in prepared.left_out:
         reasons[row.reason].append(row.id)
     for reason, ids in reasons.items():
-        click.echo(plain(f"Left out, because {reason}: {len(ids)} ({', '.join(ids)}).", 1000))
+        click.echo(plain(f"Rows left out, each because {reason}: {len(ids)} ({', '.join(ids)}).", 1000))
     if prepared.dropped:
         listed = ", ".join(f"{task}: {number}" for task, number in prepared.dropped.items())
         click.echo(plain(f"Tests of PASS_TO_PASS that do not pass on this machine and are left out: {listed}.", 1000))
     if prepared.file:
         click.echo(f"{numbered(len(prepared.tasks), 'task')} in {plain(str(prepared.file))}.")
-        click.echo(f"To use them: --dataset {plain(prepared.dataset)}")
+        click.echo(f"To use the tasks: --dataset {plain(prepared.dataset)}")

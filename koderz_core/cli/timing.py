@@ -31,7 +31,7 @@ def timing_options(command: Command) -> Command:
         type=OutputPath(),
         metavar="FILE",
         advanced=True,
-        help="At the end, write how much time each phase took to this JSON file.",
+        help="At the end, write the time of each phase to this JSON file.",
     )
     return report(export(command))
 

@@ -33,8 +33,8 @@ MOST_SHOWN = 10  # configurations in a table of the headroom
     type=Number(0, MOST),
     default=0.0,
     metavar="USD",
-    help="Price of a wrong answer, for each problem without a correct program. Adds a column of costs that include "
-    "this price.",
+    help="Price of a wrong answer. Adds a column of costs that include this price for each problem without a correct "
+    "program.",
 )
 @click.option(
     "--tune",

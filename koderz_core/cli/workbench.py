@@ -57,10 +57,10 @@ FIXING, ANSWERING = "repair", "direct"
 def fix(file: Path, tests: Path, instruction: str, as_json: bool, data_dir: Path | None, **options: Any) -> int:
     """Fix a Python file so that it passes your tests, and show the changes. koderz asks before it writes.
 
-    The strategy sees the failed tests of FILE, and stops when a program passes all tests. Then koderz shows the steps
-    of the strategy, the cost and the changes. The same command with the same files shows the recorded result again,
-    without new calls; --seed makes another attempt. koderz' statistics exclude these results. Exits with code 4 if no
-    program passes the tests.
+    The strategy sees which tests fail, and stops when a program passes all tests. Then koderz shows the steps of the
+    strategy, the cost and the changes. The same command with the same files shows the recorded result again, without
+    new calls; --seed makes another attempt. koderz' statistics exclude these results. Exits with code 4 if no program
+    passes the tests.
     """
     with workspace(data_dir, **settings(_completed(options))) as opened:
         bench = opened.workbench
