@@ -21,8 +21,8 @@ from pages.ui.text import show_text, worded
 
 PLACE = "writing rules"  # in the session
 ABOUT_SUMMARY = (
-    "A model can summarize the repository from the map. The model receives names, numbers, the first sentences of "
-    "docstrings and subjects of commits, but no other contents of files. The call and its price are recorded in the "
+    "A model can summarize the repository from the map. The model receives names, numbers, the subjects of "
+    "commits and the first sentences of docstrings, but no other contents of files. The call and its price are recorded in the "
     "data folder."
 )
 ABOUT_RULES = (
