@@ -21,9 +21,9 @@ from pages.ui.text import show_text, worded
 
 PLACE = "writing rules"  # in the session
 ABOUT_SUMMARY = (
-    "A model can summarize the repository from the map. The model receives names, numbers, the subjects of "
-    "commits and the first sentences of docstrings, but no other contents of files. The call and its price are recorded in the "
-    "data folder."
+    "A model can summarize the repository from the map. The model receives names, numbers, the subjects of commits "
+    "and the first sentences of docstrings, but no other contents of files. The call and its price are recorded in "
+    "the data folder."
 )
 ABOUT_RULES = (
     "Rules for coding agents, generated from the facts above. koderz changes only the part between its two marker "
