@@ -83,8 +83,8 @@ class Ladder(Reminded):
     max_tokens: int = 1024
     steps: str = parameter(
         "",
-        "Temperature (0,0.3*2: one at 0, two at 0.3) or reasoning effort (low*2,high) of each attempt. Replaces "
-        "temperature.",
+        "Temperature or effort of each attempt: 0,0.3*2 is one attempt at 0 and two at 0.3; low*2,high sets efforts. "
+        "Replaces temperature.",
         label="Temperature or effort per attempt",
         group="Prompt",
     )

@@ -102,7 +102,8 @@ def _known(places: Mapping[Place, None], problem: FindProblem) -> dict[Place, Pu
         known = problem(dataset, name)
         if known is None:
             raise DataError(
-                f"{dataset} no longer contains the problem {name}, so no selector can be fitted to results on it."
+                f"{dataset} no longer contains the problem {name}, so koderz cannot fit a selector to the results of "
+                "this problem."
             )
         found[dataset, name] = known.public
     return found

@@ -17,8 +17,8 @@ MASKED = "Secrets, paths, host names and user names are masked in the file. Noth
 def offer_report(findings: Sequence[Finding]) -> None:
     """Show the content of a report about this installation, with a button that saves it."""
     st.text(
-        "This file describes your installation. Attach it to your report, and describe what you did, what you expected "
-        "and what happened."
+        "The file below describes your installation. Download the file, attach it to your bug report, and describe "
+        "what you did, what you expected and what happened."
     )
     try:
         report = bug_report(checks=findings)

@@ -77,7 +77,7 @@ def test_one_key_and_one_command_give_a_registered_result_with_its_report(
     monkeypatch.delenv(other)
     monkeypatch.chdir(tmp_path)
     planned = koderz(*SMALL, "--frontier", "--plan-only")
-    assert "The frontier model alone costs at most $" in planned.out
+    assert "The configuration with only the frontier model costs at most $" in planned.out
     assert not provider.bodies
     ran = koderz(*SMALL, "--frontier")
     assert ran.code == 0, ran.err
