@@ -148,7 +148,8 @@ def _print_price(opened: Workspace, offer: Proposal) -> int:
     usd = opened.costs.price(offer.plan, [offer.plan.configurations[1]], opened.datasets.load(offer.plan.dataset.name))
     click.echo(
         f"The configuration with only the frontier model costs {usd}. The other four configurations together call this "
-        f"model at most {FRONTIER_CALLS} times per problem. The budget limits the total cost to {money(offer.plan.budget.usd)}."
+        f"model at most {FRONTIER_CALLS} times per problem. The budget limits the total cost to "
+        f"{money(offer.plan.budget.usd)}."
     )
     return 0
 
