@@ -120,7 +120,7 @@ def test_an_empty_list_of_names_is_named(koderz: Any, option: str) -> None:
     about = {
         "--problems": "not a valid selection",
         "--configuration": "The configuration is",
-        "--ablate": "No ablation is",
+        "--ablate": "The list of ablations is empty",
     }
     assert (said.code, about.get(option, f"{option} is empty") in line) == (2, True), line
 

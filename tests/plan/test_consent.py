@@ -40,7 +40,7 @@ def planned(workspace: Workspace, model: str, usd: float | None = None) -> Plan:
         (PAID, 5.0, replace(CHEAP, cost_usd=Range(4.0, 9.0), spent_usd=4.5), ""),
         (PAID, 0.5, replace(CHEAP, unpriced=(PAID,)), f"the cost of {PAID}, because no price is known"),
         (LOCAL, None, replace(CHEAP, unpriced=(LOCAL,)), ""),
-        (LOCAL, None, replace(CHEAP, seconds=Range(600.0, 7200.0)), "takes longer than 2 h 00 min"),
+        (LOCAL, None, replace(CHEAP, seconds=Range(600.0, 7200.0)), "time is 2 h 00 min. koderz asks"),
         (PAID, None, replace(CHEAP, experiments=0, cost_usd=Range(9.0, 9.0)), ""),
     ],
 )
