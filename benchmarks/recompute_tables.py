@@ -15,7 +15,7 @@ RESULTS = Path(__file__).resolve().parents[1] / "docs/study/results.md"
 
 
 def errors(case: Case) -> None:
-    names, lines = table("What iterations failed with")
+    names, lines = table("Failures of iterations")
     for label, trials in named(case, lines):
         failed = Counter(attempt.error for trial in trials for attempt in trial.tries)
         failed += Counter(trial.failure for trial in trials if not trial.tries)
@@ -35,7 +35,7 @@ def machine_time(case: Case) -> None:
 
 
 def asked(case: Case) -> None:
-    _, lines = table("What each asked and paid")
+    _, lines = table("Calls, tokens and costs by role")
     for label, trials in named(case, lines):
         calls = [call for trial in trials for call in trial.answered]
         tokens = [f"{sum(call[kind] for call in calls) / 1000:.0f}" for kind in ("input_tokens", "output_tokens")]
@@ -44,12 +44,12 @@ def asked(case: Case) -> None:
 
 
 def choice(case: Case) -> None:
-    _, lines = table("What there was to choose from")
+    _, lines = table("Choice among several programs")
     for label, trials in named(case, lines):
         passing = sum(any(attempt.gate_passed for attempt in trial.tries) for trial in trials)
         right = sum(any(attempt.gate_passed and attempt.held_out_passed for attempt in trial.tries) for trial in trials)
         ours = [len(trials), passing, right, sum(trial.solved for trial in trials)]
-        case.tally.same("results.md: what there was to choose from", label, lines[label], [str(cell) for cell in ours])
+        case.tally.same("results.md: choice among several programs", label, lines[label], [str(cell) for cell in ours])
 
 
 def named(case: Case, lines: Mapping[str, Sequence[str]]) -> list[tuple[str, list[Trial]]]:

@@ -29,8 +29,10 @@ FIXED = (
     "koderz_core/sandbox/inside/",
 )
 """Texts for models, whose wording is part of an experiment; claude-cortex-core's contract; recorded verdicts."""
-GENERATED = {"commands.md", "data-dictionary.md", "style-sample.md"}
-"""Guides that are made from strings of the code, and the judged sample, which quotes other texts."""
+GENERATED = {"commands.md", "data-dictionary.md", "results.md", "style-sample.md", "design.md"}
+"""Guides that are made by programs, the judged sample, which quotes other texts, and the design of a study, which is
+registered.
+"""
 SHOWN = {"cli", "pages", "export", "report"}
 """Folders whose strings a user reads, wherever they stand in the file."""
 CALLS = {"echo", "print", "secho", "confirm", "prompt", "style"}
@@ -87,7 +89,7 @@ def sources(root: Path = ROOT) -> Iterator[Sentence]:
 
 def guides(root: Path = ROOT) -> Iterator[Sentence]:
     """README.md and the guides that people write, sentence by sentence, without blocks of code."""
-    for path in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
+    for path in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
         if path.name not in GENERATED:
             text = _blanked(path.read_text(encoding="utf-8"))
             for line, block in _blocks(text):

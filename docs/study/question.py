@@ -1,4 +1,4 @@
-"""What README.md fixed before the study was run, what could turn the order over, and what more strategies spent."""
+"""The planned comparisons of README.md, the prices at which their order changes, and the costs of more strategies."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from koderz_core.workspace import Workspace
 
 BENCHMARK, SMALL, LARGE = "study60", "embedded/qwen2.5-coder-0.5b", "embedded/qwen2.5-coder-1.5b"
 CHEAP = ("repair", "retry", "supervised")
-"""What is held against the larger model asked once, all with the smaller one as coder."""
+"""The strategies of the smaller model that are compared with the larger model asked once."""
 STRATEGIES = (BENCHMARK, "more24")
-"""What is set beside each other on the problems that both have: the second asked more strategies."""
+"""The benchmarks that are compared on their common problems; the second has more strategies."""
 CHOOSING = ("best_of", "ensemble")
-"""Those that draw several programs before any is run, and hand in one of them."""
-MARGIN = -0.10  # of the share solved: what lies above it with all its interval "matches"
+"""Strategies that generate several programs before they test any, and submit one of them."""
+MARGIN = -0.10  # of the success rate; a configuration whose interval lies above it "matches"
 USD_PER_HOUR = 0.065 * 0.15
-"""Of either model where it was run: 65 W at 0.15 $ per kWh, as the calls say of themselves."""
+"""The price of an hour of both models: 65 W at 0.15 $ per kWh, as recorded with the calls."""
 READING = {
     True: "matches: the whole interval lies above -10 points",
     False: "does not match: the whole interval lies below -10 points",
-    None: "undecided: -10 points lies in the interval",
+    None: "undecided: the interval contains -10 points",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The hours that a configuration kept each of the two models busy per problem that it solved."""
+    """The hours of each of the two models per solved problem of a configuration."""
 
     small: float
     large: float
 
     def turns_over(self, once: Machine) -> float:
-        """From which price on of an hour of the larger model, by one of the smaller, it is cheaper than ``once``.
+        """The ratio of the prices of an hour (larger to smaller) above which this is cheaper than ``once``.
 
         It solves ``a + b x = c + d x``. 0: it is at any price; infinite: at none.
         """
@@ -50,7 +50,7 @@ class Machine:
 
 
 def compared(opened: Workspace) -> Comparison:
-    """The three against the larger model asked once, adjusted for three and no more."""
+    """The three primary comparisons with the larger model asked once, adjusted for three pairs."""
     rows = opened.comparisons.named([BENCHMARK])
     once = next(row for row in rows if _is(row, "direct", LARGE))
     three = [row for name in CHEAP for row in rows if _is(row, name, SMALL)]
@@ -58,30 +58,37 @@ def compared(opened: Workspace) -> Comparison:
 
 
 def answer_table(found: Comparison) -> TextTable:
-    """The answer: a line per comparison."""
+    """One line per primary comparison."""
     names = (
-        "configuration | solved | of | points more [95 %, 3 at once] | only it | only the 1.5B | p | p (Holm) | so it"
-        " | x $ per solved [95 %, 3 at once] | reaches it at | P(never)"
+        "configuration | solved | problems | difference in points [95 %, 3 pairs] | solved by it only | solved by the "
+        "1.5B only | p | p (Holm) | verdict | cost per solved problem / that of the 1.5B [95 %, 3 pairs] | break-even "
+        "cost | P(never)"
     )
     rows = tuple(_answer(found, pair) for pair in found.pairs)
-    return TextTable("The question: against the 1.5B asked once", tuple(names.split(" | ")), rows)
+    return TextTable("Primary comparisons with the 1.5B model asked once", tuple(names.split(" | ")), rows)
 
 
 def match_table(found: Comparison) -> TextTable:
     """The same pairs by the score test of non-inferiority, which the design of the study did not contain."""
-    names = ("configuration", "points more [95 % score interval]", "one-sided p", "one-sided p (Holm)", "verdict")
+    names = (
+        "configuration",
+        "difference in points [95 % score interval]",
+        "one-sided p",
+        "one-sided p (Holm)",
+        "verdict",
+    )
     rows = []
     for pair in found.pairs:
         if pair.match is not None:
             alone = score_p(Discordance(pair.test.n, pair.test.only_a, pair.test.only_b), MARGIN)
             span = points(pair.test.difference, pair.match.low, pair.match.high)
             rows.append((found.of(pair.key).label, span, chance(alone), chance(pair.match.p), pair.match.verdict))
-    title = "Computed after the study, not part of its design: the score test for a margin of 10 points"
+    title = "Not part of the design, computed afterwards: the score test with a margin of 10 points"
     return TextTable(title, names, tuple(rows))
 
 
 def matches(pair: Pair) -> bool | None:
-    """Whether it solves at most ten points less, as far as its interval tells."""
+    """Whether the interval shows that it solves at most ten points less; None if undecided."""
     low, high = pair.test.low, pair.test.high
     if low is None or high is None or low <= MARGIN <= high:
         return None
@@ -89,43 +96,48 @@ def matches(pair: Pair) -> bool | None:
 
 
 def price_table(opened: Workspace) -> TextTable:
-    """What the models' time was per solved problem, and the price of it that would turn the order over."""
+    """Seconds of the models per solved problem, and the price at which the order changes."""
     rows = [row for row in opened.comparisons.named([BENCHMARK]) if row.solved]
     busy = _machines(opened, rows)
     once = next(row for row in rows if _is(row, "direct", LARGE))
-    names = "configuration | s of the 0.5B | s of the 1.5B | $ | cheaper where an hour of the 1.5B costs more than"
+    names = (
+        "configuration | seconds of the 0.5B | seconds of the 1.5B | $ | cheaper if an hour of the 1.5B costs more than"
+    )
     told = tuple(_price(row, busy[row.configuration], busy[once.configuration]) for row in rows)
     return TextTable(
-        "Machine time per solved problem, and the price that turns the order over", tuple(names.split(" | ")), told
+        "Machine time per solved problem, and the price at which the order changes", tuple(names.split(" | ")), told
     )
 
 
 ABOUT_PRICES = (
-    "Both models ran on the same machine, so watts, $ per kWh and what an hour of it costs are the same for both and "
-    "cancel out: no price of electricity turns an order over. A price of the 1.5B's own does, as where only that is "
-    "rented: the last column says from which on a configuration is cheaper per solved problem than the 1.5B asked "
-    "once; x: by an hour of the 0.5B, which is $0.0098 at 65 W and 0.15 $/kWh. The seconds are those that the price is "
-    "made of, failed and interrupted calls included, measured on two shared cores; the intervals of the costs stand in "
-    "the tables below."
+    "Both models ran on the same machine. Power, price of electricity and price of an hour are therefore the same for "
+    "both and cancel out: no price of electricity changes the order. A separate price of the 1.5B model does, for "
+    "example if only this model is rented. The last column states the price of an hour of the 1.5B model above which a "
+    "configuration is cheaper per solved problem than the 1.5B model asked once, also as a multiple (x) of the price "
+    "of an hour of the 0.5B model ($0.0098 at 65 W and 0.15 $/kWh). The seconds are those from which the costs are "
+    "computed. They include failed and interrupted calls, and were measured on two shared cores. The tables below "
+    "contain the intervals of the costs."
 )
 
 
 def errors_table(opened: Workspace) -> TextTable:
-    """With what iterations failed, by configuration."""
+    """The failures of the iterations, by configuration."""
     rows = opened.comparisons.named([BENCHMARK])
     failed = opened.results.failures(rows[0].benchmark)
     counted = sum((Counter(of) for of in failed.values()), Counter[str]())
     kinds = sorted(counted, key=lambda kind: (-counted[kind], kind))
     told = tuple((row.label, *(str(failed.get(row.configuration, {}).get(kind, 0)) for kind in kinds)) for row in rows)
-    return TextTable("What iterations failed with, and programs handed in untested", ("configuration", *kinds), told)
+    return TextTable(
+        "Failures of iterations, and of programs that were submitted without a test", ("configuration", *kinds), told
+    )
 
 
 def spent_table(opened: Workspace, rows: Sequence[SummaryRow], found: Comparison) -> TextTable:
-    """What each of them asked and paid, role by role; ``found``: they compared."""
+    """Calls, tokens and costs of each configuration by role; ``found``: their comparison."""
     prices = {pair.key: pair.price for pair in found.pairs}
     names = (
-        "configuration | calls each | thousand tokens in / out | $ per solved, by role | "
-        "x $ per solved [95 %, all at once]"
+        "configuration | calls per problem | thousand tokens in / out | $ per solved problem, by role | "
+        "cost per solved problem / that of the 1.5B [95 %, all pairs]"
     )
     told = []
     for row in rows:
@@ -145,25 +157,31 @@ def spent_table(opened: Workspace, rows: Sequence[SummaryRow], found: Comparison
                 _times(prices.get((row.benchmark, row.configuration))),
             )
         )
-    return TextTable("What each asked and paid", tuple(names.split(" | ")), tuple(told))
+    return TextTable("Calls, tokens and costs by role", tuple(names.split(" | ")), tuple(told))
 
 
 def choice_table(opened: Workspace) -> TextTable:
-    """Of how many problems some try passed, some was right, and a right one was handed in; where tries are a choice."""
+    """For strategies that choose a program: problems with a program that passes, is right, and was submitted."""
     rows = [row for row in opened.comparisons.named([STRATEGIES[1]]) if row.strategy in CHOOSING]
     trials = opened.results.trials([rows[0].benchmark])
-    names = ("configuration", "problems", "some try passes the gate", "some try is right", "a right one handed in")
+    names = (
+        "configuration",
+        "problems",
+        "a program passes the gate",
+        "a program is right",
+        "the submitted program is right",
+    )
     told = []
     for row in rows:
         tries = [one.tries for one in trials if one.configuration == row.configuration]
         passing = sum(any(one.gate_passed for one in of) for of in tries)
         right = sum(any(one.gate_passed and one.held_out_passed for one in of) for of in tries)
         told.append((row.label, str(len(tries)), str(passing), str(right), str(row.solved)))
-    return TextTable("What there was to choose from", names, tuple(told))
+    return TextTable("Choice among several programs", names, tuple(told))
 
 
 def tables(opened: Workspace, asked: Comparison) -> Iterator[TextTable]:
-    """All that this module has to say, in order; ``asked``: what ``compared`` gave."""
+    """All tables of this module, in order; ``asked``: the result of ``compared``."""
     yield answer_table(asked)
     yield match_table(asked)
     yield errors_table(opened)

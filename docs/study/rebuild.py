@@ -1,4 +1,4 @@
-"""Every table and figure of the study, from the journals that lie beside this file.
+"""Every table and figure of the study, from the journals in this folder.
 
 Run: ``python docs/study/rebuild.py`` after ``pip install -e '.[study]'``. It verifies the journals and writes
 ``results.md`` and the figures anew; from the same journals they come out the same, bit for bit. With ``--check``
@@ -36,7 +36,7 @@ HERE = Path(__file__).parent
 COLOURS: Sequence[str] = LOOKS["light"]["colours"]  # type: ignore[assignment]  # a tuple of colours
 FIXED = {"svg.hashsalt": "koderz", "svg.fonttype": "none"}  # what else differs from run to run
 TOGETHER = "strategies"
-TITLED = {TOGETHER: f": {' and '.join(question.STRATEGIES)} on the problems that both have"}
+TITLED = {TOGETHER: f": {' and '.join(question.STRATEGIES)} on their common problems"}
 MOST_BANDS = 4  # in one picture; the intervals of all are in the tables
 AXES: tuple[Axis, ...] = ("attempts", "usd")
 MADE = "Made by `python docs/study/rebuild.py`; do not edit."
@@ -44,7 +44,7 @@ MADE = "Made by `python docs/study/rebuild.py`; do not edit."
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; end with 1 if anything would change")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if anything would change")
     check = parser.parse_args().check
     with tempfile.TemporaryDirectory() as folder:
         journals = Path(folder) / "journals"
@@ -65,8 +65,8 @@ def _differs(path: Path, text: str) -> bool:
 
 
 def _results(opened: Workspace) -> Iterator[tuple[Path, str]]:
-    """Each file of results, and what belongs into it."""
-    pages = [f"<!-- {MADE} -->", "# Results", f"## The question, in {question.BENCHMARK}"]
+    """Each file of results, and its content."""
+    pages = [f"<!-- {MADE} -->", "# Results", f"## Primary comparisons in {question.BENCHMARK}"]
     asked = question.compared(opened)
     pages += [*markdown_tables(list(question.tables(opened, asked))), escaped(question.ABOUT_PRICES)]
     pages += [_picture(axis, "question") for axis in AXES]
@@ -74,7 +74,7 @@ def _results(opened: Workspace) -> Iterator[tuple[Path, str]]:
     benchmarks = sorted(opened.results.benchmarks(), key=lambda one: one.name)
     for one in benchmarks:
         if not opened.bundles.verify(one.id).holds:
-            sys.exit(f"{one.id} does not verify, so nothing is made of it: koderz verify says what differs.")
+            sys.exit(f"The journal of {one.id} has errors. For details, run: koderz verify {one.id}")
     for name, of in {TOGETHER: question.STRATEGIES, **{one.name: (one.id,) for one in benchmarks}}.items():
         report = opened.exports.report(of, same_problems=name == TOGETHER)
         pages += [f"## {name}{TITLED.get(name, '')}", *map(escaped, report.comparison.findings)]
@@ -96,11 +96,11 @@ def _path(axis: Axis, name: str) -> Path:
 
 
 def _picture(axis: Axis, name: str) -> str:
-    return f"![Share solved against {TITLES[axis]}]({_path(axis, name).name})"
+    return f"![Share of problems solved against {TITLES[axis]}]({_path(axis, name).name})"
 
 
 def _curves(comparison: Comparison, axis: Axis) -> str:
-    """Share solved by what had been used, a staircase per configuration, few of them in their bands; an SVG.
+    """The share solved against the amount used, as an SVG; few configurations are drawn with their bands.
 
     A dotted line continues the level of a configuration that has no further tries.
     """

@@ -116,5 +116,6 @@ def test_answers_without_programs_are_not_graded_against_a_file_that_states_succ
     rows = [{"id": f"HumanEval/{number}", "text": "I submitted it.", "ok": 1} for number in range(3)]
     said = koderz("import", table(tmp_path / "t.jsonl", *rows), "--map", "problem=id,answer=text,passed=ok")
     assert said.code == 3
-    assert "Of 3 answers" in said.err and "3 contain no program" in said.err
+    assert "Of 3 answers" in said.err
+    assert "3 contain no program" in said.err
     assert "--as-stated" in said.err
