@@ -178,5 +178,6 @@ def _section(form: StrategyForm) -> Iterator[str]:
         yield f"- {role.name}: {role.doc}{' One or more models.' if role.several else ''}"
     yield from ("", "| parameter | default | values | what it changes |", "|---|---|---|---|")
     for parameter in form.parameters:
-        yield f"| {parameter.name} | {value_text(parameter.default)} | {values_of(parameter)} | {parameter.doc} |"
+        cells = (parameter.name, value_text(parameter.default), values_of(parameter), parameter.doc)
+        yield f"| {' | '.join(cells)} |".replace("*", r"\*")
     yield ""
