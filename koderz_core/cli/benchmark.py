@@ -60,7 +60,7 @@ def _persistent(_context: click.Context, _option: click.Parameter, persistent: b
     "Output",
     "--fail-under",
     type=Number(0, 100),
-    help="Exit with code 4 if a configuration solves less than this percentage.",
+    help="Exit with code 4 if a configuration solves less than this percentage of its experiments.",
 )
 @option(
     "Problems",

@@ -32,7 +32,11 @@ ALL = "all"
     multiple=True,
     help="Show this rules file for coding agents, and write it if you confirm. Repeatable.",
 )
-@click.option("--feature", metavar="TEXT", help="Instead of the map, print a prompt for an agent to add this feature.")
+@click.option(
+    "--feature",
+    metavar="TEXT",
+    help="Print a prompt for an agent to add this feature. Without --summary, the map is not printed.",
+)
 @click.option("--yes", is_flag=True, help="Write the files of --rules and send the map for --summary without asking.")
 @as_json
 @data_dir

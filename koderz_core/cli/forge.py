@@ -55,9 +55,10 @@ def forge(sources: tuple[str, ...], data_dir: Path | None, **options: Any) -> No
     """Make repository tasks from pure-Python packages with tests.
 
     A SOURCE is NAME==VERSION, a folder or a source distribution (.tar.gz). SOURCE can also be the word standard, for a
-    fixed set of five packages. For NAME==VERSION, koderz downloads the source distribution from your package index. The
-    code of a package runs only in the sandbox. koderz puts a fault into a function, and makes a task from the fault if
-    some tests then fail and most tests pass. Every run with the same sources, versions and seed makes the same tasks.
+    fixed set of five packages. For NAME==VERSION and standard, koderz downloads the source distributions from your
+    package index. The code of a package runs only in the sandbox. koderz puts a fault into a function, and makes a task
+    from the fault if some tests then fail and most tests pass. Every run with the same sources, versions and seed makes
+    the same tasks.
 
     An interrupted command continues where it stopped. A task includes the tests of its package and has the licence of
     the package.

@@ -27,7 +27,7 @@ WHOLE = "To resume the whole benchmark: koderz resume {benchmark}"
     "Output",
     "--fail-under",
     type=Number(0, 100),
-    help="Exit with code 4 if a configuration solves less than this percentage.",
+    help="Exit with code 4 if a configuration solves less than this percentage of its experiments.",
 )
 @option(
     "Strategy",

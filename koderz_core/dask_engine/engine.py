@@ -231,7 +231,8 @@ def _refused(refusals: Mapping[str, str]) -> str:
 def _alone(benchmark: str, refusals: Mapping[str, str]) -> str:
     return (
         f"All workers were lost or refused, and no worker has joined for {ALONE_SECONDS:g} s, so the benchmark was "
-        f"stopped. {_refused(refusals)}. Start workers, then run: koderz resume {benchmark} --engine dask=..."
+        f"stopped. {_refused(refusals).rstrip('.')}. Start workers, then run: koderz resume {benchmark} --engine "
+        "dask=..."
     )
 
 

@@ -176,7 +176,10 @@ def _statements_of(check: ast.FunctionDef, place: int) -> list[ast.stmt]:
             return [*before, node] if depends else [node]
         place -= asserts
         before += [] if asserts or isinstance(node, ast.Expr | ast.Assert) else [node]
-    raise DataError(f"{check.name} has fewer asserts than in the published file. Download the file again.")
+    raise DataError(
+        "The tests of a problem of humanevalfix have fewer asserts than in the published file. Download the file of "
+        "humanevalfix again."
+    )
 
 
 def _number(problem: Problem) -> int:

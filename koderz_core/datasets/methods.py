@@ -139,7 +139,7 @@ def _require_supported(tree: ast.Module, functions: Sequence[str], field: str) -
         if name and not any(known == name or known.startswith(f"{name}.") for known in _PYTEST_NAMES):
             raise DataError(
                 f"field {field} uses {PYTEST}.{name}, but koderz supports only {', '.join(sorted(_PYTEST_NAMES))} of "
-                "pytest; write the test without this name"
+                f"pytest; write the test without {PYTEST}.{name}"
             )
 
 

@@ -219,8 +219,8 @@ def _reading(
 def _tree(settings: Settings | None, sha256: str, name: str) -> SourceTree:
     if settings is None:
         raise DataError(
-            "The dataset refers to a source tree, which koderz reads only from the data folder. Give the path of the "
-            "dataset file to a koderz command."
+            "koderz reads the source tree of this dataset only from the data folder. Give the path of the dataset file "
+            "to a koderz command."
         )
     return load_tree(sha256, settings, name)
 

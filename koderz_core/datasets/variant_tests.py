@@ -48,7 +48,11 @@ def impossible(problem: Problem) -> Problem | LeftOut:
     text = re.sub(r"\s", "", public.prompt)
     hidden = [claim for claim in claims if calls.count(claim.call) == 1 and claim.call not in text]
     if not hidden or len(asserts) < _FEWEST:
-        return LeftOut(problem.id, "no assert compares the value of a call that the problem's text does not show")
+        return LeftOut(
+            problem.id,
+            "it has fewer than two asserts, or no assert alone compares the value of a call that its text does not "
+            "show",
+        )
     chosen = ([claim for claim in hidden if not claim.binary] or hidden)[-1]
     changed = _with_value(source, chosen.value)
     return replace(problem, tests=replace(problem.tests, source=changed), variant="impossible")

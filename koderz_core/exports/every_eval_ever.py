@@ -193,7 +193,7 @@ def _result(of: _Measured) -> dict[str, Json]:
             "additional_details": _texts(sha256=plan.dataset.sha256, licence=plan.dataset.licence),
         },
         "metric_config": {
-            "evaluation_description": "Share of a problem's samples that pass, averaged over all problems. "
+            "evaluation_description": "Share of solved samples of a problem, averaged over all problems. "
             f"Scored by: {_KINDS[kind or 'held_out']}.{_SEARCHED if of.rows[0].searched else ''}",
             "metric_id": METRIC,
             "metric_name": "success rate",

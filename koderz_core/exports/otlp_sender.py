@@ -163,7 +163,7 @@ class _Request:
         return f": {shown}" if shown else ""
 
     def _error(self, what: str, advice: str, more: int = 0) -> ReceiverError:
-        done = f"It accepted {self.accepted + more} spans before the failure, but none of the other spans."
+        done = f"It accepted {self.accepted + more} spans before the failure, and confirmed no other spans."
         return ReceiverError(" ".join(f"The receiver at {self.to.shown} {what}. {done} {advice}".split()))
 
 

@@ -99,7 +99,7 @@ def _source_distribution(release: Release, page: str, settings: Settings) -> byt
             raise DownloadError("it has no such source distribution (.tar.gz)")
         return _checked(_content(listed.url, MOST_ARCHIVE_BYTES, settings)[0], listed, release)
     except FileNotFoundError:
-        raise DownloadError("the index lists this file, but it does not exist on the server") from None
+        raise DownloadError("the index lists this file, but there is no file at the listed address") from None
 
 
 def configured_indexes() -> tuple[str, ...]:

@@ -141,7 +141,7 @@ def _reasons(plan: Plan, forecast: Forecast, settings: Settings) -> Iterator[str
         yield f"The benchmark may cost up to {money(most)}. koderz asks for confirmation above {money(limit)}."
     if forecast.seconds and forecast.seconds.p90 > hours * HOUR:
         took, asked = duration(forecast.seconds.p90), duration(hours * HOUR)
-        yield f"The 90th percentile of the benchmark's time is {took}. koderz asks for confirmation above {asked}."
+        yield f"The 90th percentile of the estimated time is {took}. koderz asks for confirmation above {asked}."
 
 
 def _where(plan: Plan, settings: Settings) -> str:
@@ -165,4 +165,7 @@ def _most(plan: Plan, forecast: Forecast) -> float | None:
 def _cap(plan: Plan) -> str:
     if plan.budget.usd is None:
         return "No budget limits the total cost of the benchmark."
-    return f"The benchmark stops when its total cost, including earlier spending, reaches {money(plan.budget.usd)}."
+    return (
+        "The benchmark stops before a call that could raise its total cost, including earlier spending, above "
+        f"{money(plan.budget.usd)}."
+    )

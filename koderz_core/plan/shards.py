@@ -38,7 +38,7 @@ def _of_slurm(variables: Mapping[str, str]) -> tuple[int, int]:
     if count < 2 or least > 1 or most - least != (count - 1) * step:
         raise PlanError(
             "--shard auto needs a job array of at least two tasks, whose indexes start at 0 or 1 and have equal steps. "
-            f"Slurm reports only a part of an array (tasks: {count}, indexes: {least} to {most}). Name the shard "
+            f"Slurm reports another array (tasks: {count}, indexes: {least} to {most}). Name the shard "
             "instead, such as --shard $SLURM_ARRAY_TASK_ID/16."
         )
     return (task - least) // step + 1, count

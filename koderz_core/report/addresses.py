@@ -9,8 +9,9 @@ from koderz_core.runner.provider_limits import AddressState
 
 NOTE = (
     "The table counts the calls of this koderz process since its start. For each address, koderz divides the number of "
-    "calls under way by the tokens per second, and sends the next call to the address with the lowest quotient. koderz "
-    "sends no calls to an address whose circuit breaker is open."
+    "calls under way, including the next call, by the tokens per second. It sends the next call to the address with "
+    "the lowest quotient, or to an address that had no calls for some time. koderz sends no calls to an address whose "
+    "circuit breaker is open."
 )
 
 

@@ -72,8 +72,10 @@ def state(row: BenchmarkRow) -> str:
     """
     if row.state == "finished" and row.errors and row.errors == row.planned:
         return f"ended without a result: {numbered(row.errors, 'error')}"
-    name = f"finished early: {_EARLY[row.decision]}" if row.decision and row.state == "finished" else row.state
-    return f"{name} with {numbered(row.errors, 'error')}" if row.errors and not row.under_way else name
+    early = row.decision if row.state == "finished" else None
+    name: str = "finished early" if early else row.state
+    name += f" with {numbered(row.errors, 'error')}" if row.errors and not row.under_way else ""
+    return f"{name}: {_EARLY[early]}" if early else name
 
 
 def marked_state(row: BenchmarkRow) -> str:

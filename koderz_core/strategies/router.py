@@ -46,7 +46,7 @@ class _Best:
 
 @dataclass(frozen=True, slots=True)
 class Router(Reminded):
-    """Ask the coder that a fitted selector predicts to be the best. The selector sees only the problem's text.
+    """Ask the coder that a fitted selector predicts to be the best. The prediction uses only the problem's text.
 
     The journal records the prediction for each coder, and the probability that this coder is chosen. With ``checks``,
     each program is tested on the gate tests. The next coder is called if the call lowers the expected price of an error

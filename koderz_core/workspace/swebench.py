@@ -103,7 +103,7 @@ class SwebenchRows:
         passed = set(survey.passed())
         said = {result.id: result.message for result in survey.results}
         if failed := [test for test in repository.failing if test not in passed]:
-            reason = said.get(failed[0]) or survey.message or "pytest does not find this test"
+            reason = said.get(failed[0]) or survey.message or f"pytest does not find {failed[0]}"
             raise DataError(f"its correct patch fails {_listed(failed)} on this machine: {reason}")
         ids = (*repository.failing, *(test for test in repository.passing if test in passed))
         before = self._grading.judge.check(problem, "", replace(problem.tests, ids=ids))

@@ -75,8 +75,8 @@ def show_frontier(comparison: Comparison, about: str, pair: Pair | None = None) 
     table = compositions_table(comparison)
     if table.rows:
         st.caption(
-            f"{table.title}. The column `models` names other roles than the coder only if their tier is higher than "
-            "the coder's tier."
+            f"{table.title}. The column `models` names one other role than the coder, that with the highest tier, if "
+            "this tier is higher than the coder's tier."
         )
         show_words(table)
         offer_csv("compositions", composition_rows(comparison))

@@ -33,7 +33,7 @@ WATTS = (RECORDED, "15", "30", "65", "150", "300", "700")
 KWH = (RECORDED, "0.05", "0.10", "0.15", "0.30", "0.50")
 FIRST = (
     "A policy is a rule that says which models to ask, in which order and how often. How many problems would other "
-    "policies have solved, and at what cost? koderz simulates them from recorded attempts and calls no model."
+    "policies have solved, and at what cost? koderz simulates these policies from recorded attempts and calls no model."
 )
 
 
