@@ -15,7 +15,7 @@ RESULTS = Path(__file__).resolve().parents[1] / "docs/study/results.md"
 
 
 def errors(case: Case) -> None:
-    names, lines = table("Failures of iterations")
+    names, lines = table("Causes of failure")
     for label, trials in named(case, lines):
         failed = Counter(attempt.error for trial in trials for attempt in trial.tries)
         failed += Counter(trial.failure for trial in trials if not trial.tries)

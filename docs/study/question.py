@@ -25,7 +25,7 @@ CHOOSING = ("best_of", "ensemble")
 """Strategies that generate several programs before they test any, and submit one of them."""
 MARGIN = -0.10  # of the success rate; a configuration whose interval lies above it "matches"
 USD_PER_HOUR = 0.065 * 0.15
-"""The price of an hour of both models: 65 W at 0.15 $ per kWh, as recorded with the calls."""
+"""The price of an hour of either model: 65 W at 0.15 $ per kWh, as recorded with the calls."""
 READING = {
     True: "matches: the whole interval lies above -10 points",
     False: "does not match: the whole interval lies below -10 points",
@@ -35,7 +35,7 @@ READING = {
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The hours of each of the two models per solved problem of a configuration."""
+    """The hours for which a configuration used each of the two models, per solved problem."""
 
     small: float
     large: float
@@ -60,9 +60,9 @@ def compared(opened: Workspace) -> Comparison:
 def answer_table(found: Comparison) -> TextTable:
     """One line per primary comparison."""
     names = (
-        "configuration | solved | problems | difference in points [95 %, 3 pairs] | solved by it only | solved by the "
-        "1.5B only | p | p (Holm) | verdict | cost per solved problem / that of the 1.5B [95 %, 3 pairs] | break-even "
-        "cost | P(never)"
+        "configuration | solved | problems | difference in points [95 %, simultaneous for 3 pairs] | solved by it only"
+        " | solved by 1.5B direct only | p | p (Holm) | verdict | cost per solved problem / that of 1.5B direct [95 %, "
+        "simultaneous for 3 pairs] | break-even cost | P(never)"
     )
     rows = tuple(_answer(found, pair) for pair in found.pairs)
     return TextTable("Primary comparisons with the 1.5B model asked once", tuple(names.split(" | ")), rows)
@@ -72,10 +72,10 @@ def match_table(found: Comparison) -> TextTable:
     """The same pairs by the score test of non-inferiority, which the design of the study did not contain."""
     names = (
         "configuration",
-        "difference in points [95 % score interval]",
+        "difference in points [95 % score interval, not adjusted]",
         "one-sided p",
         "one-sided p (Holm)",
-        "verdict",
+        "verdict (Holm)",
     )
     rows = []
     for pair in found.pairs:
@@ -105,7 +105,9 @@ def price_table(opened: Workspace) -> TextTable:
     )
     told = tuple(_price(row, busy[row.configuration], busy[once.configuration]) for row in rows)
     return TextTable(
-        "Machine time per solved problem, and the price at which the order changes", tuple(names.split(" | ")), told
+        "Machine time per solved problem, and the price at which a configuration becomes cheaper than 1.5B direct",
+        tuple(names.split(" | ")),
+        told,
     )
 
 
@@ -128,7 +130,9 @@ def errors_table(opened: Workspace) -> TextTable:
     kinds = sorted(counted, key=lambda kind: (-counted[kind], kind))
     told = tuple((row.label, *(str(failed.get(row.configuration, {}).get(kind, 0)) for kind in kinds)) for row in rows)
     return TextTable(
-        "Failures of iterations, and of programs that were submitted without a test", ("configuration", *kinds), told
+        "Causes of failure: iterations that failed the gate, and programs of direct that failed the scoring tests",
+        ("configuration", *kinds),
+        told,
     )
 
 
@@ -137,7 +141,7 @@ def spent_table(opened: Workspace, rows: Sequence[SummaryRow], found: Comparison
     prices = {pair.key: pair.price for pair in found.pairs}
     names = (
         "configuration | calls per problem | thousand tokens in / out | $ per solved problem, by role | "
-        "cost per solved problem / that of the 1.5B [95 %, all pairs]"
+        "cost per solved problem / that of 1.5B direct [95 %, simultaneous for all pairs]"
     )
     told = []
     for row in rows:
@@ -161,14 +165,14 @@ def spent_table(opened: Workspace, rows: Sequence[SummaryRow], found: Comparison
 
 
 def choice_table(opened: Workspace) -> TextTable:
-    """For strategies that choose a program: problems with a program that passes, is right, and was submitted."""
+    """Problems on which a program passes the gate, such a program is right, and the submitted program is right."""
     rows = [row for row in opened.comparisons.named([STRATEGIES[1]]) if row.strategy in CHOOSING]
     trials = opened.results.trials([rows[0].benchmark])
     names = (
         "configuration",
         "problems",
         "a program passes the gate",
-        "a program is right",
+        "a program passes the gate and is right",
         "the submitted program is right",
     )
     told = []
@@ -185,7 +189,7 @@ def tables(opened: Workspace, asked: Comparison) -> Iterator[TextTable]:
     yield answer_table(asked)
     yield match_table(asked)
     yield errors_table(opened)
-    yield price_table(opened)  # what ABOUT_PRICES says belongs behind it
+    yield price_table(opened)  # the last one, because ABOUT_PRICES explains it
 
 
 def _is(row: SummaryRow, name: str, coder: str) -> bool:

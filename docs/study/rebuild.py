@@ -1,8 +1,8 @@
-"""Every table and figure of the study, from the journals in this folder.
+"""Every table and figure of the study, from the journals in the folder ``journals``.
 
-Run: ``python docs/study/rebuild.py`` after ``pip install -e '.[study]'``. It verifies the journals and writes
-``results.md`` and the figures anew; from the same journals they come out the same, bit for bit. With ``--check``
-nothing is written, and it ends with 1 if anything would change.
+Run: ``python docs/study/rebuild.py`` after ``pip install -e '.[study]'``. It verifies the journals, then writes
+``results.md`` and the figures. The same journals give the same files, byte for byte. With ``--check``, it writes
+nothing and exits with 1 if anything would change.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from koderz_core.workspace import Workspace, open_workspace
 
 HERE = Path(__file__).parent
 COLOURS: Sequence[str] = LOOKS["light"]["colours"]  # type: ignore[assignment]  # a tuple of colours
-FIXED = {"svg.hashsalt": "koderz", "svg.fonttype": "none"}  # what else differs from run to run
+FIXED = {"svg.hashsalt": "koderz", "svg.fonttype": "none"}  # otherwise these differ from run to run
 TOGETHER = "strategies"
 TITLED = {TOGETHER: f": {' and '.join(question.STRATEGIES)} on their common problems"}
 MOST_BANDS = 4  # in one picture; the intervals of all are in the tables
@@ -74,7 +74,10 @@ def _results(opened: Workspace) -> Iterator[tuple[Path, str]]:
     benchmarks = sorted(opened.results.benchmarks(), key=lambda one: one.name)
     for one in benchmarks:
         if not opened.bundles.verify(one.id).holds:
-            sys.exit(f"The journal of {one.id} has errors. For details, run: koderz verify {one.id}")
+            sys.exit(
+                f"The journal of {one.id} does not verify, so nothing was written. For details, unpack it into the folder "
+                f"journals of a data folder and run there: koderz verify {one.id}"
+            )
     for name, of in {TOGETHER: question.STRATEGIES, **{one.name: (one.id,) for one in benchmarks}}.items():
         report = opened.exports.report(of, same_problems=name == TOGETHER)
         pages += [f"## {name}{TITLED.get(name, '')}", *map(escaped, report.comparison.findings)]
@@ -102,7 +105,7 @@ def _picture(axis: Axis, name: str) -> str:
 def _curves(comparison: Comparison, axis: Axis) -> str:
     """The share solved against the amount used, as an SVG; few configurations are drawn with their bands.
 
-    A dotted line continues the level of a configuration that has no further tries.
+    A dotted line continues the level of a configuration that has no further attempts.
     """
     with mpl.rc_context(FIXED):
         rows = {row.key: (place, row) for place, row in enumerate(comparison.configurations)}
@@ -120,7 +123,7 @@ def _curves(comparison: Comparison, axis: Axis) -> str:
                 axes.fill_between(corners(levels), low, high, color=colour, alpha=0.12, linewidth=0)
             dashes = "--" if place >= len(COLOURS) else "-"
             axes.plot(corners(levels), share, dashes, color=colour, label=f"{row.letter}  {row.label}")
-            if curve.end < found.end:  # no further tries
+            if curve.end < found.end:  # no further attempts
                 axes.plot([levels[-1].right, right], share[-1:] * 2, ":", color=colour, linewidth=0.9)
                 axes.plot(levels[-1].right, share[-1], ".", color=colour)
         axes.set(xlabel=TITLES[axis], ylabel="solved (%)", ylim=(0, 100), xlim=(left, right))
