@@ -75,8 +75,8 @@ def _results(opened: Workspace) -> Iterator[tuple[Path, str]]:
     for one in benchmarks:
         if not opened.bundles.verify(one.id).holds:
             sys.exit(
-                f"The journal of {one.id} does not verify, so nothing was written. For details, unpack it into the folder "
-                f"journals of a data folder and run there: koderz verify {one.id}"
+                f"The journal of {one.id} does not verify, so nothing was written. For details, unpack it into the "
+                f"folder journals of a data folder and run there: koderz verify {one.id}"
             )
     for name, of in {TOGETHER: question.STRATEGIES, **{one.name: (one.id,) for one in benchmarks}}.items():
         report = opened.exports.report(of, same_problems=name == TOGETHER)
