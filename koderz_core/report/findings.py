@@ -69,7 +69,8 @@ def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
             "difference is therefore due to the configurations alone only if the same tests scored both configurations."
         )
     if test.unpaired:
-        parts.append(f"Excluded: {numbered(test.unpaired, 'problem')} on which only one configuration has a result.")
+        left_out = numbered(test.unpaired, "problem")
+        parts.append(f"Excluded: {left_out} on which at least one of the two configurations has no result.")
     return " ".join(parts)
 
 

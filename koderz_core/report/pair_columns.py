@@ -166,7 +166,7 @@ PAIRS: Sequence[Column] = [
     whole("n", "problems on which both configurations have a result", unit="problems", shown=Shown("n", 11)),
     whole(
         "unpaired",
-        "problems on which only one of the two configurations has a result; the comparison omits them",
+        "problems on which at least one of the two configurations has no result; the comparison omits them",
         unit="problems",
     ),
     whole(
