@@ -35,7 +35,7 @@ def test_what_may_take_long_begins_once_a_person_has_agreed(
     app.button(key="start").click().run()
     assert not app.exception
     words = "\n".join(str(element.value) for element in app.text)
-    assert "The 90th percentile of the benchmark's time is" in words
+    assert "The 90th percentile of the estimated time is" in words
     assert "The benchmark runs on this machine, in the process of the dashboard" in words
     assert benchmarks() == 1
     app.button(key="agree").click().run()
