@@ -55,8 +55,9 @@ def test_what_is_asked_about_says_the_cap_and_where_it_runs(workspace: Workspace
     dear = replace(CHEAP, cost_usd=Range(4.0, 9.0))
     concern = workspace.plans.concern(planned(workspace, PAID, 5.0), dear)
     assert concern
-    assert concern.cap.startswith("The benchmark stops before a call that could raise its total cost")
-    assert concern.cap.endswith("above $5.00.")
+    assert concern.cap == (
+        "The benchmark stops before a call that could raise its total cost, including earlier spending, above $5.00."
+    )
     assert "calls models of openai at https://api.openai.com/v1." in concern.where
 
 
